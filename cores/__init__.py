@@ -1,0 +1,1 @@
+"""The built-in accelerator cores, registered through the same entry points as anyone's."""

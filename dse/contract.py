@@ -1,0 +1,241 @@
+"""What a plug-in provides: plain records around pure functions of columns.
+
+A *column* is a float64 array, one value per design point, in SI; the unit is the suffix of
+its name (``area_m2``, ``capacity_bit_per_s``).  Functions take their columns as keyword-only
+arguments and the engine wires them by name; an argument with a default is optional.  Columns
+may come in any mutually broadcastable shapes, so a function must be elementwise.
+
+This is the only module of the engine that a plug-in imports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Column = NDArray[np.float64]
+"""One float64 value per design point."""
+
+WAIT_MODES = ("sync", "sync_os", "async")
+"""How a host waits for an offload; a column holds the position in this tuple."""
+
+PRECISIONS = ("single", "double")
+"""Floating-point precision of a platform's operations; a column holds the position."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """A number that a core model takes.
+
+    `low` and `high` bound the values it was fitted on (or makes sense for); beyond them the
+    model says ``extrapolated``.  A parameter with a `default` need not be given.
+    """
+
+    name: str
+    description: str
+    low: float
+    high: float
+    integer: bool = False
+    default: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoreMetrics:
+    """The columns of a core family, one value per design, at full clock and peak rate.
+
+    Attributes
+    ----------
+    area_m2, dynamic_power_w, leakage_power_w
+        Silicon area; switching power at `clock_hz`; leakage power.
+    clock_hz
+        Highest clock.
+    payload_bit
+        Payload of one task.
+    cycles_per_task
+        Initiation interval in cycles; below 1 when several tasks start per cycle.
+    latency_cycles
+        From the first input of a task to its first output.
+    tasks_in_flight
+        Independent tasks that one instance works on at once.
+    read_byte, written_byte
+        Traffic of one task.
+    extrapolated
+        1.0 where a law was asked for a design outside the range it was fitted on.
+    """
+
+    area_m2: Column
+    clock_hz: Column
+    dynamic_power_w: Column
+    leakage_power_w: Column
+    payload_bit: Column
+    cycles_per_task: Column
+    latency_cycles: Column
+    tasks_in_flight: Column
+    read_byte: Column
+    written_byte: Column
+    extrapolated: Column
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """One way to obtain the designs of a core: a published table or a fitted law.
+
+    Attributes
+    ----------
+    function
+        Keyword-only: one argument per entry of `parameters`; returns `CoreMetrics`.
+    parameters
+        Design parameters (a law has at least one), then options that have a default.
+    designs
+        Names of the rows that `function` returns; empty for a law.
+    design_name
+        How a law names a design, for instance ``"u{unroll}"``; empty for a table.
+    source
+        Paper, table and equation; what was corrected and why.
+    residuals
+        For a law: its columns against the table it describes, as
+        ``{quantity: (design names, table values, law values)}``.
+    """
+
+    function: Callable[..., CoreMetrics]
+    parameters: tuple[Parameter, ...] = ()
+    designs: tuple[str, ...] = ()
+    design_name: str = ""
+    source: str
+    residuals: Callable[[], Mapping[str, tuple[tuple[str, ...], Column, Column]]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Core:
+    """A family of accelerator cores: its models by name (``table``, ``law``, ...)."""
+
+    name: str
+    summary: str
+    models: Mapping[str, Model]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernel:
+    """Time of the computation on the host: ``offset_s + index_s_per_byte * g ** exponent``."""
+
+    name: str
+    index_s_per_byte: float
+    exponent: float = 1.0
+    offset_s: float = 0.0
+    host: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interface:
+    """How a host hands work to an accelerator (LogCA's record and what a system adds).
+
+    Times are given in cycles of the host or in seconds; both are added, so a record fills
+    one of the two.  `assumptions` names the fields that are assumed rather than published.
+    """
+
+    name: str
+    host: str = ""
+    attachment: str = ""
+    host_clock_hz: float | None = None
+    overhead_cycles: float = 0.0
+    overhead_s: float = 0.0
+    latency_cycles: float = 0.0
+    latency_s: float = 0.0
+    latency_cycles_per_byte: float = 0.0
+    latency_s_per_byte: float = 0.0
+    switch_cycles: float = 0.0
+    switch_s: float = 0.0
+    link_byte_per_cycle: float | None = None
+    link_byte_per_s: float | None = None
+    wait: str = "async"
+    in_flight: float = 1.0
+    max_in_flight: float | None = None
+    host_cores: float | None = None
+    host_power_w: float | None = None
+    buffer_area_m2_per_bit: float = 0.0
+    buffer_leakage_w_per_bit: float = 0.0
+    source: str = ""
+    note: str = ""
+    assumptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Platform:
+    """What surrounds the cores: memory, constant power and a power cap (energy roofline).
+
+    `usable_power_w` is what may be spent above `constant_power_w`; execution slows to stay
+    under their sum.  Fields that a source does not give are None.
+    """
+
+    name: str
+    processor: str = ""
+    constant_power_w: float = 0.0
+    usable_power_w: float | None = None
+    memory_byte_per_s: float | None = None
+    memory_j_per_byte: float = 0.0
+    single_op_per_s: float | None = None
+    single_j_per_op: float | None = None
+    double_op_per_s: float | None = None
+    double_j_per_op: float | None = None
+    source: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Objective:
+    """A quantity of a design: a pure function of columns, named after the function.
+
+    Attributes
+    ----------
+    function
+        Keyword-only arguments name the columns it needs: fields of the study
+        (``workload_rate_bit_per_s``), other objectives, or ``stage_<metric>``, which is
+        a tuple with one column per stage in chain order.
+    source
+        Paper and equation.
+    labels
+        For a categorical quantity: the names of its codes 0, 1, ...
+    partial
+        True when "does not exist" is an answer, told as NaN.  A design without the quantity
+        is infeasible in a study that optimises or bounds it.
+    rises_with, falls_with
+        Arguments in which the function never falls, or never rises.  Proven, not hoped:
+        exact composition of fronts relies on them.
+    """
+
+    function: Callable[..., Column]
+    source: str
+    labels: tuple[str, ...] = ()
+    partial: bool = False
+    rises_with: tuple[str, ...] = field(default=())
+    falls_with: tuple[str, ...] = field(default=())
+
+    @property
+    def name(self) -> str:
+        """The quantity's name with its unit suffix."""
+        return str(self.function.__name__)
+
+    @property
+    def summary(self) -> str:
+        """First line of the function's docstring."""
+        return (self.function.__doc__ or "").strip().partition("\n")[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Requirement:
+    """A constraint that every design has to meet: ``function(...) <= 0``, wired by name.
+
+    The violation is relative (1.0 means off by the whole bound), so that violations of
+    different requirements can be compared.  `rule` says it in words.
+    """
+
+    function: Callable[..., Column]
+    rule: str
+
+    @property
+    def name(self) -> str:
+        """The name under which conflicts report it."""
+        return str(self.function.__name__)

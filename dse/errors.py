@@ -1,0 +1,124 @@
+"""The exception tree.  Every message says where, what was written, the rule and the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+
+class DseError(Exception):
+    """Anything that this program tells its user; the command exits with `exit_code`."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """One thing wrong in a file.
+
+    Attributes
+    ----------
+    where
+        Dotted path inside the study, for instance ``workload.rate``.
+    written
+        What was written there, as the user would recognise it.
+    rule
+        What must hold.
+    remedy
+        What to write instead.
+    file, line, column
+        Position, counted from 1; 0 when it did not come from a file.
+    """
+
+    where: str
+    written: str
+    rule: str
+    remedy: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        """Return ``file:line:column: path: written, rule, remedy`` on one line."""
+        position = f"{self.file}:{self.line}:{self.column}: " if self.line else ""
+        where = f"{self.where}: " if self.where else ""
+        text = "; ".join(part for part in (self.written, self.rule, self.remedy) if part)
+        return f"{position}{where}{text}"
+
+
+class StudyError(DseError):
+    """A study that cannot be run: every fault at once."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        """Keep the faults in the order in which they stand in the file."""
+        self.faults: Sequence[Fault] = sorted(faults, key=lambda fault: (fault.line, fault.column))
+        super().__init__("\n".join(str(fault) for fault in self.faults))
+
+
+class UnitError(DseError):
+    """A value whose unit is missing, unknown or of another dimension."""
+
+    def __init__(self, rule: str, remedy: str) -> None:
+        """Keep the rule and the remedy apart, so that a fault can show both."""
+        self.rule = rule
+        self.remedy = remedy
+        super().__init__(f"{rule}; {remedy}")
+
+
+class ExpressionError(UnitError):
+    """An expression that is not allowed, or names something that does not exist."""
+
+
+class ContractError(DseError):
+    """A plug-in broke its contract: the message names the quantity and the design point."""
+
+
+class PluginError(DseError):
+    """A plug-in cannot be used."""
+
+
+class UnknownPluginError(PluginError):
+    """No plug-in has this name."""
+
+    def __init__(self, rule: str, remedy: str) -> None:
+        """Keep the rule and the remedy apart, so that a fault can show both."""
+        self.rule = rule
+        self.remedy = remedy
+        super().__init__(f"{rule}; {remedy}")
+
+
+class DuplicatePluginError(PluginError):
+    """Two plug-ins have the same name."""
+
+
+class BrokenPluginError(PluginError):
+    """A plug-in fails to import."""
+
+
+class WrongTypePluginError(PluginError):
+    """An entry point leads to something that is not the record its group asks for."""
+
+
+class TooLargeError(DseError):
+    """A space that the method cannot finish; the message prints its size."""
+
+
+class InfeasibleError(DseError):
+    """No design meets every constraint."""
+
+    exit_code = 3
+
+
+class OutputError(DseError):
+    """The run folder cannot be written."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return a remedy: the closest known names, or all of them when there are few."""
+    names = sorted(known)
+    close = get_close_matches(name, names, n=3, cutoff=0.5)
+    if close:
+        return "did you mean " + " or ".join(repr(match) for match in close) + "?"
+    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    return f"known: {shown}" if names else "none are known"

@@ -1,0 +1,108 @@
+"""Finding plug-ins: the only user of ``importlib.metadata``.
+
+An entry point of a group leads to one record of that group's type or to a tuple of them; the
+records carry their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeVar, cast
+
+from dse.contract import Core, Interface, Kernel, Objective, Platform, Requirement
+from dse.errors import (
+    BrokenPluginError,
+    DuplicatePluginError,
+    UnknownPluginError,
+    WrongTypePluginError,
+    nearest,
+)
+
+Record = TypeVar("Record", Core, Objective, Requirement, Interface, Kernel, Platform)
+
+GROUPS: Mapping[type, str] = {
+    Core: "dse.cores",
+    Objective: "dse.objectives",
+    Requirement: "dse.requirements",
+    Interface: "dse.interfaces",
+    Kernel: "dse.kernels",
+    Platform: "dse.platforms",
+}
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A plug-in record and where it came from."""
+
+    record: Any
+    entry_point: str
+    distribution: str
+
+
+def registered(kind: type[Record]) -> Mapping[str, Registered]:
+    """Return every record of `kind` by name: by entry point, then in the order given there.
+
+    Raises
+    ------
+    BrokenPluginError, WrongTypePluginError, DuplicatePluginError
+        Naming the entry point and its distribution.
+    """
+    return _registered(GROUPS[kind])
+
+
+def records(kind: type[Record]) -> dict[str, Record]:
+    """Return the records of `kind` by name."""
+    return {name: cast(Record, found.record) for name, found in registered(kind).items()}
+
+
+def get(kind: type[Record], name: str) -> Record:
+    """Return the record called `name`, or raise `UnknownPluginError` with the nearest names."""
+    known = records(kind)
+    if name not in known:
+        word = kind.__name__.lower()
+        raise UnknownPluginError(f"{name!r} is not a known {word}", nearest(name, known))
+    return known[name]
+
+
+@cache
+def _registered(group: str) -> Mapping[str, Registered]:
+    kind = next(kind for kind, name in GROUPS.items() if name == group)
+    found: dict[str, Registered] = {}
+    for point in sorted(entry_points(group=group), key=lambda point: point.name):
+        where, distribution = _describe(point)
+        for record in _load(point, kind, where):
+            if record.name in found:
+                other = found[record.name]
+                raise DuplicatePluginError(
+                    f"two plug-ins are called {record.name!r}: {other.entry_point} of "
+                    f"{other.distribution} and {where} of {distribution}; "
+                    f"rename one of them or uninstall its distribution"
+                )
+            found[record.name] = Registered(record, where, distribution)
+    return found
+
+
+def _describe(point: EntryPoint) -> tuple[str, str]:
+    distribution = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown"
+    return f"{point.group}: {point.name} = {point.value}", distribution
+
+
+def _load(point: EntryPoint, kind: type, where: str) -> tuple[Any, ...]:
+    try:
+        loaded = point.load()
+    except Exception as error:  # whatever a foreign module raises while it is imported
+        raise BrokenPluginError(
+            f"plug-in {where} fails to load: {type(error).__name__}: {error}; "
+            f"repair it or uninstall its distribution"
+        ) from error
+    found = loaded if isinstance(loaded, tuple) else (loaded,)
+    for record in found:
+        if not isinstance(record, kind):
+            raise WrongTypePluginError(
+                f"plug-in {where} is a {type(record).__name__}; the group asks for a "
+                f"dse.contract.{kind.__name__} or a tuple of them"
+            )
+    return found
