@@ -1,0 +1,188 @@
+"""DES encryptor cores: the sixteen rounds of a block, unrolled into hardware.
+
+One task is one block of 64 bit.  A core with `unroll` rounds in hardware starts a block every
+16 / unroll cycles and works on `unroll` independent blocks at once; ``u1_p2`` splits its single
+round into two pipeline stages (section IV-A).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cores._table import PAPER, leakage_share, metrics, outside, read, residuals
+from dse.contract import Column, Core, CoreMetrics, Model, Parameter
+
+_ROUNDS = 16.0
+_PAYLOAD_BIT = 64.0
+_BLOCK_BYTE = 8.0
+
+_DESIGNS, _PRINTED = read("des.csv")
+_CYCLES_PER_TASK = _ROUNDS / _PRINTED["unroll"]
+_UNROLLED = [row for row, stages in enumerate(_PRINTED["partition"]) if stages == 1]
+"""The laws describe unrolling, hence not ``u1_p2``."""
+
+_CLOCK_HZ = float(_PRINTED["bandwidth_bit_per_s"][0] * _CYCLES_PER_TASK[0] / _PAYLOAD_BIT)
+"""645 MHz: design u1 carries 2.58 Gbit/s = 645 MHz / 16 cycles * 64 bit."""
+
+_UNROLL = Parameter(
+    name="unroll",
+    description="Rounds in hardware; a power of two divides the sixteen rounds evenly",
+    low=1,
+    high=16,
+    integer=True,
+)
+
+
+def _table(clock_hz: Column) -> CoreMetrics:
+    return metrics(
+        area_m2=_PRINTED["area_m2"],
+        dynamic_power_w=_PRINTED["dynamic_power_w"],
+        leakage_power_w=_PRINTED["leakage_power_w"],
+        clock_hz=clock_hz,
+        payload_bit=_PAYLOAD_BIT,
+        cycles_per_task=_CYCLES_PER_TASK,
+        latency_cycles=_ROUNDS * _PRINTED["partition"],
+        tasks_in_flight=_PRINTED["parallelism"],
+        read_byte=_BLOCK_BYTE,
+        written_byte=_BLOCK_BYTE,
+        extrapolated=0.0,
+    )
+
+
+def table() -> CoreMetrics:
+    """Designs of Table I at the clock that its bandwidth column implies.
+
+    clock = bandwidth * cycles per task / payload: 2.58 Gbit/s * 16 / 64 bit = 645 MHz for u1,
+    2.92 Gbit/s * 16 / 64 bit = 730 MHz for u1_p2.  The table prints 625 MHz for the u designs,
+    which contradicts its own bandwidth and performance columns (40.3 Mtask/s * 16 = 645 MHz),
+    and 730 MHz for u1_p2, which agrees.  So an instance carries exactly the printed bandwidth.
+
+    Power is taken as printed, for that clock.  Latency is 16 cycles, 32 for u1_p2 (section
+    IV-B); traffic is the block itself, read and written.
+
+    Returns
+    -------
+    CoreMetrics
+        Columns of shape (6,).
+    """
+    return _table(_PRINTED["bandwidth_bit_per_s"] * _CYCLES_PER_TASK / _PAYLOAD_BIT)
+
+
+def published_table() -> CoreMetrics:
+    """Designs of Table I at the printed clock; an instance carries less than is printed.
+
+    Returns
+    -------
+    CoreMetrics
+        Columns of shape (6,).
+    """
+    return _table(_PRINTED["clock_hz"])
+
+
+_LEAKAGE_SHARE = leakage_share(table(), _UNROLLED)
+
+
+def _law(
+    unroll: Column, *, power_w: Column, cycles_per_task: Column, clock_hz: float
+) -> CoreMetrics:
+    return metrics(
+        area_m2=(3500.0 * unroll + 4600.0) * 1e-12,
+        dynamic_power_w=(1.0 - _LEAKAGE_SHARE) * power_w,
+        leakage_power_w=_LEAKAGE_SHARE * power_w,
+        clock_hz=clock_hz,
+        payload_bit=_PAYLOAD_BIT,
+        cycles_per_task=cycles_per_task,
+        latency_cycles=_ROUNDS,
+        tasks_in_flight=unroll,
+        read_byte=_BLOCK_BYTE,
+        written_byte=_BLOCK_BYTE,
+        extrapolated=outside(_UNROLL, unroll),
+    )
+
+
+def law(*, unroll: Column) -> CoreMetrics:
+    """Unrolled designs by equations 2 to 4, in the units that Table I has.
+
+    area = 3500 n + 4600 um2 (2), power = 0.64 n + 0.09 mW (3; printed in W, but Table I has
+    10.16 mW where the equation gives 10.33), n rounds per cycle and so n / 16 tasks per cycle
+    (4).  The clock is the 645 MHz of `table`.
+
+    Ours: leakage is the share of power that it has in Table I, summed over the u designs
+    (9.7 %).
+
+    Parameters
+    ----------
+    unroll
+        Rounds in hardware, n.
+
+    Returns
+    -------
+    CoreMetrics
+        Columns shaped like `unroll`.
+    """
+    return _law(
+        unroll,
+        power_w=(0.64 * unroll + 0.09) * 1e-3,
+        cycles_per_task=_ROUNDS / unroll,
+        clock_hz=_CLOCK_HZ,
+    )
+
+
+def published_law(*, unroll: Column) -> CoreMetrics:
+    """Unrolled designs by equations 2 to 4 as printed: power in W, n tasks per cycle, 625 MHz.
+
+    Parameters
+    ----------
+    unroll
+        Rounds in hardware, n.
+
+    Returns
+    -------
+    CoreMetrics
+        Columns shaped like `unroll`; power is a thousand times, rate sixteen times Table I.
+    """
+    return _law(
+        unroll,
+        power_w=0.64 * unroll + 0.09,
+        cycles_per_task=1.0 / unroll,
+        clock_hz=float(_PRINTED["clock_hz"][0]),
+    )
+
+
+_FITTED = np.array(_PRINTED["unroll"][_UNROLLED])
+
+core = Core(
+    name="des",
+    summary="DES encryptor: 64-bit blocks, 1 to 16 of the 16 rounds in hardware",
+    models={
+        "table": Model(
+            function=table,
+            designs=_DESIGNS,
+            source=f"{PAPER}, Table I; clock from its bandwidth column (645 MHz for the u "
+            "designs), which the printed 625 MHz contradicts",
+        ),
+        "law": Model(
+            function=law,
+            parameters=(_UNROLL,),
+            design_name="u{unroll}",
+            source=f"{PAPER}, eqs 2 to 4; eq. 3 in mW, eq. 4 as rounds per cycle, 645 MHz; "
+            "split of power into dynamic and leakage is this project's",
+            residuals=lambda: residuals(_DESIGNS, _UNROLLED, table(), law(unroll=_FITTED)),
+        ),
+        "published_table": Model(
+            function=published_table,
+            designs=_DESIGNS,
+            source=f"{PAPER}, Table I as printed",
+        ),
+        "published_law": Model(
+            function=published_law,
+            parameters=(_UNROLL,),
+            design_name="u{unroll}",
+            source=f"{PAPER}, eqs 2 to 4 as printed; split of power into dynamic and leakage is "
+            "this project's",
+            residuals=lambda: residuals(
+                _DESIGNS, _UNROLLED, published_table(), published_law(unroll=_FITTED)
+            ),
+        ),
+    },
+)

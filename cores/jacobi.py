@@ -1,0 +1,188 @@
+"""Jacobi stencil cores: side * side stencils on one array of shift registers.
+
+One task is one cell of a sweep.  The register array holds (side + 2) * (side + 2) cells; in each
+cycle side * (side + 2) cells enter it and side * side results leave, so that traffic per cell
+falls as the core grows (section VI-A).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cores._table import PAPER, leakage_share, metrics, outside, read, residuals
+from dse.contract import Column, Core, CoreMetrics, Model, Parameter
+
+_BIT_PER_BYTE = 8.0
+_CELL_BIT = 32.0
+
+_DESIGNS, _PRINTED = read("jacobi.csv")
+_ALL = range(len(_DESIGNS))
+_CLOCK_HZ = float(_PRINTED["clock_hz"][0])
+"""500 MHz, the target that all designs were synthesised for."""
+
+_SIDE = Parameter(
+    name="side",
+    description="Stencils along one edge of the square array, n; the core holds n * n",
+    low=1,
+    high=4,
+    integer=True,
+)
+_CELL = Parameter(
+    name="cell_bit",
+    description="Width of a cell; the paper does not give it, and area and power ignore it",
+    low=8,
+    high=64,
+    integer=True,
+    default=_CELL_BIT,
+)
+
+
+def _metrics(
+    side: Column,
+    cell_bit: Column | float,
+    *,
+    area_m2: Column,
+    dynamic_power_w: Column,
+    leakage_power_w: Column,
+    extrapolated: Column | float,
+) -> CoreMetrics:
+    cell_byte = cell_bit / _BIT_PER_BYTE
+    return metrics(
+        area_m2=area_m2,
+        dynamic_power_w=dynamic_power_w,
+        leakage_power_w=leakage_power_w,
+        clock_hz=_CLOCK_HZ,
+        payload_bit=cell_bit,
+        cycles_per_task=1.0 / side**2,
+        latency_cycles=side + 2.0,
+        tasks_in_flight=side**2,
+        read_byte=(side + 2.0) / side * cell_byte,
+        written_byte=cell_byte,
+        extrapolated=np.maximum(extrapolated, outside(_CELL, cell_bit)),
+    )
+
+
+def table(*, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
+    """Designs of Table III, as printed: 500 MHz and side ** 2 cells per cycle agree.
+
+    A cell costs (side + 2) / side cells of reading and one of writing.  Tasks in flight are the
+    printed parallelism: the cells that the stencils compute in one cycle.
+
+    Assumed: latency is side + 2 cycles, one for each column of the register array, which shifts
+    by one column per cycle (section VI-A); it is an upper bound where several enter at once.
+
+    Parameters
+    ----------
+    cell_bit
+        Width of a cell, the same for all designs or one value for each.
+
+    Returns
+    -------
+    CoreMetrics
+        Columns of shape (4,).
+    """
+    return _metrics(
+        _PRINTED["side"],
+        cell_bit,
+        area_m2=_PRINTED["area_m2"],
+        dynamic_power_w=_PRINTED["dynamic_power_w"],
+        leakage_power_w=_PRINTED["leakage_power_w"],
+        extrapolated=0.0,
+    )
+
+
+_LEAKAGE_SHARE = leakage_share(table(), _ALL)
+
+
+def _law(side: Column, cell_bit: Column | float, *, power_w: Column) -> CoreMetrics:
+    return _metrics(
+        side,
+        cell_bit,
+        area_m2=(1018.0 + 635.0 * side**2) * 1e-12,
+        dynamic_power_w=(1.0 - _LEAKAGE_SHARE) * power_w,
+        leakage_power_w=_LEAKAGE_SHARE * power_w,
+        extrapolated=outside(_SIDE, side),
+    )
+
+
+def law(*, side: Column, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
+    """Square arrays by equations 8 to 10, with the power that Table III has.
+
+    area = 1018 + 635 n ** 2 um2 (8), power = 1.12 n - 0.73 mW (9), n ** 2 cells per cycle (10)
+    at 500 MHz.  Equation 9 is printed as 1.12 n ** 2 - 0.73 W; in mW and linear in n it gives
+    0.39 1.51 2.63 3.75 beside the 0.48 1.38 2.73 3.75 of the table.
+
+    Ours: leakage is the share of power that it has in Table III, summed over its designs
+    (5.8 %).
+
+    Parameters
+    ----------
+    side
+        Stencils along one edge, n.
+    cell_bit
+        Width of a cell.
+
+    Returns
+    -------
+    CoreMetrics
+        Columns shaped like `side` and `cell_bit` broadcast.
+    """
+    return _law(side, cell_bit, power_w=(1.12 * side - 0.73) * 1e-3)
+
+
+def published_law(*, side: Column, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
+    """Square arrays by equations 8 to 10 as printed: power is 1.12 n ** 2 - 0.73 W.
+
+    Parameters
+    ----------
+    side
+        Stencils along one edge, n.
+    cell_bit
+        Width of a cell.
+
+    Returns
+    -------
+    CoreMetrics
+        Columns shaped like `side` and `cell_bit` broadcast.
+    """
+    return _law(side, cell_bit, power_w=1.12 * side**2 - 0.73)
+
+
+_FITTED = np.array(_PRINTED["side"])
+
+core = Core(
+    name="jacobi",
+    summary="Jacobi stencil: 1 to 16 cells per cycle from one array of shift registers",
+    models={
+        "table": Model(
+            function=table,
+            parameters=(_CELL,),
+            designs=_DESIGNS,
+            source=f"{PAPER}, Table III; traffic from section VI-A; latency and cell width are "
+            "assumptions",
+        ),
+        "law": Model(
+            function=law,
+            parameters=(_SIDE, _CELL),
+            design_name="n{side}",
+            source=f"{PAPER}, eqs 8 to 10; eq. 9 in mW and linear in n, 500 MHz; split of power "
+            "into dynamic and leakage is this project's",
+            residuals=lambda: residuals(_DESIGNS, _ALL, table(), law(side=_FITTED)),
+        ),
+        "published_table": Model(
+            function=table,
+            parameters=(_CELL,),
+            designs=_DESIGNS,
+            source=f"{PAPER}, Table III as printed, in which nothing needed correcting; latency "
+            "and cell width are assumptions",
+        ),
+        "published_law": Model(
+            function=published_law,
+            parameters=(_SIDE, _CELL),
+            design_name="n{side}",
+            source=f"{PAPER}, eqs 8 to 10 as printed; split of power into dynamic and leakage is "
+            "this project's",
+            residuals=lambda: residuals(_DESIGNS, _ALL, table(), published_law(side=_FITTED)),
+        ),
+    },
+)

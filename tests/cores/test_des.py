@@ -1,0 +1,109 @@
+"""DES cores: Table I, its laws, and the fleets that the paper works out from it."""
+
+import numpy as np
+
+from cores.des import core
+
+TABLE = core.models["table"].function()
+DESIGNS = core.models["table"].designs
+UNROLL = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+UNROLLED = ("u1", "u2", "u4", "u8", "u16")
+
+
+def by_design(values, names=DESIGNS):
+    return dict(zip(names, values, strict=True))
+
+
+def task_per_s(metrics):
+    return metrics.clock_hz / metrics.cycles_per_task
+
+
+def scaled_power_w(rate_bit_per_s):
+    """Fewest instances of each design, clocked down to meet the rate (section IV-C)."""
+    bandwidth = task_per_s(TABLE) * TABLE.payload_bit
+    instances = np.ceil(rate_bit_per_s / bandwidth)
+    clock_fraction = rate_bit_per_s / (instances * bandwidth)
+    power = instances * (TABLE.dynamic_power_w * clock_fraction + TABLE.leakage_power_w)
+    return instances, TABLE.clock_hz * clock_fraction, power
+
+
+def test_columns_of_table_i_that_follow_from_each_other(agrees):
+    bandwidth = task_per_s(TABLE) * TABLE.payload_bit
+    assert bandwidth.tolist() == [2.58e9, 2.92e9, 5.16e9, 10.32e9, 20.64e9, 41.29e9]
+    agrees("des_bandwidth_gbit_per_s", by_design(bandwidth / 1e9))
+    agrees("des_rate_mtask_per_s", by_design(task_per_s(TABLE) / 1e6))
+    agrees("des_clock_mhz", by_design(TABLE.clock_hz / 1e6))
+    agrees("des_parallelism", by_design(TABLE.tasks_in_flight))
+    # Little's law: what is in flight is latency over initiation interval.
+    agrees("des_parallelism", by_design(TABLE.latency_cycles / TABLE.cycles_per_task))
+
+
+def test_area_and_power_are_the_printed_ones_in_si():
+    assert TABLE.area_m2[0] == 5226e-12
+    assert TABLE.dynamic_power_w[5] == 9.05e-3
+    assert TABLE.leakage_power_w[1] == 0.10e-3
+
+
+def test_one_block_is_64_bit_read_and_written():
+    for moved in (TABLE.payload_bit / 8, TABLE.read_byte, TABLE.written_byte):
+        assert (moved == 8).all()
+
+
+def test_the_printed_clock_contradicts_the_printed_bandwidth_by_three_percent():
+    printed = core.models["published_table"].function()
+    assert printed.clock_hz.tolist() == [625e6, 730e6, 625e6, 625e6, 625e6, 625e6]
+    short = task_per_s(printed) / task_per_s(TABLE)
+    np.testing.assert_allclose(short, [0.969, 1, 0.969, 0.969, 0.969, 0.969], atol=0.0005)
+
+
+def test_fleets_for_100_gbit_per_s(agrees):
+    instances, clock_hz, power_w = scaled_power_w(100e9)
+    agrees("des_instances_at_100_gbit_per_s", by_design(instances))
+    agrees("des_power_mw_at_100_gbit_per_s", by_design(power_w * 1e3))
+    agrees("des_cycle_ns_at_100_gbit_per_s", by_design(1e9 / clock_hz))
+
+
+def test_one_u1_for_a_set_top_box(agrees):
+    instances, clock_hz, power_w = scaled_power_w(116.43e6)
+    assert (instances == 1).all()
+    agrees("des_clock_mhz_at_116_43_mbit_per_s", by_design(clock_hz / 1e6))
+    agrees("des_power_mw_at_116_43_mbit_per_s", by_design(power_w * 1e3))
+    assert DESIGNS[int(np.argmin(power_w))] == "u1"
+
+
+def test_law_is_equations_2_and_3_in_mw(agrees):
+    law = core.models["law"].function(unroll=UNROLL)
+    power_w = law.dynamic_power_w + law.leakage_power_w
+    agrees("des_law_area_um2", by_design(law.area_m2 * 1e12, UNROLLED))
+    agrees("des_law_power_mw", by_design(power_w * 1e3, UNROLLED))
+    # 2.33 mW of the 23.94 mW of the five designs is leakage.
+    np.testing.assert_allclose(law.leakage_power_w / power_w, 2.33 / 23.94, rtol=1e-12)
+
+
+def test_law_counts_tasks_where_equation_4_counts_rounds():
+    law = core.models["law"].function(unroll=UNROLL)
+    printed = core.models["published_law"].function(unroll=UNROLL)
+    np.testing.assert_allclose(1 / law.cycles_per_task, UNROLL / 16)
+    np.testing.assert_allclose(1 / printed.cycles_per_task, UNROLL)
+    assert (law.clock_hz == 645e6).all()
+    assert (printed.clock_hz == 625e6).all()
+
+
+def test_equation_3_as_printed_is_a_thousand_times_off():
+    law = core.models["law"].function(unroll=UNROLL)
+    printed = core.models["published_law"].function(unroll=UNROLL)
+    np.testing.assert_allclose(printed.dynamic_power_w / law.dynamic_power_w, 1000)
+
+
+def test_law_carries_how_far_it_is_off(agrees):
+    residuals = core.models["law"].residuals()
+    for quantity in ("area", "power"):
+        unit = {"area": "m2", "power": "w"}[quantity]
+        names, table, law = residuals[f"{quantity}_{unit}"]
+        assert names == UNROLLED
+        agrees(f"des_law_{quantity}_error_percent", by_design((law / table - 1) * 100, names))
+
+
+def test_law_says_when_it_is_asked_beyond_sixteen_rounds():
+    law = core.models["law"].function(unroll=np.array([0.5, 1.0, 3.0, 16.0, 17.0]))
+    assert law.extrapolated.tolist() == [1, 0, 0, 0, 1]
