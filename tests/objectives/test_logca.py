@@ -1,0 +1,404 @@
+"""LogCA: printed numbers, hand-worked examples and laws, against oracles written apart."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+from scipy.optimize import brentq
+
+from objectives.logca import LogCA, break_even_granularity
+from objectives.logca_roots import roots
+
+GOLDEN = YAML(typ="safe", pure=True).load(
+    (Path(__file__).parents[1] / "golden" / "logca_table5.yaml").read_text(encoding="utf-8")
+)
+FIELDS = ("latency", "latency_per_byte", "overhead", "index", "acceleration", "exponent")
+DEVICES = {
+    (row["device"], row["kernel"]): LogCA(**{name: row[name] for name in FIELDS})
+    for row in GOLDEN["devices"]
+}
+T2 = DEVICES["ultrasparc_t2", "aes"]
+
+exponents = st.one_of(st.just(1.0), st.floats(0.3, 0.95), st.floats(1.05, 3.0))
+any_device = st.builds(
+    LogCA,
+    latency=st.floats(0.01, 1e3),
+    overhead=st.floats(1.0, 1e5),
+    index=st.floats(0.01, 1e3),
+    acceleration=st.one_of(st.floats(0.5, 50.0), st.just(math.inf)),
+    exponent=exponents,
+    latency_per_byte=st.booleans(),
+    host_offset=st.one_of(st.just(0.0), st.floats(0.0, 1e5)),
+)
+
+
+def random_columns(rows: int) -> LogCA:
+    random = np.random.default_rng(7)
+    return LogCA(
+        latency=10 ** random.uniform(-2, 3, rows),
+        overhead=10 ** random.uniform(0, 5, rows),
+        index=10 ** random.uniform(-1, 3, rows),
+        acceleration=random.uniform(0.5, 40, rows),
+        exponent=random.choice([0.5, 0.9, 1.0, 1.2, 2.0], rows),
+        latency_per_byte=random.random(rows) < 0.7,
+        host_offset=random.choice([0.0, 300.0, 3e4], rows),
+    )
+
+
+def plain_gain(device: LogCA, x: float) -> float:
+    """Host time minus offload time over their sum at exp(x), from the printed equations."""
+    d: Any = device
+    computing = d.index * math.exp(d.exponent * x)
+    moving = d.latency * (math.exp(x) if d.latency_per_byte else 1.0)
+    host, offload = d.host_offset + computing, d.overhead + moving + computing / d.acceleration
+    return (host - offload) / (host + offload)
+
+
+@pytest.mark.parametrize(
+    "row", GOLDEN["devices"], ids=lambda row: f"{row['device']}-{row['kernel']}"
+)
+def test_table_5_granularities(row: dict[str, Any]) -> None:
+    device = DEVICES[row["device"], row["kernel"]]
+    for found, printed in (
+        (device.break_even(), row["break_even_byte"]),
+        (device.half_acceleration(), row["half_acceleration_byte"]),
+    ):
+        expected = math.nan if printed == "does not exist" else printed
+        assert found == pytest.approx(expected, rel=GOLDEN["tolerance_relative"], nan_ok=True)
+
+
+@pytest.mark.parametrize("claim", GOLDEN["cutoffs"], ids=lambda c: f"{c['where']} {c['parameter']}")
+def test_cutoffs_that_the_text_names(claim: dict[str, Any]) -> None:
+    regions = DEVICES[claim["device"], claim["kernel"]].regions(1024.0)
+    exact, rounded = (
+        kind[claim["parameter"]] for kind in (regions.cutoffs, regions.power_of_two_cutoffs)
+    )
+    end = 0 if claim["end"] == "first" else 1
+    if claim["ours"] == "does not exist":
+        assert exact == ()
+        agrees = False
+    else:
+        assert exact[0][end] == pytest.approx(claim["ours"], abs=0.05)
+        agrees = rounded[0][end] == claim["printed"]
+    assert agrees == (claim["verdict"] == "agrees")
+
+
+def test_ultrasparc_t2_regions_as_in_figure_6() -> None:
+    samples = 2.0 ** np.arange(4, 26)
+    labels = dict(zip(samples, T2.regions(samples).labels, strict=True))
+    assert [g for g in samples if labels[g] == "oC"] == list(2.0 ** np.arange(4, 11))
+    assert [g for g in samples if labels[g] == "oCA"] == list(2.0 ** np.arange(11, 15))
+    assert [g for g in samples if labels[g] == "A"] == list(2.0 ** np.arange(15, 26))
+
+
+def test_speedup_by_hand() -> None:
+    device = LogCA(latency=10, overhead=80, index=2, acceleration=4, host_offset=50)
+    assert device.host_time(100) == 250
+    assert device.offload_time(100) == 80 + 10 + 50
+    assert device.speedup(100) == 250 / 140
+    per_byte = replace(device, latency_per_byte=True)
+    assert per_byte.offload_time([0, 100]).tolist() == [80, 80 + 1000 + 50]
+
+
+def test_closed_forms_of_a_fixed_latency() -> None:
+    """Equations 5, 6, 7."""
+    device = LogCA(latency=20, overhead=70, index=3, acceleration=10, exponent=2)
+    assert device.break_even() == pytest.approx((10 / 9 * 90 / 3) ** 0.5)
+    assert device.half_acceleration() == pytest.approx((10 * 90 / 3) ** 0.5)
+    assert device.half_acceleration() == pytest.approx(9**0.5 * device.break_even())
+
+
+def test_one_newton_step_is_exact_for_linear_kernels_only() -> None:
+    """Equations 11 to 13; for GEMM on the discrete GPU the step lands below zero."""
+    linear = LogCA(latency=2, overhead=100, index=30, acceleration=10, latency_per_byte=True)
+    assert linear.break_even_one_newton_step() == pytest.approx(linear.break_even())
+    half = linear.half_acceleration_one_newton_step()
+    assert half == pytest.approx(10 * 100 / (30 - 20))
+    assert half == pytest.approx(linear.half_acceleration())
+    assert half == linear.acceleration_one_newton_step()
+    gemm = DEVICES["discrete_gpu", "gemm"]
+    assert gemm.break_even_one_newton_step() == pytest.approx(-66_739.8, abs=0.05)
+    assert gemm.break_even() == pytest.approx(83_587.6, abs=0.05)
+
+
+def test_sublinear_kernel_with_latency_per_byte_has_two_roots_one_or_none() -> None:
+    device = LogCA(
+        latency=1, overhead=4, index=10, acceleration=math.inf, exponent=0.5, latency_per_byte=True
+    )
+    # 10 sqrt(g) = s (4 + g): with s = 2, sqrt(g) = (5 -+ 3) / 2; the peak 2.5 is at g = 4.
+    assert device.granularities(2) == pytest.approx([1, 16], rel=1e-14)
+    assert device.peak() == (4.0, 2.5)
+    assert device.granularities(2.6).shape == (0,)
+    assert device.why_none(2.6) == (
+        "the speedup peaks at 2.5, at 4 bytes: from there on latency per byte outgrows the "
+        "kernel's sub-linear time"
+    )
+    columns = replace(device, overhead=[4.0, 10.0])
+    assert np.array_equal(columns.granularities(2)[0], device.granularities(2))
+    assert np.isnan(columns.granularities(2)[1]).all()
+    with_offset = replace(device, host_offset=10.0)  # 10 + 10 sqrt(g) = 2 (4 + g)
+    assert with_offset.granularities(2) == pytest.approx([(2.5 + 7.25**0.5) ** 2])
+    assert with_offset.break_even() == 0
+    # Top of (6 + 10 sqrt(g)) / (4 + g + 2 sqrt(g)): 5 g + 6 sqrt(g) = 14.
+    slower = replace(device, host_offset=6.0, acceleration=5.0)
+    assert slower.peak().granularity == pytest.approx(((79**0.5 - 3) / 5) ** 2, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("device", "speedup", "reason"),
+    [
+        (T2, 19, "the speedup stays below the acceleration, 19"),
+        (replace(T2, acceleration=0.5), 1, "the speedup stays below the acceleration, 0.5"),
+        (
+            LogCA(latency=5, overhead=9, index=4, acceleration=20, latency_per_byte=True),
+            1,
+            "the speedup stays below 0.7692: latency per byte bounds it by C / L = 0.8",
+        ),
+        (
+            DEVICES["discrete_gpu", "aes"],
+            1,
+            "speedup 1 takes 1.35e+125 bytes, beyond the largest granularity of 1.84e+19 bytes",
+        ),
+        (
+            replace(T2, host_offset=1e6),
+            2,
+            "the speedup is above 2 at every granularity",
+        ),
+        (
+            replace(T2, acceleration=3, host_offset=1e6),
+            50,
+            "the speedup stays below 32.79, host offset over fixed time of an offload",
+        ),
+        (replace(T2, latency=0, overhead=0), 19, "the speedup is 19 at every granularity"),
+        (T2, 1, ""),
+    ],
+)
+def test_why_none(device: LogCA, speedup: float, reason: str) -> None:
+    assert device.why_none(speedup) == reason
+    assert (device.granularities(speedup).size == 0) == bool(reason)
+
+
+def test_a_root_beyond_every_address_exists_only_when_asked_for() -> None:
+    device = DEVICES["discrete_gpu", "aes"]
+    assert math.isnan(device.break_even())
+    assert device.break_even(largest=math.inf) == pytest.approx(1.347492404e125)
+    assert math.isnan(replace(device, exponent=1.0).break_even(largest=math.inf))
+
+
+@pytest.mark.parametrize("exponent", [0.02, 0.5, 0.999])
+@pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6])
+def test_two_roots_that_almost_meet(exponent: float, gap: float) -> None:
+    """The sum ``g**b - g`` just below its top, bracketed from there to both sides."""
+    top = math.log(exponent) / (1 - exponent)
+
+    def excess(x: float, level: float = 0.0) -> float:
+        return math.exp(x) * math.expm1((exponent - 1) * x) - level
+
+    level = excess(top) * (1 - gap)
+    expected = [
+        math.exp(brentq(excess, *ends, args=(level,), xtol=1e-15, rtol=1e-15))
+        for ends in ((-500 if exponent < 0.1 else -50, top), (top, 0))
+    ]
+    assert roots(1.0, exponent, 1.0, level) == pytest.approx(expected, rel=1e-9)
+
+
+@given(device=any_device, wanted=st.floats(0.1, 60))
+def test_roots_give_the_speedup_and_nothing_else_does(device: LogCA, wanted: float) -> None:
+    """Between neighbouring roots the speedup stays on one side: sampled densely in log g."""
+    found = device.granularities(wanted)
+    assert np.all(np.diff(found) >= 0)
+    assert device.speedup(found) == pytest.approx(np.full(found.shape, wanted), rel=1e-9)
+    samples = np.exp(np.linspace(-20, math.log(2.0**64), 400))
+    reached = device.speedup(samples) >= wanted
+    clear = np.abs(device.speedup(samples) / wanted - 1) > 1e-9
+    for before, after, change in zip(samples, samples[1:], np.diff(reached), strict=False):
+        if change and clear[np.searchsorted(samples, [before, after])].all():
+            assert np.sum((found >= before) & (found <= after)) == 1
+
+
+@given(device=any_device)
+def test_break_even_against_brentq(device: LogCA) -> None:
+    low, high = -40.0, math.log(2.0**64)
+    grid = np.linspace(low, high, 300)
+    gains = [plain_gain(device, x) for x in grid]
+    first = next((place for place, gain in enumerate(gains) if gain >= 0), None)
+    assume(all(abs(gain) > 1e-9 for gain in gains))
+    found = device.break_even()
+    if first is None:  # a pair of roots may hide between two samples
+        assume(math.isnan(found) or device.peak().speedup > 1.01)
+    elif first == 0:
+        assert found < math.exp(low)
+    elif found >= math.exp(grid[first - 1]):
+        root = brentq(lambda x: plain_gain(device, x), grid[first - 1], grid[first], xtol=1e-14)
+        assert found == pytest.approx(math.exp(root), rel=1e-9)
+    else:
+        assert abs(plain_gain(device, math.log(found))) < 1e-9
+
+
+def test_columns_give_the_bits_of_single_devices() -> None:
+    columns, g = random_columns(300), np.geomspace(1, 1e8, 300)
+    for name, arguments in (
+        ("break_even", ()),
+        ("half_acceleration", ()),
+        ("speedup", (g,)),
+        ("offload_time", (g,)),
+    ):
+        together = getattr(columns, name)(*arguments)
+        alone = [
+            getattr(device, name)(*(column[row] for column in arguments))
+            for row, device in enumerate(columns.devices())
+        ]
+        assert np.array_equal(together, alone, equal_nan=True), name
+    both = columns.granularities(1.5)
+    for row, device in zip(both, columns.devices(), strict=True):
+        assert np.array_equal(row[~np.isnan(row)], device.granularities(1.5))
+
+
+def test_break_even_of_an_affine_offload_is_that_of_an_infinite_acceleration() -> None:
+    columns = replace(random_columns(9000), acceleration=math.inf)
+    fixed = columns.overhead + np.where(columns.latency_per_byte, 0.0, columns.latency)
+    found = break_even_granularity(
+        fixed_s=fixed,
+        per_byte_s=np.where(columns.latency_per_byte, columns.latency, 0.0),
+        index_s_per_byte=columns.index,
+        exponent=columns.exponent,
+        offset_s=columns.host_offset,
+    )
+    assert np.array_equal(found, columns.break_even(), equal_nan=True)
+    assert np.isnan(found).any()
+    assert (found == 0).any()
+
+
+@pytest.mark.parametrize(
+    ("fixed", "per_byte", "index", "exponent", "offset", "expected"),
+    [
+        (300, 1, 4, 1, 0, 100.0),  # linear: 300 / (4 - 1), exactly
+        (300, 4, 4, 1, 0, math.nan),
+        (300, 4, 4, 1, 300, 0.0),  # equal times at every granularity
+        (300, 4, 4, 1, 301, 0.0),
+        (300, 5, 4, 1, 301, 0.0),  # pays only below one byte, but from 0 on
+        (300, 5, 4, 1, 300, math.nan),  # a tie at nothing is no gain
+        (0, 6, 3, 2, 0, 2.0),  # 3 g^2 = 6 g
+        (0, 6, 3, 0.5, 0, 0.0),
+        (math.nan, 1, 4, 1, 0, math.nan),
+    ],
+)
+def test_break_even_edge_cases(
+    fixed: float, per_byte: float, index: float, exponent: float, offset: float, expected: float
+) -> None:
+    found = break_even_granularity(
+        fixed_s=fixed,
+        per_byte_s=per_byte,
+        index_s_per_byte=index,
+        exponent=exponent,
+        offset_s=offset,
+    )
+    assert found == pytest.approx(expected, rel=1e-15, nan_ok=True)
+
+
+def test_limits_by_hand() -> None:
+    """Equations 3, 4, 9, 10."""
+    fixed = LogCA(latency=10, overhead=20, index=6, acceleration=3)
+    assert fixed.limits() == (0.0, 6 / 32, 6 / 30, 3.0)
+    per_byte = replace(fixed, latency_per_byte=True)
+    assert per_byte.limits() == (0.0, 6 / 32, 6 / 30, pytest.approx(3 * 6 / (3 * 10 + 6)))
+    assert replace(per_byte, exponent=0.5).limits().infinity == 0
+    assert replace(per_byte, exponent=1.5).limits().infinity == 3
+    assert replace(fixed, host_offset=15.0).limits().zero == 0.5
+    assert per_byte.intensity_bound(7.0) == 0.6
+    assert replace(per_byte, exponent=2.0).intensity_bound(7.0) == pytest.approx(4.2)
+    assert fixed.intensity_bound(7.0) == math.inf
+
+
+@given(device=any_device)
+def test_speedup_never_exceeds_its_peak_and_tends_to_its_limits(device: LogCA) -> None:
+    limits, peak = device.limits(), device.peak()
+    assert np.all(device.speedup(np.geomspace(1e-6, 1e18, 300)) <= peak.speedup * (1 + 1e-12))
+    assert device.speedup(1.0) == limits.one_byte
+    assert limits.one_byte <= limits.one_byte_bound * (1 + 1e-15)
+    if 0 < peak.granularity < math.inf:
+        assert device.speedup(peak.granularity) == pytest.approx(peak.speedup)
+
+
+def test_bound_of_section_3_1() -> None:
+    exponents = [0.5, 1.0, 1.5]
+    fixed = LogCA(latency=1, overhead=1, index=1, acceleration=2, exponent=exponents)
+    assert fixed.bound().tolist() == ["compute-bound"] * 3
+    per_byte = replace(fixed, latency_per_byte=True).bound()
+    assert per_byte.tolist() == ["latency-bound", "latency-bound", "compute-bound"]
+    assert T2.bound() == "compute-bound"
+
+
+@given(device=any_device, factor=st.floats(1.5, 20), threshold=st.floats(0.05, 0.4))
+def test_cutoffs_are_where_the_gain_crosses_the_threshold(
+    device: LogCA, factor: float, threshold: float
+) -> None:
+    samples = np.geomspace(1e-3, 1e15, 60)
+    regions = device.regions(samples, factor=factor, threshold=threshold)
+    for name, intervals in regions.cutoffs.items():
+        inside = np.zeros(samples.shape, dtype=bool)
+        for low, high in intervals:
+            inside |= (samples >= low) & (samples <= high)
+        clear = np.abs(regions.gain[name] / (1 + threshold) - 1) > 1e-9
+        assert np.array_equal(inside[clear], regions.beneficial[name][clear]), name
+
+
+def test_implications_of_the_ultrasparc_t2() -> None:
+    first, second, third, *others = T2.implications()
+    assert first.numbers["relative_change"] == pytest.approx((19 / 18) ** (1 / 1.01) - 1)
+    assert (first.holds, second.holds, third.holds) == (True, True, True)
+    assert second.numbers["ratio"] == pytest.approx(2 ** (-1 / 1.01))
+    assert [other.holds for other in others] == [None] * 4
+    assert [i.number for i in T2.implications()] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_implications_that_a_sublinear_kernel_decides() -> None:
+    search = DEVICES["apu", "binary_search"].implications()
+    assert [i.holds for i in search] == [None, None, None, True, True, True, True]
+    assert search[4].numbers["intensity"] == pytest.approx(116 / 15)
+    assert search[4].numbers["papers_condition"] == pytest.approx(1 / 0.14)
+    # With latency per byte the closed forms that 2 and 3 rest on no longer hold.
+    gemm = DEVICES["discrete_gpu", "gemm"].implications()
+    assert [i.holds for i in gemm] == [True, False, False, None, None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"index": 0}, "index is 0.0; it must be above zero and finite"),
+        ({"overhead": [1.0, math.nan]}, "overhead is nan; it must be zero or more and finite"),
+        ({"latency": -3}, "latency is -3.0; it must be zero or more and finite"),
+        ({"exponent": math.inf}, "exponent is inf; it must be above zero and finite"),
+        (
+            {"acceleration": 0},
+            "acceleration is 0.0; it must be above zero (infinity is allowed)",
+        ),
+        (
+            {"latency_per_byte": 1},
+            "latency_per_byte is 1; it tells whether latency counts per byte; write True or False",
+        ),
+    ],
+)
+def test_refused_devices(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        replace(T2, **change)
+
+
+def test_refused_questions() -> None:
+    with pytest.raises(ValueError, match=r"^granularity is -1\.0; it must be zero or more"):
+        T2.speedup(-1)
+    with pytest.raises(ValueError, match=r"^columns must broadcast, but their shapes are"):
+        LogCA(latency=[1, 2], overhead=[1, 2, 3], index=1, acceleration=2)
+    with pytest.raises(ValueError, match=r"ask each of \.devices\(\)$"):
+        replace(T2, overhead=[1.0, 2.0]).regions(64)
+    with pytest.raises(ValueError, match=r"^factor is 1\.0 and threshold 0\.2; "):
+        T2.regions(64, factor=1.0)
