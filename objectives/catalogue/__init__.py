@@ -1,0 +1,172 @@
+"""Published interfaces, host kernels and platforms, read from the tables beside this file.
+
+Each table starts with its source; each row names its own source and what it assumes.  An empty
+cell is a figure that the source does not give: None, never zero.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from dse.contract import Interface, Kernel, Platform
+
+_GIGA, _MEGA, _NANO, _PICO = 1e9, 1e6, 1e-9, 1e-12
+_SQUARE_MICROMETRE = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryLevel:
+    """What one transfer at a level of the memory hierarchy costs, all levels above included.
+
+    Attributes
+    ----------
+    name
+        ``l1``, ``l2``, ``memory`` or ``random`` (pointer chasing in main memory).
+    transfer
+        What one transfer is: a ``byte``, or an ``access`` for random access.
+    transfers_per_s, energy_j
+        Sustained rate, and joules per transfer on top of constant power; None if not given.
+    """
+
+    name: str
+    transfer: str
+    transfers_per_s: float | None
+    energy_j: float | None
+
+
+def _read(table: str) -> tuple[dict[str, str], ...]:
+    with Path(__file__).with_name(table).open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def _number(row: Mapping[str, str], column: str, unit: float = 1.0) -> float | None:
+    text = row[column]
+    return float(text) * unit if text else None
+
+
+def _given(row: Mapping[str, str], column: str, unit: float = 1.0) -> float:
+    value = _number(row, column, unit)
+    if value is None:
+        raise ValueError(f"catalogue row {row['name']!r}: {column} is empty; write a number")
+    return value
+
+
+def _interface(row: Mapping[str, str]) -> Interface:
+    return Interface(
+        name=row["name"],
+        host=row["host"],
+        attachment=row["attachment"],
+        host_clock_hz=_given(row, "host_clock_ghz", _GIGA),
+        overhead_cycles=_given(row, "overhead_cycles"),
+        # A latency is either fixed or per byte; the other is no figure at all, hence adds nothing.
+        latency_cycles=_number(row, "latency_cycles") or 0.0,
+        latency_cycles_per_byte=_number(row, "latency_cycles_per_byte") or 0.0,
+        link_byte_per_cycle=_number(row, "link_byte_per_cycle"),
+        wait=row["wait"],
+        max_in_flight=_number(row, "max_in_flight"),
+        host_cores=_number(row, "host_cores"),
+        host_power_w=_number(row, "host_power_w"),
+        buffer_area_m2_per_bit=_given(row, "buffer_um2_per_bit", _SQUARE_MICROMETRE),
+        buffer_leakage_w_per_bit=_given(row, "buffer_pw_per_bit", _PICO),
+        source=row["source"],
+        note=row["note"],
+        assumptions=tuple(row["assumptions"].split()),
+    )
+
+
+def _kernel(row: Mapping[str, str]) -> Kernel:
+    index = _number(row, "index_ns_per_byte", _NANO)
+    if index is None:
+        index = _given(row, "index_cycles_per_byte") / _given(row, "host_clock_ghz", _GIGA)
+    assumption = f"; assumes: {row['assumption']}" if row["assumption"] else ""
+    return Kernel(
+        name=row["name"],
+        index_s_per_byte=index,
+        exponent=_given(row, "exponent"),
+        host=row["host"],
+        source=row["source"] + assumption,
+    )
+
+
+def _platform(row: Mapping[str, str]) -> Platform:
+    return Platform(
+        name=row["name"],
+        processor=row["processor"],
+        constant_power_w=_given(row, "pi1_w"),
+        usable_power_w=_number(row, "delta_pi_w"),
+        memory_byte_per_s=_number(row, "sustained_mem_gbs", _GIGA),
+        memory_j_per_byte=_given(row, "eps_mem_pj_per_b", _PICO),
+        single_op_per_s=_number(row, "sustained_single_gflops", _GIGA),
+        single_j_per_op=_number(row, "eps_single_pj", _PICO),
+        double_op_per_s=_number(row, "sustained_double_gflops", _GIGA),
+        double_j_per_op=_number(row, "eps_double_pj", _PICO),
+        source=f"{row['source']}; sustained rates",
+    )
+
+
+interfaces: tuple[Interface, ...] = tuple(map(_interface, _read("interfaces.csv")))
+kernels: tuple[Kernel, ...] = tuple(map(_kernel, _read("kernels.csv")))
+
+_platform_rows = {row["name"]: row for row in _read("platforms.csv")}
+platforms: tuple[Platform, ...] = tuple(map(_platform, _platform_rows.values()))
+
+idle_power_w: Mapping[str, float] = MappingProxyType(
+    {name: _given(row, "idle_w") for name, row in _platform_rows.items()}
+)
+"""Measured power of each platform without load; fitted constant power may be below it."""
+
+
+def memory_levels(platform_name: str) -> tuple[MemoryLevel, ...]:
+    """Return the levels of a platform's memory, nearest first (Table I, columns 10 to 13).
+
+    Raises
+    ------
+    ValueError
+        No platform has this name.
+    """
+    row = _platform_row(platform_name)
+    columns = (
+        ("l1", "byte", _number(row, "l1_gbs", _GIGA), _number(row, "eps_l1_pj_per_b", _PICO)),
+        ("l2", "byte", _number(row, "l2_gbs", _GIGA), _number(row, "eps_l2_pj_per_b", _PICO)),
+        (
+            "memory",
+            "byte",
+            _number(row, "sustained_mem_gbs", _GIGA),
+            _number(row, "eps_mem_pj_per_b", _PICO),
+        ),
+        ("random", "access", _number(row, "rand_maccs", _MEGA), _number(row, "eps_rand_nj", _NANO)),
+    )
+    return tuple(
+        MemoryLevel(name=name, transfer=transfer, transfers_per_s=rate, energy_j=energy)
+        for name, transfer, rate, energy in columns
+    )
+
+
+def vendor_peak(platform_name: str) -> Platform:
+    """Return the platform at the rates its vendor claims (columns 3 to 5), not the sustained ones.
+
+    Raises
+    ------
+    ValueError
+        No platform has this name.
+    """
+    row = _platform_row(platform_name)
+    return replace(
+        _platform(row),
+        memory_byte_per_s=_number(row, "peak_mem_gbs", _GIGA),
+        single_op_per_s=_number(row, "peak_single_gflops", _GIGA),
+        double_op_per_s=_number(row, "peak_double_gflops", _GIGA),
+        source=f"{row['source']}; vendor's peak rates",
+    )
+
+
+def _platform_row(name: str) -> Mapping[str, str]:
+    try:
+        return _platform_rows[name]
+    except KeyError:
+        known = ", ".join(_platform_rows)
+        raise ValueError(f"no platform is called {name!r}; known: {known}") from None

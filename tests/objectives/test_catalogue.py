@@ -1,0 +1,141 @@
+"""The catalogue says what its tables print, in SI, and keeps what is missing missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import objectives.catalogue as catalogue
+from dse.contract import WAIT_MODES, Interface
+
+FOLDER = Path(catalogue.__file__).parent
+INTERFACES = {interface.name: interface for interface in catalogue.interfaces}
+KERNELS = {kernel.name: kernel for kernel in catalogue.kernels}
+PLATFORMS = {platform.name: platform for platform in catalogue.platforms}
+
+
+@pytest.mark.parametrize("table", ["interfaces.csv", "kernels.csv", "platforms.csv"])
+def test_each_table_and_row_names_its_source(table: str):
+    lines = (FOLDER / table).read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("# source: ")
+    header = next(line for line in lines if not line.startswith("#")).split(",")
+    assert "source" in header
+    assert any(column.startswith("assumption") for column in header)
+
+
+@pytest.mark.parametrize("records", [catalogue.interfaces, catalogue.kernels, catalogue.platforms])
+def test_names_are_unique_and_sourced(records: tuple):
+    assert len({record.name for record in records}) == len(records)
+    assert all(record.source for record in records)
+
+
+def test_kernels_are_those_of_the_cores_and_of_the_paper():
+    assert set(KERNELS) == {
+        "des", "3des", "fft64", "jacobi",
+        "aes_ultrasparc_t2", "aes_sparc_t4", "aes_core_i7_2600",
+    }  # fmt: skip
+    assert KERNELS["des"].index_s_per_byte == pytest.approx(16.2e-9)
+    # LogCA Table 5 prints cycles per byte: 90 at 1.16 GHz
+    aes = KERNELS["aes_ultrasparc_t2"]
+    assert aes.index_s_per_byte == pytest.approx(77.6e-9, rel=1e-3)
+    assert (aes.exponent, aes.host) == (1.01, INTERFACES["ultrasparc_t2"].host)
+
+
+def test_an_interface_in_full():
+    assert INTERFACES["sparc_t4_instruction"] == Interface(
+        name="sparc_t4_instruction",
+        host="SPARC T4",
+        attachment="instruction",
+        host_clock_hz=3.0e9,
+        overhead_cycles=111,
+        latency_cycles=4,
+        link_byte_per_cycle=16,
+        wait="sync",
+        max_in_flight=8,
+        host_cores=8,
+        host_power_w=240,
+        buffer_area_m2_per_bit=pytest.approx(0.285e-12),
+        buffer_leakage_w_per_bit=pytest.approx(20e-12),
+        source="LogCA ISCA 2017 Tables 2 and 5",
+        note="one offload per host core at a time",
+        assumptions=(
+            "host_cores",
+            "host_power_w",
+            "link_byte_per_cycle",
+            "wait",
+            "max_in_flight",
+            "buffer_area_m2_per_bit",
+            "buffer_leakage_w_per_bit",
+        ),
+    )
+
+
+def test_gpus_have_a_latency_per_byte_and_no_link():
+    gpus = {name for name, record in INTERFACES.items() if record.latency_cycles_per_byte}
+    assert gpus == {"discrete_gpu", "apu"}
+    for name, record in INTERFACES.items():
+        assert (
+            (record.latency_cycles == 0) == (record.link_byte_per_cycle is None) == (name in gpus)
+        )
+    assert "cannot be per byte" in INTERFACES["discrete_gpu"].note
+
+
+def test_assumptions_are_fields_that_are_given():
+    known = {item.name for item in fields(Interface)}
+    for interface in catalogue.interfaces:
+        assert set(interface.assumptions) <= known
+        assert all(getattr(interface, name) is not None for name in interface.assumptions)
+        assert interface.wait in WAIT_MODES
+
+
+def test_a_platform_takes_sustained_rates_and_a_variant_takes_the_vendors():
+    titan = PLATFORMS["gtx_titan"]
+    assert titan.constant_power_w == 123
+    assert titan.usable_power_w == 164
+    assert titan.memory_byte_per_s == 239e9
+    assert titan.memory_j_per_byte == pytest.approx(267e-12)
+    assert titan.single_op_per_s == 4020e9
+    assert titan.single_j_per_op == pytest.approx(30.4e-12)
+    assert (titan.double_op_per_s, titan.double_j_per_op) == (1600e9, pytest.approx(93.9e-12))
+    peak = catalogue.vendor_peak("gtx_titan")
+    assert (peak.memory_byte_per_s, peak.single_op_per_s) == (288e9, 4990e9)
+    assert peak.single_j_per_op == titan.single_j_per_op
+
+
+def test_missing_is_none_never_zero():
+    without = {name for name, record in PLATFORMS.items() if record.double_op_per_s is None}
+    assert without == {"nuc_gpu", "apu_gpu", "arndale_gpu"}
+    assert all(PLATFORMS[name].double_j_per_op is None for name in without)
+    levels = {level.name: level for level in catalogue.memory_levels("arndale_gpu")}
+    assert levels["random"].energy_j is None  # the rate stands in Table I, the energy does not
+    assert levels["random"].transfers_per_s == pytest.approx(33.6e6)
+    assert levels["l2"].transfers_per_s is None
+    for name in PLATFORMS:
+        for level in catalogue.memory_levels(name):
+            assert level.energy_j != 0
+            assert level.transfers_per_s != 0
+
+
+def test_memory_levels_cost_more_the_farther_they_are():
+    near, far, memory, random = catalogue.memory_levels("xeon_phi")
+    assert [level.name for level in (near, far, memory, random)] == ["l1", "l2", "memory", "random"]
+    assert [level.transfer for level in (near, random)] == ["byte", "access"]
+    assert near.transfers_per_s == 2890e9
+    assert [level.energy_j for level in (near, far, memory, random)] == pytest.approx(
+        [2.19e-12, 8.65e-12, 136e-12, 5.11e-9]
+    )
+
+
+def test_an_unknown_platform_is_told_what_there_is():
+    with pytest.raises(ValueError, match="no platform is called 'titan'; known: desktop_cpu, nuc_"):
+        catalogue.memory_levels("titan")
+
+
+def test_the_catalogue_imports_neither_pandas_nor_scipy():
+    code = "import sys, objectives.catalogue; print({'pandas', 'scipy'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

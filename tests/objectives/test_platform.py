@@ -1,0 +1,160 @@
+"""What a workload gets from a platform: wired columns, missing figures, declared monotonicity."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from dse.contract import PRECISIONS, Platform
+from objectives import platform
+from objectives.catalogue import platforms
+from objectives.energy_roofline import REGIMES, EnergyRoofline
+
+OBJECTIVES = {objective.name: objective for objective in platform.objectives}
+BUDGET = (
+    "constant_power_w",
+    "usable_power_w",
+    "memory_byte_per_s",
+    "memory_j_per_byte",
+    "single_op_per_s",
+    "single_j_per_op",
+    "double_op_per_s",
+    "double_j_per_op",
+)
+
+
+def budget(*records: Platform) -> dict[str, np.ndarray]:
+    """One row per platform; NaN where it has no figure."""
+    columns = {
+        f"budget_{name}": np.array([getattr(record, name) for record in records], dtype=float)
+        for name in BUDGET
+    }
+    usable = columns.pop("budget_usable_power_w")
+    return columns | {"budget_power_cap_w": columns["budget_constant_power_w"] + usable}
+
+
+def evaluate(inputs: Mapping[str, object]) -> dict[str, np.ndarray]:
+    """Every quantity, wired by argument names as the engine does."""
+    columns = dict(inputs)
+    for name, objective in OBJECTIVES.items():
+        wanted = inspect.signature(objective.function).parameters
+        columns[name] = objective.function(**{k: v for k, v in columns.items() if k in wanted})
+    return {name: np.asarray(columns[name]) for name in OBJECTIVES}
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("intensity", [0.0, 0.25, 4.0, 1000.0])
+def test_every_quantity_is_the_rooflines(precision: str, intensity: float):
+    given = budget(*platforms) | {
+        "budget_precision": float(PRECISIONS.index(precision)),
+        "budget_copies": 3.0,
+        "budget_cap_divisor": 2.0,
+        "workload_intensity_op_per_byte": intensity,
+    }
+    got = evaluate(given)
+    for row, record in enumerate(platforms):
+        if getattr(record, f"{precision}_op_per_s") is None:
+            exist = {
+                name for name, column in got.items() if not np.isnan(column.take(row, mode="clip"))
+            }
+            assert exist == {"platform_usable_power_w"}
+            continue
+        model = EnergyRoofline.of(record, precision=precision).capped(2.0).times(3.0)
+        expected = {
+            "platform_performance_op_per_s": model.performance(intensity),
+            "platform_memory_byte_per_s": model.bandwidth(intensity),
+            "platform_power_w": model.power(intensity),
+            "platform_peak_power_w": model.peak_power,
+            "platform_regime": model.regime(intensity),
+            "platform_efficiency_op_per_j": model.efficiency(intensity),
+            "platform_energy_j_per_byte": model.energy_per_traffic(intensity),
+        }
+        for name, value in expected.items():
+            assert got[name][row] == pytest.approx(value), (name, record.name)
+
+
+def test_a_study_without_cap_double_precision_or_copies_needs_no_such_input():
+    got = evaluate(
+        {
+            "budget_constant_power_w": 5.0,
+            "budget_memory_byte_per_s": 0.5,
+            "budget_memory_j_per_byte": 4.0,
+            "budget_single_op_per_s": 1.0,
+            "budget_single_j_per_op": 3.0,
+            "workload_intensity_op_per_byte": 2.0,
+        }
+    )
+    # 2 operations and 1 byte take 2 s, 10 J active and 10 J constant
+    assert got["platform_performance_op_per_s"] == 1.0
+    assert got["platform_power_w"] == got["platform_peak_power_w"] == 10.0
+    assert got["platform_efficiency_op_per_j"] == pytest.approx(0.1)
+    assert got["platform_energy_j_per_byte"] == pytest.approx(20.0)
+    assert REGIMES[int(got["platform_regime"])] == "compute"
+
+
+@pytest.mark.parametrize(
+    ("name", "nonsense"),
+    [
+        ("budget_memory_byte_per_s", 0.0),
+        ("budget_single_op_per_s", -1.0),
+        ("budget_single_op_per_s", np.inf),
+        ("budget_power_cap_w", 0.0),
+        ("budget_memory_j_per_byte", -1e-12),
+        ("budget_copies", 0.0),
+        ("workload_intensity_op_per_byte", -1.0),
+        ("budget_precision", 0.5),
+    ],
+)
+def test_a_figure_without_sense_is_no_figure_and_spoils_only_its_row(name: str, nonsense: float):
+    given = budget(platforms[0], platforms[0]) | {"workload_intensity_op_per_byte": 1.0}
+    clean = evaluate(given)
+    good = given.get(name, {"budget_copies": 1.0, "budget_precision": 0.0}.get(name))
+    got = evaluate(given | {name: np.array([nonsense, np.broadcast_to(good, 2)[1]])})
+    assert np.isnan(got["platform_efficiency_op_per_j"][0])
+    assert got["platform_efficiency_op_per_j"][1] == clean["platform_efficiency_op_per_j"][1]
+
+
+def test_a_cap_includes_constant_power():
+    given = budget(platforms[7]) | {"workload_intensity_op_per_byte": 4.0}
+    halved = evaluate(given | {"budget_cap_divisor": 2.0})
+    assert halved["platform_peak_power_w"] == 123 + 82
+    tighter = evaluate(given | {"budget_power_cap_w": 140.0})
+    assert tighter["platform_power_w"] == pytest.approx(140.0)
+    too_tight = evaluate(given | {"budget_power_cap_w": 120.0})
+    assert np.isnan(too_tight["platform_power_w"])
+
+
+def declarations() -> list[tuple[str, str, float]]:
+    return [
+        (objective.name, name, sign)
+        for objective in platform.objectives
+        for names, sign in ((objective.rises_with, 1.0), (objective.falls_with, -1.0))
+        for name in names
+    ]
+
+
+@pytest.mark.parametrize(("quantity", "argument", "sign"), declarations())
+def test_declared_monotonicity_is_exact(quantity: str, argument: str, sign: float):
+    objective = OBJECTIVES[quantity]
+    random = np.random.default_rng(7)
+    names = inspect.signature(objective.function).parameters
+    values = {name: 10.0 ** random.uniform(-3, 3, 20_000) for name in names}
+    if "budget_precision" in values:
+        values["budget_precision"] = random.integers(len(PRECISIONS), size=20_000)
+    # Steps from one rounding error to a factor of ten: an inexact cancellation shows in the small.
+    more = values[argument] * (1.0 + 10.0 ** random.uniform(-16, 1, 20_000))
+    before, after = objective.function(**values), objective.function(**values | {argument: more})
+    exists = ~np.isnan(before) & ~np.isnan(after)
+    assert np.sum(exists) > 5_000
+    assert np.all((sign * after >= sign * before)[exists])
+
+
+def test_what_is_not_monotone_is_not_declared():
+    """Energy per operation draws more power until the cap binds, then only slows execution."""
+    declared = {name for quantity, name, _ in declarations() if quantity == "platform_power_w"}
+    assert "platform_j_per_op" not in declared
+    assert OBJECTIVES["platform_regime"].labels == REGIMES
+    assert all(objective.partial for objective in platform.objectives)
