@@ -1,0 +1,296 @@
+"""Offloads through an interface: LogCA with a fleet as the accelerator.
+
+LogCA (Altaf & Wood, ISCA 2017, eqs 1, 2 and 8): one offload of g bytes takes
+T1 = o + L(g) + C1(g), the host alone takes T0.  Behind a fleet C1 is the fleet's own time, so the
+acceleration A = T0 / C1 is derived rather than given.  With k offloads in flight the interface
+delivers k * 8 g / T1; k = 1 is the paper's unpipelined case.  The ways of waiting are those of
+Accelerometer (Sriraman & Dhanotia, ASPLOS 2020).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dse.contract import WAIT_MODES, Column, Objective, Requirement
+from objectives.logca import break_even_granularity
+
+LOGCA = "Altaf & Wood, ISCA 2017, eqs 1, 2 and 8"
+ACCELEROMETER = "Sriraman & Dhanotia, ASPLOS 2020"
+BIT_PER_BYTE = 8.0
+
+
+def overhead_s(
+    *,
+    interface_overhead_cycles: Column,
+    interface_overhead_s: Column,
+    interface_host_clock_hz: Column | float = np.inf,
+) -> Column:
+    """Time the host spends on setting up one offload (LogCA's o)."""
+    return interface_overhead_cycles / interface_host_clock_hz + interface_overhead_s
+
+
+def latency_per_byte_s(
+    *,
+    interface_latency_cycles_per_byte: Column,
+    interface_latency_s_per_byte: Column,
+    interface_host_clock_hz: Column | float = np.inf,
+) -> Column:
+    """Time per byte to cross the interface, 0 where latency is fixed (LogCA's L, eq. 8)."""
+    return (
+        interface_latency_cycles_per_byte / interface_host_clock_hz + interface_latency_s_per_byte
+    )
+
+
+def fixed_latency_s(
+    *,
+    interface_latency_cycles: Column,
+    interface_latency_s: Column,
+    interface_host_clock_hz: Column | float = np.inf,
+) -> Column:
+    """Time to cross the interface whatever the granularity (LogCA's L, eq. 2)."""
+    return interface_latency_cycles / interface_host_clock_hz + interface_latency_s
+
+
+def transfer_s(
+    *,
+    overhead_s: Column,
+    fixed_latency_s: Column,
+    latency_per_byte_s: Column,
+    workload_granularity_byte: Column,
+) -> Column:
+    """Time of one offload outside the accelerator: o + L + L_byte g."""
+    return overhead_s + fixed_latency_s + latency_per_byte_s * workload_granularity_byte
+
+
+def stream_bit(
+    *,
+    workload_granularity_byte: Column,
+    fill_bit: Column,
+    tasks_in_flight: Column,
+    workload_chained: Column | float = 0.0,
+) -> Column:
+    """Payload that passes the pipelines during one offload: fill + 8 g.
+
+    In a chained mode an offload's tasks follow each other, so the pipelines see every slot for
+    an independent task go by for each of them.
+    """
+    payload = BIT_PER_BYTE * workload_granularity_byte
+    serial = np.where(np.asarray(workload_chained) > 0, payload * tasks_in_flight, 0.0)
+    return np.maximum(fill_bit + payload, serial)
+
+
+def offload_limit_bit_per_s(
+    *,
+    interface_in_flight: Column,
+    workload_granularity_byte: Column,
+    transfer_s: Column,
+    stream_bit: Column,
+    stream_limit_bit_per_s: Column,
+) -> Column:
+    """Payload rate of k concurrent offloads at the top clock: k * 8 g / T1."""
+    payload = interface_in_flight * BIT_PER_BYTE * workload_granularity_byte
+    return payload / (transfer_s + stream_bit / stream_limit_bit_per_s)
+
+
+def link_limit_bit_per_s(
+    *,
+    latency_per_byte_s: Column,
+    interface_link_byte_per_cycle: Column | float = np.inf,
+    interface_link_byte_per_s: Column | float = np.inf,
+    interface_host_clock_hz: Column | float = np.inf,
+) -> Column:
+    """Payload rate of the link; latency per byte is itself a link of 1 / L."""
+    link = np.minimum(
+        interface_link_byte_per_cycle * interface_host_clock_hz, interface_link_byte_per_s
+    )
+    with np.errstate(divide="ignore"):
+        return BIT_PER_BYTE * np.minimum(link, 1.0 / latency_per_byte_s)
+
+
+def offload_stream_bit_per_s(
+    *,
+    throughput_bit_per_s: Column,
+    stream_bit: Column,
+    transfer_s: Column,
+    interface_in_flight: Column,
+    workload_granularity_byte: Column,
+) -> Column:
+    """Least payload rate of the pipelines at which k offloads deliver the throughput.
+
+    From k * 8 g / (T_oh + X / r) >= R follows r >= X / (k * 8 g / R - T_oh).
+    """
+    payload = interface_in_flight * BIT_PER_BYTE * workload_granularity_byte
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spare = payload / throughput_bit_per_s - transfer_s
+        return np.where(spare > 0, stream_bit / spare, np.inf)
+
+
+def accelerator_s(*, stream_bit: Column, stream_rate_bit_per_s: Column) -> Column:
+    """Time of one offload inside the accelerators, C1(g)."""
+    with np.errstate(divide="ignore"):
+        return stream_bit / stream_rate_bit_per_s
+
+
+def offload_latency_s(*, transfer_s: Column, accelerator_s: Column) -> Column:
+    """Time of one offload, T1(g)."""
+    return transfer_s + accelerator_s
+
+
+def host_time_s(
+    *,
+    workload_granularity_byte: Column,
+    kernel_index_s_per_byte: Column,
+    kernel_exponent: Column,
+    kernel_offset_s: Column,
+) -> Column:
+    """Time of the same work on a host core, T0(g) = c0 + C g ** beta."""
+    power = np.asarray(workload_granularity_byte) ** kernel_exponent
+    return kernel_offset_s + kernel_index_s_per_byte * power
+
+
+def speedup(*, host_time_s: Column, offload_latency_s: Column) -> Column:
+    """How many times faster one offload is than the host, T0 / T1."""
+    return host_time_s / offload_latency_s
+
+
+def acceleration(*, host_time_s: Column, accelerator_s: Column) -> Column:
+    """How many times faster the accelerators are than the host, A = T0 / C1."""
+    return host_time_s / accelerator_s
+
+
+def break_even_byte(
+    *,
+    overhead_s: Column,
+    fixed_latency_s: Column,
+    latency_per_byte_s: Column,
+    fill_bit: Column,
+    stream_rate_bit_per_s: Column,
+    kernel_index_s_per_byte: Column,
+    kernel_exponent: Column,
+    kernel_offset_s: Column,
+    tasks_in_flight: Column,
+    workload_chained: Column | float = 0.0,
+) -> Column:
+    """Granularity from which an offload is no slower than the host, g_1; may not exist.
+
+    The accelerators stay clocked as they are.  In a chained mode T1 is the larger of two lines,
+    and g_1 the larger of their two break-even points.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fixed = overhead_s + fixed_latency_s
+        per_byte = latency_per_byte_s + BIT_PER_BYTE / stream_rate_bit_per_s
+        serial = latency_per_byte_s + BIT_PER_BYTE * tasks_in_flight / stream_rate_bit_per_s
+        fill = fill_bit / stream_rate_bit_per_s
+    streamed = break_even_granularity(
+        fixed_s=fixed + fill,
+        per_byte_s=per_byte,
+        index_s_per_byte=kernel_index_s_per_byte,
+        exponent=kernel_exponent,
+        offset_s=kernel_offset_s,
+    )
+    chained = break_even_granularity(
+        fixed_s=fixed,
+        per_byte_s=np.where(np.asarray(workload_chained) > 0, serial, per_byte),
+        index_s_per_byte=kernel_index_s_per_byte,
+        exponent=kernel_exponent,
+        offset_s=kernel_offset_s,
+    )
+    return np.maximum(streamed, chained)
+
+
+def host_cores(
+    *,
+    throughput_bit_per_s: Column,
+    workload_granularity_byte: Column,
+    overhead_s: Column,
+    offload_latency_s: Column,
+    interface_wait: Column,
+    interface_switch_cycles: Column | float = 0.0,
+    interface_switch_s: Column | float = 0.0,
+    interface_host_clock_hz: Column | float = np.inf,
+) -> Column:
+    """Host cores kept busy: offloads per second times the time each costs its core.
+
+    A core that waits (sync) is busy for the whole offload; one that runs another thread
+    (sync_os) for the set-up and two thread switches; one that goes on (async) for the set-up.
+    """
+    switch = 2.0 * (interface_switch_cycles / interface_host_clock_hz + interface_switch_s)
+    wait = np.asarray(interface_wait)
+    busy = np.where(
+        wait == WAIT_MODES.index("sync"),
+        offload_latency_s,
+        overhead_s + np.where(wait == WAIT_MODES.index("sync_os"), switch, 0.0),
+    )
+    return throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte) * busy
+
+
+def host_power_w(
+    *, host_cores: Column, interface_host_power_w: Column, interface_host_cores: Column
+) -> Column:
+    """Power of the busy host cores, each an equal share of the host's power."""
+    return host_cores * (interface_host_power_w / interface_host_cores)
+
+
+def buffer_bit(*, interface_in_flight: Column, workload_granularity_byte: Column) -> Column:
+    """Buffers for input and output of every offload in flight: 2 k g bytes."""
+    return 2.0 * BIT_PER_BYTE * interface_in_flight * workload_granularity_byte
+
+
+def buffer_area_m2(*, buffer_bit: Column, interface_buffer_area_m2_per_bit: Column) -> Column:
+    """Area of the buffers."""
+    return buffer_bit * interface_buffer_area_m2_per_bit
+
+
+def buffer_leakage_power_w(
+    *, buffer_bit: Column, interface_buffer_leakage_w_per_bit: Column
+) -> Column:
+    """Leakage of the buffers."""
+    return buffer_bit * interface_buffer_leakage_w_per_bit
+
+
+def fits_in_flight(*, interface_in_flight: Column, interface_max_in_flight: Column) -> Column:
+    """Return by what share the offloads in flight exceed what the interface holds."""
+    return interface_in_flight / interface_max_in_flight - 1.0
+
+
+objectives = (
+    Objective(function=offload_latency_s, source=LOGCA, rises_with=("transfer_s", "accelerator_s")),
+    Objective(function=speedup, source=LOGCA, rises_with=("host_time_s",)),
+    Objective(function=break_even_byte, source="Altaf & Wood, ISCA 2017, eq. 5", partial=True),
+    Objective(function=host_cores, source=ACCELEROMETER),
+    Objective(
+        function=host_power_w,
+        source="vendor figures for power and cores",
+        rises_with=("host_cores", "interface_host_power_w"),
+        falls_with=("interface_host_cores",),
+    ),
+    Objective(function=overhead_s, source=LOGCA),
+    Objective(function=fixed_latency_s, source=LOGCA),
+    Objective(function=latency_per_byte_s, source=LOGCA),
+    Objective(function=transfer_s, source=LOGCA),
+    Objective(function=accelerator_s, source=LOGCA),
+    Objective(function=host_time_s, source=LOGCA),
+    Objective(function=acceleration, source=LOGCA, rises_with=("host_time_s",)),
+    Objective(function=stream_bit, source="fill + 8 g"),
+    Objective(function=offload_limit_bit_per_s, source="k offloads in flight: k * 8 g / T1"),
+    Objective(function=offload_stream_bit_per_s, source="k * 8 g / T1 = R solved for the clock"),
+    Objective(function=link_limit_bit_per_s, source="link bandwidth"),
+    Objective(function=buffer_bit, source="2 k g bytes"),
+    Objective(
+        function=buffer_area_m2,
+        source="bits times cell area",
+        rises_with=("buffer_bit", "interface_buffer_area_m2_per_bit"),
+    ),
+    Objective(
+        function=buffer_leakage_power_w,
+        source="bits times leakage",
+        rises_with=("buffer_bit", "interface_buffer_leakage_w_per_bit"),
+    ),
+)
+"""The quantities of an offload, in the order in which reports show them."""
+
+requirements = (
+    Requirement(
+        function=fits_in_flight, rule="interface.in_flight is at most interface.max_in_flight"
+    ),
+)

@@ -1,0 +1,148 @@
+"""Power and energy of a chain of fleets, under a power cap.
+
+Every stage of the chain streams at one payload rate r.  A stage of capacity c then runs at the
+clock fraction r / c and switches r * p_dyn / c watts (Battle & Hempstead, section IV-C).  The
+power cap is the energy roofline's (Choi et al., IPDPS 2014, eqs 1 and 3) with a core task as the
+operation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dse.contract import Column, Objective, Requirement
+from objectives.chain import Stages, total
+
+BATTLE_HEMPSTEAD = "Battle & Hempstead, sections IV-C and V-C"
+ROOFLINE = "Choi et al., IPDPS 2014, eqs 1 and 3"
+
+
+def dynamic_energy_j_per_bit(
+    *, stage_dynamic_power_w: Stages, stage_capacity_bit_per_s: Stages
+) -> Column:
+    """Switching energy of all stages per payload bit, p_dyn / capacity, whatever the clock.
+
+    An empty fleet switches nothing.
+    """
+    pairs = zip(stage_dynamic_power_w, stage_capacity_bit_per_s, strict=True)
+    with np.errstate(invalid="ignore"):
+        return total(
+            tuple(np.where(capacity > 0, power / capacity, 0.0) for power, capacity in pairs)
+        )
+
+
+def leakage_power_w(
+    *, stage_leakage_power_w: Stages, buffer_leakage_power_w: Column | float = 0.0
+) -> Column:
+    """Leakage of the fleet and of the buffers, whatever the clock."""
+    return total(stage_leakage_power_w) + buffer_leakage_power_w
+
+
+def power_limit_bit_per_s(
+    *,
+    dynamic_energy_j_per_bit: Column,
+    leakage_power_w: Column,
+    memory_byte_per_bit: Column | float = 0.0,
+    budget_power_cap_w: Column | float = np.inf,
+    budget_constant_power_w: Column | float = 0.0,
+    budget_memory_j_per_byte: Column | float = 0.0,
+) -> Column:
+    """Payload rate at which fleet, buffers and memory spend the whole power cap.
+
+    Energy roofline, eq. 3: usable power is the cap less everything constant (leakage and the
+    platform's constant power); the host is outside the cap.
+    """
+    usable = budget_power_cap_w - budget_constant_power_w - leakage_power_w
+    energy = dynamic_energy_j_per_bit + memory_byte_per_bit * budget_memory_j_per_byte
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(energy > 0, np.maximum(usable, 0.0) / energy, np.inf)
+
+
+def dynamic_power_w(*, stream_rate_bit_per_s: Column, dynamic_energy_j_per_bit: Column) -> Column:
+    """Switching power of the fleet at the scaled clock: sum of count * p_dyn * fraction."""
+    return stream_rate_bit_per_s * dynamic_energy_j_per_bit
+
+
+def power_w(*, dynamic_power_w: Column, leakage_power_w: Column) -> Column:
+    """Power of fleet and buffers."""
+    return dynamic_power_w + leakage_power_w
+
+
+def memory_power_w(
+    *,
+    throughput_bit_per_s: Column,
+    memory_byte_per_bit: Column,
+    budget_memory_j_per_byte: Column,
+) -> Column:
+    """Power of moving the payload to and from memory."""
+    return throughput_bit_per_s * memory_byte_per_bit * budget_memory_j_per_byte
+
+
+def total_power_w(
+    *,
+    power_w: Column,
+    host_power_w: Column | float = 0.0,
+    memory_power_w: Column | float = 0.0,
+    budget_constant_power_w: Column | float = 0.0,
+) -> Column:
+    """Power of fleet, buffers, busy host cores, memory traffic and what is always on."""
+    return power_w + host_power_w + memory_power_w + budget_constant_power_w
+
+
+def energy_j_per_bit(*, total_power_w: Column, throughput_bit_per_s: Column) -> Column:
+    """Total energy per payload bit."""
+    with np.errstate(divide="ignore"):
+        return total_power_w / throughput_bit_per_s
+
+
+def spares_power(
+    *,
+    leakage_power_w: Column,
+    budget_power_cap_w: Column,
+    budget_constant_power_w: Column | float = 0.0,
+) -> Column:
+    """Return by how much constant power exceeds the power cap, relative to the cap."""
+    constant = leakage_power_w + budget_constant_power_w
+    # at the cap nothing is left to run with, so equality is a violation too
+    return np.nextafter(constant / budget_power_cap_w - 1.0, np.inf)
+
+
+objectives = (
+    Objective(
+        function=power_w, source=BATTLE_HEMPSTEAD, rises_with=("dynamic_power_w", "leakage_power_w")
+    ),
+    Objective(
+        function=total_power_w,
+        source="everything that draws power",
+        rises_with=("power_w", "host_power_w", "memory_power_w", "budget_constant_power_w"),
+    ),
+    Objective(
+        function=energy_j_per_bit,
+        source=ROOFLINE,
+        rises_with=("total_power_w",),
+        falls_with=("throughput_bit_per_s",),
+    ),
+    Objective(
+        function=dynamic_power_w,
+        source=BATTLE_HEMPSTEAD,
+        rises_with=("stream_rate_bit_per_s", "dynamic_energy_j_per_bit"),
+    ),
+    Objective(
+        function=leakage_power_w,
+        source=BATTLE_HEMPSTEAD,
+        rises_with=("stage_leakage_power_w", "buffer_leakage_power_w"),
+    ),
+    Objective(
+        function=memory_power_w,
+        source=ROOFLINE,
+        rises_with=("throughput_bit_per_s", "memory_byte_per_bit", "budget_memory_j_per_byte"),
+    ),
+    Objective(function=dynamic_energy_j_per_bit, source=BATTLE_HEMPSTEAD),
+    Objective(function=power_limit_bit_per_s, source=ROOFLINE),
+)
+
+requirements = (
+    Requirement(
+        function=spares_power, rule="constant power and leakage stay below budget.power_cap"
+    ),
+)

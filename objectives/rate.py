@@ -1,0 +1,215 @@
+"""The rate that a chain of fleets reaches, and the clock at which it does.
+
+The reached rate is the least of what compute, link or memory, power cap, offload and dependence
+allow.  Clocks meet but do not exceed the demand (Battle & Hempstead, sections IV-C and V-C), or
+run as fast as allowed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dse.contract import Column, Objective, Requirement
+from objectives.chain import Stages, largest, least
+
+BOUNDS = ("compute", "link", "power", "offload", "dependence")
+
+BATTLE_HEMPSTEAD = "Battle & Hempstead, sections IV-C and V-C"
+ROOFLINE = "Choi et al., IPDPS 2014, eqs 1 and 3"
+
+
+def stream_limit_bit_per_s(*, capacity_bit_per_s: Column, power_limit_bit_per_s: Column) -> Column:
+    """Highest payload rate at which the chain may stream."""
+    return np.minimum(capacity_bit_per_s, power_limit_bit_per_s)
+
+
+def memory_limit_bit_per_s(
+    *, memory_byte_per_bit: Column, budget_memory_byte_per_s: Column
+) -> Column:
+    """Payload rate that the memory bandwidth allows (energy roofline, eq. 3, second term)."""
+    with np.errstate(divide="ignore"):
+        return budget_memory_byte_per_s / memory_byte_per_bit
+
+
+def dependence_limit_bit_per_s(
+    *,
+    stream_limit_bit_per_s: Column,
+    tasks_in_flight: Column,
+    workload_chained: Column | float = 0.0,
+    workload_streams: Column | float = np.inf,
+) -> Column:
+    """Payload rate when each stream has one task in flight (a chained mode such as CBC).
+
+    Streams fill only `workload_streams` of the slots for independent tasks; with enough of
+    them, or without chaining, nothing is lost and the limit is infinite.
+    """
+    share = workload_streams / np.maximum(tasks_in_flight, 1.0)
+    limited = (np.asarray(workload_chained) > 0) & (share < 1)
+    return np.where(limited, stream_limit_bit_per_s * np.minimum(share, 1.0), np.inf)
+
+
+def _limits(
+    compute: Column,
+    power: Column,
+    link: Column | float,
+    memory: Column | float,
+    offload: Column | float,
+    dependence: Column | float,
+) -> Stages:
+    """Return the limits in the order of `BOUNDS`."""
+    limits = (compute, np.minimum(link, memory), power, offload, dependence)
+    return tuple(np.asarray(limit, dtype=np.float64) for limit in limits)
+
+
+def rate_limit_bit_per_s(
+    *,
+    capacity_bit_per_s: Column,
+    power_limit_bit_per_s: Column,
+    link_limit_bit_per_s: Column | float = np.inf,
+    memory_limit_bit_per_s: Column | float = np.inf,
+    offload_limit_bit_per_s: Column | float = np.inf,
+    dependence_limit_bit_per_s: Column | float = np.inf,
+) -> Column:
+    """Least of all limits at the top clock: the most that this design can carry."""
+    return least(
+        _limits(
+            capacity_bit_per_s,
+            power_limit_bit_per_s,
+            link_limit_bit_per_s,
+            memory_limit_bit_per_s,
+            offload_limit_bit_per_s,
+            dependence_limit_bit_per_s,
+        )
+    )
+
+
+def bound(
+    *,
+    capacity_bit_per_s: Column,
+    power_limit_bit_per_s: Column,
+    link_limit_bit_per_s: Column | float = np.inf,
+    memory_limit_bit_per_s: Column | float = np.inf,
+    offload_limit_bit_per_s: Column | float = np.inf,
+    dependence_limit_bit_per_s: Column | float = np.inf,
+) -> Column:
+    """Limit that is reached first when the rate rises (memory counts as link)."""
+    limits = np.broadcast_arrays(
+        *_limits(
+            capacity_bit_per_s,
+            power_limit_bit_per_s,
+            link_limit_bit_per_s,
+            memory_limit_bit_per_s,
+            offload_limit_bit_per_s,
+            dependence_limit_bit_per_s,
+        )
+    )
+    first: Column = np.argmin(np.stack(limits), axis=0).astype(np.float64)
+    return first
+
+
+def throughput_bit_per_s(
+    *,
+    rate_limit_bit_per_s: Column,
+    workload_rate_bit_per_s: Column | float = np.inf,
+    workload_meet: Column | float = 0.0,
+) -> Column:
+    """Payload rate reached: what the design can carry, or the demand when the clock meets it."""
+    demand = np.where(np.asarray(workload_meet) > 0, workload_rate_bit_per_s, np.inf)
+    return np.minimum(rate_limit_bit_per_s, demand)
+
+
+def task_throughput_task_per_s(
+    *, throughput_bit_per_s: Column, stage_payload_bit: Stages
+) -> Column:
+    """Tasks of the first stage per second."""
+    return throughput_bit_per_s / stage_payload_bit[0]
+
+
+def stream_rate_bit_per_s(
+    *,
+    throughput_bit_per_s: Column,
+    stream_limit_bit_per_s: Column,
+    tasks_in_flight: Column,
+    offload_stream_bit_per_s: Column | float = 0.0,
+    workload_chained: Column | float = 0.0,
+    workload_streams: Column | float = np.inf,
+    workload_meet: Column | float = 0.0,
+) -> Column:
+    """Payload rate at which the pipelines are clocked.
+
+    Clocked to meet the demand: the least rate that carries it, also through offloads that have
+    to finish in time and through dependent tasks.  Otherwise as fast as allowed.
+    """
+    slots = np.maximum(tasks_in_flight / workload_streams, 1.0)
+    stretched = throughput_bit_per_s * np.where(np.asarray(workload_chained) > 0, slots, 1.0)
+    needed = np.maximum(stretched, offload_stream_bit_per_s)
+    meet = np.minimum(needed, stream_limit_bit_per_s)
+    return np.where(np.asarray(workload_meet) > 0, meet, stream_limit_bit_per_s)
+
+
+def clock_hz(
+    *,
+    stage_clock_hz: Stages,
+    stage_capacity_bit_per_s: Stages,
+    stream_rate_bit_per_s: Column,
+) -> Column:
+    """Fastest clock of any instance, after scaling."""
+    pairs = zip(stage_clock_hz, stage_capacity_bit_per_s, strict=True)
+    return largest(tuple(clock * (stream_rate_bit_per_s / capacity) for clock, capacity in pairs))
+
+
+def clock_fraction(*, capacity_bit_per_s: Column, stream_rate_bit_per_s: Column) -> Column:
+    """Clock of the slowest stage as a share of its top clock."""
+    return stream_rate_bit_per_s / capacity_bit_per_s
+
+
+def utilisation(*, throughput_bit_per_s: Column, capacity_bit_per_s: Column) -> Column:
+    """Throughput as a share of what the slowest stage carries at its top clock."""
+    return throughput_bit_per_s / capacity_bit_per_s
+
+
+def meets_demand(*, throughput_bit_per_s: Column, workload_rate_bit_per_s: Column) -> Column:
+    """Return the missing share of the demanded rate."""
+    return 1.0 - throughput_bit_per_s / workload_rate_bit_per_s
+
+
+LIMITS = (
+    "capacity_bit_per_s",
+    "power_limit_bit_per_s",
+    "link_limit_bit_per_s",
+    "memory_limit_bit_per_s",
+    "offload_limit_bit_per_s",
+    "dependence_limit_bit_per_s",
+)
+
+objectives = (
+    Objective(
+        function=throughput_bit_per_s,
+        source=BATTLE_HEMPSTEAD,
+        rises_with=("rate_limit_bit_per_s", "workload_rate_bit_per_s"),
+    ),
+    Objective(function=task_throughput_task_per_s, source=BATTLE_HEMPSTEAD),
+    Objective(function=bound, source=ROOFLINE, labels=BOUNDS),
+    Objective(function=clock_hz, source=BATTLE_HEMPSTEAD),
+    Objective(function=clock_fraction, source=BATTLE_HEMPSTEAD),
+    Objective(function=utilisation, source="throughput over capacity"),
+    Objective(function=rate_limit_bit_per_s, source=ROOFLINE, rises_with=LIMITS),
+    Objective(
+        function=memory_limit_bit_per_s,
+        source=ROOFLINE,
+        rises_with=("budget_memory_byte_per_s",),
+        falls_with=("memory_byte_per_bit",),
+    ),
+    Objective(
+        function=dependence_limit_bit_per_s,
+        source="one task in flight per stream: rate <= streams * payload / latency",
+    ),
+    Objective(
+        function=stream_limit_bit_per_s,
+        source=ROOFLINE,
+        rises_with=("capacity_bit_per_s", "power_limit_bit_per_s"),
+    ),
+    Objective(function=stream_rate_bit_per_s, source=BATTLE_HEMPSTEAD),
+)
+
+requirements = (Requirement(function=meets_demand, rule="the throughput reaches workload.rate"),)
