@@ -13,6 +13,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar, cast
 
 from dse.contract import Core, Interface, Kernel, Objective, Platform, Requirement
+from dse.contract.papers import Claim, Figure
 from dse.errors import (
     BrokenPluginError,
     DuplicatePluginError,
@@ -21,7 +22,7 @@ from dse.errors import (
     nearest,
 )
 
-Record = TypeVar("Record", Core, Objective, Requirement, Interface, Kernel, Platform)
+Record = TypeVar("Record", Core, Objective, Requirement, Interface, Kernel, Platform, Claim, Figure)
 
 GROUPS: Mapping[type, str] = {
     Core: "dse.cores",
@@ -30,6 +31,8 @@ GROUPS: Mapping[type, str] = {
     Interface: "dse.interfaces",
     Kernel: "dse.kernels",
     Platform: "dse.platforms",
+    Claim: "dse.claims",
+    Figure: "dse.figures",
 }
 
 

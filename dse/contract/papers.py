@@ -1,0 +1,132 @@
+"""What a plug-in says of the papers behind it: claims to check and figures to draw again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Answer = float | bool | str
+
+
+class Laboratory(Protocol):
+    """What the engine lends to claims and figures that need more than their own package."""
+
+    def evaluate(self, study: str) -> Mapping[str, Any]:
+        """Return every quantity of the one design that the study (YAML text) describes."""
+
+    def front(self, study: str) -> Mapping[str, NDArray[Any]]:
+        """Return the front of a study (YAML text) as columns."""
+
+    def designs(self, study: str) -> Mapping[str, NDArray[Any]]:
+        """Return all feasible designs of a study (YAML text) as columns."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A number or statement that a paper prints, and how ours is found.
+
+    Attributes
+    ----------
+    name
+        Unique, such as ``logca-5.4-t2-overhead-cutoff``.
+    paper
+        Key of the paper, one word, such as ``logca``.
+    where
+        Section, table, equation or figure.
+    statement
+        What it says, in our words.
+    printed
+        What is printed: a number, a name, or True for a statement.
+    unit
+        Unit of the number, as `dse.units` reads it; empty for plain numbers.
+    ours
+        Returns what our models give, in the same unit; None when it cannot be checked.
+    tolerance
+        Largest relative error that counts as agreement: rounding of the printed digits.
+    reason
+        Why it disagrees or cannot be checked; why a tolerance is wider than rounding.
+    inputs
+        Where every input comes from: ``table``, ``text``, ``read off figure N``.
+    """
+
+    name: str
+    paper: str
+    where: str
+    statement: str
+    printed: Answer
+    unit: str = ""
+    ours: Callable[[Laboratory], Answer] | None
+    tolerance: float = 0.0
+    reason: str = ""
+    inputs: tuple[str, ...]
+
+
+Style = Literal["line", "dashed", "points", "bars"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """One curve, cloud or set of bars; `x` in the unit of the panel, or names for bars."""
+
+    label: str
+    x: Sequence[float] | Sequence[str] | NDArray[np.float64]
+    y: Sequence[float] | NDArray[np.float64]
+    style: Style = "line"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A labelled vertical line, or a labelled point when `y` is given."""
+
+    label: str
+    x: float
+    y: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Region:
+    """A labelled range of x, shaded."""
+
+    label: str
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panel:
+    """One pair of axes."""
+
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
+    marks: tuple[Mark, ...] = ()
+    regions: tuple[Region, ...] = ()
+    x_scale: Literal["linear", "log", "log2"] = "linear"
+    y_scale: Literal["linear", "log", "log2"] = "linear"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A figure of a paper, drawn again from our models.
+
+    Attributes
+    ----------
+    name
+        Such as ``logca-3``.
+    source
+        Paper and figure.
+    caption
+        What one sees, in our words, and what is not drawn (measured points, say).
+    draw
+        Returns its panels.
+    """
+
+    name: str
+    source: str
+    caption: str
+    draw: Callable[[Laboratory], Sequence[Panel]] = field(repr=False)
