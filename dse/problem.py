@@ -1,0 +1,258 @@
+"""The one door through which designs are evaluated, and the one place where signs flip."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.contract import Column, Objective, Requirement
+from dse.errors import ContractError
+from dse.expression import Expression
+from dse.fleet import STAGE_COLUMNS, Stage
+from dse.graph import Graph, Step, bind
+from dse.space import Index, Space
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A quantity to optimise."""
+
+    name: str
+    maximise: bool = False
+
+    @property
+    def sense(self) -> str:
+        """``minimise`` or ``maximise``."""
+        return "maximise" if self.maximise else "minimise"
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A constraint of the study: the text as written and what it means."""
+
+    text: str
+    expression: Expression
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Designs and what they are worth.
+
+    Attributes
+    ----------
+    index
+        Design points, shape (n, d).
+    loss
+        What is minimised, shape (n, m); maximised quantities with their sign flipped.
+    violation
+        Shape (n, k); a constraint holds where its column is <= 0.
+    """
+
+    index: Index
+    loss: NDArray[np.float64]
+    violation: NDArray[np.float64]
+
+    @property
+    def feasible(self) -> NDArray[np.bool_]:
+        """Designs that meet every constraint, shape (n,)."""
+        return np.asarray((self.violation <= 0).all(axis=1))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A study as a search sees it: rows of indices in, losses and violations out.
+
+    Attributes
+    ----------
+    space
+        Axes and constants.
+    stages
+        The chain.
+    graph
+        The objectives that the study can feed.
+    goals, constraints
+        What the study asks for.
+    requirements
+        What every design has to meet, as far as the study provides the columns.
+    """
+
+    space: Space
+    stages: tuple[Stage, ...]
+    graph: Graph
+    goals: tuple[Goal, ...]
+    constraints: tuple[Constraint, ...] = ()
+    requirements: tuple[Requirement, ...] = field(default=())
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of values of each axis."""
+        return self.space.sizes
+
+    @property
+    def size(self) -> int:
+        """Number of designs."""
+        return self.space.size
+
+    @cached_property
+    def ordered(self) -> tuple[bool, ...]:
+        """Which axes have an order."""
+        return tuple(axis.ordered for axis in self.space.axes)
+
+    @property
+    def objective_count(self) -> int:
+        """Number of objectives."""
+        return len(self.goals)
+
+    @cached_property
+    def quantities(self) -> tuple[Objective, ...]:
+        """Every quantity that the study can report: its goals, then in plug-in order."""
+        goals = [goal.name for goal in self.goals]
+        found = self.graph.objectives
+        return tuple(sorted(found, key=lambda q: (q.name not in goals, found.index(q))))
+
+    @cached_property
+    def _partial(self) -> tuple[str, ...]:
+        """Quantities in use that may not exist."""
+        used = {goal.name for goal in self.goals}
+        used.update(name for rule in self.constraints for name in rule.expression.names)
+        return tuple(q.name for q in self.quantities if q.partial and q.name in used)
+
+    @cached_property
+    def _bound_requirements(self) -> tuple[Step, ...]:
+        available = self.available
+        steps = (bind(requirement, available) for requirement in self.requirements)
+        return tuple(step for step in steps if step is not None)
+
+    @cached_property
+    def available(self) -> frozenset[str]:
+        """Names of all columns: what the study sets, stages and objectives."""
+        names = set(self.space.constants)
+        for axis in self.space.axes:
+            names.update(axis.columns)
+        names.update(step.name for step in self.graph.steps)
+        if self.stages:
+            names.update(STAGE_COLUMNS)
+        return frozenset(names)
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """What each column of a violation stands for, in words."""
+        plugins = (step.plugin for step in self._bound_requirements)
+        rules = tuple(plugin.rule for plugin in plugins if isinstance(plugin, Requirement))
+        exists = tuple(f"{name} exists" for name in self._partial)
+        return rules + exists + tuple(rule.text for rule in self.constraints)
+
+    @cached_property
+    def _search_plan(self) -> tuple[Step, ...]:
+        wanted = {goal.name for goal in self.goals}
+        for rule in self.constraints:
+            wanted.update(rule.expression.names)
+        for step in self._bound_requirements:
+            wanted.update(step.arguments)
+        return self.graph.closure(wanted)
+
+    def evaluate(self, index: Index) -> Evaluation:
+        """Evaluate the designs `index`, shape (n, d), one result per row.
+
+        Raises
+        ------
+        ContractError
+            When a feasible design has a loss that is not finite: names quantity and design.
+        """
+        count = len(index)
+        columns = self._columns(index, self._search_plan, self._bound_requirements)
+        violation = [step(columns) for step in self._bound_requirements]
+        violation += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self._partial]
+        violation += [rule.expression.violation(columns) for rule in self.constraints]
+        loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
+        evaluation = Evaluation(index, _matrix(loss, count), _matrix(violation, count))
+        self._refuse_nonsense(evaluation)
+        return evaluation
+
+    def describe(self, index: Index) -> dict[str, Column]:
+        """Return every column of the designs `index`: inputs, stages and all quantities."""
+        columns = self._columns(index, self.graph.steps, ())
+        count = len(index)
+        return {
+            name: np.broadcast_to(column, (count,))
+            for name, column in columns.items()
+            if not isinstance(column, tuple)
+        }
+
+    def counts(self, index: Index) -> dict[str, Column]:
+        """Return the number of instances of each design, named ``<stage>.<design>``."""
+        columns = self.space.columns(index)
+        return {
+            f"{stage.name}.{design}": np.broadcast_to(count, (len(index),))
+            for stage in self.stages
+            for design, count in zip(stage.designs.names, stage.counts(columns), strict=True)
+        }
+
+    def terms(self, index: Index) -> dict[str, Any]:
+        """Return all columns of the designs `index`; those of stages as tuples."""
+        return self._columns(index, self.graph.steps, ())
+
+    def _columns(
+        self, index: Index, plan: Sequence[Step], requirements: Sequence[Step]
+    ) -> dict[str, Any]:
+        columns: dict[str, Any] = dict(self.space.columns(index))
+        wanted = {name for step in (*plan, *requirements) for name in step.arguments}
+        fleets = [stage.fleet(columns) for stage in self.stages]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            if fleets:
+                for name in STAGE_COLUMNS:
+                    if name in wanted:
+                        columns[name] = tuple(fleet.column(name) for fleet in fleets)
+            for step in plan:
+                columns[step.name] = step(columns)
+        return columns
+
+    def _refuse_nonsense(self, evaluation: Evaluation) -> None:
+        if np.isnan(evaluation.violation).any():
+            row, column = np.argwhere(np.isnan(evaluation.violation))[0]
+            raise ContractError(
+                f"requirement {self.constraint_names[column]!r} gives NaN for the design "
+                f"{self.point_text(evaluation.index[row])}"
+            )
+        wrong = evaluation.feasible[:, np.newaxis] & ~np.isfinite(evaluation.loss)
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0]
+            raise ContractError(
+                f"{self.goals[column].name} is {evaluation.loss[row, column]} for the design "
+                f"{self.point_text(evaluation.index[row])}; an objective must be a finite number"
+            )
+
+    def point_text(self, point: NDArray[np.int64]) -> str:
+        """Return one design point, shape (d,), as ``axis = value`` pairs."""
+        return ", ".join(
+            f"{axis.name} = {axis.labels[choice]}"
+            for axis, choice in zip(self.space.axes, point, strict=True)
+        )
+
+
+def _matrix(columns: Sequence[Column], count: int) -> NDArray[np.float64]:
+    """Stack columns that may be constants into a matrix with `count` rows."""
+    matrix = np.empty((count, len(columns)))
+    for position, column in enumerate(columns):
+        matrix[:, position] = column
+    return matrix
+
+
+def label_columns(
+    quantities: Sequence[Objective], columns: Mapping[str, Column]
+) -> dict[str, NDArray[Any]]:
+    """Return `columns` of `quantities`, with codes replaced by their labels."""
+    labelled: dict[str, NDArray[Any]] = {}
+    for quantity in quantities:
+        values = columns[quantity.name]
+        if quantity.labels:
+            codes = np.where(np.isfinite(values), values, 0).astype(np.int64)
+            labelled[quantity.name] = np.array(quantity.labels, dtype=object)[codes]
+        else:
+            labelled[quantity.name] = values
+    return labelled
