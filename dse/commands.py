@@ -1,0 +1,171 @@
+"""What each command does, in terms of the engine; text goes out through `report`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from dse import runner, study
+from dse.errors import StudyError, UnitError
+from dse.search import Progress
+
+RUNS = Path("runs")
+
+
+def settings(pairs: Sequence[str]) -> list[tuple[str, str]]:
+    """Split ``path=value`` options.
+
+    Raises
+    ------
+    UnitError
+        When an option has no ``=``.
+    """
+    split = []
+    for pair in pairs:
+        path, equals, value = pair.partition("=")
+        if not equals or not path.strip():
+            raise UnitError(
+                f"--set {pair!r}: it must be PATH=VALUE",
+                'write for instance --set "workload.rate=73 Gbps"',
+            )
+        split.append((path.strip(), value.strip()))
+    return split
+
+
+def run(
+    path: Path,
+    out: Path | None,
+    method: str | None,
+    seed: int | None,
+    budget: int | None,
+    pairs: Sequence[str],
+    *,
+    as_json: bool,
+) -> None:
+    """Run a study, write its folder, print the answer."""
+    overrides = settings(pairs)
+    document = study.read(path, overrides)
+    options = runner.Options(method=method, seed=seed, budget=budget)
+    with _bar() as progress:
+        finished = runner.run(document, options, progress)
+    from dse.result import Result  # pandas and matplotlib, only now
+
+    result = Result(finished, overrides)
+    folder = result.save(out or _fresh(path.stem))
+    if as_json:
+        _print_json({"folder": str(folder)} | result.manifest | {"designs_on_front": result.rows()})
+    else:
+        print(result.summary())
+        print(f"\nwritten to {folder}")
+
+
+def _fresh(stem: str) -> Path:
+    """Return a folder under ``runs/`` that does not exist yet."""
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    names = (f"{stem}-{stamp}" + (f"-{number}" if number else "") for number in range(1000))
+    return next(RUNS / name for name in names if not (RUNS / name).exists())
+
+
+@contextmanager
+def _bar() -> Iterator[Progress | None]:
+    """Show progress on stderr when it is a terminal; nothing otherwise."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("designs", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def check(path: Path, pairs: Sequence[str]) -> None:
+    """Report every fault of a study, or what it amounts to."""
+    from dse.space import product_text
+
+    document = study.read(path, settings(pairs))
+    sweep = study.sweep_of(document)
+    prepared = study.prepare(document if sweep is None else study.at(document, sweep, 0))
+    goals = ", ".join(f"{goal.sense} {goal.name}" for goal in prepared.problem.goals)
+    print(f"{path}: {product_text(prepared.problem.sizes)} designs; {goals}")
+    if sweep is not None:
+        print(f"{sweep.path} takes {len(sweep.values)} values, and the study runs for each")
+    _print_notes(prepared)
+
+
+def _print_notes(prepared: study.Study) -> None:
+    for note in prepared.notes:
+        print(f"note: {note}")
+
+
+def evaluate(path: Path, pairs: Sequence[str], *, as_json: bool) -> None:
+    """Evaluate the one design that a study and its settings leave."""
+    from dse import report, terms
+
+    document = study.read(path, settings(pairs))
+    prepared = study.prepare(document)
+    _refuse_open_axes(prepared)
+    found = terms.explain(prepared.problem)
+    if as_json:
+        _print_json(found.plain())
+    else:
+        print(f"{found.design}\n")
+        print(report.terms([(t.name, t.value, t.meaning, t.source) for t in found.terms]))
+        print(f"\n{'feasible' if found.feasible else 'not feasible'}")
+        for rule, violation in found.constraints:
+            missed = f"missed by {violation:.4g} of the bound" if violation > 0 else "met"
+            print(f"  {rule}: {missed}")
+        _print_notes(prepared)
+
+
+def _refuse_open_axes(prepared: study.Study) -> None:
+    faults = []
+    for axis in prepared.problem.space.axes:
+        if axis.size > 1:
+            shown = ", ".join(axis.labels[:8]) + (", ..." if axis.size > 8 else "")
+            faults.append(
+                prepared.document.fault(
+                    (),
+                    f"{axis.name} is open ({shown})",
+                    "one design is needed",
+                    f'add --set "{axis.name}={axis.labels[-1]}"',
+                )
+            )
+    if faults:
+        raise StudyError(faults)
+
+
+def plot(folder: Path, out: Path | None) -> None:
+    """Draw the pictures of a run folder again."""
+    from dse import result
+
+    target = out or folder
+    for picture in result.plot(folder, target):
+        print(picture)
+
+
+def schema() -> None:
+    """Print the JSON Schema of a study."""
+    from dse.schema import Study
+
+    document: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    _print_json(document | Study.model_json_schema(by_alias=True))
+
+
+def _print_json(value: Any) -> None:
+    from dse.plain import plain
+
+    print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))

@@ -1,0 +1,301 @@
+"""What a run leaves: tables, manifest, pictures.  The only user of pandas and pyarrow."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from dse import plots, report, tables, units
+from dse.errors import OutputError
+from dse.picture import FrontView
+from dse.plain import plain
+from dse.problem import Problem
+from dse.runner import Answer, Run, knee_row
+from dse.tables import Table
+
+FILES = ("front.csv", "evaluations.parquet", "manifest.json", "front.png", "front.svg")
+MOST_EVALUATIONS = 120_000
+"""Most designs in evaluations.parquet; of more, a uniform sample is kept."""
+
+LIBRARIES = ("accel-dse", "numpy", "moocore", "pymoo", "optuna", "pandas", "pyarrow")
+
+
+class Result:
+    """A finished run.
+
+    Attributes
+    ----------
+    front : pandas.DataFrame
+        One row per design on the front; numbers in SI with their unit suffix.
+    evaluations : pandas.DataFrame
+        Evaluated designs (a uniform sample of many) with a column ``feasible``.
+    manifest : dict
+        Everything needed to repeat and to judge the run.
+    """
+
+    def __init__(self, run: Run, overrides: Sequence[tuple[str, str]] = ()) -> None:
+        """Keep the run; tables are made when they are asked for."""
+        self.run = run
+        self.overrides = dict(overrides)
+
+    def __repr__(self) -> str:
+        """Return the summary that the command line prints."""
+        return self.summary()
+
+    @cached_property
+    def front(self) -> pd.DataFrame:
+        """The front as a table."""
+        return pd.DataFrame(self._table(lambda answer: answer.outcome.front_index))
+
+    @cached_property
+    def evaluations(self) -> pd.DataFrame:
+        """Evaluated designs as a table."""
+        most = max(1, MOST_EVALUATIONS // len(self.run.answers))
+        return pd.DataFrame(self._table(lambda answer: _thin(answer.outcome.sample_index, most)))
+
+    def _table(self, rows: Callable[[Answer], Any]) -> Table:
+        parts = []
+        for position, answer in enumerate(self.run.answers):
+            index = rows(answer)
+            if not len(index):
+                continue
+            problem = answer.study.problem
+            part = self._swept(position, len(index)) | tables.table(problem, index)
+            if rows(answer) is not answer.outcome.front_index:
+                part["feasible"] = problem.evaluate(index).feasible
+            parts.append(part)
+        return tables.join(parts)
+
+    @property
+    def sweep_column(self) -> str | None:
+        """Name of the column of the swept field."""
+        sweep = self.run.sweep
+        if sweep is None:
+            return None
+        suffix = units.suffix(sweep.column) if sweep.column else ""
+        return f"{sweep.path}_{suffix}" if suffix else sweep.path
+
+    def _swept(self, position: int, count: int) -> Table:
+        if self.run.sweep is None or self.sweep_column is None:
+            return {}
+        value = self.run.sweep.values[position]
+        kind = object if isinstance(value, str) else float
+        return {self.sweep_column: np.full(count, value, dtype=kind)}
+
+    @cached_property
+    def manifest(self) -> dict[str, Any]:
+        """What was run, with which versions, and what came out."""
+        run = self.run
+        study = run.first
+        text = run.document.text
+        first = run.answers[0].outcome
+        return {
+            "question": study.question,
+            "study": text,
+            "study_file": Path(run.document.file).name,
+            "study_sha256": hashlib.sha256(text.encode()).hexdigest(),
+            "overrides": self.overrides,
+            "versions": {"python": platform.python_version()}
+            | {name: version(name) for name in LIBRARIES},
+            "objectives": {goal.name: goal.sense for goal in study.problem.goals},
+            "constraints": list(first.constraint_names),
+            "method": run.settings.method,
+            "seed": run.settings.seed,
+            "designs": study.problem.size,
+            "evaluated": sum(answer.outcome.evaluated for answer in run.answers),
+            "feasible": sum(answer.outcome.feasible for answer in run.answers),
+            "front": sum(len(answer.outcome.front_index) for answer in run.answers),
+            "exact": all(answer.outcome.exact for answer in run.answers),
+            "wall_s": round(run.seconds, 3),
+            "notes": list(dict.fromkeys(note for a in run.answers for note in a.study.notes)),
+            **self._quality(),
+            "picture": _picture(run, self.sweep_column),
+        }
+
+    def _quality(self) -> dict[str, Any]:
+        if self.run.sweep is None:
+            return _quality(self.run.answers[0])
+        return {
+            "sweep": self.sweep_column,
+            "points": [
+                {"value": value, "front": len(answer.outcome.front_index)} | _quality(answer)
+                for value, answer in zip(self.run.sweep.values, self.run.answers, strict=True)
+            ],
+        }
+
+    @cached_property
+    def view(self) -> FrontView:
+        """The front as pictures and reports see it."""
+        return _view(self)
+
+    def rows(self) -> list[dict[Any, Any]]:
+        """Return the front as plain records, for JSON."""
+        return [dict(row) for row in self.front.to_dict(orient="records")]
+
+    def summary(self) -> str:
+        """Return the text that the command line prints."""
+        return report.summary(self.view, self.manifest)
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the run to `folder`: all files, or none.
+
+        A folder that holds an earlier run is replaced; any other folder that is not empty is
+        left alone.
+
+        Raises
+        ------
+        OutputError
+            When the folder holds something else, or cannot be written.
+        """
+        target = Path(folder)
+        with _new_folder(target) as fresh:
+            self.front.to_csv(fresh / "front.csv", index=False, lineterminator="\n")
+            arrow = pa.Table.from_pandas(self.evaluations, preserve_index=False)
+            pq.write_table(arrow, fresh / "evaluations.parquet")
+            text = json.dumps(plain(self.manifest), indent=2, allow_nan=False, ensure_ascii=False)
+            (fresh / "manifest.json").write_text(text + "\n", encoding="utf-8")
+            plots.front(self.view, fresh)
+        return target
+
+
+def _quality(answer: Answer) -> dict[str, Any]:
+    goals = answer.study.problem.goals
+    reference = {
+        goal.name: -value if goal.maximise else value
+        for goal, value in zip(goals, answer.reference, strict=False)
+    }
+    return {
+        "reference_point": reference,
+        "hypervolume": answer.hypervolume,
+        "hypervolume_share_of_exact": answer.share,
+    }
+
+
+def _view(result: Result) -> FrontView:
+    picture = result.manifest["picture"]
+    return _drawn(result.front, result.evaluations, result.manifest, picture)
+
+
+def _picture(run: Run, sweep: str | None) -> dict[str, Any]:
+    """Return what a picture needs besides the tables."""
+    problem = run.first.problem
+    names: list[str] = []
+    for answer in run.answers:
+        names += tables.names(answer.study.problem, answer.outcome.front_index)
+    return {
+        "title": run.first.question or Path(run.document.file).stem,
+        "axes": [
+            tables.axis_column(axis)
+            for axis in problem.space.axes
+            if axis.size > 1
+            and tables.is_choice_of_scenario(problem, axis)
+            and (problem.stages or axis.ordered)  # other choices are the names of the designs
+        ],
+        "category": _category(problem),
+        "sweep": sweep,
+        "names": names,
+        "knee": knee_row(run.answers[0]) if sweep is None else None,
+    }
+
+
+def _category(problem: Problem) -> str | None:
+    """Return the quantity that tells designs apart by name: the one with the most labels."""
+    labelled = [quantity for quantity in problem.quantities if quantity.labels]
+    found = max(labelled, key=lambda quantity: len(quantity.labels), default=None)
+    return found.name if found is not None else None
+
+
+def _drawn(
+    front: pd.DataFrame, evaluations: pd.DataFrame, manifest: Mapping[str, Any], picture: Any
+) -> FrontView:
+    cloud = evaluations[evaluations["feasible"]]
+    return FrontView(
+        title=picture["title"],
+        objectives=tuple(manifest["objectives"].items()),
+        front={str(name): front[name].to_numpy() for name in front},
+        cloud={str(name): cloud[name].to_numpy() for name in cloud},
+        axes=tuple(picture["axes"]),
+        category=picture["category"],
+        sweep=picture["sweep"],
+        names=picture["names"],
+        knee=picture["knee"],
+    )
+
+
+def plot(run: Path, folder: Path) -> tuple[Path, ...]:
+    """Draw the pictures of the run in folder `run` again, into `folder`.
+
+    Raises
+    ------
+    OutputError
+        When `run` is not the folder of a run, or `folder` cannot be written.
+    """
+    try:
+        front = pd.read_csv(run / "front.csv")
+        evaluations = pd.read_parquet(run / "evaluations.parquet")
+        manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+        view = _drawn(front, evaluations, manifest, manifest["picture"])
+    except (OSError, ValueError, KeyError) as error:
+        raise OutputError(
+            f"{run} is not the folder of a run ({error}); name one that `dse run` wrote"
+        ) from error
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as fresh:
+            return tuple(
+                path.replace(folder / path.name) for path in plots.front(view, Path(fresh))
+            )
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written: {error.strerror}") from error
+
+
+def _thin(index: Any, most: int) -> Any:
+    """Return at most `most` rows, the same ones for the same rows."""
+    if len(index) <= most:
+        return index
+    chosen = np.random.default_rng(0).choice(len(index), most, replace=False)
+    return index[np.sort(chosen)]
+
+
+@contextmanager
+def _new_folder(target: Path) -> Iterator[Path]:
+    """Yield a folder that becomes `target` when the block ends well, and vanishes otherwise."""
+    try:
+        if target.exists() and not target.is_dir():
+            raise OutputError(f"{target} is a file; name a folder for the run")
+        strangers = [entry.name for entry in target.iterdir()] if target.exists() else []
+        strangers = sorted(set(strangers) - set(FILES))
+        if strangers:
+            raise OutputError(
+                f"{target} holds {strangers[0]!r}, which is not part of a run; "
+                f"name another folder, or one that does not exist yet"
+            )
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {error.strerror}") from error
+    try:
+        yield fresh
+        fresh.chmod(0o755)
+        if target.exists():
+            shutil.rmtree(target)
+        os.replace(fresh, target)
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {error.strerror}") from error
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
