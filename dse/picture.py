@@ -104,11 +104,11 @@ class Scale:
 def scale(view: FrontView, name: str, cloud: Columns) -> Scale:
     """Return one column of the front, and of the cloud behind it, as an axis."""
     values, background = view.front[name], cloud.get(name, np.empty(0))
-    words = "\n".join(textwrap.wrap(units.stem(name).replace("_", " "), MOST_CHARACTERS))
+    title = "\n".join(textwrap.wrap(words(name), MOST_CHARACTERS))
     if values.dtype.kind not in "fiub":
         kinds, codes = np.unique(values.astype(str), return_inverse=True)
         ticks = tuple(short(kind) for kind in kinds)
-        return Scale(words, codes.astype(float), np.empty(0), -0.5, len(ticks) - 0.5, ticks=ticks)
+        return Scale(title, codes.astype(float), np.empty(0), -0.5, len(ticks) - 0.5, ticks=ticks)
     low, high = _range(values, background)
     log = low > 0 and high > 100 * low
     factor, unit = units.scale([np.sqrt(low * high)] if log else [*values, low, high], name)
@@ -117,7 +117,7 @@ def scale(view: FrontView, name: str, cloud: Columns) -> Scale:
         power = 3 * int(np.floor(np.log10(largest) / 3))
         factor, unit = factor * 10.0**power, f"{power_of_ten(power)} {unit}".rstrip()
     low, high = _with_margin(low, high, log)
-    label = f"{words} [{unit}]" if unit else words
+    label = f"{title} [{unit}]" if unit else title
     return Scale(label, values / factor, background / factor, low / factor, high / factor, log)
 
 
@@ -166,8 +166,9 @@ def groups(view: FrontView, most: int) -> dict[str, NDArray[np.bool_]]:
     if view.sweep is None or not 0 < len(np.unique(labels)) <= most:
         labels = np.full(view.size, "front")
         if view.category is not None:
-            word = view.category.replace("_", " ")
-            labels = np.array([f"{word}: {kind}" for kind in view.front[view.category]])
+            labels = np.array(
+                [f"{words(view.category)}: {kind}" for kind in view.front[view.category]]
+            )
     kinds, counts = np.unique(labels, return_counts=True)
     if len(kinds) > most:
         frequent = np.sort(kinds[np.argsort(-counts, kind="stable")[: most - 1]])
@@ -193,6 +194,11 @@ def best_per_value(x: Values, y: Values, sense: str) -> Values:
     best = np.full(len(values), worst)
     pick.at(best, group, y)
     return np.column_stack((values, best))
+
+
+def words(name: str) -> str:
+    """Return a column as words: without its section and its unit suffix."""
+    return units.stem(name).rpartition(".")[2].replace("_", " ")
 
 
 def short(name: str) -> str:

@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dse import units
-from dse.picture import FrontView
+from dse.picture import FrontView, words
 
 MOST_ROWS = 15
 WIDEST = 120
@@ -140,7 +140,7 @@ def _front(view: FrontView, width: int) -> str:
     if hidden := [name for name in optional if name not in kept]:
         lines.append(_hanging("more columns in front.csv", ", ".join(hidden), width))
     if alike and view.size > 1:
-        same = (f"{_words(name)} {_value(view, name, 0)}" for name in alike)
+        same = (f"{words(name)} {_value(view, name, 0)}" for name in alike)
         lines.append(_hanging("same for all", ", ".join(same), width))
     return "\n".join(lines)
 
@@ -173,13 +173,18 @@ def _chosen(view: FrontView) -> list[int]:
 
 def _highlights(view: FrontView, width: int) -> str:
     def design(row: int) -> str:
-        return view.names[row] if view.names else f"row {row + 1}"
+        parts = [view.names[row] if view.names else f"row {row + 1}"]
+        for name in view.axes if view.names else ():
+            value = _value(view, name, row)
+            parts.append(f"{words(name)} {value}" if _numeric(view, name) else value)
+        limit = "" if view.category is None else f" ({view.front[view.category][row]}-bound)"
+        return ", ".join(dict.fromkeys(parts)) + limit
 
     rows = []
     for name, sense in view.objectives:
         word = "least" if sense == "minimise" else "most"
         row = view.best(name)
-        rows.append((f"{word} {_words(name)}", _value(view, name, row), design(row)))
+        rows.append((f"{word} {words(name)}", _value(view, name, row), design(row)))
     if view.knee is not None and len(view.objectives) > 1:
         values = ", ".join(_value(view, name, view.knee) for name, _ in view.objectives)
         rows.append(("knee", values, design(view.knee)))
@@ -196,7 +201,7 @@ def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
     if view.category is not None and view.size:
         kinds, counts = np.unique(view.front[view.category].astype(str), return_counts=True)
         tally = ", ".join(f"{count} {kind}" for kind, count in zip(kinds, counts, strict=True))
-        lines.append(f"{_words(view.category)}: {tally}")
+        lines.append(f"{words(view.category)}: {tally}")
     if facts.get("hypervolume") is not None:
         share = facts.get("hypervolume_share_of_exact")
         of_exact = f", {share:.2%} of the exact front's" if share and not facts["exact"] else ""
@@ -236,14 +241,9 @@ def _numeric(view: FrontView, name: str) -> bool:
     return view.front[name].dtype.kind in "fiub"
 
 
-def _words(name: str) -> str:
-    return units.stem(name).replace("_", " ")
-
-
 def _header(name: str, unit: str) -> str:
-    text = f"{_words(name)} [{unit}]" if unit else _words(name)
-    lines = textwrap.fill(text.replace(".", ". "), WIDEST_HEADER, break_long_words=False)
-    return lines.replace(". ", ".")
+    text = f"{words(name)} [{unit}]" if unit else words(name)
+    return textwrap.fill(text, WIDEST_HEADER, break_long_words=False)
 
 
 def _breadth(column: Cells) -> int:

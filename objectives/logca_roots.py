@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from dse.contract import Column
 
@@ -263,6 +262,8 @@ def _sign_changes(terms: Mapping[float, float], reach: float) -> list[float]:
         for exponent, value in terms.items()
         if exponent != lowest
     }
+    from scipy.optimize import brentq  # only here, because every command loads this module
+
     edges = [-reach, *_sign_changes(derivative, reach), reach]
     return [
         brentq(lambda x: _scaled_sum(terms, x), low, high, xtol=1e-14)

@@ -38,7 +38,8 @@ class MemoryLevel:
     energy_j: float | None
 
 
-def _read(table: str) -> tuple[dict[str, str], ...]:
+def read(table: str) -> tuple[dict[str, str], ...]:
+    """Return the rows of a table beside this file, as text by column."""
     with Path(__file__).with_name(table).open(encoding="utf-8", newline="") as file:
         return tuple(csv.DictReader(line for line in file if not line.startswith("#")))
 
@@ -108,10 +109,10 @@ def _platform(row: Mapping[str, str]) -> Platform:
     )
 
 
-interfaces: tuple[Interface, ...] = tuple(map(_interface, _read("interfaces.csv")))
-kernels: tuple[Kernel, ...] = tuple(map(_kernel, _read("kernels.csv")))
+interfaces: tuple[Interface, ...] = tuple(map(_interface, read("interfaces.csv")))
+kernels: tuple[Kernel, ...] = tuple(map(_kernel, read("kernels.csv")))
 
-_platform_rows = {row["name"]: row for row in _read("platforms.csv")}
+_platform_rows = {row["name"]: row for row in read("platforms.csv")}
 platforms: tuple[Platform, ...] = tuple(map(_platform, _platform_rows.values()))
 
 idle_power_w: Mapping[str, float] = MappingProxyType(
