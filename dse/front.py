@@ -1,0 +1,151 @@
+"""Fronts: which losses are not dominated, how good a front is, and where it bends.
+
+A loss is minimised.  Row a dominates row b when it is nowhere worse and somewhere better, so
+equal rows do not dominate each other and stay on the front together.
+"""
+
+from __future__ import annotations
+
+import moocore
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dse.contract import Column
+from dse.errors import ContractError
+
+MARGIN = 0.1
+"""How far the reference point lies beyond the worst point of a front, relative to its range."""
+
+TIE_DECIMALS = 12
+"""Two knees closer than this many decimals are tied: rounding must not choose between them."""
+
+
+def nondominated(loss: ArrayLike) -> NDArray[np.bool_]:
+    """Return which rows no other row dominates; equal rows are kept together.
+
+    Parameters
+    ----------
+    loss
+        (n, m), m >= 1, finite, minimised.
+
+    Returns
+    -------
+    (n,) bool
+
+    Raises
+    ------
+    ContractError
+        A loss is NaN or infinite, or the array is not (n, m) with m >= 1.
+    """
+    losses = _losses(loss)
+    if not len(losses):
+        return np.zeros(0, dtype=bool)
+    kept: NDArray[np.bool_] = moocore.is_nondominated(losses, keep_weakly=True)
+    return kept
+
+
+def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | None = None) -> float:
+    """Return the volume that the rows dominate, up to the reference point.
+
+    Rows that are not better than the reference in every objective add nothing.
+
+    Parameters
+    ----------
+    loss
+        (n, m), finite, minimised.
+    reference
+        (m,), the point up to which volume counts.
+    ideal
+        (m,), better than the reference everywhere.  When given, the result is a share of the
+        box between ideal and reference: a number without units that cannot underflow.
+
+    Raises
+    ------
+    ContractError
+        A number is NaN or infinite, or the shapes do not agree.
+    """
+    losses = _losses(loss)
+    corner = _losses(np.atleast_2d(np.asarray(reference, dtype=np.float64)))[0]
+    if corner.shape != losses.shape[1:]:
+        raise ContractError(
+            f"a reference point of {corner.size} numbers does not fit {losses.shape[1]} objectives"
+        )
+    inside = losses[(losses < corner).all(axis=1)]
+    if not len(inside):
+        return 0.0
+    if ideal is not None:
+        best = np.asarray(ideal, dtype=np.float64)
+        if best.shape != corner.shape or not (best < corner).all():
+            raise ContractError("the ideal point must be better than the reference everywhere")
+        inside = (inside - best) / (corner - best)
+        corner = np.ones_like(corner)
+    return float(moocore.hypervolume(inside, corner))
+
+
+def reference_point(loss: ArrayLike) -> Column:
+    """Return a point strictly worse than the whole front of `loss`, shape (m,).
+
+    In each objective: the front's worst value plus 10 % of the front's range; of the absolute
+    value where the range is 0; plus 1 where both are 0.
+
+    Raises
+    ------
+    ContractError
+        There is no row, or a loss is NaN or infinite.
+    """
+    losses = _some(loss)
+    front = losses[nondominated(losses)]
+    worst, spread = front.max(axis=0), np.ptp(front, axis=0)
+    margin = np.where(spread > 0, spread, np.abs(worst))
+    margin = MARGIN * np.where(margin > 0, margin, 1.0 / MARGIN)
+    # A margin below the spacing of floats would vanish in the sum.
+    reference: Column = np.maximum(worst + margin, np.nextafter(worst, np.inf))
+    return reference
+
+
+def knee(loss: ArrayLike) -> int:
+    """Return the row of a front where giving up one objective stops paying for the others.
+
+    Every objective is scaled to [0, 1] over the rows; the knee is the row that lies farthest,
+    on the better side, from the plane through the m corners where one objective is at its
+    worst and all others at their best.  For two objectives that is the line through the two
+    ends of the front.  The lowest row wins a tie, so one or two rows give row 0.
+
+    Parameters
+    ----------
+    loss
+        (n, m), n >= 1, finite, minimised; rows of a front.
+
+    Raises
+    ------
+    ContractError
+        There is no row, or a loss is NaN or infinite.
+    """
+    losses = _some(loss)
+    spread = np.ptp(losses, axis=0)
+    scaled = (losses - losses.min(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return int(np.argmin(np.round(scaled.sum(axis=1), TIE_DECIMALS)))
+
+
+def _losses(loss: ArrayLike) -> NDArray[np.float64]:
+    """Return a fresh, contiguous copy (n, m) that a C library may work on."""
+    losses = np.array(loss, dtype=np.float64, order="C")
+    if losses.ndim != 2 or losses.shape[1] < 1:
+        raise ContractError(
+            f"losses come as (designs, objectives) with at least one objective, "
+            f"not in the shape {losses.shape}"
+        )
+    if not np.isfinite(losses).all():
+        row, column = np.argwhere(~np.isfinite(losses))[0]
+        raise ContractError(
+            f"objective {column} of design {row} is {losses[row, column]}; "
+            f"only finite losses can stand on a front"
+        )
+    return losses
+
+
+def _some(loss: ArrayLike) -> NDArray[np.float64]:
+    losses = _losses(loss)
+    if not len(losses):
+        raise ContractError("an empty front has neither a reference point nor a knee")
+    return losses

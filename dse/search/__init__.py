@@ -1,0 +1,196 @@
+"""Searching a design space: methods choose designs, the archive evaluates and keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from types import MappingProxyType
+
+from dse.errors import Fault, StudyError, UnknownPluginError, nearest
+from dse.search import exact
+from dse.search.archive import Archive, Evaluation, Outcome, Problem, Progress
+
+__all__ = [
+    "EXACT_LIMIT",
+    "METHODS",
+    "Archive",
+    "Evaluation",
+    "Method",
+    "Outcome",
+    "Problem",
+    "Progress",
+    "SearchSettings",
+    "run",
+]
+
+EXACT_LIMIT = 200_000_000
+"""Largest space that the exact method enumerates unless told otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """A way to choose designs.
+
+    Attributes
+    ----------
+    description
+        One line for those who choose.
+    module, function
+        Where the code is, imported only when the method runs.
+    budget
+        Designs evaluated when the study does not say.
+    population
+        Designs per generation (or batch) when the study does not say.
+    """
+
+    description: str
+    module: str
+    function: str
+    budget: int
+    population: int = 100
+
+    def load(self) -> Callable[..., None]:
+        """Import the function: ``(archive, *, seed, population) -> None``."""
+        function: Callable[..., None] = getattr(import_module(self.module), self.function)
+        return function
+
+
+_PYMOO, _OPTUNA = "dse.search.pymoo_methods", "dse.search.optuna_methods"
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        "exact": Method(
+            description="every design: the front is proven",
+            module="dse.search.exact",
+            function="enumerate_all",
+            budget=EXACT_LIMIT,
+        ),
+        "nsga2": Method(
+            description="NSGA-II: a good start for two or three objectives",
+            module=_PYMOO,
+            function="nsga2",
+            budget=12_000,
+        ),
+        "nsga3": Method(
+            description="NSGA-III: for four or more objectives",
+            module=_PYMOO,
+            function="nsga3",
+            budget=12_000,
+        ),
+        "sms-emoa": Method(
+            description="SMS-EMOA: maximises the hypervolume, slower per design",
+            module=_PYMOO,
+            function="sms_emoa",
+            budget=12_000,
+        ),
+        "tpe": Method(
+            description="tree-structured Parzen estimator: when evaluations are dear",
+            module=_OPTUNA,
+            function="tpe",
+            budget=1_000,
+            population=25,
+        ),
+        "nsga2-optuna": Method(
+            description="NSGA-II as optuna has it, to compare with",
+            module=_OPTUNA,
+            function="nsga2",
+            budget=2_000,
+            population=50,
+        ),
+        "random": Method(
+            description="random designs: what every other method has to beat",
+            module="dse.search.exact",
+            function="sample",
+            budget=12_000,
+            population=4_096,
+        ),
+    }
+)
+"""The methods by name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSettings:
+    """How to search.
+
+    Attributes
+    ----------
+    method
+        A key of `METHODS`.
+    budget
+        Most designs to evaluate; None for the method's own default.  A budget that covers
+        the space is spent on all of it, whatever the method.
+    seed
+        Two searches with the same seed choose the same designs.
+    population
+        Designs per generation (or batch); None for the method's own default.
+    limit
+        Largest space that the exact method takes on.
+    """
+
+    method: str = "exact"
+    budget: int | None = None
+    seed: int = 0
+    population: int | None = None
+    limit: int = EXACT_LIMIT
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown method and numbers out of range."""
+        if self.method not in METHODS:
+            raise UnknownPluginError(
+                f"there is no search method {self.method!r}", nearest(self.method, METHODS)
+            )
+        _at_least("budget", self.budget, 1)
+        _at_least("population", self.population, 2)
+        _at_least("seed", self.seed, 0)
+        _at_least("limit", self.limit, 1)
+        if self.seed >= 2**32:
+            raise StudyError([_fault("seed", self.seed, "less than 2**32")])
+
+
+def run(problem: Problem, settings: SearchSettings, progress: Progress | None = None) -> Outcome:
+    """Search `problem` and return what was found.
+
+    Parameters
+    ----------
+    problem
+        Evaluates rows of indices.
+    settings
+        Method, budget and seed.
+    progress
+        Called with (designs evaluated, designs planned) after every batch.
+
+    Raises
+    ------
+    TooLargeError
+        The exact method was asked for a space beyond its limit or budget.
+    ContractError
+        A feasible design has a loss that is not finite.
+    """
+    method = METHODS[settings.method]
+    if settings.method == "exact":
+        exact.check(problem, budget=settings.budget, limit=settings.limit)
+    total = min(settings.budget or method.budget, problem.size)
+    if settings.method == "exact" or total == problem.size:
+        archive = Archive(problem, total=problem.size, progress=progress)
+        exact.enumerate_all(archive)
+    else:
+        archive = Archive(problem, total=total, progress=progress)
+        population = max(2, min(settings.population or method.population, total))
+        method.load()(archive, seed=settings.seed, population=population)
+    return archive.outcome()
+
+
+def _at_least(name: str, value: int | None, least: int) -> None:
+    if value is not None and value < least:
+        raise StudyError([_fault(name, value, f"at least {least}")])
+
+
+def _fault(name: str, value: int, bound: str) -> Fault:
+    return Fault(
+        where=f"search.{name}",
+        written=str(value),
+        rule=f"{name} must be {bound}",
+        remedy="leave it out for the default",
+    )

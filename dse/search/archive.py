@@ -1,0 +1,317 @@
+"""What a search has seen: the one door to evaluations, and everything kept from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.errors import ContractError
+from dse.front import nondominated
+from dse.space import Index
+
+Matrix = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+"""Called with the number of designs evaluated so far and the number planned."""
+
+FEASIBLE_SAMPLE = 100_000
+INFEASIBLE_SAMPLE = 20_000
+"""Most designs kept as a sample of those evaluated."""
+
+CONSTRAINT_LIMIT = 62
+"""A set of constraints is the bits of one int64."""
+
+
+class Evaluation(Protocol):
+    """Designs `index` (n, d), their `loss` (n, m) and `violation` (n, k)."""
+
+    @property
+    def loss(self) -> Matrix:
+        """What is minimised; finite where feasible."""
+
+    @property
+    def violation(self) -> Matrix:
+        """A constraint holds where its column is <= 0."""
+
+    @property
+    def feasible(self) -> NDArray[np.bool_]:
+        """Designs that meet every constraint, (n,)."""
+
+
+class Problem(Protocol):
+    """What a search needs to know of a study."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of values of each axis."""
+
+    @property
+    def ordered(self) -> tuple[bool, ...]:
+        """Which axes have an order."""
+
+    @property
+    def size(self) -> int:
+        """Number of designs, however large."""
+
+    @property
+    def objective_count(self) -> int:
+        """Columns of a loss."""
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """What each column of a violation stands for."""
+
+    def evaluate(self, index: Index) -> Evaluation:
+        """Evaluate designs (n, d), one result per row."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a search found; rows of designs stand in lexicographic order.
+
+    Attributes
+    ----------
+    front_index, front_loss
+        Designs (p, d) that no evaluated design dominates, and their losses (p, m).
+    sample_index
+        A uniform sample (q, d) of the feasible and of the infeasible designs evaluated: up to
+        `FEASIBLE_SAMPLE` and `INFEASIBLE_SAMPLE`, all of them when there are fewer.
+    evaluated, feasible
+        Number of distinct designs evaluated, and of those that meet every constraint.
+    exact
+        True when every design of the space was evaluated: the front is the front.
+    nearest_index, nearest_violation
+        The design (d,) with the least largest violation, the first of equals, and its
+        violations (k,).
+    satisfied
+        Which constraints evaluated designs meet together: bit j of a set is constraint j.
+    constraint_names
+        The constraints in the order of the bits.
+    """
+
+    front_index: Index
+    front_loss: Matrix
+    sample_index: Index
+    evaluated: int
+    feasible: int
+    exact: bool
+    nearest_index: NDArray[np.int64]
+    nearest_violation: NDArray[np.float64]
+    satisfied: frozenset[int]
+    constraint_names: tuple[str, ...]
+
+    def conflicts(self) -> tuple[tuple[str, ...], ...]:
+        """Return the minimal sets of constraints that no evaluated design meets together.
+
+        Leave any one constraint out of a set, and some evaluated design meets the rest of it.
+        Empty when a feasible design was found.
+        """
+        everything = (1 << len(self.constraint_names)) - 1
+        found = _minimal_hitting_sets(everything & ~met for met in self.satisfied)
+        sets = [tuple(_bits(conflict)) for conflict in found]
+        return tuple(
+            tuple(self.constraint_names[bit] for bit in conflict)
+            for conflict in sorted(sets, key=lambda bits: (len(bits), bits))
+        )
+
+
+class Archive:
+    """Evaluates designs for a search and keeps what matters of all that it ever saw."""
+
+    def __init__(self, problem: Problem, *, total: int, progress: Progress | None = None) -> None:
+        """Start empty; the search may evaluate `total` distinct designs."""
+        count = len(problem.constraint_names)
+        if count > CONSTRAINT_LIMIT:
+            raise ContractError(
+                f"a study has {count} constraints; at most {CONSTRAINT_LIMIT} are supported"
+            )
+        self.problem = problem
+        self.total = total
+        self.evaluated = 0
+        self.feasible = 0
+        axes, objectives = len(problem.sizes), problem.objective_count
+        self._progress = progress
+        self._known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+        self._front_index: Index = np.empty((0, axes), dtype=np.int64)
+        self._front_loss: Matrix = np.empty((0, objectives))
+        self._samples = (
+            _Sample(problem.sizes, FEASIBLE_SAMPLE),
+            _Sample(problem.sizes, INFEASIBLE_SAMPLE),
+        )
+        self._satisfied: set[int] = set()
+        self._nearest: tuple[float, tuple[int, ...], NDArray[np.float64]] | None = None
+
+    @property
+    def room(self) -> int:
+        """How many new designs may still be evaluated."""
+        return self.total - self.evaluated
+
+    def seen(self, index: Index) -> NDArray[np.bool_]:
+        """Return which designs (n, d) `evaluate` has already evaluated."""
+        return np.array([key in self._known for key in _keys(index)], dtype=bool)
+
+    def evaluate(self, index: Index) -> tuple[Matrix, Matrix]:
+        """Return losses (n, m) and violations (n, k); a design is evaluated only once."""
+        keys = _keys(index)
+        new = {key: row for row, key in enumerate(keys) if key not in self._known}
+        if new:
+            evaluation = self.evaluate_new(index[list(new.values())])
+            rows = zip(evaluation.loss, evaluation.violation, strict=True)
+            self._known.update(zip(new, rows, strict=True))
+        pairs = [self._known[key] for key in keys]
+        return np.array([loss for loss, _ in pairs]), np.array([missed for _, missed in pairs])
+
+    def evaluate_new(self, index: Index) -> Evaluation:
+        """Evaluate distinct designs (n, d), never seen before, without remembering each."""
+        evaluation = self.problem.evaluate(index)
+        feasible = evaluation.feasible
+        self.evaluated += len(index)
+        self.feasible += int(feasible.sum())
+        self._update_front(index[feasible], evaluation.loss[feasible])
+        for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
+            sample.add(index[chosen])
+        self._update_constraints(index, evaluation.violation)
+        if self._progress is not None:
+            self._progress(self.evaluated, self.total)
+        return evaluation
+
+    def unseen(self, random: np.random.Generator, count: int) -> Index:
+        """Return up to `count` distinct random designs that `evaluate` has not seen."""
+        sizes = self.problem.sizes
+        if self.problem.size <= 2 * (len(self._known) + count):
+            every = designs(sizes, 0, self.problem.size)
+            left: Index = every[~self.seen(every)]
+            return random.permutation(left)[:count]
+        found: dict[bytes, NDArray[np.int64]] = {}
+        while len(found) < count:
+            drawn = random.integers(0, sizes, size=(count - len(found), len(sizes)))
+            new = drawn[~self.seen(drawn)]
+            found.update(zip(_keys(new), new, strict=True))
+        return np.array(list(found.values()), dtype=np.int64).reshape(-1, len(sizes))
+
+    def outcome(self) -> Outcome:
+        """Return what was found."""
+        if self._nearest is None:
+            raise ContractError("a search that evaluated nothing has no outcome")
+        order = _lexicographic(self._front_index)
+        sample = np.concatenate([part.index for part in self._samples])
+        return Outcome(
+            front_index=self._front_index[order],
+            front_loss=self._front_loss[order],
+            sample_index=sample[_lexicographic(sample)],
+            evaluated=self.evaluated,
+            feasible=self.feasible,
+            exact=self.evaluated == self.problem.size,
+            nearest_index=np.array(self._nearest[1], dtype=np.int64),
+            nearest_violation=self._nearest[2],
+            satisfied=frozenset(self._satisfied),
+            constraint_names=self.problem.constraint_names,
+        )
+
+    def _update_front(self, index: Index, loss: Matrix) -> None:
+        # Most of a batch falls within the batch: what is left meets the front so far.
+        best = nondominated(loss)
+        index = np.concatenate([self._front_index, index[best]])
+        loss = np.concatenate([self._front_loss, loss[best]])
+        best = nondominated(loss)
+        self._front_index, self._front_loss = index[best], loss[best]
+
+    def _update_constraints(self, index: Index, violation: Matrix) -> None:
+        bits = (violation <= 0) @ (np.int64(1) << np.arange(violation.shape[1], dtype=np.int64))
+        self._satisfied.update(np.unique(bits).tolist())
+        worst = np.where(np.isnan(violation), np.inf, violation).max(axis=1, initial=-np.inf)
+        row = _first(index, np.flatnonzero(worst == worst.min()))
+        candidate = (float(worst[row]), tuple(index[row].tolist()))
+        if self._nearest is None or candidate < self._nearest[:2]:
+            self._nearest = (*candidate, violation[row].copy())
+
+
+class _Sample:
+    """A uniform sample of the designs added, the same whatever the batches and their order.
+
+    A design is kept when a hash of its position lies under a threshold, which halves whenever
+    more than `limit` designs are kept.
+    """
+
+    def __init__(self, sizes: tuple[int, ...], limit: int) -> None:
+        self.index: Index = np.empty((0, len(sizes)), dtype=np.int64)
+        self._hashes = np.empty(0, dtype=np.uint64)
+        self._limit = limit
+        self._threshold = np.uint64(2**64 - 1)
+        strides = [math.prod(sizes[axis + 1 :]) % 2**64 for axis in range(len(sizes))]
+        self._strides = np.array(strides, dtype=np.uint64)
+
+    def add(self, index: Index) -> None:
+        hashes = _mixed(index.astype(np.uint64) @ self._strides)
+        kept = hashes <= self._threshold
+        self.index = np.concatenate([self.index, index[kept]])
+        self._hashes = np.concatenate([self._hashes, hashes[kept]])
+        while len(self.index) > self._limit:
+            self._threshold >>= np.uint64(1)
+            kept = self._hashes <= self._threshold
+            self.index, self._hashes = self.index[kept], self._hashes[kept]
+
+
+def designs(sizes: tuple[int, ...], start: int, stop: int) -> Index:
+    """Return the designs `start` to `stop` of a space in lexicographic order, shape (n, d)."""
+    if not sizes:  # Everything is fixed: one design.
+        return np.empty((stop - start, 0), dtype=np.int64)
+    return np.stack(np.unravel_index(np.arange(start, stop), sizes), axis=1).astype(np.int64)
+
+
+def _mixed(position: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return well mixed hashes: the finaliser of SplitMix64 (Steele, Lea, Flood 2014)."""
+    position = position + np.uint64(0x9E3779B97F4A7C15)
+    position = (position ^ (position >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    position = (position ^ (position >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return position ^ (position >> np.uint64(31))
+
+
+def _keys(index: Index) -> list[bytes]:
+    return [row.tobytes() for row in np.ascontiguousarray(index, dtype=np.int64)]
+
+
+def _lexicographic(index: Index) -> NDArray[np.intp]:
+    """Return the order that sorts rows by their first axis, then the second, ..."""
+    return np.lexsort((np.zeros(len(index)), *index.T[::-1]))
+
+
+def _first(index: Index, rows: NDArray[np.intp]) -> int:
+    """Return which of `rows` holds the lexicographically first design."""
+    for axis in index.T:
+        rows = rows[axis[rows] == axis[rows].min()]
+    return int(rows[0])
+
+
+def _bits(mask: int) -> list[int]:
+    return [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
+
+
+def _minimal_hitting_sets(sets: Iterable[int]) -> set[int]:
+    """Return the minimal bit sets that share a bit with each of `sets` (Berge's algorithm)."""
+    hitting = {0}
+    for required in _minimal(sets):
+        extended = {
+            grown
+            for chosen in hitting
+            for grown in ([chosen] if chosen & required else _with_each(chosen, required))
+        }
+        hitting = _minimal(extended)
+    return hitting
+
+
+def _with_each(chosen: int, required: int) -> list[int]:
+    return [chosen | 1 << bit for bit in _bits(required)]
+
+
+def _minimal(sets: Iterable[int]) -> set[int]:
+    """Return the sets that contain no other one."""
+    kept: list[int] = []
+    for candidate in sorted(set(sets), key=int.bit_count):
+        if not any(candidate & other == other for other in kept):
+            kept.append(candidate)
+    return set(kept)

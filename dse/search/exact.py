@@ -1,0 +1,44 @@
+"""Methods that need no optimizer: evaluate every design, or draw designs at random."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dse.errors import TooLargeError
+from dse.search.archive import Archive, Problem, designs
+from dse.space import product_text
+
+CHUNK = 65_536
+"""Designs evaluated at once: what bounds the memory."""
+
+
+def check(problem: Problem, *, budget: int | None, limit: int) -> None:
+    """Refuse a space larger than `limit`, or than the `budget` where one is set.
+
+    Raises
+    ------
+    TooLargeError
+        The message prints the size as a product.
+    """
+    bound = limit if budget is None else min(budget, limit)
+    if problem.size > bound:
+        name = "search limit" if budget is None or limit < budget else "search budget"
+        raise TooLargeError(
+            f"exact search would evaluate {product_text(problem.sizes)} designs; "
+            f"the {name} is {f'{bound:,}'.replace(',', ' ')}; "
+            f"give axes fewer values, raise the {name}, or use a method that samples, as nsga2"
+        )
+
+
+def enumerate_all(archive: Archive, *, chunk: int = CHUNK) -> None:
+    """Evaluate every design once, in lexicographic order, in constant memory."""
+    problem = archive.problem
+    for start in range(0, problem.size, chunk):
+        archive.evaluate_new(designs(problem.sizes, start, min(start + chunk, problem.size)))
+
+
+def sample(archive: Archive, *, seed: int, population: int = CHUNK) -> None:
+    """Evaluate random designs, uniformly and without replacement, until the room is used."""
+    random = np.random.default_rng(seed)
+    while archive.room:
+        archive.evaluate(archive.unseen(random, min(population, archive.room)))
