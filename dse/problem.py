@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +16,7 @@ from dse.errors import ContractError
 from dse.expression import Expression
 from dse.fleet import STAGE_COLUMNS, Stage
 from dse.graph import Graph, Step, bind
-from dse.space import Index, Space
+from dse.space import Block, Index, Space
 
 
 @dataclass(frozen=True)
@@ -45,15 +46,15 @@ class Evaluation:
 
     Attributes
     ----------
-    index
-        Design points, shape (n, d).
+    points
+        Design points: an index (n, d), or a block of n designs.
     loss
         What is minimised, shape (n, m); maximised quantities with their sign flipped.
     violation
         Shape (n, k); a constraint holds where its column is <= 0.
     """
 
-    index: Index
+    points: Index | Block
     loss: NDArray[np.float64]
     violation: NDArray[np.float64]
 
@@ -156,21 +157,21 @@ class Problem:
             wanted.update(step.arguments)
         return self.graph.closure(wanted)
 
-    def evaluate(self, index: Index) -> Evaluation:
-        """Evaluate the designs `index`, shape (n, d), one result per row.
+    def evaluate(self, points: Index | Block) -> Evaluation:
+        """Evaluate designs, one result per row of an index (n, d) or design of a block.
 
         Raises
         ------
         ContractError
             When a feasible design has a loss that is not finite: names quantity and design.
         """
-        count = len(index)
-        columns = self._columns(index, self._search_plan, self._bound_requirements)
+        columns = self._columns(points, self._search_plan, self._bound_requirements)
         violation = [step(columns) for step in self._bound_requirements]
         violation += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self._partial]
         violation += [rule.expression.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
-        evaluation = Evaluation(index, _matrix(loss, count), _matrix(violation, count))
+        shape = points.shape if isinstance(points, Block) else (len(points),)
+        evaluation = Evaluation(points, _matrix(loss, shape), _matrix(violation, shape))
         self._refuse_nonsense(evaluation)
         return evaluation
 
@@ -198,9 +199,9 @@ class Problem:
         return self._columns(index, self.graph.steps, ())
 
     def _columns(
-        self, index: Index, plan: Sequence[Step], requirements: Sequence[Step]
+        self, points: Index | Block, plan: Sequence[Step], requirements: Sequence[Step]
     ) -> dict[str, Any]:
-        columns: dict[str, Any] = dict(self.space.columns(index))
+        columns: dict[str, Any] = dict(self.space.columns(points))
         wanted = {name for step in (*plan, *requirements) for name in step.arguments}
         fleets = [stage.fleet(columns) for stage in self.stages]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -217,15 +218,19 @@ class Problem:
             row, column = np.argwhere(np.isnan(evaluation.violation))[0]
             raise ContractError(
                 f"requirement {self.constraint_names[column]!r} gives NaN for the design "
-                f"{self.point_text(evaluation.index[row])}"
+                f"{self._text(evaluation.points, row)}"
             )
         wrong = evaluation.feasible[:, np.newaxis] & ~np.isfinite(evaluation.loss)
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
             raise ContractError(
                 f"{self.goals[column].name} is {evaluation.loss[row, column]} for the design "
-                f"{self.point_text(evaluation.index[row])}; an objective must be a finite number"
+                f"{self._text(evaluation.points, row)}; an objective must be a finite number"
             )
+
+    def _text(self, points: Index | Block, row: int) -> str:
+        one = points.rows(np.array([row])) if isinstance(points, Block) else points[row : row + 1]
+        return self.point_text(one[0])
 
     def point_text(self, point: NDArray[np.int64]) -> str:
         """Return one design point, shape (d,), as ``axis = value`` pairs."""
@@ -235,12 +240,12 @@ class Problem:
         )
 
 
-def _matrix(columns: Sequence[Column], count: int) -> NDArray[np.float64]:
-    """Stack columns that may be constants into a matrix with `count` rows."""
-    matrix = np.empty((count, len(columns)))
+def _matrix(columns: Sequence[Column], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return columns that broadcast to `shape` as a matrix, one contiguous column each."""
+    matrix = np.empty((len(columns), *shape))
     for position, column in enumerate(columns):
-        matrix[:, position] = column
-    return matrix
+        matrix[position] = column
+    return matrix.reshape(len(columns), math.prod(shape)).T
 
 
 def label_columns(

@@ -138,13 +138,12 @@ def _exact_front(problem: Problem, outcome: Outcome) -> np.ndarray | None:
 def _explain(answer: Answer) -> str:
     from dse.report import infeasible
 
-    outcome = answer.outcome
-    problem = answer.study.problem
-    return infeasible(
-        outcome.conflicts(),
-        problem.point_text(outcome.nearest_index),
-        dict(zip(problem.constraint_names, outcome.nearest_violation.tolist(), strict=True)),
-    )
+    outcome, problem = answer.outcome, answer.study.problem
+    if outcome.nearest_index is None or outcome.nearest_violation is None:
+        return "no feasible design"
+    missed = zip(problem.constraint_names, outcome.nearest_violation.tolist(), strict=True)
+    nearest = problem.point_text(outcome.nearest_index)
+    return infeasible(outcome.conflicts(), nearest, dict(missed))
 
 
 def knee_row(answer: Answer) -> int | None:

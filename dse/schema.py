@@ -25,8 +25,7 @@ from pydantic_core import PydanticCustomError, core_schema
 from dse import units
 from dse.contract import PRECISIONS, WAIT_MODES
 from dse.errors import UnitError
-
-METHODS = ("exact", "nsga2", "nsga3", "sms-emoa", "tpe", "nsga2-optuna", "random")
+from dse.search import METHODS
 
 
 class Given(BaseModel):

@@ -7,7 +7,7 @@ every method and duplicates are exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -51,6 +51,69 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class Block:
+    """Consecutive designs of a space that form a product of ranges of its axes.
+
+    Evaluated by broadcasting: an axis contributes each of its values once, in a dimension of
+    its own, so work that depends on few axes is done once for all others.
+
+    Attributes
+    ----------
+    sizes
+        Number of values of each axis of the whole space.
+    ranges
+        First position and number of positions of each axis.
+    """
+
+    sizes: tuple[int, ...]
+    ranges: tuple[tuple[int, int], ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of values of each axis inside the block."""
+        return tuple(count for _, count in self.ranges)
+
+    @property
+    def start(self) -> int:
+        """Position of the first design in the lexicographic order of the space."""
+        position = 0
+        for size, (first, _) in zip(self.sizes, self.ranges, strict=True):
+            position = position * size + first
+        return position
+
+    def __len__(self) -> int:
+        """Return the number of designs."""
+        return math.prod(self.shape)
+
+    def rows(self, chosen: NDArray[np.intp]) -> Index:
+        """Return the designs at positions `chosen` of the block as an index (n, d)."""
+        if not self.sizes:
+            return np.empty((len(chosen), 0), dtype=np.int64)
+        inside = np.unravel_index(chosen, self.shape)
+        firsts = [first for first, _ in self.ranges]
+        return np.stack(inside, axis=1).astype(np.int64) + np.array(firsts, dtype=np.int64)
+
+
+def blocks(sizes: tuple[int, ...], most: int) -> Iterator[Block]:
+    """Divide a space into blocks of at most `most` designs, in lexicographic order."""
+    inner = len(sizes)  # axes from here on are whole in every block
+    whole = 1
+    while inner and whole * sizes[inner - 1] <= most:
+        inner -= 1
+        whole *= sizes[inner]
+    split = max(inner - 1, 0)  # this axis is cut into ranges
+    step = max(1, most // whole)
+    ends = tuple((0, size) for size in sizes[inner:])
+    for outer in np.ndindex(*sizes[:split]):
+        fixed = tuple((position, 1) for position in outer)
+        if not inner:
+            yield Block(sizes, ends)
+            return
+        for first in range(0, sizes[split], step):
+            yield Block(sizes, (*fixed, (first, min(step, sizes[split] - first)), *ends))
+
+
+@dataclass(frozen=True)
 class Space:
     """The product of `axes`; `constants` are columns that every design shares."""
 
@@ -67,16 +130,22 @@ class Space:
         """Number of designs (an exact integer, however large)."""
         return math.prod(self.sizes)
 
-    def columns(self, index: Index) -> dict[str, Column]:
-        """Return the columns that the designs `index` (n, d) set: arrays (n,), constants (1,).
+    def columns(self, points: Index | Block) -> dict[str, Column]:
+        """Return the columns that designs set; constants have one row.
 
-        A later axis overrides an earlier one, and every axis the constants.
+        A later axis overrides an earlier one, and every axis the constants.  Columns of an
+        index (n, d) have shape (n,), those of a block one long dimension each.
         """
         columns: dict[str, Column] = dict(self.constants)
         for position, axis in enumerate(self.axes):
-            choice = index[:, position]
             for name, values in axis.columns.items():
-                columns[name] = values[choice]
+                if isinstance(points, Block):
+                    first, count = points.ranges[position]
+                    shape = [1] * len(self.axes)
+                    shape[position] = count
+                    columns[name] = values[first : first + count].reshape(shape)
+                else:
+                    columns[name] = values[points[:, position]]
         return columns
 
 

@@ -16,7 +16,7 @@ from dse.fleet import STAGE_COLUMNS
 from dse.graph import explain_missing, wire
 from dse.problem import Constraint, Goal, Problem
 from dse.scenario import NEUTRAL, Scenario, field_path, resolve, to_columns
-from dse.search import SearchSettings
+from dse.search import METHODS, SearchSettings
 from dse.space import Space, constant
 from dse.stages import build
 
@@ -146,9 +146,9 @@ def _check_parts(written: schema.Study, faults: Faults) -> None:
             "add for instance `stages: [{core: NAME}]`; `dse list cores` shows the names",
             "it is missing",
         )
-    if written.search.method not in schema.METHODS:
+    if written.search.method not in METHODS:
         rule = "this search method is not known"
-        faults.add(("search", "method"), rule, nearest(written.search.method, schema.METHODS))
+        faults.add(("search", "method"), rule, nearest(written.search.method, METHODS))
 
 
 def _reportable(inputs: Collection[str]) -> set[str]:

@@ -109,7 +109,7 @@ def test_a_sweep_draws_every_objective_against_the_swept_value():
         "area [um2]\n← lower is better",
         "power [mW]\n← lower is better",
     )
-    assert lower.get_xlabel() == "workload.granularity [kB]"
+    assert lower.get_xlabel() == "granularity [kB]"
     assert lower.get_xscale() == "log"
 
 

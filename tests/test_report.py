@@ -43,11 +43,11 @@ design        interface  area [um2]  power [mW]  bound
 2 u16 + 1 u8  sparc_t4       149690       25.76  core
 3 u16         sparc_t4       173304       25.25  core
 1 u16         pcie           180000        9.50  link
-same for all: workload.granularity 64 KiB
+same for all: granularity 64 KiB
 
-least area   149690 um2            2 u16 + 1 u8
-least power  9.5 mW                1 u16
-knee         173304 um2, 25.25 mW  3 u16
+least area   149690 um2            2 u16 + 1 u8, sparc_t4, granularity 64 KiB (core-bound)
+least power  9.5 mW                1 u16, pcie, granularity 64 KiB (link-bound)
+knee         173304 um2, 25.25 mW  3 u16, sparc_t4, granularity 64 KiB (core-bound)
 
 12,345 designs, 4,096 evaluated (nsga2, 830 ms), 345 feasible, 3 on the front
 bound: 2 core, 1 link

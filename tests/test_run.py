@@ -91,8 +91,8 @@ def test_batches_do_not_matter(size: int, write: Write) -> None:
     problem = problem_of(write(SMALL))
     whole = everything(problem)
     parts = [
-        problem.evaluate(whole.index[start : start + size])
-        for start in range(0, len(whole.index), size)
+        problem.evaluate(whole.points[start : start + size])
+        for start in range(0, len(whole.points), size)
     ]
     assert np.array_equal(np.concatenate([part.loss for part in parts]), whole.loss)
     assert np.array_equal(np.concatenate([part.violation for part in parts]), whole.violation)

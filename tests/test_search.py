@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +16,7 @@ from dse.front import hypervolume, reference_point
 from dse.problem import Evaluation
 from dse.search import METHODS, SearchSettings, archive, exact
 from dse.search.archive import Archive
+from dse.space import Block
 
 HEURISTICS = tuple(name for name in METHODS if name != "exact")
 BUDGETS = {"tpe": 60}
@@ -39,7 +39,8 @@ class Synthetic:
         self.size = math.prod(self.sizes)
         self.objective_count = self.losses(np.zeros((1, len(self.sizes)), int)).shape[1]
 
-    def evaluate(self, index):
+    def evaluate(self, points):
+        index = points.rows(np.arange(len(points))) if isinstance(points, Block) else points
         self.seen += [tuple(row) for row in index.tolist()]
         violation = np.zeros((len(index), 0))
         if self.violations is not None:
@@ -150,10 +151,9 @@ def test_exact_refuses_a_space_that_is_too_large(options, message):
 
 def test_an_enormous_space_is_refused_at_once_and_searched_all_the_same():
     problem = Synthetic((1_000_000,) * 12, lambda index: index[:, :2])
-    start = time.perf_counter()
     with pytest.raises(TooLargeError, match="= 1 000 000 000 000 000"):
         run(problem, "exact")
-    assert time.perf_counter() - start < 1
+    assert not problem.seen
     for method in ("random", "nsga2"):
         assert run(problem, method, budget=40, population=20).evaluated == 40
 

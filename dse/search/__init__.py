@@ -100,10 +100,10 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         ),
         "random": Method(
             description="random designs: what every other method has to beat",
-            module="dse.search.exact",
-            function="sample",
+            module=_OPTUNA,
+            function="random",
             budget=12_000,
-            population=4_096,
+            population=1_000,
         ),
     }
 )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dse.errors import ContractError
 from dse.front import nondominated
-from dse.space import Index
+from dse.space import Block, Index
 
 Matrix = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -21,6 +21,9 @@ Progress = Callable[[int, int], None]
 FEASIBLE_SAMPLE = 100_000
 INFEASIBLE_SAMPLE = 20_000
 """Most designs kept as a sample of those evaluated."""
+
+PIVOTS = 8
+"""Points of the front that every batch meets first."""
 
 CONSTRAINT_LIMIT = 62
 """A set of constraints is the bits of one int64."""
@@ -65,8 +68,8 @@ class Problem(Protocol):
     def constraint_names(self) -> tuple[str, ...]:
         """What each column of a violation stands for."""
 
-    def evaluate(self, index: Index) -> Evaluation:
-        """Evaluate designs (n, d), one result per row."""
+    def evaluate(self, points: Index | Block) -> Evaluation:
+        """Evaluate designs, one result per row."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +88,11 @@ class Outcome:
     exact
         True when every design of the space was evaluated: the front is the front.
     nearest_index, nearest_violation
-        The design (d,) with the least largest violation, the first of equals, and its
-        violations (k,).
+        When nothing is feasible: the design (d,) with the least largest violation, the first of
+        equals, and its violations (k,).  Otherwise None.
     satisfied
-        Which constraints evaluated designs meet together: bit j of a set is constraint j.
+        When nothing is feasible: which constraints evaluated designs meet together; bit j of a
+        set is constraint j.
     constraint_names
         The constraints in the order of the bits.
     """
@@ -99,8 +103,8 @@ class Outcome:
     evaluated: int
     feasible: int
     exact: bool
-    nearest_index: NDArray[np.int64]
-    nearest_violation: NDArray[np.float64]
+    nearest_index: NDArray[np.int64] | None
+    nearest_violation: NDArray[np.float64] | None
     satisfied: frozenset[int]
     constraint_names: tuple[str, ...]
 
@@ -110,6 +114,8 @@ class Outcome:
         Leave any one constraint out of a set, and some evaluated design meets the rest of it.
         Empty when a feasible design was found.
         """
+        if self.feasible:
+            return ()
         everything = (1 << len(self.constraint_names)) - 1
         found = _minimal_hitting_sets(everything & ~met for met in self.satisfied)
         sets = [tuple(_bits(conflict)) for conflict in found]
@@ -165,16 +171,17 @@ class Archive:
         pairs = [self._known[key] for key in keys]
         return np.array([loss for loss, _ in pairs]), np.array([missed for _, missed in pairs])
 
-    def evaluate_new(self, index: Index) -> Evaluation:
-        """Evaluate distinct designs (n, d), never seen before, without remembering each."""
-        evaluation = self.problem.evaluate(index)
+    def evaluate_new(self, points: Index | Block) -> Evaluation:
+        """Evaluate distinct designs, never seen before, without remembering each."""
+        evaluation = self.problem.evaluate(points)
         feasible = evaluation.feasible
-        self.evaluated += len(index)
+        self.evaluated += len(points)
         self.feasible += int(feasible.sum())
-        self._update_front(index[feasible], evaluation.loss[feasible])
+        self._update_front(points, evaluation.loss, feasible)
         for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
-            sample.add(index[chosen])
-        self._update_constraints(index, evaluation.violation)
+            sample.add(points, chosen)
+        if not self.feasible:
+            self._update_constraints(_rows(points), evaluation.violation)
         if self._progress is not None:
             self._progress(self.evaluated, self.total)
         return evaluation
@@ -195,8 +202,9 @@ class Archive:
 
     def outcome(self) -> Outcome:
         """Return what was found."""
-        if self._nearest is None:
+        if not self.evaluated:
             raise ContractError("a search that evaluated nothing has no outcome")
+        nearest = None if self.feasible else self._nearest
         order = _lexicographic(self._front_index)
         sample = np.concatenate([part.index for part in self._samples])
         return Outcome(
@@ -206,17 +214,28 @@ class Archive:
             evaluated=self.evaluated,
             feasible=self.feasible,
             exact=self.evaluated == self.problem.size,
-            nearest_index=np.array(self._nearest[1], dtype=np.int64),
-            nearest_violation=self._nearest[2],
-            satisfied=frozenset(self._satisfied),
+            nearest_index=None if nearest is None else np.array(nearest[1], dtype=np.int64),
+            nearest_violation=None if nearest is None else nearest[2],
+            satisfied=frozenset() if self.feasible else frozenset(self._satisfied),
             constraint_names=self.problem.constraint_names,
         )
 
-    def _update_front(self, index: Index, loss: Matrix) -> None:
-        # Most of a batch falls within the batch: what is left meets the front so far.
-        best = nondominated(loss)
-        index = np.concatenate([self._front_index, index[best]])
-        loss = np.concatenate([self._front_loss, loss[best]])
+    def _update_front(
+        self, points: Index | Block, loss: Matrix, feasible: NDArray[np.bool_]
+    ) -> None:
+        """Add what no design seen so far dominates.
+
+        A few points of the front so far dismiss most of a batch before the full comparison.
+        """
+        hopeful = feasible.copy()
+        for pivot in self._front_loss[:: max(1, len(self._front_loss) // PIVOTS)]:
+            hopeful &= ~_dominated(loss, pivot)
+        rows = np.flatnonzero(hopeful)
+        if not len(rows):
+            return
+        rows = rows[nondominated(loss[rows])]
+        index = np.concatenate([self._front_index, _rows(points, rows)])
+        loss = np.concatenate([self._front_loss, loss[rows]])
         best = nondominated(loss)
         self._front_index, self._front_loss = index[best], loss[best]
 
@@ -245,15 +264,39 @@ class _Sample:
         strides = [math.prod(sizes[axis + 1 :]) % 2**64 for axis in range(len(sizes))]
         self._strides = np.array(strides, dtype=np.uint64)
 
-    def add(self, index: Index) -> None:
-        hashes = _mixed(index.astype(np.uint64) @ self._strides)
-        kept = hashes <= self._threshold
-        self.index = np.concatenate([self.index, index[kept]])
-        self._hashes = np.concatenate([self._hashes, hashes[kept]])
+    def add(self, points: Index | Block, chosen: NDArray[np.bool_]) -> None:
+        """Add the designs `points[chosen]`."""
+        if isinstance(points, Block):
+            positions = np.arange(len(points), dtype=np.uint64) + np.uint64(points.start % 2**64)
+        else:
+            positions = points.astype(np.uint64) @ self._strides
+        hashes = _mixed(positions)
+        rows = np.flatnonzero((hashes <= self._threshold) & chosen)
+        if not len(rows):
+            return
+        self.index = np.concatenate([self.index, _rows(points, rows)])
+        self._hashes = np.concatenate([self._hashes, hashes[rows]])
         while len(self.index) > self._limit:
             self._threshold >>= np.uint64(1)
             kept = self._hashes <= self._threshold
             self.index, self._hashes = self.index[kept], self._hashes[kept]
+
+
+def _rows(points: Index | Block, chosen: NDArray[np.intp] | None = None) -> Index:
+    """Return designs as an index; all of them, or those at positions `chosen`."""
+    if isinstance(points, Block):
+        return points.rows(np.arange(len(points)) if chosen is None else chosen)
+    return points if chosen is None else points[chosen]
+
+
+def _dominated(loss: Matrix, by: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which rows of `loss` one point dominates; equal rows are not dominated."""
+    worse = np.ones(len(loss), dtype=bool)
+    equal = np.ones(len(loss), dtype=bool)
+    for column, value in zip(loss.T, by, strict=True):
+        worse &= column >= value
+        equal &= column == value
+    return worse & ~equal
 
 
 def designs(sizes: tuple[int, ...], start: int, stop: int) -> Index:

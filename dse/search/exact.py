@@ -1,12 +1,10 @@
-"""Methods that need no optimizer: evaluate every design, or draw designs at random."""
+"""The exact method: evaluate every design."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from dse.errors import TooLargeError
-from dse.search.archive import Archive, Problem, designs
-from dse.space import product_text
+from dse.search.archive import Archive, Problem
+from dse.space import blocks, product_text
 
 CHUNK = 65_536
 """Designs evaluated at once: what bounds the memory."""
@@ -32,13 +30,5 @@ def check(problem: Problem, *, budget: int | None, limit: int) -> None:
 
 def enumerate_all(archive: Archive, *, chunk: int = CHUNK) -> None:
     """Evaluate every design once, in lexicographic order, in constant memory."""
-    problem = archive.problem
-    for start in range(0, problem.size, chunk):
-        archive.evaluate_new(designs(problem.sizes, start, min(start + chunk, problem.size)))
-
-
-def sample(archive: Archive, *, seed: int, population: int = CHUNK) -> None:
-    """Evaluate random designs, uniformly and without replacement, until the room is used."""
-    random = np.random.default_rng(seed)
-    while archive.room:
-        archive.evaluate(archive.unseen(random, min(population, archive.room)))
+    for block in blocks(archive.problem.sizes, chunk):
+        archive.evaluate_new(block)

@@ -9,7 +9,7 @@ from optuna.distributions import (
     CategoricalDistribution,
     IntDistribution,
 )
-from optuna.samplers import BaseSampler, NSGAIISampler, TPESampler
+from optuna.samplers import BaseSampler, NSGAIISampler, RandomSampler, TPESampler
 
 from dse.search.archive import Archive, Problem
 
@@ -31,13 +31,18 @@ def nsga2(archive: Archive, *, seed: int, population: int) -> None:
     _ask_and_tell(archive, size, seed, NSGAIISampler(population_size=size, seed=seed))
 
 
+def random(archive: Archive, *, seed: int, population: int) -> None:
+    """Draw designs at random: what every other method has to beat."""
+    _ask_and_tell(archive, population, seed, RandomSampler(seed=seed))
+
+
 def _ask_and_tell(archive: Archive, batch: int, seed: int, sampler: BaseSampler) -> None:
     """Ask for a batch, evaluate it together, tell the results, until the room is used.
 
     Samplers repeat themselves; for every repetition the next batch holds one random new
     design instead, so that the search always comes to an end.
     """
-    random = np.random.default_rng(seed)
+    substitutes = np.random.default_rng(seed)
     axes = _axes(archive.problem)
     study = _study(archive.problem.objective_count, sampler)
     while archive.room:
@@ -53,7 +58,7 @@ def _ask_and_tell(archive: Archive, batch: int, seed: int, sampler: BaseSampler)
                 trial.set_constraint(str(position), value)
             study.tell(trial, values)
         repeated = len(trials) - (archive.evaluated - before)
-        for row in archive.unseen(random, min(repeated, archive.room)).tolist():
+        for row in archive.unseen(substitutes, min(repeated, archive.room)).tolist():
             study.enqueue_trial(dict(zip(axes, row, strict=True)))
 
 

@@ -1,0 +1,37 @@
+# No logic here: each target sets up what it needs and calls the program.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STUDY ?= studies/des_100gbps.yaml
+
+.PHONY: run test check bench figures clean
+
+run: $(VENV)/run
+	$(BIN)/dse run $(STUDY) --out runs/$(basename $(notdir $(STUDY)))
+
+test: $(VENV)/dev
+	$(BIN)/python -m pytest
+
+check: $(VENV)/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(VENV)/dev
+	$(BIN)/python -m benchmarks
+
+figures: $(VENV)/run
+	$(BIN)/dse run studies/crypto_interface_100gbps.yaml --out runs/figures
+	cp runs/figures/front.png docs/front.png
+
+$(VENV)/run: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/dev: pyproject.toml $(VENV)/run
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info runs
