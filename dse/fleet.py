@@ -123,7 +123,7 @@ def _traffic_per_bit(fleet: Fleet, moved_byte: Column) -> Column:
     return fleet.total(bandwidth * per_bit) / np.where(carried > 0, carried, 1.0)
 
 
-STAGE_COLUMNS: Mapping[str, Callable[[Fleet], Column]] = {
+STAGE_COLUMNS: dict[str, Callable[[Fleet], Column]] = {
     "stage_area_m2": lambda fleet: fleet.total(fleet.designs.metrics.area_m2),
     "stage_capacity_bit_per_s": lambda fleet: (
         fleet.total(fleet.designs.bandwidth_bit_per_s) * fleet.clock

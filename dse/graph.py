@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dse.contract import Column, Objective, Requirement
+from dse.contract import Column, Guard, Objective, Requirement
 from dse.errors import ContractError
 
 
@@ -19,7 +19,7 @@ from dse.errors import ContractError
 class Step:
     """One function and the columns it takes."""
 
-    plugin: Objective | Requirement
+    plugin: Objective | Requirement | Guard
     arguments: tuple[str, ...]
 
     @property
@@ -91,15 +91,15 @@ def wire(objectives: Mapping[str, Objective], inputs: Collection[str]) -> Graph:
     return Graph(tuple(steps.values()), computed, missing)
 
 
-def bind(requirement: Requirement, available: Collection[str]) -> Step | None:
-    """Return the requirement as a step, or None when the study lacks what it judges."""
-    required, optional = arguments(requirement)
+def bind(rule: Requirement | Guard, available: Collection[str]) -> Step | None:
+    """Return a rule as a step, or None when the study lacks what it judges."""
+    required, optional = arguments(rule)
     if not set(required) <= set(available):
         return None
-    return Step(requirement, required + tuple(name for name in optional if name in available))
+    return Step(rule, required + tuple(name for name in optional if name in available))
 
 
-def arguments(plugin: Objective | Requirement) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def arguments(plugin: Objective | Requirement | Guard) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the arguments that a plug-in must have, and those it may have."""
     parameters = inspect.signature(plugin.function).parameters.values()
     required = tuple(p.name for p in parameters if p.default is inspect.Parameter.empty)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import fields
@@ -10,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from dse import contract, plugins, report, units
+from dse.contract import papers
 from dse.errors import UnknownPluginError, nearest
+from dse.picture import words
 from dse.search import METHODS
 
 Row = Sequence[str]
@@ -72,6 +75,13 @@ def _methods() -> tuple[Row, list[Row]]:
     return ("method", "what it does"), rows
 
 
+def _figures() -> tuple[Row, list[Row]]:
+    rows: list[Row] = [
+        (name, record.source) for name, record in plugins.records(papers.Figure).items()
+    ]
+    return ("figure", "after"), rows
+
+
 KINDS: dict[str, Callable[[], tuple[Row, list[Row]]]] = {
     "cores": _cores,
     "interfaces": _interfaces,
@@ -79,6 +89,7 @@ KINDS: dict[str, Callable[[], tuple[Row, list[Row]]]] = {
     "platforms": _platforms,
     "objectives": _objectives,
     "methods": _methods,
+    "figures": _figures,
 }
 
 
@@ -106,10 +117,10 @@ def _show_record(record: Any) -> None:
     rows = []
     for entry in fields(record):
         value = getattr(record, entry.name)
-        if value in (None, "", ()):
-            continue
+        if value in (None, "", (), 0.0, False) or not entry.repr:
+            continue  # what a record does not have
         if entry.name == "function":
-            rows += [("summary", (value.__doc__ or "").strip()), ("arguments", _arguments(value))]
+            rows += [("summary", inspect.getdoc(value) or ""), ("arguments", _arguments(value))]
         elif isinstance(value, float):
             rows.append((entry.name, units.show(value, entry.name)))
         else:
@@ -145,22 +156,15 @@ def _show_core(core: contract.Core) -> None:
 
 
 def _show_designs(model: contract.Model) -> None:
+    """Print the metrics of a table's designs: a row per metric, a column per design."""
     options = {p.name: np.array([p.default or p.low]) for p in model.parameters}
     metrics = model.function(**options)
-    names = [entry.name for entry in fields(metrics)]
-    scales = [units.scale(getattr(metrics, name), name) for name in names]
-    headers = ["design"]
-    for name, (_, unit) in zip(names, scales, strict=True):
-        headers.append(f"{units.stem(name).replace('_', ' ')}" + (f" [{unit}]" if unit else ""))
-    rows = [
-        [design]
-        + [
-            f"{getattr(metrics, name)[row] / factor:.6g}"
-            for name, (factor, _) in zip(names, scales, strict=True)
-        ]
-        for row, design in enumerate(model.designs)
-    ]
-    print(report.catalogue(rows, headers))
+    rows = []
+    for entry in fields(metrics):
+        values = getattr(metrics, entry.name)
+        factor, unit = units.scale(values, entry.name)
+        rows.append([words(entry.name), unit, *(f"{value:.6g}" for value in values / factor)])
+    print(report.catalogue(rows, ("per instance", "unit", *model.designs)))
 
 
 def _show_residuals(model: contract.Model) -> None:

@@ -198,7 +198,7 @@ def best_per_value(x: Values, y: Values, sense: str) -> Values:
 
 def words(name: str) -> str:
     """Return a column as words: without its section and its unit suffix."""
-    return units.stem(name).rpartition(".")[2].replace("_", " ")
+    return (units.stem(name) or name).rpartition(".")[2].replace("_", " ")
 
 
 def short(name: str) -> str:

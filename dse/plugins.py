@@ -12,7 +12,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar, cast
 
-from dse.contract import Core, Interface, Kernel, Objective, Platform, Requirement
+from dse.contract import Core, Guard, Interface, Kernel, Objective, Platform, Requirement
 from dse.contract.papers import Claim, Figure
 from dse.errors import (
     BrokenPluginError,
@@ -22,12 +22,24 @@ from dse.errors import (
     nearest,
 )
 
-Record = TypeVar("Record", Core, Objective, Requirement, Interface, Kernel, Platform, Claim, Figure)
+Record = TypeVar(
+    "Record",
+    Core,
+    Objective,
+    Requirement,
+    Guard,
+    Interface,
+    Kernel,
+    Platform,
+    Claim,
+    Figure,
+)
 
 GROUPS: Mapping[type, str] = {
     Core: "dse.cores",
     Objective: "dse.objectives",
     Requirement: "dse.requirements",
+    Guard: "dse.guards",
     Interface: "dse.interfaces",
     Kernel: "dse.kernels",
     Platform: "dse.platforms",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dse import search, study, tables
+from dse import guards, search, study, tables
 from dse.document import Document
 from dse.errors import InfeasibleError
 from dse.front import hypervolume, knee, reference_point
@@ -110,6 +110,7 @@ def solve(prepared: Study, options: Options, progress: Progress | None) -> Answe
     settings = options.apply(prepared.settings)
     outcome = search.run(prepared.problem, settings, progress)
     seconds = time.perf_counter() - start
+    guards.check(prepared.problem, outcome.front_index, outcome.sample_index)
     order = tables.sort_order(prepared.problem, outcome.front_index, outcome.front_loss)
     outcome = replace(
         outcome, front_index=outcome.front_index[order], front_loss=outcome.front_loss[order]

@@ -62,7 +62,12 @@ def has_instances(*, stage_instances: Stages) -> Column:
 
 objectives = (
     Objective(function=instances, source=BATTLE_HEMPSTEAD),
-    Objective(function=fleet_area_m2, source=BATTLE_HEMPSTEAD, rises_with=("stage_area_m2",)),
+    Objective(
+        function=fleet_area_m2,
+        source=BATTLE_HEMPSTEAD,
+        grows_with_instances=True,
+        rises_with=("stage_area_m2",),
+    ),
     Objective(
         function=area_m2,
         source="fleet and buffers add",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import WAIT_MODES, Column, Objective, Requirement
+from dse.contract import WAIT_MODES, Column, Guard, Objective, Requirement
 from objectives.logca import break_even_granularity
 
 LOGCA = "Altaf & Wood, ISCA 2017, eqs 1, 2 and 8"
@@ -253,6 +253,15 @@ def fits_in_flight(*, interface_in_flight: Column, interface_max_in_flight: Colu
     return interface_in_flight / interface_max_in_flight - 1.0
 
 
+def speedup_within_bounds(
+    *, speedup: Column, acceleration: Column, host_time_s: Column, transfer_s: Column
+) -> Column:
+    """Return by what share speedup exceeds A, or T0 / (o + L) (LogCA, eqs 3 and 4)."""
+    with np.errstate(divide="ignore"):
+        interface = host_time_s / transfer_s
+    return speedup / np.minimum(acceleration, interface) - 1.0
+
+
 objectives = (
     Objective(function=offload_latency_s, source=LOGCA, rises_with=("transfer_s", "accelerator_s")),
     Objective(function=speedup, source=LOGCA, rises_with=("host_time_s",)),
@@ -292,5 +301,12 @@ objectives = (
 requirements = (
     Requirement(
         function=fits_in_flight, rule="interface.in_flight is at most interface.max_in_flight"
+    ),
+)
+
+guards = (
+    Guard(
+        function=speedup_within_bounds,
+        rule="speedup is at most the acceleration and what the interface alone allows",
     ),
 )

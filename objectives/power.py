@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import Column, Objective, Requirement
+from dse.contract import Column, Guard, Objective, Requirement
 from objectives.chain import Stages, total
 
 BATTLE_HEMPSTEAD = "Battle & Hempstead, sections IV-C and V-C"
@@ -107,6 +107,33 @@ def spares_power(
     return np.nextafter(constant / budget_power_cap_w - 1.0, np.inf)
 
 
+def power_is_energy_over_time(
+    *,
+    power_w: Column,
+    stage_dynamic_power_w: Stages,
+    stage_capacity_bit_per_s: Stages,
+    stage_leakage_power_w: Stages,
+    stream_rate_bit_per_s: Column,
+    buffer_leakage_power_w: Column | float = 0.0,
+) -> Column:
+    """Return by how much power differs from the energy of one second, stage by stage."""
+    energy = total(stage_leakage_power_w) + buffer_leakage_power_w
+    for dynamic, capacity in zip(stage_dynamic_power_w, stage_capacity_bit_per_s, strict=True):
+        energy = energy + dynamic * (stream_rate_bit_per_s / capacity)
+    return np.abs(power_w - energy) / energy
+
+
+def power_stays_under_the_cap(
+    *,
+    power_w: Column,
+    budget_power_cap_w: Column,
+    budget_constant_power_w: Column | float = 0.0,
+    memory_power_w: Column | float = 0.0,
+) -> Column:
+    """Return by what share fleet, memory and constant power exceed the power cap."""
+    return (power_w + memory_power_w + budget_constant_power_w) / budget_power_cap_w - 1.0
+
+
 objectives = (
     Objective(
         function=power_w, source=BATTLE_HEMPSTEAD, rises_with=("dynamic_power_w", "leakage_power_w")
@@ -130,6 +157,7 @@ objectives = (
     Objective(
         function=leakage_power_w,
         source=BATTLE_HEMPSTEAD,
+        grows_with_instances=True,
         rises_with=("stage_leakage_power_w", "buffer_leakage_power_w"),
     ),
     Objective(
@@ -145,4 +173,9 @@ requirements = (
     Requirement(
         function=spares_power, rule="constant power and leakage stay below budget.power_cap"
     ),
+)
+
+guards = (
+    Guard(function=power_is_energy_over_time, rule="power is energy over time"),
+    Guard(function=power_stays_under_the_cap, rule="power stays under budget.power_cap"),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import Column, Objective, Requirement
+from dse.contract import Column, Guard, Objective, Requirement
 from objectives.chain import Stages, largest, least
 
 BOUNDS = ("compute", "link", "power", "offload", "dependence")
@@ -173,6 +173,28 @@ def meets_demand(*, throughput_bit_per_s: Column, workload_rate_bit_per_s: Colum
     return 1.0 - throughput_bit_per_s / workload_rate_bit_per_s
 
 
+def throughput_within_limits(
+    *,
+    throughput_bit_per_s: Column,
+    capacity_bit_per_s: Column,
+    power_limit_bit_per_s: Column,
+    link_limit_bit_per_s: Column | float = np.inf,
+    memory_limit_bit_per_s: Column | float = np.inf,
+    offload_limit_bit_per_s: Column | float = np.inf,
+    dependence_limit_bit_per_s: Column | float = np.inf,
+) -> Column:
+    """Return by what share the throughput exceeds the tightest limit that it names."""
+    limits = _limits(
+        capacity_bit_per_s,
+        power_limit_bit_per_s,
+        link_limit_bit_per_s,
+        memory_limit_bit_per_s,
+        offload_limit_bit_per_s,
+        dependence_limit_bit_per_s,
+    )
+    return largest(tuple(throughput_bit_per_s / limit for limit in limits)) - 1.0
+
+
 LIMITS = (
     "capacity_bit_per_s",
     "power_limit_bit_per_s",
@@ -213,3 +235,7 @@ objectives = (
 )
 
 requirements = (Requirement(function=meets_demand, rule="the throughput reaches workload.rate"),)
+
+guards = (
+    Guard(function=throughput_within_limits, rule="throughput is at most every limit it names"),
+)

@@ -201,6 +201,10 @@ class Objective:
     partial
         True when "does not exist" is an answer, told as NaN.  A design without the quantity
         is infeasible in a study that optimises or bounds it.
+    signed
+        True when negative values make sense; otherwise they are refused as a broken model.
+    grows_with_instances
+        True when another instance, all else equal, must make it larger.
     rises_with, falls_with
         Arguments in which the function never falls, or never rises.  Proven, not hoped:
         exact composition of fronts relies on them.
@@ -210,6 +214,8 @@ class Objective:
     source: str
     labels: tuple[str, ...] = ()
     partial: bool = False
+    signed: bool = False
+    grows_with_instances: bool = False
     rises_with: tuple[str, ...] = field(default=())
     falls_with: tuple[str, ...] = field(default=())
 
@@ -238,4 +244,23 @@ class Requirement:
     @property
     def name(self) -> str:
         """The name under which conflicts report it."""
+        return str(self.function.__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guard:
+    """An invariant of the models: ``function(...) <= 0`` for every design, wired by name.
+
+    A design that breaks it is no bad design but a broken model: the run stops and names the
+    design and the rule.  `tolerance` is the excess, relative to the terms compared, that
+    rounding may cause.
+    """
+
+    function: Callable[..., Column]
+    rule: str
+    tolerance: float = 1e-9
+
+    @property
+    def name(self) -> str:
+        """The name under which a failure reports it."""
         return str(self.function.__name__)
