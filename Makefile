@@ -23,6 +23,7 @@ bench: $(VENV)/dev
 figures: $(VENV)/run
 	$(BIN)/dse run studies/crypto_interface_100gbps.yaml --out runs/figures
 	cp runs/figures/front.png docs/front.png
+	$(BIN)/dse figure all --out docs/figures --gallery docs/figures.md
 
 $(VENV)/run: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -60,7 +60,7 @@ def list_(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="cores, interfaces, kernels, platforms, objectives or methods; all of them."
+            help="cores, interfaces, kernels, platforms, objectives, methods or figures; all."
         ),
     ] = None,
 ) -> None:
@@ -95,6 +95,37 @@ def plot(
     from dse import commands
 
     commands.plot(run, out)
+
+
+@app.command()
+def figure(
+    name: Annotated[str, typer.Argument(help="A figure that `dse list figures` shows, or all.")],
+    out: Annotated[Path | None, typer.Option(help="Folder for the pictures; figures/.")] = None,
+    gallery: Annotated[
+        Path | None, typer.Option(help="Write a Markdown page of them too; PNG only.")
+    ] = None,
+) -> None:
+    """Draw a figure of one of the source papers again, from our models."""
+    from dse import figures
+
+    figures.figure(name, out, gallery)
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[
+        list[str] | None,
+        typer.Argument(help="Papers to check; all of them.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.md", help="Write a page instead.")
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Check each number and statement of the papers against our models."""
+    from dse import reproduce
+
+    reproduce.command(paper or [], as_json=json, out=out)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Fronts as pictures, PNG and SVG: the only module that knows matplotlib."""
+"""Fronts as pictures, PNG and SVG."""
 
 from __future__ import annotations
 
@@ -290,10 +290,10 @@ def _name_points(figure: Figure, view: FrontView, panels: Iterable[Panel]) -> No
         if len(view.objectives) == 2 and view.size <= MOST_LABELS:
             named += range(view.size)
         names = {row: short(view.names[row]) for row in named}
-        _place(axes, np.column_stack([x.front, y.front]), names)
+        place(axes, np.column_stack([x.front, y.front]), names)
 
 
-def _place(axes: Axes, points: Values, names: dict[int, str]) -> None:
+def place(axes: Axes, points: Values, names: dict[int, str]) -> None:
     """Give each label the first place where it covers no mark; without one, leave it out."""
     pixels = axes.transData.transform(points)
     point_size = axes.get_figure(root=True).dpi / 72  # type: ignore[union-attr]

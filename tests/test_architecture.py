@@ -19,7 +19,8 @@ SOURCES = {
 }
 ONLY_USERS = {
     "importlib.metadata": {"dse.plugins", "dse.result", "dse.cli"},
-    "matplotlib": {"dse.plots"},
+    "matplotlib": {"dse.plots", "dse.sheets", "dse.sheet_labels", "dse.sheet_scales"},
+    "PIL": {"dse.sheets"},
     "moocore": {"dse.front"},
     "optuna": {"dse.search.optuna_methods"},
     "pandas": {"dse.result"},

@@ -80,7 +80,7 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A labelled vertical line, or a labelled point when `y` is given."""
+    """A labelled vertical line, or a labelled point when `y` is given; bars count from x = 0."""
 
     label: str
     x: float

@@ -9,7 +9,6 @@ TABLE = core.models["table"].function()
 PRINTED = core.models["published_table"].function()
 DESIGNS = core.models["table"].designs
 DEPTH = np.array([17.0, 26.0])
-KNOWN_DEPTH = ("r64", "r2")
 
 
 def by_design(values, names=DESIGNS):
@@ -20,13 +19,11 @@ def task_per_s(metrics):
     return metrics.clock_hz / metrics.cycles_per_task
 
 
-def test_columns_of_table_ii_that_follow_from_each_other(agrees):
+def test_an_instance_carries_the_printed_bandwidth_near_the_printed_clock():
     bandwidth = task_per_s(TABLE) * TABLE.payload_bit
     assert bandwidth.tolist() == [143.8e9, 155.4e9, 122.3e9, 148.4e9, 105.5e9, 102.1e9]
-    agrees("fft_bandwidth_gbit_per_s", by_design(bandwidth / 1e9))
-    agrees("fft_rate_mtask_per_s", by_design(task_per_s(TABLE) / 1e6))
-    agrees("fft_rate_mtask_per_s_misprinted", by_design(task_per_s(TABLE) / 1e6))
-    agrees("fft_clock_mhz", by_design(TABLE.clock_hz / 1e6))
+    # Printed to 1 MHz; that of r4 is cut, not rounded.
+    np.testing.assert_allclose(TABLE.clock_hz, PRINTED.clock_hz, rtol=0, atol=0.8e6)
 
 
 def test_area_and_power_are_the_printed_ones_in_si():
@@ -52,21 +49,20 @@ def test_latency_is_published_for_two_designs_and_bounded_for_the_others():
     assert by_design(TABLE.tasks_in_flight)["r64"] == 4.25
 
 
-def test_at_1_gbit_per_s_radix_4_takes_least_power(agrees):
+def test_at_1_gbit_per_s_radix_4_takes_least_power():
     clock_fraction = 1e9 / (task_per_s(TABLE) * TABLE.payload_bit)
     power_w = TABLE.dynamic_power_w * clock_fraction + TABLE.leakage_power_w
-    agrees("fft_power_mw_at_1_gbit_per_s", by_design(power_w * 1e3))
+    np.testing.assert_allclose(power_w[[1, 5]] * 1e3, [13.755, 14.367], atol=0.001)
     assert DESIGNS[int(np.argmin(power_w))] == "r4"
 
 
 @pytest.mark.parametrize("model", ["law", "published_law"])
-def test_laws_are_equations_5_and_6(model, agrees):
+def test_laws_are_equations_5_and_6(model):
     law = core.models[model].function(pipeline_depth=DEPTH)
     power_w = law.dynamic_power_w + law.leakage_power_w
     np.testing.assert_allclose(law.area_m2, np.array([0.73, 0.77 * 26 / 17 - 0.04]) * 1e-6)
     np.testing.assert_allclose(power_w[0], 29.418e-3, rtol=1e-4)  # 4.4 mW * exp(1.9)
-    agrees("fft_law_area_mm2", by_design(law.area_m2 * 1e6, KNOWN_DEPTH))
-    agrees("fft_law_power_mw", by_design(power_w * 1e3, KNOWN_DEPTH))
+    np.testing.assert_allclose(power_w[1], 80.438e-3, rtol=1e-4)  # 4.4 mW * exp(1.9 * 26 / 17)
     # 33.5 mW of the 104.5 mW of r2 and r64 is leakage.
     np.testing.assert_allclose(law.leakage_power_w / power_w, 33.5 / 104.5, rtol=1e-12)
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ruamel.yaml import YAML
-from scipy.optimize import brentq
 
 from dse.contract import Platform
-from objectives.catalogue import idle_power_w, memory_levels, platforms, vendor_peak
+from objectives.catalogue import platforms, vendor_peak
 from objectives.energy_roofline import REGIMES, EnergyRoofline
 from objectives.energy_roofline_fit import Measurements, compare, fit
 
@@ -282,117 +279,6 @@ def test_measurements_refuse_what_cannot_be_fitted():
         )
     with pytest.raises(ValueError, match="equally long"):
         Measurements(operations=ones[:6], traffic_byte=ones, time_s=ones, energy_j=ones)
-
-
-# --- the numbers that the paper prints, from Table I ---
-
-
-def rank(score: Callable[[EnergyRoofline], float], name: str) -> int:
-    """Place of a platform, largest score first."""
-    scores = {key: float(score(model)) for key, model in TABLE.items()}
-    return 1 + sum(other > scores[name] for other in scores.values())
-
-
-def constant_share(model: EnergyRoofline) -> float:
-    return float(model.constant_power / (model.constant_power + model.power_cap))
-
-
-def kept(intensity: float) -> Callable[[EnergyRoofline], float]:
-    return lambda model: float(
-        model.capped(8).performance(intensity) / model.performance(intensity)
-    )
-
-
-def ratio_47(intensity: float) -> float:
-    return float(ARNDALE.times(47).performance(intensity) / TITAN.performance(intensity))
-
-
-def least_level_ratio(numerator: str, denominator: str) -> float:
-    energies = [{level.name: level.energy_j for level in memory_levels(name)} for name in TABLE]
-    pairs = [(row[numerator], row[denominator]) for row in energies]
-    return min(above / below for above, below in pairs if above and below)
-
-
-def phi_advantage() -> float:
-    random = {name: memory_levels(name)[-1].energy_j for name in TABLE}
-    phi = random.pop("xeon_phi")
-    assert phi is not None
-    return min(energy for energy in random.values() if energy) / phi
-
-
-STREAMS = {"arndale_gpu": ARNDALE, "gtx_titan": TITAN, "xeon_phi": PHI}
-OURS: dict[str, Callable[[], float]] = {
-    "platforms": lambda: len(TABLE),
-    "peak_efficiency_gtx_titan": lambda: TITAN.peak_efficiency / 1e9,
-    "peak_efficiency_arndale_gpu": lambda: ARNDALE.peak_efficiency / 1e9,
-    "peak_efficiency_desktop_cpu": lambda: TABLE["desktop_cpu"].peak_efficiency / 1e6,
-    "efficiency_ranks_titan_first": lambda: rank(lambda m: m.peak_efficiency, "gtx_titan"),
-    "efficiency_ranks_desktop_cpu_last": lambda: rank(lambda m: m.peak_efficiency, "desktop_cpu"),
-    "efficiency_titan_over_arndale": lambda: TITAN.peak_efficiency / ARNDALE.peak_efficiency,
-    **{
-        f"energy_per_byte_{name}": lambda model=model: model.energy_per_traffic(0.0) * 1e12
-        for name, model in STREAMS.items()
-    },
-    **{
-        f"constant_energy_per_byte_{name}": lambda m=model: m.constant_power * m.time(0, 1) * 1e12
-        for name, model in STREAMS.items()
-    },
-    "memory_efficiency_arndale_gpu": lambda: 1e-9 / ARNDALE.energy_per_traffic(0.0),
-    "memory_efficiency_gtx_titan": lambda: 1e-9 / TITAN.energy_per_traffic(0.0),
-    "constant_power_over_half": lambda: sum(constant_share(m) > 0.5 for m in TABLE.values()),
-    "correlation_share_efficiency": lambda: np.corrcoef(
-        [constant_share(model) for model in TABLE.values()],
-        [model.peak_efficiency for model in TABLE.values()],
-    )[0, 1],
-    "fitted_below_idle": lambda: sum(
-        model.constant_power < idle_power_w[name] for name, model in TABLE.items()
-    ),
-    "least_relative_power": lambda: min(
-        np.min(model.power(2.0 ** np.arange(-3, 10)) / model.peak_power) for model in TABLE.values()
-    ),
-    "boards_matching_titan": lambda: ARNDALE.match_power(TITAN),
-    "bandwidth_of_47_boards": lambda: ratio_47(0.125),
-    "performance_of_47_boards_at_4": lambda: ratio_47(4.0),
-    "peak_of_47_boards": lambda: ratio_47(np.inf),
-    "efficiency_crossing": lambda: brentq(
-        lambda intensity: ARNDALE.efficiency(intensity) - TITAN.efficiency(intensity), 0.5, 8.0
-    ),
-    "titan_power_at_an_eighth": lambda: TITAN.capped(8).peak_power,
-    "titan_slowdown_at_an_eighth": lambda: kept(0.25)(TITAN),
-    "boards_in_140_watts": lambda: 140 / ARNDALE.peak_power,
-    "speedup_of_23_boards": lambda: (
-        ARNDALE.times(23).performance(0.25) / TITAN.capped(8).performance(0.25)
-    ),
-    "compute_bound_nuc_cpu_degrades_least": lambda: rank(kept(np.inf), "nuc_cpu"),
-    "memory_bound_titan_degrades_least": lambda: rank(kept(0.25), "gtx_titan"),
-    "arndale_gpu_saves_most_power": lambda: rank(
-        lambda model: model.peak_power / model.capped(8).peak_power, "arndale_gpu"
-    ),
-    "phi_random_access_advantage": phi_advantage,
-    "least_l2_over_l1_energy": lambda: least_level_ratio("l2", "l1"),
-    "least_random_over_stream_energy": lambda: least_level_ratio("random", "memory"),
-}
-CLAIMS = YAML(typ="safe").load(Path(__file__).parents[1] / "golden" / "energy_roofline_text.yaml")[
-    "claims"
-]
-CHECKED = [claim for claim in CLAIMS if claim["verdict"] != "unchecked"]
-
-
-@pytest.mark.parametrize("claim", CHECKED, ids=lambda claim: claim["id"])
-def test_printed_numbers(claim: dict):
-    ours = float(OURS[claim["id"]]())
-    holds = {
-        "equals": lambda: abs(ours - claim["printed"]) <= claim["tolerance"],
-        "below": lambda: ours < claim["printed"],
-        "above": lambda: ours > claim["printed"],
-    }[claim["relation"]]()
-    assert holds == (claim["verdict"] == "agrees"), f"{claim['id']}: ours is {ours}"
-    if claim["verdict"] == "disagrees":
-        assert ours == pytest.approx(claim["ours"], rel=1e-3)
-
-
-def test_every_number_here_is_claimed_once():
-    assert sorted(OURS) == sorted(claim["id"] for claim in CHECKED)
 
 
 def test_vendor_peaks_reproduce_none_of_the_energies():

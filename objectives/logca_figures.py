@@ -1,0 +1,315 @@
+"""Figures of the LogCA paper, drawn again from its model and the devices of its Table 5."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.contract.papers import Figure, Laboratory, Mark, Panel, Region, Series
+from objectives.catalogue import table5
+from objectives.logca import LogCA
+
+SIZES = np.geomspace(2.0**4, 2.0**25, 169)
+"""Granularities of the figures, in bytes: 16 B to 32 MiB (section 4), 8 per doubling."""
+
+DEVICES = {
+    "discrete_gpu": "discrete GPU",
+    "apu": "APU",
+    "ultrasparc_t2": "UltraSPARC T2",
+    "sparc_t3": "SPARC T3",
+    "sparc_t4_engine": "SPARC T4 engine",
+    "sparc_t4_instruction": "SPARC T4 instructions",
+    "sandy_bridge": "Sandy Bridge (AES-NI)",
+}
+"""Devices of Table 5 from the loosest coupling to the tightest, with their titles."""
+
+KERNELS = {
+    "radix_sort": "radix sort",
+    "gemm": "matrix multiplication",
+    "fft": "FFT",
+    "binary_search": "binary search",
+}
+LETTERS = {"latency": "L", "overhead": "o", "index": "C", "acceleration": "A"}
+
+BREAK_EVEN, HALF = "g₁", "g_A/2"
+PAPER = "Altaf and Wood, LogCA, ISCA 2017"
+UNMEASURED = "Model curves only: the measured points are not in the text of the paper."
+PRINTED_GPU = (
+    "The discrete GPU's latency is drawn as Table 5 prints it, 3000 cycles per byte, with which "
+    "AES, radix sort and binary search never break even there, unlike in the paper."
+)
+
+Curve = NDArray[np.float64]
+
+
+def curve(label: str, y: Curve, *, floor: float, dashed: bool = False) -> Series:
+    """Return a curve over `SIZES` without what lies below `floor`."""
+    kept = y >= floor
+    return Series(label=label, x=SIZES[kept], y=y[kept], style="dashed" if dashed else "line")
+
+
+def level(label: str, y: float) -> Series:
+    """Return a horizontal line across all granularities."""
+    return Series(label=label, x=SIZES[[0, -1]], y=(y, y), style="dashed")
+
+
+def panel(
+    title: str,
+    series: Sequence[Series],
+    marks: Sequence[Mark] = (),
+    regions: Sequence[Region] = (),
+) -> Panel:
+    """Return axes of speedup against granularity."""
+    return Panel(
+        title=title,
+        x_label="granularity [B]",
+        y_label="speedup [times]",
+        series=tuple(series),
+        marks=tuple(marks),
+        regions=tuple(regions),
+        x_scale="log2",
+        y_scale="log",
+    )
+
+
+def milestones(device: LogCA, suffix: str = "") -> tuple[Mark, ...]:
+    """Return marks at g_1 and g_A/2, where they exist and are drawn."""
+    places = ((BREAK_EVEN, device.break_even()), (HALF, device.half_acceleration()))
+    return tuple(
+        Mark(label=label + suffix, x=float(place))
+        for label, place in places
+        if SIZES[0] <= place <= SIZES[-1]
+    )
+
+
+def bounds(device: LogCA, *, floor: float) -> tuple[Series, ...]:
+    """Return the acceleration and, with latency per byte, the computational intensity (eq 9)."""
+    limits = [level("acceleration A", float(np.asarray(device.acceleration)))]
+    if device.latency_per_byte:
+        intensity = device.intensity_bound(SIZES)
+        most = 10 * float(np.asarray(device.acceleration))  # beyond, it only stretches the axis
+        shown = np.where(intensity <= most, intensity, 0.0)
+        limits.append(curve("intensity C/L · g^(β-1)", shown, floor=floor, dashed=True))
+    return tuple(limits)
+
+
+def device_panel(title: str, device: LogCA) -> Panel:
+    """Return one device's speedup with its bounds, g_1 and g_A/2."""
+    speedup = device.speedup(SIZES)
+    floor = 1e-4 * float(speedup.max())
+    series = (curve("speedup", speedup, floor=max(floor, 0.01)), *bounds(device, floor=floor))
+    return panel(title, series, milestones(device))
+
+
+def optimisation_panel(title: str, device: LogCA) -> Panel:
+    """Return one device's speedup over its optimisation regions, cut at powers of two."""
+    found = device.regions(SIZES).power_of_two_cutoffs
+    ends = {end for intervals in found.values() for interval in intervals for end in interval}
+    inside = sorted(end for end in ends if SIZES[0] < end < SIZES[-1])
+    edges = (float(SIZES[0]), *inside, float(SIZES[-1]))
+    regions = []
+    for low, high in pairwise(edges):
+        middle = np.sqrt(low * high)
+        label = "".join(
+            letter
+            for name, letter in LETTERS.items()
+            if any(first <= middle < last for first, last in found[name])
+        )
+        regions.append(Region(label=label, low=low, high=high))
+    plain = device_panel(title, device)
+    return replace(plain, regions=tuple(regions))
+
+
+def figure_3(_: Laboratory) -> tuple[Panel, ...]:
+    """Speedup, g_1 and g_A/2 of one device."""
+    device = table5.logca("ultrasparc_t2", "aes")
+    acceleration = float(np.asarray(device.acceleration))
+    series = (
+        curve("speedup", device.speedup(SIZES), floor=0.01),
+        level("acceleration A", acceleration),
+        level("A/2", acceleration / 2),
+        level("break-even", 1.0),
+    )
+    return (panel("AES on UltraSPARC T2", series, milestones(device)),)
+
+
+def figure_4(_: Laboratory) -> tuple[Panel, ...]:
+    """Bounds of a compute-bound and of a latency-bound kernel."""
+    compute = table5.logca("ultrasparc_t2", "aes")
+    latency = replace(compute, latency=15.0, latency_per_byte=True, exponent=1.0)
+    panels = []
+    for title, device in (("(a) compute-bound", compute), ("(b) latency-bound", latency)):
+        base = replace(device, acceleration=np.inf)
+        if device.latency_per_byte:
+            base = replace(base, latency=0.0)
+        ideal = base.speedup(SIZES)
+        shown = np.where(ideal <= 1e2, ideal, 0.0)  # beyond, it only stretches the axis
+        overhead = curve("overhead C · g^β / (o + fixed L)", shown, floor=0.01, dashed=True)
+        series = (
+            curve("speedup", device.speedup(SIZES), floor=0.01),
+            *bounds(device, floor=0.01),
+            overhead,
+        )
+        panels.append(panel(title, series))
+    return tuple(panels)
+
+
+def figure_5(_: Laboratory) -> tuple[Panel, ...]:
+    """Each parameter improved tenfold."""
+    device = table5.logca("ultrasparc_t2", "aes")
+    titles = (
+        "(a) latency L / 10",
+        "(b) overhead o / 10",
+        "(c) computational index C · 10",
+        "(d) acceleration A · 10",
+    )
+    panels = []
+    for title, name in zip(titles, LETTERS, strict=True):
+        change = 0.1 if name in ("latency", "overhead") else 10.0
+        improved = replace(device, **{name: getattr(device, name) * change})
+        series = (
+            curve("base", device.speedup(SIZES), floor=0.01),
+            curve("improved tenfold", improved.speedup(SIZES), floor=0.01),
+        )
+        panels.append(panel(title, series))
+    return tuple(panels)
+
+
+def figure_6(_: Laboratory) -> tuple[Panel, ...]:
+    """Optimisation regions of one device."""
+    device = table5.logca("ultrasparc_t2", "aes")
+    return (optimisation_panel("AES on UltraSPARC T2", device),)
+
+
+def figure_7(_: Laboratory) -> tuple[Panel, ...]:
+    """AES on every device."""
+    return tuple(device_panel(title, table5.logca(name, "aes")) for name, title in DEVICES.items())
+
+
+def figure_8(_: Laboratory) -> tuple[Panel, ...]:
+    """SHA on the on-chip devices."""
+    return tuple(
+        device_panel(title, table5.logca(name, "sha"))
+        for name, title in DEVICES.items()
+        if (name, "sha") in table5.rows
+    )
+
+
+def figure_9(_: Laboratory) -> tuple[Panel, ...]:
+    """Four kernels of other complexity on discrete and integrated GPU."""
+    panels = []
+    for letter, (kernel, title) in zip("abcd", KERNELS.items(), strict=True):
+        series: list[Series] = []
+        marks: list[Mark] = []
+        for name in ("discrete_gpu", "apu"):
+            device = table5.logca(name, kernel)
+            speedup = device.speedup(SIZES)
+            series.append(curve(DEVICES[name], speedup, floor=1e-4 * float(speedup.max())))
+            marks += milestones(device, f" {DEVICES[name].rpartition(' ')[2]}")
+        exponent = np.asarray(device.exponent)
+        panels.append(panel(f"({letter}) {title}, β = {exponent:g}", series, marks))
+    return tuple(panels)
+
+
+def figure_10(_: Laboratory) -> tuple[Panel, ...]:
+    """Optimisation regions of AES on the crypto accelerators of SPARC processors."""
+    names = ("ultrasparc_t2", "sparc_t3", "sparc_t4_engine", "sparc_t4_instruction")
+    return tuple(
+        optimisation_panel(f"({letter}) {DEVICES[name]}", table5.logca(name, "aes"))
+        for letter, name in zip("bcde", names, strict=True)
+    )
+
+
+def figure_11(_: Laboratory) -> tuple[Panel, ...]:
+    """Optimisation regions of matrix multiplication on GPUs."""
+    return tuple(
+        optimisation_panel(f"({letter}) {DEVICES[name]}", table5.logca(name, "gemm"))
+        for letter, name in zip("ab", ("discrete_gpu", "apu"), strict=True)
+    )
+
+
+_REGIONS = (
+    "A letter names a parameter whose tenfold improvement gives 20 % more speedup or better: "
+    "latency L, overhead o, computational index C, acceleration A. Regions are cut at powers of "
+    "two, as in the paper."
+)
+
+figures: tuple[Figure, ...] = (
+    Figure(
+        name="logca-3",
+        source=f"{PAPER}, figure 3",
+        caption="Speedup rises with granularity towards the acceleration A; it is 1 at g₁ and "
+        "A/2 at g_A/2. The paper sketches the curve without numbers; these are AES on the "
+        "UltraSPARC T2 (Table 5).",
+        draw=figure_3,
+    ),
+    Figure(
+        name="logca-4",
+        source=f"{PAPER}, figure 4",
+        caption="What bounds a kernel: (a) overhead, then acceleration, with latency per call; "
+        "(b) overhead, then computational intensity C/L, with latency per byte. The paper gives "
+        "no numbers: (a) is AES on the UltraSPARC T2, (b) the same but linear and with the APU's "
+        "15 cycles per byte (Table 5).",
+        draw=figure_4,
+    ),
+    Figure(
+        name="logca-5",
+        source=f"{PAPER}, figure 5",
+        caption="Speedup of AES on the UltraSPARC T2 with one parameter improved tenfold: latency "
+        "hardly matters, overhead and computational index matter for small offloads, acceleration "
+        "for large ones.",
+        draw=figure_5,
+    ),
+    Figure(
+        name="logca-6",
+        source=f"{PAPER}, figure 6",
+        caption=f"Optimisation regions of AES on the UltraSPARC T2. {_REGIONS}",
+        draw=figure_6,
+    ),
+    Figure(
+        name="logca-7",
+        source=f"{PAPER}, figure 7",
+        caption=f"Speedup of AES on each device of Table 5, with g₁ and g_A/2. {UNMEASURED} The "
+        f"PCIe crypto card is missing, because Table 5 gives no parameters of it. {PRINTED_GPU} "
+        "By Table 5 the APU has a g_A/2, which the paper does not mark. SPARC T4's instructions "
+        "and Sandy Bridge break even below 16 B, outside the picture.",
+        draw=figure_7,
+    ),
+    Figure(
+        name="logca-8",
+        source=f"{PAPER}, figure 8",
+        caption=f"Speedup of SHA-256 on the on-chip accelerators, with g₁ and g_A/2. {UNMEASURED}",
+        draw=figure_8,
+    ),
+    Figure(
+        name="logca-9",
+        source=f"{PAPER}, figure 9",
+        caption="Kernels of sub-linear, linear and super-linear complexity on GPUs, with g₁ and "
+        f"g_A/2 where they exist. {UNMEASURED} {PRINTED_GPU} Curves end at 1/10 000 of their "
+        "largest speedup.",
+        draw=figure_9,
+    ),
+    Figure(
+        name="logca-10",
+        source=f"{PAPER}, figure 10",
+        caption=f"Optimisation regions of AES as the accelerator moves closer to the host: the "
+        f"reach of overhead shrinks, that of acceleration grows. {_REGIONS} Panel (a), the PCIe "
+        "crypto card, is missing, because Table 5 gives no parameters of it. By Table 5 latency "
+        "matters on the SPARC T4 engine, where the paper shows three regions without it.",
+        draw=figure_10,
+    ),
+    Figure(
+        name="logca-11",
+        source=f"{PAPER}, figure 11",
+        caption=f"Optimisation regions of matrix multiplication on GPUs. {_REGIONS} Panel (c), "
+        "the GPU with HSA, is missing, because Table 5 gives no parameters of it. The discrete "
+        "GPU's latency is drawn as printed, 3000 cycles per byte. The cut-offs that the paper "
+        "names (overhead to 32 KB, acceleration from 256 KB; on the APU acceleration from 64 KB) "
+        "do not follow from Table 5.",
+        draw=figure_11,
+    ),
+)
