@@ -129,6 +129,7 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Column]] = {
         fleet.total(fleet.designs.bandwidth_bit_per_s) * fleet.clock
     ),
     "stage_clock_hz": lambda fleet: fleet.largest(fleet.designs.metrics.clock_hz) * fleet.clock,
+    "stage_clock_limit": lambda fleet: fleet.clock,
     "stage_dynamic_power_w": lambda fleet: (
         fleet.total(fleet.designs.metrics.dynamic_power_w) * fleet.clock
     ),

@@ -113,9 +113,11 @@ def _check_cycles(axes: Mapping[str, Any], scenario: Scenario, faults: Faults) -
     if "interface.host_clock" in axes:
         return
     columns = {name: scenario.highest(name) for name in scenario.names}
-    in_cycles = [
-        name for name, value in columns.items() if "_cycles" in name and value not in (0.0, None)
-    ]
+    in_cycles = sorted(
+        name
+        for name, value in columns.items()
+        if "_cycle" in name and value not in (0.0, math.inf, None)
+    )
     if in_cycles and columns.get("interface_host_clock_hz", math.inf) == math.inf:
         faults.add(
             ("interface",),

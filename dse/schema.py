@@ -119,7 +119,7 @@ class Kernel(Section):
         Given, Unit("kernel_index_s_per_byte", description="Host time per byte (LogCA's C)")
     ]
     exponent: Annotated[
-        Given, Unit("kernel_exponent", zero=True, description="Complexity exponent (LogCA's beta)")
+        Given, Unit("kernel_exponent", description="Complexity exponent (LogCA's beta)")
     ] = Given(column="kernel_exponent", value=1.0)
     offset: Annotated[
         Given, Unit("kernel_offset_s", zero=True, description="Fixed host time per call")

@@ -24,11 +24,12 @@ MOST_DESIGNS = 100_000
 
 @dataclass(frozen=True)
 class Built:
-    """A stage ready for evaluation, the axes it opens, and whether its clock meets the rate."""
+    """A stage ready for evaluation, the axes it opens, and how clock and count are chosen."""
 
     stage: Stage
     axes: tuple[Axis, ...]
     meet: bool
+    counts_compute_alone: bool = False
 
 
 def build(study: schema.Study, scenario: Scenario, faults: Faults) -> list[Built]:
@@ -49,6 +50,13 @@ def build(study: schema.Study, scenario: Scenario, faults: Faults) -> list[Built
         designs = _designs(written, path, faults)
         if designs is not None:
             built.append(_stage(name, written, designs, scenario, faults, path))
+    if any(part.counts_compute_alone for part in built) and (
+        "interface_in_flight" in scenario.names or scenario.constants.get("workload_chained")
+    ):
+        scenario.notes.append(
+            "the number of instances is chosen by compute alone; behind an interface or in a "
+            "chained mode more may be needed, or pay: give `instances` a range to try them"
+        )
     policies = {stage.meet for stage in built}
     if len(policies) > 1:
         faults.add(
@@ -191,7 +199,8 @@ def _stage(
         axes.append(choices(f"{name}.design", {f"{name}.design": column}, designs.names))
         if instances is not None:
             axes.append(counted(f"{name}.instances", instances, f"{name}.instances"))
-    return Built(Stage(name, designs, written.fleet == "mixed"), tuple(axes), meet)
+    stage = Stage(name, designs, written.fleet == "mixed")
+    return Built(stage, tuple(axes), meet, counts_compute_alone=instances is None)
 
 
 def _mixed_axes(

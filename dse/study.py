@@ -146,6 +146,11 @@ def _check_parts(written: schema.Study, faults: Faults) -> None:
             "add for instance `stages: [{core: NAME}]`; `dse list cores` shows the names",
             "it is missing",
         )
+    for name in ("copies", "cap_divisor"):
+        if written.stages and (getattr(written.budget, name) or f"budget.{name}" in written.axes):
+            path = ("budget", name) if getattr(written.budget, name) else ("axes", f"budget.{name}")
+            rule = "it describes platforms that are compared, and this study has stages"
+            faults.add(path, rule, "remove it, or the stages")
     if written.search.method not in METHODS:
         rule = "this search method is not known"
         faults.add(("search", "method"), rule, nearest(written.search.method, METHODS))

@@ -6,8 +6,10 @@ Area and leakage add over instances and stages; the chain carries what its slowe
 
 from __future__ import annotations
 
+import numpy as np
+
 from dse.contract import Column, Objective, Requirement
-from objectives.chain import Stages, largest, least, total
+from objectives.chain import Stages, carried, largest, least, total
 
 BATTLE_HEMPSTEAD = "Battle & Hempstead, sections IV-C and V-C"
 
@@ -32,10 +34,20 @@ def capacity_bit_per_s(*, stage_capacity_bit_per_s: Stages) -> Column:
     return least(stage_capacity_bit_per_s)
 
 
-def fill_bit(*, stage_latency_s: Stages, stage_capacity_bit_per_s: Stages) -> Column:
+def fill_bit(
+    *,
+    stage_latency_s: Stages,
+    stage_capacity_bit_per_s: Stages,
+    stage_tasks_in_flight: Stages,
+    workload_chained: Column | float = 0.0,
+    workload_streams: Column | float = np.inf,
+) -> Column:
     """Payload that enters the pipelines before the first result; clock does not change it."""
-    pairs = zip(stage_latency_s, stage_capacity_bit_per_s, strict=True)
-    return total(tuple(latency * capacity for latency, capacity in pairs))
+    rates = carried(
+        stage_capacity_bit_per_s, stage_tasks_in_flight, workload_chained, workload_streams
+    )
+    pairs = zip(stage_latency_s, rates, strict=True)
+    return total(tuple(latency * rate for latency, rate in pairs))
 
 
 def tasks_in_flight(*, stage_tasks_in_flight: Stages) -> Column:

@@ -29,7 +29,7 @@ def overhead_s(
     return interface_overhead_cycles / interface_host_clock_hz + interface_overhead_s
 
 
-def latency_per_byte_s(
+def latency_s_per_byte(
     *,
     interface_latency_cycles_per_byte: Column,
     interface_latency_s_per_byte: Column,
@@ -55,11 +55,11 @@ def transfer_s(
     *,
     overhead_s: Column,
     fixed_latency_s: Column,
-    latency_per_byte_s: Column,
+    latency_s_per_byte: Column,
     workload_granularity_byte: Column,
 ) -> Column:
     """Time of one offload outside the accelerator: o + L + L_byte g."""
-    return overhead_s + fixed_latency_s + latency_per_byte_s * workload_granularity_byte
+    return overhead_s + fixed_latency_s + latency_s_per_byte * workload_granularity_byte
 
 
 def stream_bit(
@@ -68,14 +68,16 @@ def stream_bit(
     fill_bit: Column,
     tasks_in_flight: Column,
     workload_chained: Column | float = 0.0,
+    workload_streams: Column | float = np.inf,
 ) -> Column:
     """Payload that passes the pipelines during one offload: fill + 8 g.
 
-    In a chained mode an offload's tasks follow each other, so the pipelines see every slot for
-    an independent task go by for each of them.
+    In a chained mode an offload is of one stream, whose tasks follow each other, so the payload
+    of every other stream that fits passes by as well.
     """
     payload = BIT_PER_BYTE * workload_granularity_byte
-    serial = np.where(np.asarray(workload_chained) > 0, payload * tasks_in_flight, 0.0)
+    streams = np.minimum(workload_streams, tasks_in_flight)
+    serial = np.where(np.asarray(workload_chained) > 0, payload * streams, 0.0)
     return np.maximum(fill_bit + payload, serial)
 
 
@@ -94,7 +96,7 @@ def offload_limit_bit_per_s(
 
 def link_limit_bit_per_s(
     *,
-    latency_per_byte_s: Column,
+    latency_s_per_byte: Column,
     interface_link_byte_per_cycle: Column | float = np.inf,
     interface_link_byte_per_s: Column | float = np.inf,
     interface_host_clock_hz: Column | float = np.inf,
@@ -104,7 +106,7 @@ def link_limit_bit_per_s(
         interface_link_byte_per_cycle * interface_host_clock_hz, interface_link_byte_per_s
     )
     with np.errstate(divide="ignore"):
-        return BIT_PER_BYTE * np.minimum(link, 1.0 / latency_per_byte_s)
+        return BIT_PER_BYTE * np.minimum(link, 1.0 / latency_s_per_byte)
 
 
 def offload_stream_bit_per_s(
@@ -162,7 +164,7 @@ def break_even_byte(
     *,
     overhead_s: Column,
     fixed_latency_s: Column,
-    latency_per_byte_s: Column,
+    latency_s_per_byte: Column,
     fill_bit: Column,
     stream_rate_bit_per_s: Column,
     kernel_index_s_per_byte: Column,
@@ -170,6 +172,7 @@ def break_even_byte(
     kernel_offset_s: Column,
     tasks_in_flight: Column,
     workload_chained: Column | float = 0.0,
+    workload_streams: Column | float = np.inf,
 ) -> Column:
     """Granularity from which an offload is no slower than the host, g_1; may not exist.
 
@@ -178,8 +181,9 @@ def break_even_byte(
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         fixed = overhead_s + fixed_latency_s
-        per_byte = latency_per_byte_s + BIT_PER_BYTE / stream_rate_bit_per_s
-        serial = latency_per_byte_s + BIT_PER_BYTE * tasks_in_flight / stream_rate_bit_per_s
+        per_byte = latency_s_per_byte + BIT_PER_BYTE / stream_rate_bit_per_s
+        streams = np.minimum(workload_streams, tasks_in_flight)
+        serial = latency_s_per_byte + BIT_PER_BYTE * streams / stream_rate_bit_per_s
         fill = fill_bit / stream_rate_bit_per_s
     streamed = break_even_granularity(
         fixed_s=fixed + fill,
@@ -248,6 +252,11 @@ def buffer_leakage_power_w(
     return buffer_bit * interface_buffer_leakage_w_per_bit
 
 
+def fits_host(*, host_cores: Column, interface_host_cores: Column) -> Column:
+    """Return by what share the busy host cores exceed those that the host has."""
+    return host_cores / interface_host_cores - 1.0
+
+
 def fits_in_flight(*, interface_in_flight: Column, interface_max_in_flight: Column) -> Column:
     """Return by what share the offloads in flight exceed what the interface holds."""
     return interface_in_flight / interface_max_in_flight - 1.0
@@ -275,7 +284,7 @@ objectives = (
     ),
     Objective(function=overhead_s, source=LOGCA),
     Objective(function=fixed_latency_s, source=LOGCA),
-    Objective(function=latency_per_byte_s, source=LOGCA),
+    Objective(function=latency_s_per_byte, source=LOGCA),
     Objective(function=transfer_s, source=LOGCA),
     Objective(function=accelerator_s, source=LOGCA),
     Objective(function=host_time_s, source=LOGCA),
@@ -299,6 +308,7 @@ objectives = (
 """The quantities of an offload, in the order in which reports show them."""
 
 requirements = (
+    Requirement(function=fits_host, rule="busy host cores are at most interface.host_cores"),
     Requirement(
         function=fits_in_flight, rule="interface.in_flight is at most interface.max_in_flight"
     ),

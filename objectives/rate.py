@@ -2,7 +2,7 @@
 
 The reached rate is the least of what compute, link or memory, power cap, offload and dependence
 allow.  Clocks meet but do not exceed the demand (Battle & Hempstead, sections IV-C and V-C), or
-run as fast as allowed.
+run as fast as allowed; a demand is never exceeded either way.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import Column, Guard, Objective, Requirement
-from objectives.chain import Stages, largest, least
+from objectives.chain import Stages, carried, largest, least
 
 BOUNDS = ("compute", "link", "power", "offload", "dependence")
 
@@ -18,9 +18,14 @@ BATTLE_HEMPSTEAD = "Battle & Hempstead, sections IV-C and V-C"
 ROOFLINE = "Choi et al., IPDPS 2014, eqs 1 and 3"
 
 
-def stream_limit_bit_per_s(*, capacity_bit_per_s: Column, power_limit_bit_per_s: Column) -> Column:
+def stream_limit_bit_per_s(
+    *,
+    capacity_bit_per_s: Column,
+    power_limit_bit_per_s: Column,
+    dependence_limit_bit_per_s: Column,
+) -> Column:
     """Highest payload rate at which the chain may stream."""
-    return np.minimum(capacity_bit_per_s, power_limit_bit_per_s)
+    return least((capacity_bit_per_s, power_limit_bit_per_s, dependence_limit_bit_per_s))
 
 
 def memory_limit_bit_per_s(
@@ -33,19 +38,22 @@ def memory_limit_bit_per_s(
 
 def dependence_limit_bit_per_s(
     *,
-    stream_limit_bit_per_s: Column,
-    tasks_in_flight: Column,
+    stage_capacity_bit_per_s: Stages,
+    stage_tasks_in_flight: Stages,
     workload_chained: Column | float = 0.0,
     workload_streams: Column | float = np.inf,
 ) -> Column:
     """Payload rate when each stream has one task in flight (a chained mode such as CBC).
 
-    Streams fill only `workload_streams` of the slots for independent tasks; with enough of
-    them, or without chaining, nothing is lost and the limit is infinite.
+    The least over the stages of streams * payload / latency; infinite where streams fill every
+    slot for independent tasks, or nothing is chained.
     """
-    share = workload_streams / np.maximum(tasks_in_flight, 1.0)
-    limited = (np.asarray(workload_chained) > 0) & (share < 1)
-    return np.where(limited, stream_limit_bit_per_s * np.minimum(share, 1.0), np.inf)
+    slots = largest(stage_tasks_in_flight)
+    limited = (np.asarray(workload_chained) > 0) & (workload_streams < slots)
+    rates = carried(
+        stage_capacity_bit_per_s, stage_tasks_in_flight, workload_chained, workload_streams
+    )
+    return np.where(limited, least(rates), np.inf)
 
 
 def _limits(
@@ -108,14 +116,10 @@ def bound(
 
 
 def throughput_bit_per_s(
-    *,
-    rate_limit_bit_per_s: Column,
-    workload_rate_bit_per_s: Column | float = np.inf,
-    workload_meet: Column | float = 0.0,
+    *, rate_limit_bit_per_s: Column, workload_rate_bit_per_s: Column | float = np.inf
 ) -> Column:
-    """Payload rate reached: what the design can carry, or the demand when the clock meets it."""
-    demand = np.where(np.asarray(workload_meet) > 0, workload_rate_bit_per_s, np.inf)
-    return np.minimum(rate_limit_bit_per_s, demand)
+    """Payload rate reached: what the design can carry, and no more than is demanded."""
+    return np.minimum(rate_limit_bit_per_s, workload_rate_bit_per_s)
 
 
 def task_throughput_task_per_s(
@@ -129,20 +133,15 @@ def stream_rate_bit_per_s(
     *,
     throughput_bit_per_s: Column,
     stream_limit_bit_per_s: Column,
-    tasks_in_flight: Column,
     offload_stream_bit_per_s: Column | float = 0.0,
-    workload_chained: Column | float = 0.0,
-    workload_streams: Column | float = np.inf,
     workload_meet: Column | float = 0.0,
 ) -> Column:
     """Payload rate at which the pipelines are clocked.
 
     Clocked to meet the demand: the least rate that carries it, also through offloads that have
-    to finish in time and through dependent tasks.  Otherwise as fast as allowed.
+    to finish in time.  Otherwise as fast as allowed.
     """
-    slots = np.maximum(tasks_in_flight / workload_streams, 1.0)
-    stretched = throughput_bit_per_s * np.where(np.asarray(workload_chained) > 0, slots, 1.0)
-    needed = np.maximum(stretched, offload_stream_bit_per_s)
+    needed = np.maximum(throughput_bit_per_s, offload_stream_bit_per_s)
     meet = np.minimum(needed, stream_limit_bit_per_s)
     return np.where(np.asarray(workload_meet) > 0, meet, stream_limit_bit_per_s)
 
@@ -151,20 +150,38 @@ def clock_hz(
     *,
     stage_clock_hz: Stages,
     stage_capacity_bit_per_s: Stages,
+    stage_tasks_in_flight: Stages,
     stream_rate_bit_per_s: Column,
+    workload_chained: Column | float = 0.0,
+    workload_streams: Column | float = np.inf,
 ) -> Column:
     """Fastest clock of any instance, after scaling."""
-    pairs = zip(stage_clock_hz, stage_capacity_bit_per_s, strict=True)
-    return largest(tuple(clock * (stream_rate_bit_per_s / capacity) for clock, capacity in pairs))
+    rates = carried(
+        stage_capacity_bit_per_s, stage_tasks_in_flight, workload_chained, workload_streams
+    )
+    pairs = zip(stage_clock_hz, rates, strict=True)
+    return largest(tuple(clock * (stream_rate_bit_per_s / rate) for clock, rate in pairs))
 
 
-def clock_fraction(*, capacity_bit_per_s: Column, stream_rate_bit_per_s: Column) -> Column:
-    """Clock of the slowest stage as a share of its top clock."""
-    return stream_rate_bit_per_s / capacity_bit_per_s
+def clock_fraction(
+    *,
+    stage_clock_limit: Stages,
+    stage_capacity_bit_per_s: Stages,
+    stage_tasks_in_flight: Stages,
+    stream_rate_bit_per_s: Column,
+    workload_chained: Column | float = 0.0,
+    workload_streams: Column | float = np.inf,
+) -> Column:
+    """Largest share of its top clock at which any stage runs."""
+    rates = carried(
+        stage_capacity_bit_per_s, stage_tasks_in_flight, workload_chained, workload_streams
+    )
+    pairs = zip(stage_clock_limit, rates, strict=True)
+    return largest(tuple(limit * (stream_rate_bit_per_s / rate) for limit, rate in pairs))
 
 
 def utilisation(*, throughput_bit_per_s: Column, capacity_bit_per_s: Column) -> Column:
-    """Throughput as a share of what the slowest stage carries at its top clock."""
+    """Throughput as a share of what the slowest stage could carry, at the clock allowed."""
     return throughput_bit_per_s / capacity_bit_per_s
 
 
@@ -229,7 +246,11 @@ objectives = (
     Objective(
         function=stream_limit_bit_per_s,
         source=ROOFLINE,
-        rises_with=("capacity_bit_per_s", "power_limit_bit_per_s"),
+        rises_with=(
+            "capacity_bit_per_s",
+            "power_limit_bit_per_s",
+            "dependence_limit_bit_per_s",
+        ),
     ),
     Objective(function=stream_rate_bit_per_s, source=BATTLE_HEMPSTEAD),
 )

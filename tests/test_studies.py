@@ -160,3 +160,36 @@ def test_chained_des_on_one_stream_is_bound_by_dependence() -> None:
     names = next(q.labels for q in problem.quantities if q.name == "bound")
     assert names[int(columns["bound"][0])] == "dependence"
     assert columns["dependence_limit_bit_per_s"][0] == pytest.approx(41.29e9 / 16, rel=1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 4, 10])
+def test_one_dependent_stream_gains_nothing_from_more_instances(count: int, write) -> None:
+    """Each stage is bound by its own slots, whatever stands before or after it."""
+    path = write(
+        f"""
+workload: {{chained: true}}
+stages:
+  - {{core: des, designs: [u16], instances: {count}}}
+  - {{core: fft, designs: [r2], instances: 1}}
+objectives: {{throughput: maximise, power: minimise}}
+"""
+    )
+    problem = problem_of(path)
+    columns = problem.describe(np.zeros((1, len(problem.sizes)), dtype=np.int64))
+    assert columns["throughput_bit_per_s"][0] == pytest.approx(41.29e9 / 16, rel=1e-12)
+
+
+def test_a_faster_clock_carries_the_same_demand_and_keeps_a_waiting_host_less_busy() -> None:
+    """At 1500 B on Sandy Bridge, six u16 at top clock: 0.64 instead of 1 core, 15.3 W."""
+    problem = problem_of(
+        STUDIES / "crypto_interface_100gbps.yaml",
+        ("des.u16", "6"),
+        ("des.clock", "1"),
+        ("interface.device", "sandy_bridge"),
+        ("interface.in_flight", "1"),
+        ("workload.granularity", "1500 B"),
+    )
+    columns = problem.describe(np.zeros((1, len(problem.sizes)), dtype=np.int64))
+    assert columns["throughput_bit_per_s"][0] == 100e9
+    assert columns["host_cores"][0] == pytest.approx(0.64, abs=0.005)
+    assert columns["total_power_w"][0] == pytest.approx(15.3, abs=0.05)
