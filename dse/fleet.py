@@ -75,22 +75,58 @@ class Stage:
     def fleet(self, columns: Mapping[str, Column]) -> Fleet:
         """Return the fleet that the study columns choose."""
         clock = columns.get(f"{self.name}.clock", np.ones(1))
+        streams = _dependent_streams(columns)
         if self.mixed:
             positions = [np.array([position]) for position in range(len(self.designs.names))]
-            return Fleet(self.counts(columns), positions, self.designs, clock)
+            return Fleet(self.counts(columns), positions, self.designs, clock, streams)
         chosen = columns[f"{self.name}.design"]
         counts = [self._instances(chosen, columns)]
-        return Fleet(counts, [chosen.astype(np.int64)], self.designs, clock)
+        return Fleet(counts, [chosen.astype(np.int64)], self.designs, clock, streams)
+
+
+def _dependent_streams(columns: Mapping[str, Column]) -> Column:
+    """Return how many tasks may be in flight: one per stream in a chained mode, else any."""
+    chained = columns.get("workload_chained", np.zeros(1))
+    streams = columns.get("workload_streams", np.full(1, np.inf))
+    return np.where(chained > 0, streams, np.inf)
 
 
 @dataclass(frozen=True)
 class Fleet:
-    """Groups of equal instances: how many of which design, at which top clock fraction."""
+    """Groups of equal instances.
+
+    Attributes
+    ----------
+    counts, positions
+        How many of which design, group by group.
+    designs
+        What positions refer to.
+    clock
+        Top clock as a fraction.
+    streams
+        Tasks that may be in flight at once; infinite when tasks are independent.
+    """
 
     counts: list[Column]
     positions: list[NDArray[np.int64]]
     designs: Designs
     clock: Column
+    streams: Column
+
+    @property
+    def peak_bit_per_s(self) -> Column:
+        """Payload rate at the top clock when every slot for a task is filled."""
+        return self.total(self.designs.bandwidth_bit_per_s) * self.clock
+
+    @property
+    def tasks_in_flight(self) -> Column:
+        """Slots for independent tasks."""
+        return self.total(self.designs.metrics.tasks_in_flight)
+
+    @property
+    def filled(self) -> Column:
+        """Share of the slots that dependent tasks can fill; 1 when they are independent."""
+        return np.minimum(self.streams / np.maximum(self.tasks_in_flight, 1.0), 1.0)
 
     def total(self, metric: Column) -> Column:
         """Return the sum of `metric` (one value per design) over all instances."""
@@ -125,9 +161,7 @@ def _traffic_per_bit(fleet: Fleet, moved_byte: Column) -> Column:
 
 STAGE_COLUMNS: dict[str, Callable[[Fleet], Column]] = {
     "stage_area_m2": lambda fleet: fleet.total(fleet.designs.metrics.area_m2),
-    "stage_capacity_bit_per_s": lambda fleet: (
-        fleet.total(fleet.designs.bandwidth_bit_per_s) * fleet.clock
-    ),
+    "stage_capacity_bit_per_s": lambda fleet: fleet.peak_bit_per_s * fleet.filled,
     "stage_clock_hz": lambda fleet: fleet.largest(fleet.designs.metrics.clock_hz) * fleet.clock,
     "stage_clock_limit": lambda fleet: fleet.clock,
     "stage_dynamic_power_w": lambda fleet: (
@@ -140,16 +174,26 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Column]] = {
         / fleet.clock
     ),
     "stage_leakage_power_w": lambda fleet: fleet.total(fleet.designs.metrics.leakage_power_w),
+    "stage_peak_bit_per_s": lambda fleet: fleet.peak_bit_per_s,
     "stage_payload_bit": lambda fleet: fleet.largest(fleet.designs.metrics.payload_bit),
     "stage_read_byte_per_bit": lambda fleet: _traffic_per_bit(
         fleet, fleet.designs.metrics.read_byte
     ),
-    "stage_tasks_in_flight": lambda fleet: fleet.total(fleet.designs.metrics.tasks_in_flight),
+    "stage_serial_tasks": lambda fleet: np.where(
+        np.isinf(fleet.streams), 1.0, np.minimum(fleet.streams, fleet.tasks_in_flight)
+    ),
+    "stage_tasks_in_flight": lambda fleet: fleet.tasks_in_flight,
     "stage_written_byte_per_bit": lambda fleet: _traffic_per_bit(
         fleet, fleet.designs.metrics.written_byte
     ),
 }
-"""What a stage offers to the objectives; each reaches them as a tuple, one column per stage."""
+"""What a stage offers to the objectives; each reaches them as a tuple, one column per stage.
+
+``stage_capacity_bit_per_s`` is what the stage carries: in a chained mode (CBC, for instance) a
+stream has one task in flight, so the streams fill only as many slots of the pipelines, and the
+stage carries streams * payload / latency of its ``stage_peak_bit_per_s``.  ``stage_serial_tasks``
+is how many streams share the pipelines then, 1 for independent tasks.
+"""
 
 
 def check_metrics(core: str, names: tuple[str, ...], metrics: CoreMetrics) -> None:

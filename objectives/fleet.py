@@ -6,10 +6,8 @@ Area and leakage add over instances and stages; the chain carries what its slowe
 
 from __future__ import annotations
 
-import numpy as np
-
 from dse.contract import Column, Objective, Requirement
-from objectives.chain import Stages, carried, largest, least, total
+from objectives.chain import Stages, largest, least, total
 
 BATTLE_HEMPSTEAD = "Battle & Hempstead, sections IV-C and V-C"
 
@@ -30,24 +28,24 @@ def area_m2(*, fleet_area_m2: Column, buffer_area_m2: Column | float = 0.0) -> C
 
 
 def capacity_bit_per_s(*, stage_capacity_bit_per_s: Stages) -> Column:
-    """Payload rate of the slowest stage at its top clock: the compute limit."""
+    """Payload rate that the slowest stage carries at its top clock."""
     return least(stage_capacity_bit_per_s)
 
 
-def fill_bit(
-    *,
-    stage_latency_s: Stages,
-    stage_capacity_bit_per_s: Stages,
-    stage_tasks_in_flight: Stages,
-    workload_chained: Column | float = 0.0,
-    workload_streams: Column | float = np.inf,
-) -> Column:
+def peak_bit_per_s(*, stage_peak_bit_per_s: Stages) -> Column:
+    """Payload rate of the slowest stage with independent tasks: the compute limit."""
+    return least(stage_peak_bit_per_s)
+
+
+def serial_tasks(*, stage_serial_tasks: Stages) -> Column:
+    """Streams of dependent tasks that share the pipelines; 1 for independent tasks."""
+    return largest(stage_serial_tasks)
+
+
+def fill_bit(*, stage_latency_s: Stages, stage_capacity_bit_per_s: Stages) -> Column:
     """Payload that enters the pipelines before the first result; clock does not change it."""
-    rates = carried(
-        stage_capacity_bit_per_s, stage_tasks_in_flight, workload_chained, workload_streams
-    )
-    pairs = zip(stage_latency_s, rates, strict=True)
-    return total(tuple(latency * rate for latency, rate in pairs))
+    pairs = zip(stage_latency_s, stage_capacity_bit_per_s, strict=True)
+    return total(tuple(latency * capacity for latency, capacity in pairs))
 
 
 def tasks_in_flight(*, stage_tasks_in_flight: Stages) -> Column:
@@ -90,6 +88,10 @@ objectives = (
         source=BATTLE_HEMPSTEAD,
         rises_with=("stage_capacity_bit_per_s",),
     ),
+    Objective(
+        function=peak_bit_per_s, source=BATTLE_HEMPSTEAD, rises_with=("stage_peak_bit_per_s",)
+    ),
+    Objective(function=serial_tasks, source="one task in flight per stream of a chained mode"),
     Objective(function=fill_bit, source="latency of a task, Battle & Hempstead, section IV-B"),
     Objective(function=tasks_in_flight, source="Battle & Hempstead, Tables I to III"),
     Objective(function=memory_byte_per_bit, source="traffic of a task, from the core's model"),

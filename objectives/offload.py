@@ -63,22 +63,15 @@ def transfer_s(
 
 
 def stream_bit(
-    *,
-    workload_granularity_byte: Column,
-    fill_bit: Column,
-    tasks_in_flight: Column,
-    workload_chained: Column | float = 0.0,
-    workload_streams: Column | float = np.inf,
+    *, workload_granularity_byte: Column, fill_bit: Column, serial_tasks: Column
 ) -> Column:
     """Payload that passes the pipelines during one offload: fill + 8 g.
 
     In a chained mode an offload is of one stream, whose tasks follow each other, so the payload
-    of every other stream that fits passes by as well.
+    of every stream that shares the pipelines passes by as well.
     """
     payload = BIT_PER_BYTE * workload_granularity_byte
-    streams = np.minimum(workload_streams, tasks_in_flight)
-    serial = np.where(np.asarray(workload_chained) > 0, payload * streams, 0.0)
-    return np.maximum(fill_bit + payload, serial)
+    return np.maximum(fill_bit + payload, payload * serial_tasks)
 
 
 def offload_limit_bit_per_s(
@@ -170,9 +163,7 @@ def break_even_byte(
     kernel_index_s_per_byte: Column,
     kernel_exponent: Column,
     kernel_offset_s: Column,
-    tasks_in_flight: Column,
-    workload_chained: Column | float = 0.0,
-    workload_streams: Column | float = np.inf,
+    serial_tasks: Column,
 ) -> Column:
     """Granularity from which an offload is no slower than the host, g_1; may not exist.
 
@@ -182,8 +173,7 @@ def break_even_byte(
     with np.errstate(divide="ignore", invalid="ignore"):
         fixed = overhead_s + fixed_latency_s
         per_byte = latency_s_per_byte + BIT_PER_BYTE / stream_rate_bit_per_s
-        streams = np.minimum(workload_streams, tasks_in_flight)
-        serial = latency_s_per_byte + BIT_PER_BYTE * streams / stream_rate_bit_per_s
+        serial = latency_s_per_byte + BIT_PER_BYTE * serial_tasks / stream_rate_bit_per_s
         fill = fill_bit / stream_rate_bit_per_s
     streamed = break_even_granularity(
         fixed_s=fixed + fill,
@@ -194,7 +184,7 @@ def break_even_byte(
     )
     chained = break_even_granularity(
         fixed_s=fixed,
-        per_byte_s=np.where(np.asarray(workload_chained) > 0, serial, per_byte),
+        per_byte_s=serial,
         index_s_per_byte=kernel_index_s_per_byte,
         exponent=kernel_exponent,
         offset_s=kernel_offset_s,

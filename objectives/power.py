@@ -11,31 +11,25 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import Column, Guard, Objective, Requirement
-from objectives.chain import Stages, carried, total
+from objectives.chain import Stages, total
 
 BATTLE_HEMPSTEAD = "Battle & Hempstead, sections IV-C and V-C"
 ROOFLINE = "Choi et al., IPDPS 2014, eqs 1 and 3"
 
 
 def dynamic_energy_j_per_bit(
-    *,
-    stage_dynamic_power_w: Stages,
-    stage_capacity_bit_per_s: Stages,
-    stage_tasks_in_flight: Stages,
-    workload_chained: Column | float = 0.0,
-    workload_streams: Column | float = np.inf,
+    *, stage_dynamic_power_w: Stages, stage_capacity_bit_per_s: Stages
 ) -> Column:
     """Switching energy of all stages per payload bit: p_dyn over what a stage carries.
 
     Clock does not change it.  Slots that dependent tasks leave empty switch as well, because
     the clock runs for them; an empty fleet switches nothing.
     """
-    rates = carried(
-        stage_capacity_bit_per_s, stage_tasks_in_flight, workload_chained, workload_streams
-    )
-    pairs = zip(stage_dynamic_power_w, rates, strict=True)
+    pairs = zip(stage_dynamic_power_w, stage_capacity_bit_per_s, strict=True)
     with np.errstate(invalid="ignore"):
-        return total(tuple(np.where(rate > 0, power / rate, 0.0) for power, rate in pairs))
+        return total(
+            tuple(np.where(capacity > 0, power / capacity, 0.0) for power, capacity in pairs)
+        )
 
 
 def leakage_power_w(
@@ -120,20 +114,14 @@ def power_is_energy_over_time(
     power_w: Column,
     stage_dynamic_power_w: Stages,
     stage_capacity_bit_per_s: Stages,
-    stage_tasks_in_flight: Stages,
     stage_leakage_power_w: Stages,
     stream_rate_bit_per_s: Column,
     buffer_leakage_power_w: Column | float = 0.0,
-    workload_chained: Column | float = 0.0,
-    workload_streams: Column | float = np.inf,
 ) -> Column:
     """Return by how much power differs from the energy of one second, stage by stage."""
     energy = total(stage_leakage_power_w) + buffer_leakage_power_w
-    rates = carried(
-        stage_capacity_bit_per_s, stage_tasks_in_flight, workload_chained, workload_streams
-    )
-    for dynamic, rate in zip(stage_dynamic_power_w, rates, strict=True):
-        energy = energy + dynamic * (stream_rate_bit_per_s / rate)
+    for dynamic, capacity in zip(stage_dynamic_power_w, stage_capacity_bit_per_s, strict=True):
+        energy = energy + dynamic * (stream_rate_bit_per_s / capacity)
     return np.abs(power_w - energy) / energy
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import Column, Guard, Objective, Requirement
-from objectives.chain import Stages, carried, largest, least
+from objectives.chain import Stages, largest, least
 
 BOUNDS = ("compute", "link", "power", "offload", "dependence")
 
@@ -18,14 +18,9 @@ BATTLE_HEMPSTEAD = "Battle & Hempstead, sections IV-C and V-C"
 ROOFLINE = "Choi et al., IPDPS 2014, eqs 1 and 3"
 
 
-def stream_limit_bit_per_s(
-    *,
-    capacity_bit_per_s: Column,
-    power_limit_bit_per_s: Column,
-    dependence_limit_bit_per_s: Column,
-) -> Column:
+def stream_limit_bit_per_s(*, capacity_bit_per_s: Column, power_limit_bit_per_s: Column) -> Column:
     """Highest payload rate at which the chain may stream."""
-    return least((capacity_bit_per_s, power_limit_bit_per_s, dependence_limit_bit_per_s))
+    return np.minimum(capacity_bit_per_s, power_limit_bit_per_s)
 
 
 def memory_limit_bit_per_s(
@@ -36,24 +31,12 @@ def memory_limit_bit_per_s(
         return budget_memory_byte_per_s / memory_byte_per_bit
 
 
-def dependence_limit_bit_per_s(
-    *,
-    stage_capacity_bit_per_s: Stages,
-    stage_tasks_in_flight: Stages,
-    workload_chained: Column | float = 0.0,
-    workload_streams: Column | float = np.inf,
-) -> Column:
+def dependence_limit_bit_per_s(*, capacity_bit_per_s: Column, peak_bit_per_s: Column) -> Column:
     """Payload rate when each stream has one task in flight (a chained mode such as CBC).
 
-    The least over the stages of streams * payload / latency; infinite where streams fill every
-    slot for independent tasks, or nothing is chained.
+    The least over the stages of streams * payload / latency; infinite where that costs nothing.
     """
-    slots = largest(stage_tasks_in_flight)
-    limited = (np.asarray(workload_chained) > 0) & (workload_streams < slots)
-    rates = carried(
-        stage_capacity_bit_per_s, stage_tasks_in_flight, workload_chained, workload_streams
-    )
-    return np.where(limited, least(rates), np.inf)
+    return np.where(capacity_bit_per_s < peak_bit_per_s, capacity_bit_per_s, np.inf)
 
 
 def _limits(
@@ -71,7 +54,7 @@ def _limits(
 
 def rate_limit_bit_per_s(
     *,
-    capacity_bit_per_s: Column,
+    peak_bit_per_s: Column,
     power_limit_bit_per_s: Column,
     link_limit_bit_per_s: Column | float = np.inf,
     memory_limit_bit_per_s: Column | float = np.inf,
@@ -81,7 +64,7 @@ def rate_limit_bit_per_s(
     """Least of all limits at the top clock: the most that this design can carry."""
     return least(
         _limits(
-            capacity_bit_per_s,
+            peak_bit_per_s,
             power_limit_bit_per_s,
             link_limit_bit_per_s,
             memory_limit_bit_per_s,
@@ -93,7 +76,7 @@ def rate_limit_bit_per_s(
 
 def bound(
     *,
-    capacity_bit_per_s: Column,
+    peak_bit_per_s: Column,
     power_limit_bit_per_s: Column,
     link_limit_bit_per_s: Column | float = np.inf,
     memory_limit_bit_per_s: Column | float = np.inf,
@@ -103,7 +86,7 @@ def bound(
     """Limit that is reached first when the rate rises (memory counts as link)."""
     limits = np.broadcast_arrays(
         *_limits(
-            capacity_bit_per_s,
+            peak_bit_per_s,
             power_limit_bit_per_s,
             link_limit_bit_per_s,
             memory_limit_bit_per_s,
@@ -147,37 +130,19 @@ def stream_rate_bit_per_s(
 
 
 def clock_hz(
-    *,
-    stage_clock_hz: Stages,
-    stage_capacity_bit_per_s: Stages,
-    stage_tasks_in_flight: Stages,
-    stream_rate_bit_per_s: Column,
-    workload_chained: Column | float = 0.0,
-    workload_streams: Column | float = np.inf,
+    *, stage_clock_hz: Stages, stage_capacity_bit_per_s: Stages, stream_rate_bit_per_s: Column
 ) -> Column:
     """Fastest clock of any instance, after scaling."""
-    rates = carried(
-        stage_capacity_bit_per_s, stage_tasks_in_flight, workload_chained, workload_streams
-    )
-    pairs = zip(stage_clock_hz, rates, strict=True)
-    return largest(tuple(clock * (stream_rate_bit_per_s / rate) for clock, rate in pairs))
+    pairs = zip(stage_clock_hz, stage_capacity_bit_per_s, strict=True)
+    return largest(tuple(clock * (stream_rate_bit_per_s / capacity) for clock, capacity in pairs))
 
 
 def clock_fraction(
-    *,
-    stage_clock_limit: Stages,
-    stage_capacity_bit_per_s: Stages,
-    stage_tasks_in_flight: Stages,
-    stream_rate_bit_per_s: Column,
-    workload_chained: Column | float = 0.0,
-    workload_streams: Column | float = np.inf,
+    *, stage_clock_limit: Stages, stage_capacity_bit_per_s: Stages, stream_rate_bit_per_s: Column
 ) -> Column:
     """Largest share of its top clock at which any stage runs."""
-    rates = carried(
-        stage_capacity_bit_per_s, stage_tasks_in_flight, workload_chained, workload_streams
-    )
-    pairs = zip(stage_clock_limit, rates, strict=True)
-    return largest(tuple(limit * (stream_rate_bit_per_s / rate) for limit, rate in pairs))
+    pairs = zip(stage_clock_limit, stage_capacity_bit_per_s, strict=True)
+    return largest(tuple(limit * (stream_rate_bit_per_s / capacity) for limit, capacity in pairs))
 
 
 def utilisation(*, throughput_bit_per_s: Column, capacity_bit_per_s: Column) -> Column:
@@ -193,7 +158,7 @@ def meets_demand(*, throughput_bit_per_s: Column, workload_rate_bit_per_s: Colum
 def throughput_within_limits(
     *,
     throughput_bit_per_s: Column,
-    capacity_bit_per_s: Column,
+    peak_bit_per_s: Column,
     power_limit_bit_per_s: Column,
     link_limit_bit_per_s: Column | float = np.inf,
     memory_limit_bit_per_s: Column | float = np.inf,
@@ -202,7 +167,7 @@ def throughput_within_limits(
 ) -> Column:
     """Return by what share the throughput exceeds the tightest limit that it names."""
     limits = _limits(
-        capacity_bit_per_s,
+        peak_bit_per_s,
         power_limit_bit_per_s,
         link_limit_bit_per_s,
         memory_limit_bit_per_s,
@@ -213,7 +178,7 @@ def throughput_within_limits(
 
 
 LIMITS = (
-    "capacity_bit_per_s",
+    "peak_bit_per_s",
     "power_limit_bit_per_s",
     "link_limit_bit_per_s",
     "memory_limit_bit_per_s",
@@ -246,11 +211,7 @@ objectives = (
     Objective(
         function=stream_limit_bit_per_s,
         source=ROOFLINE,
-        rises_with=(
-            "capacity_bit_per_s",
-            "power_limit_bit_per_s",
-            "dependence_limit_bit_per_s",
-        ),
+        rises_with=("capacity_bit_per_s", "power_limit_bit_per_s"),
     ),
     Objective(function=stream_rate_bit_per_s, source=BATTLE_HEMPSTEAD),
 )
