@@ -18,7 +18,9 @@ check: $(VENV)/dev
 	$(BIN)/mypy
 
 bench: $(VENV)/dev
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks > docs/benchmarks.md.new
+	mv docs/benchmarks.md.new docs/benchmarks.md
+	cat docs/benchmarks.md
 
 figures: $(VENV)/run
 	$(BIN)/dse run studies/crypto_interface_100gbps.yaml --out runs/figures

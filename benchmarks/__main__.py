@@ -1,9 +1,31 @@
-"""Run every benchmark and print its table: ``make bench``."""
+"""Run every benchmark and print Markdown: ``make bench`` keeps it as docs/benchmarks.md."""
 
 from __future__ import annotations
 
-from benchmarks import evaluation, methods
+import os
+import platform
+from datetime import date
+from importlib.metadata import version
+
+from benchmarks import break_even, enumeration, evaluation, methods
+
+LIBRARIES = ("numpy", "scipy", "moocore", "pymoo", "optuna")
+
+
+def main() -> None:
+    """Print what was measured, where and with what."""
+    versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    print("# Benchmarks\n")
+    print(
+        f"Measured by `make bench` on {date.today()}: {os.cpu_count()} cores "
+        f"({platform.machine()}), Python {platform.python_version()}, {versions}. "
+        f"Medians of three repetitions; the ratios of one run are what counts."
+    )
+    evaluation.main()
+    enumeration.main()
+    break_even.main()
+    methods.main()
+
 
 if __name__ == "__main__":
-    evaluation.main()
-    methods.main()
+    main()

@@ -9,7 +9,8 @@ import numpy as np
 
 from dse.contract import Column, Parameter
 from dse.errors import UnitError
-from dse.schema import Given, Range, Unit
+from dse.fields import Given, Range, Unit
+from dse.records import neutral
 from dse.space import Axis
 
 MOST_VALUES = 1_000_000
@@ -96,10 +97,10 @@ def read_unit(unit: Unit) -> Callable[[Any], Given]:
     return read
 
 
-def numeric(path: str, unit: Unit, written: Any, neutral: Mapping[str, float]) -> tuple[Axis, str]:
+def numeric(path: str, unit: Unit, written: Any) -> tuple[Axis, str]:
     """Return the axis of a field with a unit, and the column it sets.
 
-    All values set the same column; the other columns of the field get their `neutral` value.
+    All values set the same column; the other columns of the field get their neutral value.
     """
     read = read_unit(unit)
     columns: set[str] = set()
@@ -113,10 +114,8 @@ def numeric(path: str, unit: Unit, written: Any, neutral: Mapping[str, float]) -
     if len(columns) > 1:
         raise UnitError("the values have different kinds of unit", "write all in one unit")
     column = columns.pop()
-    data = {column: np.array(values)}
-    for other in unit.columns:
-        if other != column:
-            data[other] = np.full(len(values), neutral[other])
+    data = {name: np.full(len(values), value) for name, value in neutral(unit).items()}
+    data[column] = np.array(values)
     return Axis(path, data, _number_labels(values), column), column
 
 

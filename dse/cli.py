@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dse.errors import DseError
+from dse.errors import DseError, InfeasibleError
 
 app = typer.Typer(
     name="dse",
@@ -27,6 +27,23 @@ Setting = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"dse {version('accel-dse')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Which accelerator core, how many, behind which interface: fronts instead of guesses."""
 
 
 @app.command()
@@ -83,7 +100,8 @@ def evaluate(study: StudyFile, set_: Setting = None, json: AsJson = False) -> No
     """Evaluate one design, with every term of its model written out."""
     from dse import commands
 
-    commands.evaluate(study, set_ or [], as_json=json)
+    if not commands.evaluate(study, set_ or [], as_json=json):
+        raise typer.Exit(InfeasibleError.exit_code)
 
 
 @app.command()

@@ -10,8 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from dse import runner, study
-from dse.errors import StudyError, UnitError
+from dse import runner, search, study
+from dse.errors import InfeasibleError, StudyError, UnitError
 from dse.search import Progress
 
 RUNS = Path("runs")
@@ -51,8 +51,13 @@ def run(
     overrides = settings(pairs)
     document = study.read(path, overrides)
     options = runner.Options(method=method, seed=seed, budget=budget)
-    with _bar() as progress:
-        finished = runner.run(document, options, progress)
+    try:
+        with _bar() as progress:
+            finished = runner.run(document, options, progress)
+    except InfeasibleError as error:
+        if as_json:
+            _print_json(error.facts)
+        raise
     from dse.result import Result  # pandas and matplotlib, only now
 
     result = Result(finished, overrides)
@@ -99,6 +104,7 @@ def check(path: Path, pairs: Sequence[str]) -> None:
     document = study.read(path, settings(pairs))
     sweep = study.sweep_of(document)
     prepared = study.prepare(document if sweep is None else study.at(document, sweep, 0))
+    search.check(prepared.problem, prepared.settings)
     goals = ", ".join(f"{goal.sense} {goal.name}" for goal in prepared.problem.goals)
     print(f"{path}: {product_text(prepared.problem.sizes)} designs; {goals}")
     if sweep is not None:
@@ -111,8 +117,8 @@ def _print_notes(prepared: study.Study) -> None:
         print(f"note: {note}")
 
 
-def evaluate(path: Path, pairs: Sequence[str], *, as_json: bool) -> None:
-    """Evaluate the one design that a study and its settings leave."""
+def evaluate(path: Path, pairs: Sequence[str], *, as_json: bool) -> bool:
+    """Evaluate the one design that a study and its settings leave; return its feasibility."""
     from dse import report, terms
 
     document = study.read(path, settings(pairs))
@@ -129,6 +135,7 @@ def evaluate(path: Path, pairs: Sequence[str], *, as_json: bool) -> None:
             missed = f"missed by {violation:.4g} of the bound" if violation > 0 else "met"
             print(f"  {rule}: {missed}")
         _print_notes(prepared)
+    return found.feasible
 
 
 def _refuse_open_axes(prepared: study.Study) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -47,13 +47,20 @@ class Fault:
         return f"{position}{where}{text}"
 
 
+MOST_FAULTS = 40
+"""Most faults in one message; a file with more has another problem than any of them."""
+
+
 class StudyError(DseError):
     """A study that cannot be run: every fault at once."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         """Keep the faults in the order in which they stand in the file."""
         self.faults: Sequence[Fault] = sorted(faults, key=lambda fault: (fault.line, fault.column))
-        super().__init__("\n".join(str(fault) for fault in self.faults))
+        shown = [str(fault) for fault in self.faults[:MOST_FAULTS]]
+        if len(self.faults) > MOST_FAULTS:
+            shown.append(f"... and {len(self.faults) - MOST_FAULTS} more")
+        super().__init__("\n".join(shown))
 
 
 class UnitError(DseError):
@@ -105,9 +112,14 @@ class TooLargeError(DseError):
 
 
 class InfeasibleError(DseError):
-    """No design meets every constraint."""
+    """No design meets every constraint; `facts` says the same as plain data."""
 
     exit_code = 3
+
+    def __init__(self, text: str, facts: Mapping[str, object]) -> None:
+        """Keep the facts beside the text."""
+        self.facts = facts
+        super().__init__(text)
 
 
 class OutputError(DseError):

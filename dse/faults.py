@@ -12,7 +12,8 @@ from dse import plugins
 from dse.contract import Core, Interface, Kernel, Platform
 from dse.document import Document
 from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, nearest
-from dse.schema import Range, Section, Study
+from dse.fields import Range, Section
+from dse.schema import Study
 
 Path = tuple[str | int, ...]
 
@@ -125,7 +126,12 @@ def _add(faults: Faults, problem: dict[str, Any]) -> None:
         expected = context["expected"]
         faults.add(path, f"it must be {expected}", "write one of them")
     else:
-        rule = problem["msg"].replace("Input should be", "it must be").replace("a valid", "a")
+        rule = (
+            problem["msg"]
+            .replace("Input should be", "it must be")
+            .replace("a valid integer", "a whole number")
+            .replace("a valid", "a")
+        )
         rule, remedy = RULES.get(kind, (rule, "correct the value"))
         faults.add(path, rule, remedy)
 
@@ -133,6 +139,7 @@ def _add(faults: Faults, problem: dict[str, Any]) -> None:
 RULES = {
     "dict_type": ("it must be a mapping", "write `key: value` pairs, indented below it"),
     "model_type": ("it must be a section", "write `key: value` pairs, indented below it"),
+    "union_tag_invalid": ("it must be one value or a section", "write a name, or `key: value`"),
     "list_type": ("it must be a list", "write for instance [a, b]"),
     "too_short": ("it is empty", "write at least one entry"),
     "too_long": ("it has too many entries", "keep one of them"),

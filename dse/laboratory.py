@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dse import document, search, study, tables
 from dse.contract import Column
 from dse.problem import Problem
+from dse.space import as_index, one_block
 
 
 class Engine:
@@ -35,7 +36,7 @@ class Engine:
     def designs(self, text: str) -> Mapping[str, NDArray[Any] | Column]:
         """Return all feasible designs of a small study."""
         problem = self._problem(text)
-        grid = np.indices(problem.sizes).reshape(len(problem.sizes), -1).T.astype(np.int64)
+        grid = as_index(one_block(problem.sizes))
         return tables.table(problem, grid[problem.evaluate(grid).feasible])
 
     def _problem(self, text: str) -> Problem:

@@ -10,17 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib import patheffects, style
+from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.path import Path as Outline
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
-from matplotlib.transforms import Bbox
 from numpy.typing import NDArray
 
-from dse import picture, units
+from dse import labels, picture, units
 from dse.picture import Columns, FrontView, Scale, Values, short
 
 MOST_CLOUD_POINTS = 20_000
@@ -52,10 +50,6 @@ SIZES = ((12, 44, 0.4), (100, 24, 0.4), (400, 12, 0.3), (np.inf, 9, 0.0))
 
 CLOUD_COLOUR = "0.80"
 LINE_COLOUR = "0.45"
-
-# Where a label may stand, in points from its marker: close by, then further off with a line.
-DIRECTIONS = ((0.8, 0.8), (0.8, -0.8), (-0.8, 0.8), (-0.8, -0.8), (0, 1), (0, -1), (1, 0), (-1, 0))
-OFFSETS = tuple((x * far, y * far) for far in (8.0, 22.0, 36.0) for x, y in DIRECTIONS)
 
 HINTS = {"minimise": "\n← lower is better", "maximise": "\nhigher is better →"}
 
@@ -163,15 +157,15 @@ def _strip(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
     name, sense = view.objectives[0]
     x = picture.scale(view, name, cloud)
     shown = min(view.size, MOST_STRIP_ROWS)
-    labels = [short(view.names[i]) if view.names else f"design {i + 1}" for i in range(shown)]
+    ticks = [short(view.names[i]) if view.names else f"design {i + 1}" for i in range(shown)]
     if view.size > shown:
-        labels[-1] = f"... {view.size - shown + 1} more"
+        ticks[-1] = f"... {view.size - shown + 1} more"
     if len(x.cloud):
-        labels.append("feasible designs")
+        ticks.append("feasible designs")
     rows = np.minimum(np.arange(view.size, dtype=np.float64), shown - 1)
     jitter = np.random.default_rng(0).uniform(-0.3, 0.3, len(x.cloud))
-    y = Scale("", rows, shown + jitter, len(labels) - 0.4, -0.6, ticks=tuple(labels))
-    figure.set_size_inches(7.6, 1.2 + 0.34 * len(labels))
+    y = Scale("", rows, shown + jitter, len(ticks) - 0.4, -0.6, ticks=tuple(ticks))
+    figure.set_size_inches(7.6, 1.2 + 0.34 * len(ticks))
     axes = figure.add_subplot()
     axes.set_xlabel(x.label + HINTS[sense])
     axes.grid(axis="y", color="0.92")
@@ -290,37 +284,4 @@ def _name_points(figure: Figure, view: FrontView, panels: Iterable[Panel]) -> No
         if len(view.objectives) == 2 and view.size <= MOST_LABELS:
             named += range(view.size)
         names = {row: short(view.names[row]) for row in named}
-        place(axes, np.column_stack([x.front, y.front]), names)
-
-
-def place(axes: Axes, points: Values, names: dict[int, str]) -> None:
-    """Give each label the first place where it covers no mark; without one, leave it out."""
-    pixels = axes.transData.transform(points)
-    point_size = axes.get_figure(root=True).dpi / 72  # type: ignore[union-attr]
-    marks = [Bbox([pixel - 5 * point_size, pixel + 5 * point_size]) for pixel in pixels]
-    lines = [Outline(axes.transData.transform(line.get_xydata())) for line in axes.lines]
-    inside = axes.get_window_extent()
-    labels: list[Bbox] = []
-    look: dict[str, Any] = {"textcoords": "offset points", "fontsize": 9, "zorder": 6}
-    look["path_effects"] = [patheffects.withStroke(linewidth=2.5, foreground="white")]
-    for row, name in names.items():
-        point = (float(points[row, 0]), float(points[row, 1]))
-        for dx, dy in OFFSETS:
-            across = "center" if dx == 0 else "left" if dx > 0 else "right"
-            along = "center" if dy == 0 else "bottom" if dy > 0 else "top"
-            note = axes.annotate(name, point, (dx, dy), ha=across, va=along, **look)
-            box = Bbox(note.get_window_extent()).padded(1)
-            leader = Outline([pixels[row], pixels[row] + np.multiply((dx, dy), point_size)])
-            if (
-                all(inside.contains(*corner) for corner in (box.min, box.max))
-                and not any(box.overlaps(other) for other in (*marks, *labels))
-                and not any(line.intersects_bbox(box, filled=False) for line in lines)
-                and not any(leader.intersects_bbox(other, filled=False) for other in labels)
-            ):
-                labels.append(box)
-                if max(abs(dx), abs(dy)) > 8:
-                    lines.append(leader)
-                    arrow = {"arrowstyle": "-", "linewidth": 0.5}
-                    axes.annotate("", point, (dx, dy), arrowprops=arrow, **look)
-                break
-            note.remove()
+        labels.place(axes, np.column_stack([x.front, y.front]), names)

@@ -16,7 +16,7 @@ from dse.errors import ContractError
 from dse.expression import Expression
 from dse.fleet import STAGE_COLUMNS, Stage
 from dse.graph import Graph, Step, bind
-from dse.space import Block, Index, Space
+from dse.space import Block, Index, Space, as_index
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class Problem:
         violation += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self._partial]
         violation += [rule.expression.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
-        shape = points.shape if isinstance(points, Block) else (len(points),)
+        shape = points.shape or (1,) if isinstance(points, Block) else (len(points),)
         evaluation = Evaluation(points, _matrix(loss, shape), _matrix(violation, shape))
         self._refuse_nonsense(evaluation)
         return evaluation
@@ -229,8 +229,7 @@ class Problem:
             )
 
     def _text(self, points: Index | Block, row: int) -> str:
-        one = points.rows(np.array([row])) if isinstance(points, Block) else points[row : row + 1]
-        return self.point_text(one[0])
+        return self.point_text(as_index(points, np.array([row]))[0])
 
     def point_text(self, point: NDArray[np.int64]) -> str:
         """Return one design point, shape (d,), as ``axis = value`` pairs."""

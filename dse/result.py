@@ -75,7 +75,8 @@ class Result:
             if not len(index):
                 continue
             problem = answer.study.problem
-            part = self._swept(position, len(index)) | tables.table(problem, index)
+            swept = self._swept(position, len(index))
+            part = swept | tables.table(problem, index) | swept
             if rows(answer) is not answer.outcome.front_index:
                 part["feasible"] = problem.evaluate(index).feasible
             parts.append(part)
@@ -122,10 +123,21 @@ class Result:
             "front": sum(len(answer.outcome.front_index) for answer in run.answers),
             "exact": all(answer.outcome.exact for answer in run.answers),
             "wall_s": round(run.seconds, 3),
-            "notes": list(dict.fromkeys(note for a in run.answers for note in a.study.notes)),
+            "evaluations_stored": len(self.evaluations),
+            "notes": self._notes(),
             **self._quality(),
             "picture": _picture(run, self.sweep_column),
         }
+
+    def _notes(self) -> list[str]:
+        notes = dict.fromkeys(note for answer in self.run.answers for note in answer.study.notes)
+        if self.run.sweep is not None:
+            pairs = zip(self.run.sweep.written, self.run.answers, strict=True)
+            empty = [written for written, answer in pairs if not answer.outcome.feasible]
+            if empty:
+                shown = ", ".join(empty[:8]) + (f" and {len(empty) - 8} more" * (len(empty) > 8))
+                notes[f"no feasible design at {self.run.sweep.path} = {shown}"] = None
+        return list(notes)
 
     def _quality(self) -> dict[str, Any]:
         if self.run.sweep is None:

@@ -99,7 +99,7 @@ def run(document: Document, options: Options, progress: Progress | None = None) 
             if progress is not None:
                 progress(position + 1, total)
     if not any(answer.outcome.feasible for answer in answers):
-        raise InfeasibleError(_explain(answers[0]))
+        raise _infeasible(answers[0])
     settings = options.apply(answers[0].study.settings)
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
 
@@ -136,15 +136,24 @@ def _exact_front(problem: Problem, outcome: Outcome) -> np.ndarray | None:
     return exact.front_loss
 
 
-def _explain(answer: Answer) -> str:
+def _infeasible(answer: Answer) -> InfeasibleError:
     from dse.report import infeasible
 
     outcome, problem = answer.outcome, answer.study.problem
     if outcome.nearest_index is None or outcome.nearest_violation is None:
-        return "no feasible design"
-    missed = zip(problem.constraint_names, outcome.nearest_violation.tolist(), strict=True)
+        return InfeasibleError("no feasible design", {})
+    violations = outcome.nearest_violation.tolist()
+    missed = dict(zip(problem.constraint_names, violations, strict=True))
     nearest = problem.point_text(outcome.nearest_index)
-    return infeasible(outcome.conflicts(), nearest, dict(missed))
+    conflicts = outcome.conflicts()
+    facts = {
+        "feasible": 0,
+        "evaluated": outcome.evaluated,
+        "conflicts": [list(conflict) for conflict in conflicts],
+        "nearest_design": nearest,
+        "violations": missed,
+    }
+    return InfeasibleError(infeasible(conflicts, nearest, missed), facts)
 
 
 def knee_row(answer: Answer) -> int | None:

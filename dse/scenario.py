@@ -17,15 +17,9 @@ from dse import contract, plugins, schema
 from dse.axes import choices, expand, numeric
 from dse.errors import UnitError, nearest
 from dse.faults import Faults
+from dse.fields import Section, unit_of
+from dse.records import interface_columns, kernel_columns, neutral, platform_columns
 from dse.space import Axis, constant
-
-NEUTRAL = {
-    "interface_link_byte_per_cycle": math.inf,
-    "interface_link_byte_per_s": math.inf,
-    "interface_max_in_flight": math.inf,
-    "interface_host_clock_hz": math.inf,
-}
-"""Columns that leave something unlimited when a record does not give them; others: 0."""
 
 
 @dataclass
@@ -107,6 +101,12 @@ def _interface(
             "",
         )
     _check_cycles(axes, scenario, faults)
+    if written.host_power is not None and scenario.highest("interface_host_cores") == math.inf:
+        faults.add(
+            ("interface", "host_power"),
+            "the power of a busy core is host_power / host_cores, and the cores are unknown",
+            "add for instance `host_cores: 8`",
+        )
 
 
 def _check_cycles(axes: Mapping[str, Any], scenario: Scenario, faults: Faults) -> None:
@@ -150,15 +150,14 @@ def _budget(
         scenario.constants["budget_precision"] = code
 
 
-def _override(section: schema.Section, scenario: Scenario) -> None:
+def _override(section: Section, scenario: Scenario) -> None:
     """Let the fields of a section replace what a record set, all columns of the field."""
     for name in type(section).model_fields:
         given = getattr(section, name)
-        unit = schema.unit_of(type(section), name)
+        unit = unit_of(type(section), name)
         if unit is None or given is None:
             continue
-        replaced = {column: NEUTRAL.get(column, 0.0) for column in unit.columns}
-        _replace(scenario, replaced | {given.column: given.value})
+        _replace(scenario, neutral(unit) | {given.column: given.value})
 
 
 def _replace(scenario: Scenario, columns: Mapping[str, float]) -> None:
@@ -211,17 +210,13 @@ def _field_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> 
             repr(path),
         )
         return
-    unit = schema.unit_of(schema.SECTIONS[section], name)
+    unit = unit_of(schema.SECTIONS[section], name)
     with faults.at(where):
         if unit is not None:
-            axis, _ = numeric(path, unit, written, _neutral(unit))
+            axis, _ = numeric(path, unit, written)
             scenario.axes.append(axis)
         else:
             scenario.axes.append(_code_axis(path, written))
-
-
-def _neutral(unit: schema.Unit) -> dict[str, float]:
-    return {column: NEUTRAL.get(column, 0.0) for column in unit.columns}
 
 
 def _code_axis(path: str, written: Any) -> Axis:
@@ -262,41 +257,6 @@ def _record_axis(
     return found
 
 
-def interface_columns(record: contract.Interface) -> dict[str, float]:
-    """Return the columns that an interface sets; unlimited or 0 where it gives nothing."""
-    columns = {"interface_wait": schema.code("interface_wait", record.wait)}
-    for name in contract.Interface.__dataclass_fields__:
-        value = getattr(record, name)
-        column = f"interface_{name}"
-        if isinstance(value, int | float):
-            columns[column] = float(value)
-        elif value is None:
-            columns[column] = NEUTRAL.get(column, 0.0)
-    if record.host_cores is None:
-        columns["interface_host_cores"] = math.inf
-    return columns
-
-
-def platform_columns(record: contract.Platform) -> dict[str, float]:
-    """Return the columns that a platform sets; NaN for figures that its source does not give."""
-    usable = math.inf if record.usable_power_w is None else record.usable_power_w
-    columns = {"budget_power_cap_w": record.constant_power_w + usable}
-    for name in contract.Platform.__dataclass_fields__:
-        value = getattr(record, name)
-        if name != "usable_power_w" and not isinstance(value, str):
-            columns[f"budget_{name}"] = math.nan if value is None else float(value)
-    return columns
-
-
-def kernel_columns(record: contract.Kernel) -> dict[str, float]:
-    """Return the columns that a kernel sets."""
-    return {
-        "kernel_index_s_per_byte": record.index_s_per_byte,
-        "kernel_exponent": record.exponent,
-        "kernel_offset_s": record.offset_s,
-    }
-
-
 def to_columns(constants: Mapping[str, float]) -> dict[str, contract.Column]:
     """Return constants as columns of one row."""
     return {name: constant(value) for name, value in constants.items()}
@@ -310,7 +270,7 @@ def field_path(column: str) -> str:
         return "stages"
     for section, model in schema.SECTIONS.items():
         for name in model.model_fields:
-            unit = schema.unit_of(model, name)
+            unit = unit_of(model, name)
             if unit is not None and column in unit.columns:
                 return f"{section}.{name}"
     return "budget.platform" if column.startswith("budget_") else column
@@ -322,6 +282,6 @@ def _columns_of(axes: Mapping[str, Any]) -> set[str]:
     for path in axes:
         section, _, name = path.partition(".")
         if section in schema.SECTIONS and name in schema.SECTIONS[section].model_fields:
-            unit = schema.unit_of(schema.SECTIONS[section], name)
+            unit = unit_of(schema.SECTIONS[section], name)
             columns.update(unit.columns if unit else ())
     return columns

@@ -6,15 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.path import Path as Outline
 from matplotlib.transforms import Bbox
 
-from dse import plots
+from dse import labels
 from dse.contract.papers import Mark, Panel, Region
-
-HALO = [patheffects.withStroke(linewidth=2.5, foreground="white")]
 
 
 def regions(axes: Axes, ranges: Iterable[Region], shades: dict[str, str]) -> list[Bbox]:
@@ -57,7 +54,7 @@ def marks(axes: Axes, panel: Panel, taken: list[Bbox]) -> None:
     if points:
         places = np.array([(mark.x, mark.y) for mark in points], dtype=np.float64)
         axes.plot(*places.T, "o", color="0.1", markersize=4, zorder=2.6)
-        plots.place(axes, places, {row: mark.label for row, mark in enumerate(points)})
+        labels.place(axes, places, {row: mark.label for row, mark in enumerate(points)})
 
 
 def _above(axes: Axes, mark: Mark) -> None:
@@ -80,7 +77,7 @@ def _beside(axes: Axes, mark: Mark, lines: Sequence[float], taken: list[Bbox]) -
     look: dict[str, Any] = {
         "fontsize": 8.5,
         "zorder": 6,
-        "path_effects": HALO,
+        "path_effects": labels.HALO,
         "ha": "left",
         "va": "bottom",
     }

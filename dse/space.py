@@ -94,6 +94,18 @@ class Block:
         return np.stack(inside, axis=1).astype(np.int64) + np.array(firsts, dtype=np.int64)
 
 
+def one_block(sizes: tuple[int, ...]) -> Block:
+    """Return a space as one block."""
+    return Block(sizes, tuple((0, size) for size in sizes))
+
+
+def as_index(points: Index | Block, chosen: NDArray[np.intp] | None = None) -> Index:
+    """Return designs as an index; all of them, or those at positions `chosen`."""
+    if isinstance(points, Block):
+        return points.rows(np.arange(len(points)) if chosen is None else chosen)
+    return points if chosen is None else points[chosen]
+
+
 def blocks(sizes: tuple[int, ...], most: int) -> Iterator[Block]:
     """Divide a space into blocks of at most `most` designs, in lexicographic order."""
     inner = len(sizes)  # axes from here on are whole in every block

@@ -47,7 +47,7 @@ def build(study: schema.Study, scenario: Scenario, faults: Faults) -> list[Built
                 "",
             )
         names.add(name)
-        designs = _designs(written, path, faults)
+        designs = _designs(written, scenario, path, faults)
         if designs is not None:
             built.append(_stage(name, written, designs, scenario, faults, path))
     if any(part.counts_compute_alone for part in built) and (
@@ -68,7 +68,9 @@ def build(study: schema.Study, scenario: Scenario, faults: Faults) -> list[Built
     return built
 
 
-def _designs(written: schema.Stage, path: Path, faults: Faults) -> Designs | None:
+def _designs(
+    written: schema.Stage, scenario: Scenario, path: Path, faults: Faults
+) -> Designs | None:
     """Return the designs that a stage chooses from."""
     before = len(faults.found)
     core = model = None
@@ -81,7 +83,7 @@ def _designs(written: schema.Stage, path: Path, faults: Faults) -> Designs | Non
         remedy = nearest(written.model, core.models)
         faults.add((*path, "model"), f"core {core.name!r} has no model of this name", remedy)
         return None
-    values = _parameters(model, written, path, faults)
+    values = _parameters(model, written, scenario, path, faults)
     if len(faults.found) > before:
         return None
     names, metrics = _evaluate_model(model, values)
@@ -90,7 +92,11 @@ def _designs(written: schema.Stage, path: Path, faults: Faults) -> Designs | Non
 
 
 def _parameters(
-    model: contract.Model, written: schema.Stage, path: Path, faults: Faults
+    model: contract.Model,
+    written: schema.Stage,
+    scenario: Scenario,
+    path: Path,
+    faults: Faults,
 ) -> dict[str, list[float]]:
     known = {parameter.name: parameter for parameter in model.parameters}
     for name in written.parameters:
@@ -107,6 +113,7 @@ def _parameters(
         if name in written.parameters:
             with faults.at(where):
                 values[name] = parameter_values(parameter, written.parameters[name])
+                _note_range(written.core, parameter, values[name], scenario)
         elif parameter.default is not None:
             values[name] = [parameter.default]
         else:
@@ -124,20 +131,48 @@ def _parameters(
     return values
 
 
+def _note_range(
+    core: str, parameter: contract.Parameter, values: Sequence[float], scenario: Scenario
+) -> None:
+    """Say which values lie outside the range that a model was fitted on or makes sense for."""
+    outside = [f"{value:g}" for value in values if not parameter.low <= value <= parameter.high]
+    if outside:
+        shown = ", ".join(outside[:8]) + (", ..." if len(outside) > 8 else "")
+        scenario.notes.append(
+            f"{core}: {parameter.name} = {shown} is extrapolated, outside "
+            f"{parameter.low:g} to {parameter.high:g}"
+        )
+
+
 def _evaluate_model(
     model: contract.Model, values: dict[str, list[float]]
 ) -> tuple[tuple[str, ...], contract.CoreMetrics]:
-    """Return one design per row of a table, or per combination of a law's parameters."""
-    if model.designs:
-        scalars = {name: np.array(entry[:1]) for name, entry in values.items()}
-        return model.designs, model.function(**scalars)
+    """Return the designs of every combination of parameters.
+
+    A law gives one design per combination, a table all its rows for each.
+    """
     grid = list(itertools.product(*values.values()))
-    columns = {name: np.array([row[k] for row in grid]) for k, name in enumerate(values)}
     shown = [
         {name: f"{value:.12g}" for name, value in zip(values, row, strict=True)} for row in grid
     ]
-    names = tuple(model.design_name.format(**row) for row in shown)
-    return _distinct(names, shown, values), model.function(**columns)
+    if not model.designs:
+        columns = {name: np.array([row[k] for row in grid]) for k, name in enumerate(values)}
+        names = tuple(model.design_name.format(**row) for row in shown)
+        return _distinct(names, shown, values), model.function(**columns)
+    parts = [
+        model.function(**{name: np.array([value]) for name, value in zip(values, row, strict=True)})
+        for row in grid
+    ]
+    names = tuple(design for _ in grid for design in model.designs)
+    rows = [row for row in shown for _ in model.designs]
+    return _distinct(names, rows, values), _concatenated(parts)
+
+
+def _concatenated(parts: Sequence[contract.CoreMetrics]) -> contract.CoreMetrics:
+    fields = contract.CoreMetrics.__dataclass_fields__
+    return contract.CoreMetrics(
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields}
+    )
 
 
 def _distinct(
@@ -264,7 +299,8 @@ def _clock(
     def read(scalar: Any) -> float:
         if isinstance(scalar, bool) or not isinstance(scalar, int | float) or not 0 < scalar <= 1:
             raise UnitError(
-                f"{scalar!r} is not a clock", "write `meet`, or fractions above 0 and up to 1"
+                f"{scalar!r} is not a fraction of the top clock",
+                "write fractions above 0 and up to 1, or `meet` alone",
             )
         return float(scalar)
 

@@ -9,13 +9,14 @@ from pathlib import Path as FilePath
 from dse import contract, document, plugins, schema, units
 from dse.axes import numeric
 from dse.document import Document
-from dse.errors import UnitError, nearest
+from dse.errors import StudyError, UnitError, nearest
 from dse.expression import parse as parse_expression
 from dse.faults import Faults, validate
+from dse.fields import unit_of
 from dse.fleet import STAGE_COLUMNS
-from dse.graph import explain_missing, wire
+from dse.graph import Graph, explain_missing, wire
 from dse.problem import Constraint, Goal, Problem
-from dse.scenario import NEUTRAL, Scenario, field_path, resolve, to_columns
+from dse.scenario import Scenario, field_path, resolve, to_columns
 from dse.search import METHODS, SearchSettings
 from dse.space import Space, constant
 from dse.stages import build
@@ -123,7 +124,7 @@ def prepare(found: Document) -> Study:
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
     graph = wire(plugins.records(contract.Objective), inputs | set(STAGE_COLUMNS if built else ()))
     known = _reportable(inputs) | {step.name for step in graph.steps}
-    goals = _goals(written, graph.missing, known, faults)
+    goals = _goals(written, graph, known, faults)
     constraints = _constraints(written, known, faults)
     faults.raise_any()
     problem = Problem(
@@ -163,11 +164,12 @@ def _reportable(inputs: Collection[str]) -> set[str]:
 
 def _goals(
     written: schema.Study,
-    missing: dict[str, tuple[str, ...]] | object,
+    graph: Graph,
     known: Collection[str],
     faults: Faults,
 ) -> tuple[Goal, ...]:
-    lacking = dict(missing) if isinstance(missing, dict) else {}
+    lacking = graph.missing
+    labelled = {found.name: found.labels for found in graph.objectives if found.labels}
     goals = []
     for name, sense in written.objectives.items():
         path = ("objectives", name)
@@ -179,6 +181,9 @@ def _goals(
             fields = sorted({field_path(column) for column in explain_missing(full, lacking)})
             rule = f"{full} needs {' and '.join(fields)}, which this study does not set"
             faults.add(path, rule, f"add {fields[0]}, or drop the objective", repr(name))
+        elif full in labelled:
+            rule = f"{full} is a name ({', '.join(labelled[full])}), not a number"
+            faults.add(path, rule, "choose a quantity with a unit", repr(name))
         else:
             goals.append(Goal(full, maximise=sense == "maximise"))
     if len({goal.name for goal in goals}) < len(goals):
@@ -209,7 +214,10 @@ def _constraints(
     constraints = []
     for position, text in enumerate(written.constraints):
         with faults.at(("constraints", position)):
-            constraints.append(Constraint(text, parse_expression(text, known)))
+            expression = parse_expression(text, known)
+            if not expression.is_constraint:
+                raise UnitError("it compares nothing", "write for instance `power <= 30 mW`")
+            constraints.append(Constraint(text, expression))
     return tuple(constraints)
 
 
@@ -247,12 +255,11 @@ def sweep_of(found: Document) -> Sweep | None:
     faults = Faults(found)
     section, _, name = path.partition(".")
     model = schema.SECTIONS.get(section)
-    unit = schema.unit_of(model, name) if model and name in model.model_fields else None
+    unit = unit_of(model, name) if model and name in model.model_fields else None
     sweep = None
     with faults.at(("sweep", path)):
         if unit is not None:
-            neutral = {column: NEUTRAL.get(column, 0.0) for column in unit.columns}
-            axis, column = numeric(path, unit, values, neutral)
+            axis, column = numeric(path, unit, values)
             numbers = tuple(float(value) for value in axis.columns[column])
             shown = tuple(units.exact(value, column) for value in numbers)
             sweep = Sweep(path, column, numbers, shown)
@@ -271,4 +278,9 @@ def _choices_sweep(path: str, values: object) -> Sweep:
 def at(found: Document, sweep: Sweep, position: int) -> Document:
     """Return the document with the swept field set to its value at `position`."""
     path = _settable(found, sweep.path)
-    return document.override(found, path, sweep.written[position])
+    try:
+        return document.override(found, path, sweep.written[position])
+    except StudyError as error:
+        first = error.faults[0]
+        fault = found.fault(("sweep", sweep.path), first.written, first.rule, first.remedy)
+        raise StudyError([fault]) from None

@@ -71,7 +71,8 @@ def names(problem: Problem, index: Index) -> list[str]:
     if chain:
         return [" -> ".join(parts) for parts in zip(*chain, strict=True)]
     choices = [(place, axis) for place, axis in enumerate(problem.space.axes) if not axis.ordered]
-    return [", ".join(axis.labels[row[place]] for place, axis in choices) for row in index]
+    chosen = (", ".join(axis.labels[row[place]] for place, axis in choices) for row in index)
+    return [name or "as given" for name in chosen]
 
 
 def join(tables: list[Table]) -> Table:

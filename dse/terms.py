@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -83,7 +84,8 @@ def _quantities(problem: Problem, index: np.ndarray) -> Iterator[Term]:
     for step in problem.graph.steps:
         quantity = quantities[step.name]
         value = float(np.asarray(columns[step.name]).flat[0])
-        shown = quantity.labels[int(value)] if quantity.labels else value
+        exists = bool(quantity.labels) and not math.isnan(value)
+        shown = quantity.labels[int(value)] if exists else value
         yield Term(step.name, shown, quantity.summary, step.arguments, quantity.source)
 
 

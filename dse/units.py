@@ -2,9 +2,10 @@
 
 A bare float is SI and its unit is the longest suffix of its name that is a unit:
 ``rate_bit_per_s`` is in bit/s, ``latency_s_per_byte`` in s/B; a name without such a suffix is
-dimensionless.  A suffix is ``<base>`` or ``<base>_per_<base>...`` over the closed table below.
-Nothing is converted but prefixes: bits, bytes, cycles, tasks and operations stay apart, and so
-do J/s and W.  ``kB`` is 1000 bytes, ``KiB`` 1024; a prefix of an area is squared.
+dimensionless.  A suffix is ``<base>`` or ``<base>_per_<base>...`` over the closed table of
+`dse.base_units`.  Nothing is converted but prefixes: bits, bytes, cycles, tasks and operations
+stay apart, and so do J/s and W.  ``kB`` is 1000 bytes, ``KiB`` 1024; a prefix of an area is
+squared.
 """
 
 from __future__ import annotations
@@ -12,71 +13,24 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from dse.base_units import (
+    BASES,
+    BINARY,
+    DECIMAL,
+    PER_SECOND,
+    PLURAL,
+    SPELLINGS,
+    Base,
+    decimal_factor,
+)
 from dse.errors import UnitError, nearest
 
-
-@dataclass(frozen=True)
-class _Base:
-    """A base unit: how it is shown, what else it may be called, its prefixes, an example."""
-
-    symbol: str
-    also: tuple[str, ...] = ()
-    prefixes: str = ""
-    binary: bool = False
-    power: int = 1
-    counted: bool = False
-    example: str = "15 "
-
-
-_BASES = {
-    "m2": _Base("m2", prefixes="num", power=2, example="0.5 m"),
-    "w": _Base("W", prefixes="fpnumkM", example="25 m"),
-    "j": _Base("J", prefixes="afpnumkM", example="15 p"),
-    "s": _Base("s", prefixes="fpnum", example="10 u"),
-    "hz": _Base("Hz", prefixes="kMGT", example="1.2 G"),
-    "bit": _Base("bit", ("bits", "b"), "kMGTP", binary=True, counted=True, example="64 "),
-    "byte": _Base("B", ("byte", "bytes"), "kMGTP", binary=True, counted=True, example="64 "),
-    "op": _Base("op", ("flop",), "kMGTP", counted=True),
-    "task": _Base("task", ("tasks",), "kMGTP", counted=True),
-    "cycle": _Base("cycle", ("cycles",), counted=True),
-}
-# A clock's "cycle" is plural before "per" only: `duty_cycle` is a plain number.
-_PLURAL = {"cycle": "cycles"}
-_DECIMAL = {"": 0, "a": -18, "f": -15, "p": -12, "n": -9, "u": -6, "m": -3}
-_DECIMAL |= {"k": 3, "M": 6, "G": 9, "T": 12, "P": 15}
-_BINARY = {"Ki": 1024, "Mi": 1024**2, "Gi": 1024**3, "Ti": 1024**4}
-
-
-def _factor(prefix: str, power: int = 1) -> Fraction:
-    return Fraction(10) ** (_DECIMAL[prefix] * power)
-
-
-def _spellings() -> dict[str, tuple[Fraction, str]]:
-    """Return every base unit with every prefix, as ``{text: (factor, base)}``."""
-    table: dict[str, tuple[Fraction, str]] = {}
-    for name, base in _BASES.items():
-        factors = {prefix: _factor(prefix, base.power) for prefix in ("", *base.prefixes)}
-        if base.binary:
-            factors |= {prefix: Fraction(value) for prefix, value in _BINARY.items()}
-        for symbol in (base.symbol, *base.also):
-            table |= {prefix + symbol: (factor, name) for prefix, factor in factors.items()}
-    return table
-
-
-_SPELLINGS = _spellings()
-_PER_SECOND = {
-    f"{prefix}{symbol}": f"{prefix}{unit}/s"
-    for symbol, unit in (("bps", "bit"), ("Bps", "B"))
-    for prefix in ("", *_BASES["bit"].prefixes)
-}
-_KNOWN = (*_SPELLINGS, *_PER_SECOND)
-
-_DENOMINATOR = "|".join(_BASES)
-_NUMERATOR = "|".join(_PLURAL.get(name, name) for name in _BASES)
+_KNOWN = (*SPELLINGS, *PER_SECOND)
+_DENOMINATOR = "|".join(BASES)
+_NUMERATOR = "|".join(PLURAL.get(name, name) for name in BASES)
 _UNIT_SUFFIX = re.compile(
     rf"(?:|.*?_)((?:{_NUMERATOR}|per_(?:{_NUMERATOR}|{_DENOMINATOR}))(?:_per_(?:{_DENOMINATOR}))*)"
 )
@@ -172,12 +126,12 @@ def scale(values: Iterable[float], name: str) -> tuple[float, str]:
     sizes = [abs(float(value)) for value in values if math.isfinite(value)]
     if not unit:
         return 1.0, ""
-    base = _BASES[_parts(unit)[0]]
+    base = BASES[_parts(unit)[0]]
     binary = _binary_prefix(sizes) if unit == "byte" else ""
     if binary:
-        return float(_BINARY[binary]), _label(unit, binary)
+        return float(BINARY[binary]), _label(unit, binary)
     prefix = _decimal_prefix(max(sizes, default=0.0), base, alone="_per_" not in unit)
-    return float(_factor(prefix, base.power)), _label(unit, prefix)
+    return float(decimal_factor(prefix, base.power)), _label(unit, prefix)
 
 
 def show(value: float, name: str) -> str:
@@ -207,7 +161,7 @@ def example(name: str) -> str:
     if not unit:
         return "1"
     head, *rest = _parts(unit)
-    base = _BASES[head]
+    base = BASES[head]
     fast = rest == ["s"] and "G" in base.prefixes
     amount, _, prefix = ("100 G" if fast else base.example).partition(" ")
     return f"{amount} {_label(unit, prefix)}"
@@ -228,8 +182,8 @@ def _label(unit: str, prefix: str) -> str:
     if not unit:
         return ""
     head, *rest = _parts(unit)
-    numerator = _PLURAL.get(head, _BASES[head].symbol)
-    return prefix + "/".join([numerator, *(_BASES[name].symbol for name in rest)])
+    numerator = PLURAL.get(head, BASES[head].symbol)
+    return prefix + "/".join([numerator, *(BASES[name].symbol for name in rest)])
 
 
 def _remedy(unit: str) -> str:
@@ -270,16 +224,16 @@ def _unit(text: str, wanted: str) -> tuple[Fraction, str]:
         return (Fraction(1, 100) if text else Fraction(1)), ""
     plain = text.replace("\u00b5", "u").replace("\u03bc", "u").replace("^2", "2")
     plain = plain.replace("\u00b2", "2")
-    parts = [part.strip() for part in _PER_SECOND.get(plain, plain).split("/")]
+    parts = [part.strip() for part in PER_SECOND.get(plain, plain).split("/")]
     for part in parts:
-        if part not in _SPELLINGS:
+        if part not in SPELLINGS:
             alike = [known for known in _KNOWN if known.casefold() == part.casefold()]
             remedy = nearest(part, alike or _KNOWN) if alike or not wanted else _remedy(wanted)
             raise UnitError(f"{text!r} is not a known unit", remedy)
-    (factor, head), *rest = (_SPELLINGS[part] for part in parts)
+    (factor, head), *rest = (SPELLINGS[part] for part in parts)
     for divisor, _ in rest:
         factor /= divisor
-    return factor, "_per_".join([_PLURAL.get(head, head), *(base for _, base in rest)])
+    return factor, "_per_".join([PLURAL.get(head, head), *(base for _, base in rest)])
 
 
 def _to_float(number: str, factor: Fraction) -> float:
@@ -315,19 +269,19 @@ def _digits(value: float) -> str:
 
 def _binary_prefix(sizes: list[float]) -> str:
     largest = max(sizes, default=0.0)
-    for prefix, size in reversed(_BINARY.items()):
+    for prefix, size in reversed(BINARY.items()):
         whole = all(value % size == 0 for value in sizes)
         if whole and size <= largest < 10_000 * size:
             return prefix
     return ""
 
 
-def _decimal_prefix(largest: float, base: _Base, *, alone: bool) -> str:
+def _decimal_prefix(largest: float, base: Base, *, alone: bool) -> str:
     size = _rounded(largest)
     if base.power == 2:
         return "m" if size >= 1e-6 else "u"
     if size == 0.0 or (alone and base.counted and size < 10_000):
         return ""
-    prefixes: list[str] = sorted(["", *base.prefixes], key=lambda prefix: _DECIMAL[prefix])
-    fitting = [prefix for prefix in prefixes if 10.0 ** _DECIMAL[prefix] <= size]
+    prefixes: list[str] = sorted(["", *base.prefixes], key=lambda prefix: DECIMAL[prefix])
+    fitting = [prefix for prefix in prefixes if 10.0 ** DECIMAL[prefix] <= size]
     return fitting[-1] if fitting else prefixes[0]

@@ -3,19 +3,17 @@
 LogCA (Altaf & Wood, ISCA 2017, eqs 1, 2 and 8): one offload of g bytes takes
 T1 = o + L(g) + C1(g), the host alone takes T0.  Behind a fleet C1 is the fleet's own time, so the
 acceleration A = T0 / C1 is derived rather than given.  With k offloads in flight the interface
-delivers k * 8 g / T1; k = 1 is the paper's unpipelined case.  The ways of waiting are those of
-Accelerometer (Sriraman & Dhanotia, ASPLOS 2020).
+delivers k * 8 g / T1; k = 1 is the paper's unpipelined case.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import WAIT_MODES, Column, Guard, Objective, Requirement
+from dse.contract import Column, Guard, Objective, Requirement
 from objectives.logca import break_even_granularity
 
 LOGCA = "Altaf & Wood, ISCA 2017, eqs 1, 2 and 8"
-ACCELEROMETER = "Sriraman & Dhanotia, ASPLOS 2020"
 BIT_PER_BYTE = 8.0
 
 
@@ -192,61 +190,6 @@ def break_even_byte(
     return np.maximum(streamed, chained)
 
 
-def host_cores(
-    *,
-    throughput_bit_per_s: Column,
-    workload_granularity_byte: Column,
-    overhead_s: Column,
-    offload_latency_s: Column,
-    interface_wait: Column,
-    interface_switch_cycles: Column | float = 0.0,
-    interface_switch_s: Column | float = 0.0,
-    interface_host_clock_hz: Column | float = np.inf,
-) -> Column:
-    """Host cores kept busy: offloads per second times the time each costs its core.
-
-    A core that waits (sync) is busy for the whole offload; one that runs another thread
-    (sync_os) for the set-up and two thread switches; one that goes on (async) for the set-up.
-    """
-    switch = 2.0 * (interface_switch_cycles / interface_host_clock_hz + interface_switch_s)
-    wait = np.asarray(interface_wait)
-    busy = np.where(
-        wait == WAIT_MODES.index("sync"),
-        offload_latency_s,
-        overhead_s + np.where(wait == WAIT_MODES.index("sync_os"), switch, 0.0),
-    )
-    return throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte) * busy
-
-
-def host_power_w(
-    *, host_cores: Column, interface_host_power_w: Column, interface_host_cores: Column
-) -> Column:
-    """Power of the busy host cores, each an equal share of the host's power."""
-    return host_cores * (interface_host_power_w / interface_host_cores)
-
-
-def buffer_bit(*, interface_in_flight: Column, workload_granularity_byte: Column) -> Column:
-    """Buffers for input and output of every offload in flight: 2 k g bytes."""
-    return 2.0 * BIT_PER_BYTE * interface_in_flight * workload_granularity_byte
-
-
-def buffer_area_m2(*, buffer_bit: Column, interface_buffer_area_m2_per_bit: Column) -> Column:
-    """Area of the buffers."""
-    return buffer_bit * interface_buffer_area_m2_per_bit
-
-
-def buffer_leakage_power_w(
-    *, buffer_bit: Column, interface_buffer_leakage_w_per_bit: Column
-) -> Column:
-    """Leakage of the buffers."""
-    return buffer_bit * interface_buffer_leakage_w_per_bit
-
-
-def fits_host(*, host_cores: Column, interface_host_cores: Column) -> Column:
-    """Return by what share the busy host cores exceed those that the host has."""
-    return host_cores / interface_host_cores - 1.0
-
-
 def fits_in_flight(*, interface_in_flight: Column, interface_max_in_flight: Column) -> Column:
     """Return by what share the offloads in flight exceed what the interface holds."""
     return interface_in_flight / interface_max_in_flight - 1.0
@@ -265,13 +208,6 @@ objectives = (
     Objective(function=offload_latency_s, source=LOGCA, rises_with=("transfer_s", "accelerator_s")),
     Objective(function=speedup, source=LOGCA, rises_with=("host_time_s",)),
     Objective(function=break_even_byte, source="Altaf & Wood, ISCA 2017, eq. 5", partial=True),
-    Objective(function=host_cores, source=ACCELEROMETER),
-    Objective(
-        function=host_power_w,
-        source="vendor figures for power and cores",
-        rises_with=("host_cores", "interface_host_power_w"),
-        falls_with=("interface_host_cores",),
-    ),
     Objective(function=overhead_s, source=LOGCA),
     Objective(function=fixed_latency_s, source=LOGCA),
     Objective(function=latency_s_per_byte, source=LOGCA),
@@ -283,22 +219,10 @@ objectives = (
     Objective(function=offload_limit_bit_per_s, source="k offloads in flight: k * 8 g / T1"),
     Objective(function=offload_stream_bit_per_s, source="k * 8 g / T1 = R solved for the clock"),
     Objective(function=link_limit_bit_per_s, source="link bandwidth"),
-    Objective(function=buffer_bit, source="2 k g bytes"),
-    Objective(
-        function=buffer_area_m2,
-        source="bits times cell area",
-        rises_with=("buffer_bit", "interface_buffer_area_m2_per_bit"),
-    ),
-    Objective(
-        function=buffer_leakage_power_w,
-        source="bits times leakage",
-        rises_with=("buffer_bit", "interface_buffer_leakage_w_per_bit"),
-    ),
 )
 """The quantities of an offload, in the order in which reports show them."""
 
 requirements = (
-    Requirement(function=fits_host, rule="busy host cores are at most interface.host_cores"),
     Requirement(
         function=fits_in_flight, rule="interface.in_flight is at most interface.max_in_flight"
     ),

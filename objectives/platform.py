@@ -8,7 +8,18 @@ needs it; a figure without sense (a rate of zero, a negative energy) counts as l
 Monotone declarations hold exactly, because each step is a correctly rounded monotone operation;
 what only cancels out in exact arithmetic is not declared.
 
-`budget_*` describes one copy of the platform.
+The columns:
+
+workload_intensity_op_per_byte
+    Operations per byte of memory traffic; 0 is a stream.
+platform_peak_op_per_s, platform_j_per_op
+    Operations of one copy of the platform, in the precision chosen (`platform_figures`).
+budget_memory_byte_per_s, budget_memory_j_per_byte
+    Memory of one copy.
+platform_usable_power_w, budget_constant_power_w
+    Power cap of one copy above its constant power, and that constant power.
+budget_copies
+    Copies side by side; what they reach and draw is of all of them together.
 """
 
 from __future__ import annotations
@@ -31,19 +42,7 @@ def platform_memory_byte_per_s(
     platform_usable_power_w: Values,
     budget_copies: Values = 1.0,
 ) -> Column:
-    """Memory traffic per second that the workload reaches on all copies together.
-
-    Parameters
-    ----------
-    workload_intensity_op_per_byte
-        Operations per byte of memory traffic; 0 is a stream.
-    platform_peak_op_per_s, platform_j_per_op, budget_memory_byte_per_s, budget_memory_j_per_byte
-        Operations and memory of one copy.
-    platform_usable_power_w
-        Power cap of one copy, above its constant power.
-    budget_copies
-        Copies side by side.
-    """
+    """Memory traffic per second that the workload reaches on all copies together."""
     model = _roofline(
         ops=(platform_peak_op_per_s, platform_j_per_op),
         memory=(budget_memory_byte_per_s, budget_memory_j_per_byte),
@@ -64,19 +63,7 @@ def platform_power_w(
     budget_constant_power_w: Values,
     budget_copies: Values = 1.0,
 ) -> Column:
-    """Average power while the workload runs on all copies, constant power included.
-
-    Parameters
-    ----------
-    workload_intensity_op_per_byte
-        Operations per byte of memory traffic; 0 is a stream.
-    platform_peak_op_per_s, platform_j_per_op, budget_memory_byte_per_s, budget_memory_j_per_byte
-        Operations and memory of one copy.
-    platform_usable_power_w
-        Power cap of one copy, above its constant power.
-    budget_constant_power_w, budget_copies
-        Constant power of one copy, copies side by side.
-    """
+    """Average power while the workload runs on all copies, constant power included."""
     model = _roofline(
         ops=(platform_peak_op_per_s, platform_j_per_op),
         memory=(budget_memory_byte_per_s, budget_memory_j_per_byte),
@@ -97,17 +84,7 @@ def platform_peak_power_w(
     budget_constant_power_w: Values,
     budget_copies: Values = 1.0,
 ) -> Column:
-    """Most power that any workload draws on all copies together.
-
-    Parameters
-    ----------
-    platform_peak_op_per_s, platform_j_per_op, budget_memory_byte_per_s, budget_memory_j_per_byte
-        Operations and memory of one copy.
-    platform_usable_power_w
-        Power cap of one copy, above its constant power.
-    budget_constant_power_w, budget_copies
-        Constant power of one copy, copies side by side.
-    """
+    """Most power that any workload draws on all copies together."""
     return _roofline(
         ops=(platform_peak_op_per_s, platform_j_per_op),
         memory=(budget_memory_byte_per_s, budget_memory_j_per_byte),
@@ -126,17 +103,7 @@ def platform_regime(
     budget_memory_j_per_byte: Values,
     platform_usable_power_w: Values,
 ) -> Column:
-    """What limits the workload: memory, the power cap or compute.
-
-    Parameters
-    ----------
-    workload_intensity_op_per_byte
-        Operations per byte of memory traffic; 0 is a stream.
-    platform_peak_op_per_s, platform_j_per_op, budget_memory_byte_per_s, budget_memory_j_per_byte
-        Operations and memory of one copy.
-    platform_usable_power_w
-        Power cap of one copy, above its constant power.
-    """
+    """What limits the workload: memory, the power cap or compute."""
     model = _roofline(
         ops=(platform_peak_op_per_s, platform_j_per_op),
         memory=(budget_memory_byte_per_s, budget_memory_j_per_byte),
@@ -148,39 +115,21 @@ def platform_regime(
 def platform_performance_op_per_s(
     *, workload_intensity_op_per_byte: Values, platform_memory_byte_per_s: Values
 ) -> Column:
-    """Operations per second that the workload reaches on all copies together.
-
-    Parameters
-    ----------
-    workload_intensity_op_per_byte, platform_memory_byte_per_s
-        Operations per byte of memory traffic, and the traffic that it reaches.
-    """
+    """Operations per second that the workload reaches on all copies together."""
     return np.multiply(workload_intensity_op_per_byte, platform_memory_byte_per_s)
 
 
 def platform_efficiency_op_per_j(
     *, platform_performance_op_per_s: Values, platform_power_w: Values
 ) -> Column:
-    """Operations per joule, constant power included.
-
-    Parameters
-    ----------
-    platform_performance_op_per_s, platform_power_w
-        What the workload reaches, and what it draws meanwhile.
-    """
+    """Operations per joule, constant power included."""
     return _ratio(platform_performance_op_per_s, platform_power_w)
 
 
 def platform_energy_j_per_byte(
     *, platform_power_w: Values, platform_memory_byte_per_s: Values
 ) -> Column:
-    """Energy per byte of memory traffic, operations and constant power included.
-
-    Parameters
-    ----------
-    platform_power_w, platform_memory_byte_per_s
-        What the workload draws, and the traffic it causes meanwhile.
-    """
+    """Energy per byte of memory traffic, operations and constant power included."""
     return _ratio(platform_power_w, platform_memory_byte_per_s)
 
 

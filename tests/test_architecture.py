@@ -19,14 +19,20 @@ SOURCES = {
 }
 ONLY_USERS = {
     "importlib.metadata": {"dse.plugins", "dse.result", "dse.cli"},
-    "matplotlib": {"dse.plots", "dse.sheets", "dse.sheet_labels", "dse.sheet_scales"},
+    "matplotlib": {
+        "dse.labels",
+        "dse.plots",
+        "dse.sheets",
+        "dse.sheet_labels",
+        "dse.sheet_scales",
+    },
     "PIL": {"dse.sheets"},
     "moocore": {"dse.front"},
     "optuna": {"dse.search.optuna_methods"},
     "pandas": {"dse.result"},
     "pyarrow": {"dse.result"},
     "pymoo": {"dse.search.pymoo_methods"},
-    "ruamel": {"dse.document"},
+    "ruamel": {"dse.yaml_reader"},
     "typer": {"dse.cli"},
 }
 

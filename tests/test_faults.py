@@ -72,7 +72,7 @@ CASES = {  # what is replaced, by what, and what the user reads
         "{area:",
         "{aera:",
         "study.yaml:8:14: objectives.aera: 'aera'; this quantity is not known; "
-        "did you mean 'area' or 'accelerator' or 'overhead'?",
+        "did you mean 'area' or 'accelerator' or 'peak'?",
     ),
     "quantity that the study cannot feed": (
         "{area:",
@@ -129,6 +129,47 @@ CASES = {  # what is replaced, by what, and what the user reads
         "overhead: 435 cycles",
         "study.yaml:4:1: interface: interface_overhead_cycles is in cycles of a host whose clock "
         "is unknown; add for instance `host_clock: 3 GHz`, or write times in seconds",
+    ),
+    "a name as an objective": (
+        "{area:",
+        "{bound:",
+        "study.yaml:8:14: objectives.bound: 'bound'; bound is a name (compute, link, power, "
+        "offload, dependence), not a number; choose a quantity with a unit",
+    ),
+    "a constraint that compares nothing": (
+        "[power <= 30 mW]",
+        "[power]",
+        "study.yaml:9:15: constraints.0: 'power'; it compares nothing; "
+        "write for instance `power <= 30 mW`",
+    ),
+    "host power of unknown cores": (
+        "device: sparc_t4_engine",
+        "host_power: 100 W",
+        "study.yaml:5:3: interface.host_power: '100 W'; the power of a busy core is host_power / "
+        "host_cores, and the cores are unknown; add for instance `host_cores: 8`",
+    ),
+    "a link in cycles of no clock": (
+        "device: sparc_t4_engine",
+        "link: 16 B/cycle",
+        "study.yaml:4:1: interface: interface_link_byte_per_cycle is in cycles of a host whose "
+        "clock is unknown; add for instance `host_clock: 3 GHz`, or write times in seconds",
+    ),
+    "an empty fleet": (
+        "- core: des",
+        "- {core: des, counts: {}}",
+        "study.yaml:3:17: stages.0.counts: it is empty; write at least one entry",
+    ),
+    "a mapping where a name is due": (
+        "granularity: 4 KiB",
+        "granularity: 4 KiB, kernel: []",
+        "study.yaml:1:50: workload.kernel: it must be one value or a section; "
+        "write a name, or `key: value`",
+    ),
+    "platforms that are not compared": (
+        "constraints:",
+        "budget: {copies: 2}\nconstraints:",
+        "study.yaml:9:10: budget.copies: 2; it describes platforms that are compared, and this "
+        "study has stages; remove it, or the stages",
     ),
     "unknown method": (
         "constraints:",

@@ -126,6 +126,68 @@ def test_a_sweep_is_one_table_with_the_swept_value(write: Write) -> None:
         pd.testing.assert_frame_equal(part[alone.columns], alone)
 
 
+def test_a_sweep_says_where_nothing_fits(write: Write) -> None:
+    text = SMALL + "sweep: {workload.rate: [20 Gbit/s, 1000 Tbit/s]}\n"
+    result = dse.run(write(text))
+    note = "no feasible design at workload.rate = 1000000000000000.0 bit/s"
+    assert note in result.manifest["notes"]
+    assert set(result.front["workload.rate_bit_per_s"]) == {20e9}
+
+
+def test_a_sweep_over_choices_of_a_stage(write: Write, tmp_path: Path) -> None:
+    text = SMALL + "sweep: {des.clock: [meet, 1]}\n"
+    front = dse.run(write(text), out=tmp_path / "out").front
+    assert set(front["des.clock"]) == {"meet", "1"}
+
+
+def test_a_study_without_axes_is_one_design(write: Write) -> None:
+    text = """
+workload: {intensity: 16 flop/B}
+budget: {platform: gtx_titan}
+objectives: {platform_performance: maximise}
+"""
+    result = dse.run(write(text))
+    assert result.manifest["designs"] == len(result.front) == 1
+    assert "performance" in result.summary()
+
+
+def test_options_of_a_table_multiply_its_designs(write: Write) -> None:
+    """Twice the cell width is twice the payload, and the names tell the designs apart."""
+    text = """
+stages:
+  - {core: jacobi, designs: [n1_cell_bit16, n1_cell_bit32], instances: 1,
+     parameters: {cell_bit: [16, 32]}}
+objectives: {throughput: maximise, area: minimise, instances: maximise}
+constraints: [clock >= 1 Hz]
+"""
+    problem = problem_of(write(text))
+    rates = everything(problem).loss[:, 0]
+    assert rates.tolist() == [-0.5e9 * 16, -0.5e9 * 32]
+
+
+def test_an_extrapolated_law_is_noted(write: Write) -> None:
+    text = """
+workload: {rate: 20 Gbit/s}
+stages: [{core: des, model: law, parameters: {unroll: [8, 32]}}]
+objectives: {area: minimise, power: minimise}
+"""
+    result = dse.run(write(text))
+    assert "des: unroll = 32 is extrapolated, outside 1 to 16" in result.manifest["notes"]
+
+
+def test_a_missing_figure_is_evaluated_as_missing(write: Write) -> None:
+    text = """
+workload: {intensity: 16 flop/B}
+budget: {platform: nuc_gpu, precision: double}
+objectives: {platform_performance: maximise}
+"""
+    path = write(text)
+    done = dse_command("evaluate", path.name, cwd=path.parent)
+    assert done.returncode == 3
+    assert "platform_performance_op_per_s exists: missed" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
 def test_set_fixes_an_axis_and_replaces_a_field(write: Write) -> None:
     overrides = {"interface.device": "sparc_t4_engine", "workload.rate": "1 Gbps"}
     front = dse.run(write(SMALL), overrides=overrides).front

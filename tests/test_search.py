@@ -128,15 +128,15 @@ def test_exact_is_the_oracle_for_any_chunk(seed, chunk):
     [
         (
             {"limit": 10_000},
-            "exact search would evaluate 6 x 40 x 256 = 61 440 designs; the search limit is "
-            "10 000; give axes fewer values, raise the search limit, or use a method that "
-            "samples, as nsga2",
+            "exact search would evaluate 6 x 40 x 256 = 61 440 designs; the most it takes "
+            "on is 10 000; give axes fewer values, or search with another method, for instance "
+            "nsga2",
         ),
         (
             {"budget": 500},
-            "exact search would evaluate 6 x 40 x 256 = 61 440 designs; the search budget is "
-            "500; give axes fewer values, raise the search budget, or use a method that "
-            "samples, as nsga2",
+            "exact search would evaluate 6 x 40 x 256 = 61 440 designs; its budget is 500; "
+            "give axes fewer values, raise the budget, or search with another method, for instance "
+            "nsga2",
         ),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse import units
+from dse import base_units, units
 from dse.errors import UnitError
 
 # Every prefix written out by hand: the power of ten may not come from the code under test.
@@ -129,8 +129,8 @@ def test_reads(text, name, value):
 
 def test_every_prefix_of_the_table_is_written_out_above():
     written = {text.split()[1] for text, _, _ in PREFIXES}
-    for base in units._BASES.values():
-        prefixes = ["", *base.prefixes, *(units._BINARY if base.binary else ())]
+    for base in base_units.BASES.values():
+        prefixes = ["", *base.prefixes, *(base_units.BINARY if base.binary else ())]
         assert {prefix + base.symbol for prefix in prefixes} <= written
 
 

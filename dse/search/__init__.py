@@ -9,7 +9,8 @@ from types import MappingProxyType
 
 from dse.errors import Fault, StudyError, UnknownPluginError, nearest
 from dse.search import exact
-from dse.search.archive import Archive, Evaluation, Outcome, Problem, Progress
+from dse.search.archive import Archive, Evaluation, Problem, Progress
+from dse.search.outcome import Outcome
 
 __all__ = [
     "EXACT_LIMIT",
@@ -21,6 +22,7 @@ __all__ = [
     "Problem",
     "Progress",
     "SearchSettings",
+    "check",
     "run",
 ]
 
@@ -168,9 +170,8 @@ def run(problem: Problem, settings: SearchSettings, progress: Progress | None = 
     ContractError
         A feasible design has a loss that is not finite.
     """
+    check(problem, settings)
     method = METHODS[settings.method]
-    if settings.method == "exact":
-        exact.check(problem, budget=settings.budget, limit=settings.limit)
     total = min(settings.budget or method.budget, problem.size)
     if settings.method == "exact" or total == problem.size:
         archive = Archive(problem, total=problem.size, progress=progress)
@@ -180,6 +181,12 @@ def run(problem: Problem, settings: SearchSettings, progress: Progress | None = 
         population = max(2, min(settings.population or method.population, total))
         method.load()(archive, seed=settings.seed, population=population)
     return archive.outcome()
+
+
+def check(problem: Problem, settings: SearchSettings) -> None:
+    """Raise `TooLargeError` when the method cannot finish the space; evaluates nothing."""
+    if settings.method == "exact":
+        exact.check(problem, budget=settings.budget, limit=settings.limit)
 
 
 def _at_least(name: str, value: int | None, least: int) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -12,7 +10,9 @@ from numpy.typing import NDArray
 
 from dse.errors import ContractError
 from dse.front import nondominated
-from dse.space import Block, Index
+from dse.search.outcome import Outcome
+from dse.search.sample import Sample
+from dse.space import Block, Index, as_index, one_block
 
 Matrix = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -72,59 +72,6 @@ class Problem(Protocol):
         """Evaluate designs, one result per row."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What a search found; rows of designs stand in lexicographic order.
-
-    Attributes
-    ----------
-    front_index, front_loss
-        Designs (p, d) that no evaluated design dominates, and their losses (p, m).
-    sample_index
-        A uniform sample (q, d) of the feasible and of the infeasible designs evaluated: up to
-        `FEASIBLE_SAMPLE` and `INFEASIBLE_SAMPLE`, all of them when there are fewer.
-    evaluated, feasible
-        Number of distinct designs evaluated, and of those that meet every constraint.
-    exact
-        True when every design of the space was evaluated: the front is the front.
-    nearest_index, nearest_violation
-        When nothing is feasible: the design (d,) with the least largest violation, the first of
-        equals, and its violations (k,).  Otherwise None.
-    satisfied
-        When nothing is feasible: which constraints evaluated designs meet together; bit j of a
-        set is constraint j.
-    constraint_names
-        The constraints in the order of the bits.
-    """
-
-    front_index: Index
-    front_loss: Matrix
-    sample_index: Index
-    evaluated: int
-    feasible: int
-    exact: bool
-    nearest_index: NDArray[np.int64] | None
-    nearest_violation: NDArray[np.float64] | None
-    satisfied: frozenset[int]
-    constraint_names: tuple[str, ...]
-
-    def conflicts(self) -> tuple[tuple[str, ...], ...]:
-        """Return the minimal sets of constraints that no evaluated design meets together.
-
-        Leave any one constraint out of a set, and some evaluated design meets the rest of it.
-        Empty when a feasible design was found.
-        """
-        if self.feasible:
-            return ()
-        everything = (1 << len(self.constraint_names)) - 1
-        found = _minimal_hitting_sets(everything & ~met for met in self.satisfied)
-        sets = [tuple(_bits(conflict)) for conflict in found]
-        return tuple(
-            tuple(self.constraint_names[bit] for bit in conflict)
-            for conflict in sorted(sets, key=lambda bits: (len(bits), bits))
-        )
-
-
 class Archive:
     """Evaluates designs for a search and keeps what matters of all that it ever saw."""
 
@@ -145,8 +92,8 @@ class Archive:
         self._front_index: Index = np.empty((0, axes), dtype=np.int64)
         self._front_loss: Matrix = np.empty((0, objectives))
         self._samples = (
-            _Sample(problem.sizes, FEASIBLE_SAMPLE),
-            _Sample(problem.sizes, INFEASIBLE_SAMPLE),
+            Sample(problem.sizes, FEASIBLE_SAMPLE),
+            Sample(problem.sizes, INFEASIBLE_SAMPLE),
         )
         self._satisfied: set[int] = set()
         self._nearest: tuple[float, tuple[int, ...], NDArray[np.float64]] | None = None
@@ -181,7 +128,7 @@ class Archive:
         for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
             sample.add(points, chosen)
         if not self.feasible:
-            self._update_constraints(_rows(points), evaluation.violation)
+            self._update_constraints(as_index(points), evaluation.violation)
         if self._progress is not None:
             self._progress(self.evaluated, self.total)
         return evaluation
@@ -190,7 +137,7 @@ class Archive:
         """Return up to `count` distinct random designs that `evaluate` has not seen."""
         sizes = self.problem.sizes
         if self.problem.size <= 2 * (len(self._known) + count):
-            every = designs(sizes, 0, self.problem.size)
+            every = as_index(one_block(sizes))
             left: Index = every[~self.seen(every)]
             return random.permutation(left)[:count]
         found: dict[bytes, NDArray[np.int64]] = {}
@@ -234,7 +181,7 @@ class Archive:
         if not len(rows):
             return
         rows = rows[nondominated(loss[rows])]
-        index = np.concatenate([self._front_index, _rows(points, rows)])
+        index = np.concatenate([self._front_index, as_index(points, rows)])
         loss = np.concatenate([self._front_loss, loss[rows]])
         best = nondominated(loss)
         self._front_index, self._front_loss = index[best], loss[best]
@@ -249,46 +196,6 @@ class Archive:
             self._nearest = (*candidate, violation[row].copy())
 
 
-class _Sample:
-    """A uniform sample of the designs added, the same whatever the batches and their order.
-
-    A design is kept when a hash of its position lies under a threshold, which halves whenever
-    more than `limit` designs are kept.
-    """
-
-    def __init__(self, sizes: tuple[int, ...], limit: int) -> None:
-        self.index: Index = np.empty((0, len(sizes)), dtype=np.int64)
-        self._hashes = np.empty(0, dtype=np.uint64)
-        self._limit = limit
-        self._threshold = np.uint64(2**64 - 1)
-        strides = [math.prod(sizes[axis + 1 :]) % 2**64 for axis in range(len(sizes))]
-        self._strides = np.array(strides, dtype=np.uint64)
-
-    def add(self, points: Index | Block, chosen: NDArray[np.bool_]) -> None:
-        """Add the designs `points[chosen]`."""
-        if isinstance(points, Block):
-            positions = np.arange(len(points), dtype=np.uint64) + np.uint64(points.start % 2**64)
-        else:
-            positions = points.astype(np.uint64) @ self._strides
-        hashes = _mixed(positions)
-        rows = np.flatnonzero((hashes <= self._threshold) & chosen)
-        if not len(rows):
-            return
-        self.index = np.concatenate([self.index, _rows(points, rows)])
-        self._hashes = np.concatenate([self._hashes, hashes[rows]])
-        while len(self.index) > self._limit:
-            self._threshold >>= np.uint64(1)
-            kept = self._hashes <= self._threshold
-            self.index, self._hashes = self.index[kept], self._hashes[kept]
-
-
-def _rows(points: Index | Block, chosen: NDArray[np.intp] | None = None) -> Index:
-    """Return designs as an index; all of them, or those at positions `chosen`."""
-    if isinstance(points, Block):
-        return points.rows(np.arange(len(points)) if chosen is None else chosen)
-    return points if chosen is None else points[chosen]
-
-
 def _dominated(loss: Matrix, by: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which rows of `loss` one point dominates; equal rows are not dominated."""
     worse = np.ones(len(loss), dtype=bool)
@@ -297,21 +204,6 @@ def _dominated(loss: Matrix, by: NDArray[np.float64]) -> NDArray[np.bool_]:
         worse &= column >= value
         equal &= column == value
     return worse & ~equal
-
-
-def designs(sizes: tuple[int, ...], start: int, stop: int) -> Index:
-    """Return the designs `start` to `stop` of a space in lexicographic order, shape (n, d)."""
-    if not sizes:  # Everything is fixed: one design.
-        return np.empty((stop - start, 0), dtype=np.int64)
-    return np.stack(np.unravel_index(np.arange(start, stop), sizes), axis=1).astype(np.int64)
-
-
-def _mixed(position: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return well mixed hashes: the finaliser of SplitMix64 (Steele, Lea, Flood 2014)."""
-    position = position + np.uint64(0x9E3779B97F4A7C15)
-    position = (position ^ (position >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    position = (position ^ (position >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return position ^ (position >> np.uint64(31))
 
 
 def _keys(index: Index) -> list[bytes]:
@@ -328,33 +220,3 @@ def _first(index: Index, rows: NDArray[np.intp]) -> int:
     for axis in index.T:
         rows = rows[axis[rows] == axis[rows].min()]
     return int(rows[0])
-
-
-def _bits(mask: int) -> list[int]:
-    return [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
-
-
-def _minimal_hitting_sets(sets: Iterable[int]) -> set[int]:
-    """Return the minimal bit sets that share a bit with each of `sets` (Berge's algorithm)."""
-    hitting = {0}
-    for required in _minimal(sets):
-        extended = {
-            grown
-            for chosen in hitting
-            for grown in ([chosen] if chosen & required else _with_each(chosen, required))
-        }
-        hitting = _minimal(extended)
-    return hitting
-
-
-def _with_each(chosen: int, required: int) -> list[int]:
-    return [chosen | 1 << bit for bit in _bits(required)]
-
-
-def _minimal(sets: Iterable[int]) -> set[int]:
-    """Return the sets that contain no other one."""
-    kept: list[int] = []
-    for candidate in sorted(set(sets), key=int.bit_count):
-        if not any(candidate & other == other for other in kept):
-            kept.append(candidate)
-    return set(kept)

@@ -20,11 +20,13 @@ def check(problem: Problem, *, budget: int | None, limit: int) -> None:
     """
     bound = limit if budget is None else min(budget, limit)
     if problem.size > bound:
-        name = "search limit" if budget is None or limit < budget else "search budget"
+        budgeted = budget is not None and budget <= limit
         raise TooLargeError(
             f"exact search would evaluate {product_text(problem.sizes)} designs; "
-            f"the {name} is {f'{bound:,}'.replace(',', ' ')}; "
-            f"give axes fewer values, raise the {name}, or use a method that samples, as nsga2"
+            f"{'its budget' if budgeted else 'the most it takes on'} is "
+            f"{f'{bound:,}'.replace(',', ' ')}; "
+            f"give axes fewer values{', raise the budget' if budgeted else ''}, "
+            f"or search with another method, for instance nsga2"
         )
 
 

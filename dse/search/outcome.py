@@ -1,0 +1,94 @@
+"""What a search found, and which constraints conflict where it found nothing feasible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.space import Index
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a search found; rows of designs stand in lexicographic order.
+
+    Attributes
+    ----------
+    front_index, front_loss
+        Designs (p, d) that no evaluated design dominates, and their losses (p, m).
+    sample_index
+        A uniform sample (q, d) of the feasible and of the infeasible designs evaluated, or
+        all of them where there are no more than the archive keeps.
+    evaluated, feasible
+        Number of distinct designs evaluated, and of those that meet every constraint.
+    exact
+        True when every design of the space was evaluated: the front is the front.
+    nearest_index, nearest_violation
+        When nothing is feasible: the design (d,) with the least largest violation, the first of
+        equals, and its violations (k,).  Otherwise None.
+    satisfied
+        When nothing is feasible: which constraints evaluated designs meet together; bit j of a
+        set is constraint j.
+    constraint_names
+        The constraints in the order of the bits.
+    """
+
+    front_index: Index
+    front_loss: NDArray[np.float64]
+    sample_index: Index
+    evaluated: int
+    feasible: int
+    exact: bool
+    nearest_index: NDArray[np.int64] | None
+    nearest_violation: NDArray[np.float64] | None
+    satisfied: frozenset[int]
+    constraint_names: tuple[str, ...]
+
+    def conflicts(self) -> tuple[tuple[str, ...], ...]:
+        """Return the minimal sets of constraints that no evaluated design meets together.
+
+        Leave any one constraint out of a set, and some evaluated design meets the rest of it.
+        Empty when a feasible design was found.
+        """
+        if self.feasible:
+            return ()
+        everything = (1 << len(self.constraint_names)) - 1
+        found = _minimal_hitting_sets(everything & ~met for met in self.satisfied)
+        sets = [tuple(_bits(conflict)) for conflict in found]
+        return tuple(
+            tuple(self.constraint_names[bit] for bit in conflict)
+            for conflict in sorted(sets, key=lambda bits: (len(bits), bits))
+        )
+
+
+def _bits(mask: int) -> list[int]:
+    return [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
+
+
+def _minimal_hitting_sets(sets: Iterable[int]) -> set[int]:
+    """Return the minimal bit sets that share a bit with each of `sets` (Berge's algorithm)."""
+    hitting = {0}
+    for required in _minimal(sets):
+        extended = {
+            grown
+            for chosen in hitting
+            for grown in ([chosen] if chosen & required else _with_each(chosen, required))
+        }
+        hitting = _minimal(extended)
+    return hitting
+
+
+def _with_each(chosen: int, required: int) -> list[int]:
+    return [chosen | 1 << bit for bit in _bits(required)]
+
+
+def _minimal(sets: Iterable[int]) -> set[int]:
+    """Return the sets that contain no other one."""
+    kept: list[int] = []
+    for candidate in sorted(set(sets), key=int.bit_count):
+        if not any(candidate & other == other for other in kept):
+            kept.append(candidate)
+    return set(kept)
