@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
-import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +19,7 @@ import pyarrow.parquet as pq
 
 from dse import plots, report, tables, units
 from dse.errors import OutputError
+from dse.folder import new_folder
 from dse.picture import FrontView
 from dse.plain import plain
 from dse.problem import Problem
@@ -175,7 +173,7 @@ class Result:
             When the folder holds something else, or cannot be written.
         """
         target = Path(folder)
-        with _new_folder(target) as fresh:
+        with new_folder(target, FILES) as fresh:
             self.front.to_csv(fresh / "front.csv", index=False, lineterminator="\n")
             arrow = pa.Table.from_pandas(self.evaluations, preserve_index=False)
             pq.write_table(arrow, fresh / "evaluations.parquet")
@@ -282,32 +280,3 @@ def _thin(index: Any, most: int) -> Any:
         return index
     chosen = np.random.default_rng(0).choice(len(index), most, replace=False)
     return index[np.sort(chosen)]
-
-
-@contextmanager
-def _new_folder(target: Path) -> Iterator[Path]:
-    """Yield a folder that becomes `target` when the block ends well, and vanishes otherwise."""
-    try:
-        if target.exists() and not target.is_dir():
-            raise OutputError(f"{target} is a file; name a folder for the run")
-        strangers = [entry.name for entry in target.iterdir()] if target.exists() else []
-        strangers = sorted(set(strangers) - set(FILES))
-        if strangers:
-            raise OutputError(
-                f"{target} holds {strangers[0]!r}, which is not part of a run; "
-                f"name another folder, or one that does not exist yet"
-            )
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except OSError as error:
-        raise OutputError(f"{target} cannot be written: {error.strerror}") from error
-    try:
-        yield fresh
-        fresh.chmod(0o755)
-        if target.exists():
-            shutil.rmtree(target)
-        os.replace(fresh, target)
-    except OSError as error:
-        raise OutputError(f"{target} cannot be written: {error.strerror}") from error
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)

@@ -99,7 +99,7 @@ def run(document: Document, options: Options, progress: Progress | None = None) 
             if progress is not None:
                 progress(position + 1, total)
     if not any(answer.outcome.feasible for answer in answers):
-        raise _infeasible(answers[0])
+        raise _infeasible(answers[0], f"at {sweep.path} = {sweep.written[0]}: " if sweep else "")
     settings = options.apply(answers[0].study.settings)
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
 
@@ -136,12 +136,12 @@ def _exact_front(problem: Problem, outcome: Outcome) -> np.ndarray | None:
     return exact.front_loss
 
 
-def _infeasible(answer: Answer) -> InfeasibleError:
+def _infeasible(answer: Answer, where: str) -> InfeasibleError:
     from dse.report import infeasible
 
     outcome, problem = answer.outcome, answer.study.problem
     if outcome.nearest_index is None or outcome.nearest_violation is None:
-        return InfeasibleError("no feasible design", {})
+        return InfeasibleError(f"{where}no feasible design", {})
     violations = outcome.nearest_violation.tolist()
     missed = dict(zip(problem.constraint_names, violations, strict=True))
     nearest = problem.point_text(outcome.nearest_index)
@@ -153,7 +153,7 @@ def _infeasible(answer: Answer) -> InfeasibleError:
         "nearest_design": nearest,
         "violations": missed,
     }
-    return InfeasibleError(infeasible(conflicts, nearest, missed), facts)
+    return InfeasibleError(where + infeasible(conflicts, nearest, missed), facts)
 
 
 def knee_row(answer: Answer) -> int | None:

@@ -166,11 +166,6 @@ def constant(value: float) -> Column:
     return np.array([value], dtype=np.float64)
 
 
-def index_of(axis: Axis, label: str) -> int:
-    """Return the position of the value shown as `label`; ValueError when there is none."""
-    return axis.labels.index(label)
-
-
 def product_text(sizes: Sequence[int]) -> str:
     """Return the size of a space as a product, for messages: ``6 x 40 = 240``."""
     factors = " x ".join(str(size) for size in sizes if size > 1) or "1"

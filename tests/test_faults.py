@@ -171,6 +171,12 @@ CASES = {  # what is replaced, by what, and what the user reads
         "study.yaml:9:10: budget.copies: 2; it describes platforms that are compared, and this "
         "study has stages; remove it, or the stages",
     ),
+    "a stage called like a section": (
+        "- core: des",
+        "- {core: des, name: interface}",
+        "study.yaml:3:17: stages.0.name: 'interface' is a section of the study, and columns of "
+        "both would mix; choose another name",
+    ),
     "unknown method": (
         "constraints:",
         "search: {method: nsga}\nconstraints:",
