@@ -10,7 +10,7 @@ import numpy as np
 
 from dse import contract, plugins, schema
 from dse.axes import parameter_values
-from dse.errors import nearest
+from dse.errors import ContractError, nearest
 from dse.faults import Faults, Path
 from dse.fleet import Designs, check_metrics
 from dse.scenario import Scenario
@@ -35,7 +35,12 @@ def choose(written: schema.Stage, scenario: Scenario, path: Path, faults: Faults
     values = _parameters(model, written, scenario, path, faults)
     if len(faults.found) > before:
         return None
-    names, metrics = _evaluate_model(model, values)
+    try:
+        names, metrics = _evaluate_model(model, values)
+    except Exception as error:  # whatever a foreign function raises
+        raise ContractError(
+            f"model {written.model!r} of core {core.name!r} fails: {type(error).__name__}: {error}"
+        ) from error
     check_metrics(core.name, names, metrics)
     return _chosen(Designs(names, metrics), written, path, faults)
 

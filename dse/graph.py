@@ -28,8 +28,21 @@ class Step:
         return self.plugin.name
 
     def __call__(self, columns: Mapping[str, Any]) -> Column:
-        """Return the column made from `columns`."""
-        return self.plugin.function(**{name: columns[name] for name in self.arguments})
+        """Return the column made from `columns`.
+
+        Raises
+        ------
+        ContractError
+            When the plug-in's function fails; the message names it.
+        """
+        arguments = {name: columns[name] for name in self.arguments}
+        try:
+            return self.plugin.function(**arguments)
+        except Exception as error:  # whatever a foreign function raises
+            raise ContractError(
+                f"{self.name} fails: {type(error).__name__}: {error}; repair its plug-in, or "
+                f"leave it out of the study"
+            ) from error
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,14 @@ def test_a_broken_quantity_is_refused(
     assert "design: des.design = " in str(caught.value)
 
 
+def test_a_quantity_that_fails_is_named(problem: Problem) -> None:
+    def fail(values: np.ndarray) -> np.ndarray:
+        raise ZeroDivisionError("by a careless author")
+
+    with pytest.raises(ContractError, match=r"^area_m2 fails: ZeroDivisionError: by a careless"):
+        check(broken(problem, "area_m2", fail))
+
+
 def test_leakage_that_does_not_grow_with_instances(
     problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
