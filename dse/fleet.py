@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,19 +114,21 @@ class Fleet:
     clock: Column
     streams: Column
 
-    @property
+    @cached_property
     def peak_bit_per_s(self) -> Column:
         """Payload rate at the top clock when every slot for a task is filled."""
         return self.total(self.designs.bandwidth_bit_per_s) * self.clock
 
-    @property
+    @cached_property
     def tasks_in_flight(self) -> Column:
         """Slots for independent tasks."""
         return self.total(self.designs.metrics.tasks_in_flight)
 
-    @property
+    @cached_property
     def filled(self) -> Column:
         """Share of the slots that dependent tasks can fill; 1 when they are independent."""
+        if np.isinf(self.streams).all():
+            return np.ones(1)
         return np.minimum(self.streams / np.maximum(self.tasks_in_flight, 1.0), 1.0)
 
     def total(self, metric: Column) -> Column:

@@ -43,10 +43,9 @@ def power_limit_bit_per_s(
     *,
     dynamic_energy_j_per_bit: Column,
     leakage_power_w: Column,
-    memory_byte_per_bit: Column | float = 0.0,
+    memory_energy_j_per_bit: Column | float = 0.0,
     budget_power_cap_w: Column | float = np.inf,
     budget_constant_power_w: Column | float = 0.0,
-    budget_memory_j_per_byte: Column | float = 0.0,
 ) -> Column:
     """Payload rate at which fleet, buffers and memory spend the whole power cap.
 
@@ -55,7 +54,7 @@ def power_limit_bit_per_s(
     rate of the pipelines, which is cautious where they run ahead of the payload.
     """
     usable = budget_power_cap_w - budget_constant_power_w - leakage_power_w
-    energy = dynamic_energy_j_per_bit + memory_byte_per_bit * budget_memory_j_per_byte
+    energy = dynamic_energy_j_per_bit + memory_energy_j_per_bit
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(energy > 0, np.maximum(usable, 0.0) / energy, np.inf)
 
@@ -70,14 +69,16 @@ def power_w(*, dynamic_power_w: Column, leakage_power_w: Column) -> Column:
     return dynamic_power_w + leakage_power_w
 
 
-def memory_power_w(
-    *,
-    throughput_bit_per_s: Column,
-    memory_byte_per_bit: Column,
-    budget_memory_j_per_byte: Column,
+def memory_energy_j_per_bit(
+    *, memory_byte_per_bit: Column, budget_memory_j_per_byte: Column
 ) -> Column:
+    """Energy of moving a payload bit to and from memory."""
+    return memory_byte_per_bit * budget_memory_j_per_byte
+
+
+def memory_power_w(*, throughput_bit_per_s: Column, memory_energy_j_per_bit: Column) -> Column:
     """Power of moving the payload to and from memory."""
-    return throughput_bit_per_s * memory_byte_per_bit * budget_memory_j_per_byte
+    return throughput_bit_per_s * memory_energy_j_per_bit
 
 
 def total_power_w(
@@ -165,7 +166,12 @@ objectives = (
     Objective(
         function=memory_power_w,
         source=ROOFLINE,
-        rises_with=("throughput_bit_per_s", "memory_byte_per_bit", "budget_memory_j_per_byte"),
+        rises_with=("throughput_bit_per_s", "memory_energy_j_per_bit"),
+    ),
+    Objective(
+        function=memory_energy_j_per_bit,
+        source=ROOFLINE,
+        rises_with=("memory_byte_per_bit", "budget_memory_j_per_byte"),
     ),
     Objective(function=dynamic_energy_j_per_bit, source=BATTLE_HEMPSTEAD),
     Objective(function=power_limit_bit_per_s, source=ROOFLINE),

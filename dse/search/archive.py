@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dse.errors import ContractError
 from dse.front import nondominated
 from dse.search.outcome import Outcome
-from dse.search.sample import Sample
+from dse.search.sample import Sample, hashes
 from dse.space import Block, Index, as_index, one_block
 
 Matrix = NDArray[np.float64]
@@ -92,8 +92,8 @@ class Archive:
         self._front_index: Index = np.empty((0, axes), dtype=np.int64)
         self._front_loss: Matrix = np.empty((0, objectives))
         self._samples = (
-            Sample(problem.sizes, FEASIBLE_SAMPLE),
-            Sample(problem.sizes, INFEASIBLE_SAMPLE),
+            Sample(axes, FEASIBLE_SAMPLE),
+            Sample(axes, INFEASIBLE_SAMPLE),
         )
         self._satisfied: set[int] = set()
         self._nearest: tuple[float, tuple[int, ...], NDArray[np.float64]] | None = None
@@ -125,8 +125,9 @@ class Archive:
         self.evaluated += len(points)
         self.feasible += int(feasible.sum())
         self._update_front(points, evaluation.loss, feasible)
+        hashed = hashes(points, self.problem.sizes)
         for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
-            sample.add(points, chosen)
+            sample.add(points, hashed, chosen)
         if not self.feasible:
             self._update_constraints(as_index(points), evaluation.violation)
         if self._progress is not None:

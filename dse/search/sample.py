@@ -17,22 +17,17 @@ class Sample:
     more than `limit` designs are kept.
     """
 
-    def __init__(self, sizes: tuple[int, ...], limit: int) -> None:
-        """Start empty, for designs of a space whose axes have `sizes` values."""
-        self.index: Index = np.empty((0, len(sizes)), dtype=np.int64)
+    def __init__(self, axes: int, limit: int) -> None:
+        """Start empty, for designs with a number of `axes`."""
+        self.index: Index = np.empty((0, axes), dtype=np.int64)
         self._hashes = np.empty(0, dtype=np.uint64)
         self._limit = limit
         self._threshold = np.uint64(2**64 - 1)
-        strides = [math.prod(sizes[axis + 1 :]) % 2**64 for axis in range(len(sizes))]
-        self._strides = np.array(strides, dtype=np.uint64)
 
-    def add(self, points: Index | Block, chosen: NDArray[np.bool_]) -> None:
-        """Add the designs `points[chosen]`."""
-        if isinstance(points, Block):
-            positions = np.arange(len(points), dtype=np.uint64) + np.uint64(points.start % 2**64)
-        else:
-            positions = points.astype(np.uint64) @ self._strides
-        hashes = _mixed(positions)
+    def add(
+        self, points: Index | Block, hashes: NDArray[np.uint64], chosen: NDArray[np.bool_]
+    ) -> None:
+        """Add the designs `points[chosen]`; `hashes` are those of `points`."""
         rows = np.flatnonzero((hashes <= self._threshold) & chosen)
         if not len(rows):
             return
@@ -42,6 +37,14 @@ class Sample:
             self._threshold >>= np.uint64(1)
             kept = self._hashes <= self._threshold
             self.index, self._hashes = self.index[kept], self._hashes[kept]
+
+
+def hashes(points: Index | Block, sizes: tuple[int, ...]) -> NDArray[np.uint64]:
+    """Return a hash of each design's position in the space, shape (n,)."""
+    if isinstance(points, Block):
+        return _mixed(np.arange(len(points), dtype=np.uint64) + np.uint64(points.start % 2**64))
+    strides = [math.prod(sizes[axis + 1 :]) % 2**64 for axis in range(len(sizes))]
+    return _mixed(points.astype(np.uint64) @ np.array(strides, dtype=np.uint64))
 
 
 def _mixed(position: NDArray[np.uint64]) -> NDArray[np.uint64]:
