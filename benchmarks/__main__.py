@@ -7,7 +7,7 @@ import platform
 from datetime import date
 from importlib.metadata import version
 
-from benchmarks import break_even, enumeration, evaluation, methods
+from benchmarks import break_even, enumeration, evaluation, filter, methods
 
 LIBRARIES = ("numpy", "scipy", "moocore", "pymoo", "optuna")
 
@@ -23,6 +23,7 @@ def main() -> None:
     )
     evaluation.main()
     enumeration.main()
+    filter.main()
     break_even.main()
     methods.main()
 

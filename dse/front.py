@@ -13,6 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from dse.contract import Column
 from dse.errors import ContractError
 
+FEW = 50_000
+SAMPLE = 2_000
+PIVOTS = 12
+CHUNK = 16_384
+WORTH_IT = 0.7
+"""From `FEW` rows on, `PIVOTS` of a `SAMPLE` dismiss rows before the full comparison, if they
+dismiss at least `WORTH_IT` of the sample; `CHUNK` rows stay in the cache."""
+
 MARGIN = 0.1
 """How far the reference point lies beyond the worst point of a front, relative to its range."""
 
@@ -38,10 +46,59 @@ def nondominated(loss: ArrayLike) -> NDArray[np.bool_]:
         A loss is NaN or infinite, or the array is not (n, m) with m >= 1.
     """
     losses = _losses(loss)
-    if not len(losses):
-        return np.zeros(0, dtype=bool)
-    kept: NDArray[np.bool_] = moocore.is_nondominated(losses, keep_weakly=True)
+    kept = np.zeros(len(losses), dtype=bool)
+    hopeful = _hopeful(losses)
+    if len(hopeful):
+        rows = losses if len(hopeful) == len(losses) else losses[hopeful]
+        kept[hopeful] = moocore.is_nondominated(rows, keep_weakly=True)
     return kept
+
+
+def dominated(loss: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which rows of `loss`, (n, m), one point dominates; equal rows are not dominated."""
+    first, *others = loss.T
+    worse: NDArray[np.bool_] = first >= by[0]
+    for column, value in zip(others, by[1:], strict=True):
+        worse &= column >= value
+    rows = np.flatnonzero(worse & (first == by[0]))  # few: only these can be equal
+    worse[rows[(loss[rows] == by).all(axis=1)]] = False
+    return worse
+
+
+def _hopeful(losses: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the rows that may be non-dominated: all but those that a few pivots dominate.
+
+    The pivots are the best rows of a sample.  Where they dominate little of the sample, as on
+    anti-correlated data, looking at every row would not pay, and every row is returned.
+    """
+    every = np.arange(len(losses))
+    if len(losses) < FEW:
+        return every
+    # rows may come in an order, so the sample is not every n-th of them
+    sample = losses[np.random.default_rng(0).integers(0, len(losses), SAMPLE)]
+    best = sample[moocore.is_nondominated(sample)]
+    spread = np.ptp(sample, axis=0)
+    merit = (best / np.where(spread > 0, spread, 1.0)).sum(axis=1)
+    pivots = best[np.argsort(merit, kind="stable")[:PIVOTS]]
+    beaten = np.zeros(len(sample), dtype=bool)
+    for pivot in pivots:
+        beaten |= dominated(sample, pivot)
+    if beaten.mean() < WORTH_IT:
+        return every
+    starts = range(0, len(losses), CHUNK)
+    return np.concatenate(
+        [start + _survivors(losses[start : start + CHUNK], pivots) for start in starts]
+    )
+
+
+def _survivors(part: NDArray[np.float64], pivots: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the rows of `part` that no pivot dominates."""
+    part = np.asfortranarray(part)  # columns are compared one after the other
+    rows = np.arange(len(part))
+    for pivot in pivots:
+        alive = np.flatnonzero(~dominated(part, pivot))
+        rows, part = rows[alive], np.asfortranarray(part[alive])
+    return rows
 
 
 def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | None = None) -> float:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import moocore
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+from dse import front
 from dse.errors import ContractError
 from dse.front import hypervolume, knee, nondominated, reference_point
 
@@ -168,3 +170,17 @@ def test_an_empty_front_has_no_knee_and_no_reference_point():
             function(np.empty((0, 2)))
     with pytest.raises(ContractError, match="at least one objective, not in the shape"):
         nondominated(np.empty((4, 0)))
+
+
+@pytest.mark.parametrize("levels", [4, 1000, 10**9])
+@pytest.mark.parametrize("tilt", [0.0, -1.0])
+def test_pivots_dismiss_only_dominated_rows(levels, tilt):
+    """Large inputs take another way through the filter: ties, duplicates, both kinds of data."""
+    random = np.random.default_rng(levels)
+    loss = random.integers(0, levels, (front.FEW + 1_000, 3)).astype(float)
+    loss[:, 2] += tilt * (loss[:, 0] + loss[:, 1])
+    best = {tuple(row) for row in loss.tolist()}
+    unique = np.array(sorted(best))
+    kept = {tuple(row) for row in unique[moocore.is_nondominated(unique)].tolist()}
+    expected = np.array([tuple(row) in kept for row in loss.tolist()])
+    assert np.array_equal(nondominated(loss), expected)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.errors import ContractError
-from dse.front import nondominated
+from dse.front import dominated, nondominated
 from dse.search.outcome import Outcome
 from dse.search.sample import Sample, hashes
 from dse.space import Block, Index, as_index, one_block
@@ -177,7 +177,7 @@ class Archive:
         """
         hopeful = feasible.copy()
         for pivot in self._front_loss[:: max(1, len(self._front_loss) // PIVOTS)]:
-            hopeful &= ~_dominated(loss, pivot)
+            hopeful &= ~dominated(loss, pivot)
         rows = np.flatnonzero(hopeful)
         if not len(rows):
             return
@@ -195,16 +195,6 @@ class Archive:
         candidate = (float(worst[row]), tuple(index[row].tolist()))
         if self._nearest is None or candidate < self._nearest[:2]:
             self._nearest = (*candidate, violation[row].copy())
-
-
-def _dominated(loss: Matrix, by: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which rows of `loss` one point dominates; equal rows are not dominated."""
-    worse = np.ones(len(loss), dtype=bool)
-    equal = np.ones(len(loss), dtype=bool)
-    for column, value in zip(loss.T, by, strict=True):
-        worse &= column >= value
-        equal &= column == value
-    return worse & ~equal
 
 
 def _keys(index: Index) -> list[bytes]:
