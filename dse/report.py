@@ -204,11 +204,9 @@ def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
         lines.append(f"{words(view.category)}: {tally}")
     if facts.get("hypervolume") is not None and (view.size > 1 or not facts["exact"]):
         share = facts.get("hypervolume_share_of_exact")
-        of_exact = (
-            f", {share:.2%} of the exact front's"
-            if share is not None and not facts["exact"]
-            else ""
-        )
+        of_exact = "" if facts["exact"] else ", of the exact front's unknown"
+        if share is not None and not facts["exact"]:
+            of_exact = f", {share:.2%} of the exact front's"
         lines.append(f"hypervolume: {facts['hypervolume']:.4f} of its box{of_exact}")
     lines += [f"note: {note}" for note in facts.get("notes") or ()]
     return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)

@@ -15,7 +15,7 @@ from dse.problem import Problem
 from dse.search import Outcome, Progress
 from dse.study import Study, Sweep
 
-ENUMERABLE = 1_000_000
+ENUMERABLE = 10_000_000
 """A heuristic's front is held against the exact one on spaces up to this size."""
 
 
