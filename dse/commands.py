@@ -119,11 +119,13 @@ def _print_notes(prepared: study.Study) -> None:
 
 def evaluate(path: Path, pairs: Sequence[str], *, as_json: bool) -> bool:
     """Evaluate the one design that a study and its settings leave; return its feasibility."""
-    from dse import report, terms
+    from dse import guards, report, terms
+    from dse.space import as_index, one_block
 
     document = study.read(path, settings(pairs))
     prepared = study.prepare(document)
     _refuse_open_axes(prepared)
+    guards.check(prepared.problem, as_index(one_block(prepared.problem.sizes)))
     found = terms.explain(prepared.problem)
     if as_json:
         _print_json(found.plain())

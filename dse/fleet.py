@@ -73,6 +73,14 @@ class Stage:
         least = np.ceil(columns["workload_rate_bit_per_s"] / (bandwidth * clock) * (1 - ROUNDING))
         return np.maximum(least, 1.0)
 
+    def one_more(self, columns: Mapping[str, Column]) -> list[dict[str, Column]]:
+        """Return the columns to replace for one instance more, of each design in turn."""
+        if self.mixed:
+            names = [f"{self.name}.{design}" for design in self.designs.names]
+            return [{name: columns[name] + 1.0} for name in names]
+        chosen = columns[f"{self.name}.design"]
+        return [{f"{self.name}.instances": self._instances(chosen, columns) + 1.0}]
+
     def fleet(self, columns: Mapping[str, Column]) -> Fleet:
         """Return the fleet that the study columns choose."""
         clock = columns.get(f"{self.name}.clock", np.ones(1))
@@ -207,7 +215,7 @@ def check_metrics(core: str, names: tuple[str, ...], metrics: CoreMetrics) -> No
             raise ContractError(
                 f"core {core!r}: {name} has shape {values.shape}, expected ({len(names)},)"
             )
-        positive = name in ("clock_hz", "cycles_per_task", "payload_bit")
+        positive = name in ("area_m2", "clock_hz", "cycles_per_task", "payload_bit")
         wrong = ~np.isfinite(values) | (values <= 0 if positive else values < 0)
         if wrong.any():
             position = int(np.flatnonzero(wrong)[0])

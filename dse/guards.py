@@ -7,37 +7,40 @@ breaks an invariant stops the run with the design and the term.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dse import plugins
 from dse.contract import Column, Guard
 from dse.errors import ContractError
-from dse.graph import bind
+from dse.graph import Step, bind
 from dse.problem import Problem
-from dse.space import Axis, Index
+from dse.space import Index
 
 MOST_DESIGNS = 2_000
-"""Designs of the sample that are looked at, besides the front."""
+"""About how many designs are looked at, of the front and of the sample each."""
 
 
-def check(problem: Problem, front: Index, sample: Index) -> None:
-    """Look at the designs `front` (p, d) and at some of the feasible designs of `sample`.
+def check(problem: Problem, *designs: Index) -> None:
+    """Look at the feasible ones of `designs`, indices (n, d); at a sample of many.
 
     Raises
     ------
     ContractError
-        Naming the design, the quantity or rule, and the values.
+        Naming the design, the quantity or rule, and the value.
     """
-    looked_at = sample[:: max(1, len(sample) // MOST_DESIGNS)]
-    feasible = problem.evaluate(looked_at).feasible
-    index = np.concatenate([front, looked_at[feasible]])
+    some = [part[:: max(1, len(part) // MOST_DESIGNS)] for part in designs]
+    looked_at = np.concatenate(some)
+    index = looked_at[problem.evaluate(looked_at).feasible]
     if not len(index):
         return
     with np.errstate(divide="ignore", invalid="ignore"):
         _refuse_negative(problem, index)
+        _grow_with_instances(problem, index)
         _hold_guards(problem, index)
-        _grow_with_instances(problem, front[:MOST_DESIGNS])
 
 
 def _refuse_negative(problem: Problem, index: Index) -> None:
@@ -61,26 +64,37 @@ def _hold_guards(problem: Problem, index: Index) -> None:
 
 
 def _grow_with_instances(problem: Problem, index: Index) -> None:
-    growing = [quantity.name for quantity in problem.quantities if quantity.grows_with_instances]
-    for position, axis in enumerate(problem.space.axes):
-        if not growing or not _counts_instances(problem, axis):
-            continue
-        fewer = index[index[:, position] + 1 < axis.size]
-        more = fewer.copy()
-        more[:, position] += 1
-        before, after = problem.describe(fewer), problem.describe(more)
-        added = after[axis.unit_name] > before[axis.unit_name]
-        for name in growing:
-            known = after[name] > 0  # a core may come without figures for leakage
-            wrong = added & known & ~(after[name] > before[name])
-            text = f"{name} is {{:.6g}} and did not grow with an instance ({axis.name})"
-            _refuse(problem, more, wrong, after[name], text)
+    """Add one instance of each design in turn; what depends on it has to grow."""
+    growing = {q.name for q in problem.quantities if q.grows_with_instances}
+    steps = [step for step in problem.graph.steps if step.name in growing]
+    before = problem.terms(index)
+    given = problem.space.columns(index)
+    for stage in problem.stages if steps else ():
+        for changed in stage.one_more(given):
+            after = problem.terms(index, changed)
+            for step in steps:
+                values = np.broadcast_to(after[step.name], (len(index),))
+                wrong = ~(values > before[step.name]) & _must_grow(step, before, after)
+                text = f"{step.name} is {{:.6g}} and did not grow with an instance of {stage.name}"
+                _refuse(problem, index, wrong, values, text)
 
 
-def _counts_instances(problem: Problem, axis: Axis) -> bool:
-    stage, _, rest = axis.name.partition(".")
-    designs = {entry.name: entry.designs.names for entry in problem.stages}
-    return stage in designs and (rest == "instances" or rest in designs[stage])
+def _must_grow(
+    step: Step, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> NDArray[np.bool_]:
+    """Return where a quantity takes something from the stages that grew.
+
+    A core may come without leakage figures, and then nothing leaks more.
+    """
+    taken = [name for name in step.arguments if name.startswith("stage_")]
+    grew = [
+        more > less for name in taken for less, more in zip(before[name], after[name], strict=True)
+    ]
+    return (
+        np.asarray(np.logical_or.reduce(np.broadcast_arrays(*grew)))
+        if grew
+        else np.ones(1, dtype=bool)
+    )
 
 
 def _refuse(

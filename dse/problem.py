@@ -194,14 +194,21 @@ class Problem:
             for design, count in zip(stage.designs.names, stage.counts(columns), strict=True)
         }
 
-    def terms(self, index: Index) -> dict[str, Any]:
-        """Return all columns of the designs `index`; those of stages as tuples."""
-        return self._columns(index, self.graph.steps, ())
+    def terms(self, index: Index, changed: Mapping[str, Column] | None = None) -> dict[str, Any]:
+        """Return all columns of the designs `index`; those of stages as tuples.
+
+        `changed` replaces columns that the space sets.
+        """
+        return self._columns(index, self.graph.steps, (), changed)
 
     def _columns(
-        self, points: Index | Block, plan: Sequence[Step], requirements: Sequence[Step]
+        self,
+        points: Index | Block,
+        plan: Sequence[Step],
+        requirements: Sequence[Step],
+        changed: Mapping[str, Column] | None = None,
     ) -> dict[str, Any]:
-        columns: dict[str, Any] = dict(self.space.columns(points))
+        columns: dict[str, Any] = self.space.columns(points) | dict(changed or {})
         wanted = {name for step in (*plan, *requirements) for name in step.arguments}
         fleets = [stage.fleet(columns) for stage in self.stages]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

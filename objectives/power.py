@@ -126,6 +126,27 @@ def power_is_energy_over_time(
     return np.abs(power_w - energy) / energy
 
 
+def energy_times_rate_is_power(
+    *, energy_j_per_bit: Column, throughput_bit_per_s: Column, total_power_w: Column
+) -> Column:
+    """Return by how much energy per bit at the rate reached differs from total power."""
+    return np.abs(energy_j_per_bit * throughput_bit_per_s / total_power_w - 1.0)
+
+
+def total_power_is_its_parts(
+    *,
+    total_power_w: Column,
+    dynamic_power_w: Column,
+    leakage_power_w: Column,
+    host_power_w: Column | float = 0.0,
+    memory_power_w: Column | float = 0.0,
+    budget_constant_power_w: Column | float = 0.0,
+) -> Column:
+    """Return by how much total power differs from everything that draws power."""
+    parts = dynamic_power_w + leakage_power_w + host_power_w + memory_power_w
+    return np.abs(total_power_w / (parts + budget_constant_power_w) - 1.0)
+
+
 def power_stays_under_the_cap(
     *,
     power_w: Column,
@@ -185,5 +206,7 @@ requirements = (
 
 guards = (
     Guard(function=power_is_energy_over_time, rule="power is energy over time"),
+    Guard(function=energy_times_rate_is_power, rule="energy per bit times rate is total power"),
+    Guard(function=total_power_is_its_parts, rule="total power is the sum of its parts"),
     Guard(function=power_stays_under_the_cap, rule="power stays under budget.power_cap"),
 )

@@ -14,7 +14,7 @@ from dse import guards, plugins, search
 from dse.contract import Guard, Objective
 from dse.errors import ContractError
 from dse.fleet import STAGE_COLUMNS
-from dse.graph import Graph, Step
+from dse.graph import Step
 from dse.problem import Problem
 from tests.conftest import problem_of
 
@@ -77,7 +77,18 @@ CASES = {
         "throughput is at most every limit",
     ),
     "speedup_within_bounds": ("speedup", lambda v: v * 10, "speedup is at most"),
+    "energy_times_rate_is_power": (
+        "energy_j_per_bit",
+        lambda v: v * 3,
+        "energy per bit times rate is total power",
+    ),
+    "total_power_is_its_parts": (
+        "total_power_w",
+        lambda v: v * 0.5,
+        "total power is the sum of its parts",
+    ),
     "area grows": ("fleet_area_m2", lambda v: 0 * v + 1e-9, "fleet_area_m2 is 1e-09 and did not"),
+    "leakage grows": ("leakage_power_w", lambda v: 0 * v + 1e-4, "leakage_power_w is 0.0001 and"),
 }
 
 
@@ -101,30 +112,21 @@ def test_a_quantity_that_fails_is_named(problem: Problem) -> None:
         check(broken(problem, "area_m2", fail))
 
 
-def test_leakage_that_does_not_grow_with_instances(
-    problem: Problem, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(STAGE_COLUMNS, "stage_leakage_power_w", lambda fleet: np.array([1e-4]))
-    with pytest.raises(ContractError, match=r"leakage_power_w is 0\.0\d+ and did not grow"):
-        check(problem)
-
-
 def test_a_core_without_leakage_figures_is_no_broken_core(
     problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(STAGE_COLUMNS, "stage_leakage_power_w", lambda fleet: np.zeros(1))
-    check(replace(problem, graph=without(problem.graph, "buffer_leakage_power_w")))
+    check(problem)
 
 
-def without(graph: Graph, name: str) -> Graph:
-    """Return the graph without one quantity, which must be optional to all others."""
-    steps = (step for step in graph.steps if step.name != name)
-    kept = tuple(
-        Step(step.plugin, tuple(wanted for wanted in step.arguments if wanted != name))
-        for step in steps
-    )
-    objectives = tuple(objective for objective in graph.objectives if objective.name != name)
-    return replace(graph, steps=kept, objectives=objectives)
+@pytest.mark.parametrize("instances", ["least", "9", "{from: 1, to: 3}"])
+@pytest.mark.parametrize("area", [0.0, 1e-9])
+def test_growth_is_tried_however_instances_are_chosen(
+    instances: str, area: float, write: Callable[[str], Path]
+) -> None:
+    problem = problem_of(write(STUDY), ("des.instances", instances))
+    with pytest.raises(ContractError, match="did not grow with an instance of des"):
+        check(broken(problem, "fleet_area_m2", lambda v: 0 * v + area))
 
 
 def test_every_guard_is_tried() -> None:
