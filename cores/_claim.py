@@ -31,7 +31,7 @@ def rounded(text: str) -> Rounded:
 
 def half_unit(place: float, value: float) -> float:
     """Return half a unit in the last printed place, relative to a value."""
-    return place / 2 / abs(value)
+    return place / 2 / abs(value) * (1 + 1e-9)  # a tie may round to either side
 
 
 def always(value: Answer) -> Ours:

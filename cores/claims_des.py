@@ -47,6 +47,14 @@ claims = (
         inputs=("Table I, bandwidth: table",),
     ),
     claim(
+        name="cores-4b-split-above-u1",
+        where="IV-B",
+        statement="u1_p2 finishes more tasks than u1",
+        printed=True,
+        ours=always(_RATE_OF["u1_p2"] > _RATE_OF["u1"]),
+        inputs=_INPUTS,
+    ),
+    claim(
         name="cores-4b-split-below-u2",
         where="IV-B",
         statement="u1_p2 finishes no more tasks than u2",

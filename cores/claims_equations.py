@@ -1,10 +1,12 @@
 """Equations 1 to 10 beside Tables I to III.
 
 Each row of a law takes the printed cell and the law's value for it, so its error is the law's
-residual.  The tolerance is the rounding of the printed coefficients, worked into the value.
+residual.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -17,7 +19,7 @@ _UNROLL = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
 _UNROLLED = ("u1", "u2", "u4", "u8", "u16")
 _DEPTH = np.array([17.0, 26.0])
 _SIDE = np.array([1.0, 2.0, 3.0, 4.0])
-_COEFFICIENTS = "tolerance: half a unit in the last place of the coefficients and of the cell"
+_COEFFICIENTS = "no further off than rounding its coefficients allows"
 _DES_LAW, _FFT_LAW = des.law(unroll=_UNROLL), fft.law(pipeline_depth=_DEPTH)
 _JACOBI_LAW = jacobi.law(side=_SIDE)
 _DES, _FFT, _JACOBI = des.table(), fft.table(), jacobi.table()
@@ -35,12 +37,14 @@ def _law(
     designs: tuple[str, ...],
     cells: Column,
     ours: Column,
-    spread: Column | float,
+    place: float,
     reason: str,
-    agreeing: tuple[str, ...] = (),
+    reasons: Mapping[str, str] | None = None,
 ) -> list[Claim]:
-    """Return one claim per design; `spread` is what rounding leaves open, in the cell's unit."""
-    spreads = np.broadcast_to(spread, cells.shape)
+    """Return one claim per design; `place` is the unit of the cell's last printed place.
+
+    `reasons` are those of single designs in place of `reason`.
+    """
     return [
         claim(
             name=f"cores-{equation} {quantity} {design}".replace(". ", "-").replace(" ", "-"),
@@ -49,11 +53,11 @@ def _law(
             printed=float(f"{cell:.9g}"),
             unit=unit,
             ours=always(float(value)),
-            tolerance=float(open_ / cell),
-            reason=_COEFFICIENTS if design in agreeing else reason,
+            tolerance=half_unit(place, float(cell)),
+            reason=(reasons or {}).get(design, reason),
             inputs=(f"{equation}: text", f"{table}: table"),
         )
-        for design, cell, value, open_ in zip(designs, cells, ours, spreads, strict=True)
+        for design, cell, value in zip(designs, cells, ours, strict=True)
     ]
 
 
@@ -72,7 +76,7 @@ _DES_CLAIMS = (
         designs=_UNROLLED,
         cells=_DES.area_m2[_DES_ROWS] * 1e12,
         ours=_DES_LAW.area_m2 * 1e12,
-        spread=50 * _UNROLL + 50.5,
+        place=1,
         reason=_LINEAR,
     ),
     *_law(
@@ -83,7 +87,7 @@ _DES_CLAIMS = (
         designs=_UNROLLED,
         cells=power_mw(_DES)[_DES_ROWS],
         ours=power_mw(_DES_LAW),
-        spread=0.005 * _UNROLL + 0.015,
+        place=0.01,
         reason=f"{_LINEAR}; taken in mW, not W",
     ),
     *_law(
@@ -94,7 +98,7 @@ _DES_CLAIMS = (
         designs=_UNROLLED,
         cells=_UNROLL,
         ours=1 / _DES.cycles_per_task[_DES_ROWS],
-        spread=0,
+        place=0,
         reason="the equation counts rounds: a task takes sixteen, so n / 16 tasks per cycle",
     ),
     claim(
@@ -132,8 +136,6 @@ _DES_CLAIMS = (
 
 _PARALLELISM = _DEPTH / 17
 _FFT_POWER = power_mw(_FFT)[_FFT_ROWS]
-_FFT_OPEN = 0.05 / 4.4 + np.expm1(0.05 * _PARALLELISM)
-"""What rounding 4.4 and 1.9 leaves open."""
 
 _FFT_RESIDUAL = (
     "10 % above r2; the rounding of the coefficients leaves 9 % open.  Only r2 and r64 have "
@@ -148,9 +150,8 @@ _FFT_CLAIMS = (
         designs=("r64", "r2"),
         cells=_FFT.area_m2[_FFT_ROWS] * 1e6,
         ours=_FFT_LAW.area_m2 * 1e6,
-        spread=0.005 * _PARALLELISM + 0.01,
-        reason="",
-        agreeing=("r64", "r2"),
+        place=0.01,
+        reason=_COEFFICIENTS,
     ),
     *_law(
         equation="eq. 6",
@@ -160,9 +161,9 @@ _FFT_CLAIMS = (
         designs=("r64", "r2"),
         cells=_FFT_POWER,
         ours=power_mw(_FFT_LAW),
-        spread=_FFT_OPEN * _FFT_POWER,
+        place=0.1,
         reason=_FFT_RESIDUAL,
-        agreeing=("r64",),
+        reasons={"r64": _COEFFICIENTS},
     ),
     *_law(
         equation="eq. 7",
@@ -172,7 +173,7 @@ _FFT_CLAIMS = (
         designs=("r64", "r2"),
         cells=_PARALLELISM,
         ours=1 / _FFT.cycles_per_task[_FFT_ROWS],
-        spread=0,
+        place=0,
         reason="P compares tasks in flight; every design starts one task each 4 cycles",
     ),
     claim(
@@ -204,7 +205,7 @@ _JACOBI_CLAIMS = (
         designs=_SIDES,
         cells=_JACOBI.area_m2 * 1e12,
         ours=_JACOBI_LAW.area_m2 * 1e12,
-        spread=0.5 * _SIDE**2 + 1,
+        place=1,
         reason="the law's residual: the designs do not lie on one line in n squared",
     ),
     *_law(
@@ -215,9 +216,9 @@ _JACOBI_CLAIMS = (
         designs=_SIDES,
         cells=power_mw(_JACOBI),
         ours=power_mw(_JACOBI_LAW),
-        spread=0.005 * _SIDE + 0.01,
+        place=0.01,
         reason="the law's residual, taken in mW and linear in n",
-        agreeing=("n4",),
+        reasons={"n4": ""},
     ),
     *(
         claim(
@@ -241,7 +242,7 @@ _JACOBI_CLAIMS = (
         designs=_SIDES,
         cells=_SIDE**2,
         ours=1 / _JACOBI.cycles_per_task,
-        spread=1e-12,
+        place=1e-12,
         reason="",
     ),
 )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.path import Path as Outline
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from dse import labels
@@ -31,12 +32,23 @@ def regions(axes: Axes, ranges: Iterable[Region], shades: dict[str, str]) -> lis
             )
             text.set_fontweight("bold")
             text.set_bbox({"facecolor": shades[region.label], "edgecolor": "none", "pad": 1})
+            _keep_inside(axes, text)
             box = Bbox(text.get_window_extent()).padded(2)
             if not any(box.overlaps(other) for other in taken):
                 taken.append(box)
                 break
             text.remove()
     return taken
+
+
+def _keep_inside(axes: Axes, text: Text) -> None:
+    """Move a label that is wider than its region off the sides of the panel."""
+    inside, box = axes.get_window_extent(), text.get_window_extent().padded(2)
+    shift = max(inside.xmin - box.xmin, 0.0) - max(box.xmax - inside.xmax, 0.0)
+    if shift:
+        x, y = text.get_transform().transform(text.get_position())
+        moved = text.get_transform().inverted().transform((x + shift, y))
+        text.set_position((float(moved[0]), float(moved[1])))
 
 
 def marks(axes: Axes, panel: Panel, taken: list[Bbox]) -> None:
@@ -54,7 +66,7 @@ def marks(axes: Axes, panel: Panel, taken: list[Bbox]) -> None:
     if points:
         places = np.array([(mark.x, mark.y) for mark in points], dtype=np.float64)
         axes.plot(*places.T, "o", color="0.1", markersize=4, zorder=2.6)
-        labels.place(axes, places, {row: mark.label for row, mark in enumerate(points)})
+        labels.place(axes, places, dict(enumerate(mark.label for mark in points)), math=True)
 
 
 def _above(axes: Axes, mark: Mark) -> None:
@@ -80,6 +92,7 @@ def _beside(axes: Axes, mark: Mark, lines: Sequence[float], taken: list[Bbox]) -
         "path_effects": labels.HALO,
         "ha": "left",
         "va": "bottom",
+        "parse_math": True,
     }
     look["rotation"] = 90 if len(lines) > 2 else 0
     text = axes.text(0, 0, mark.label, transform=None, **look)

@@ -11,12 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
 
 from dse import picture
-from dse.contract.papers import Panel
+from dse.contract.papers import Panel, Series
 
 HEADROOM = 0.13
 """Share of the height kept free above the data for the labels of regions and marks."""
 MOST_STRETCH = 1.5
 """Panels share a range while it is at most so many times the largest of one panel."""
+MOST_ABOVE = 10.0
+"""Rising bounds are drawn, on a logarithmic axis, up to so many times all other curves."""
 
 
 def apply(axes: Axes, panel: Panel, panels: Sequence[Panel], inches: float) -> None:
@@ -50,9 +52,18 @@ def _extent(panel: Panel, which: str) -> tuple[float, float]:
     )
     if which == "y" and any(series.style == "bars" for series in panel.series):
         values = np.append(values, 0.0)
-    if getattr(panel, f"{which}_scale") != "linear":
-        values = np.log(values)
-    return float(values.min()), float(values.max())
+    if getattr(panel, f"{which}_scale") == "linear":
+        return float(values.min()), float(values.max())
+    most = values.max()
+    if which == "y":
+        others = [np.max(series.y) for series in panel.series if not _rises(series)]
+        most = min(most, MOST_ABOVE * max(others, default=np.inf))
+    return float(np.log(values.min())), float(np.log(most))
+
+
+def _rises(series: Series) -> bool:
+    """Whether this is a dashed curve other than a level: a bound that may leave the panel."""
+    return series.style == "dashed" and bool(np.ptp(np.asarray(series.y, dtype=np.float64)) > 0)
 
 
 def _shared(own: tuple[float, float], all_: Sequence[tuple[float, float]]) -> tuple[float, float]:

@@ -47,7 +47,7 @@ PRINTED_GPU = (
 
 
 def figure_3(_: Laboratory) -> tuple[Panel, ...]:
-    """Speedup, g_1 and g_A/2 of one device."""
+    """Speedup, g_1 and g<sub>A/2</sub> of one device."""
     device = table5.logca("ultrasparc_t2", "aes")
     acceleration = float(np.asarray(device.acceleration))
     series = (
@@ -69,8 +69,7 @@ def figure_4(_: Laboratory) -> tuple[Panel, ...]:
         if device.latency_per_byte:
             base = replace(base, latency=0.0)
         ideal = base.speedup(SIZES)
-        shown = np.where(ideal <= 1e2, ideal, 0.0)  # beyond, it only stretches the axis
-        overhead = curve("overhead C · g^β / (o + fixed L)", shown, floor=0.01, dashed=True)
+        overhead = curve("overhead C · gᵝ / (o + fixed L)", ideal, floor=0.01, dashed=True)
         series = (
             curve("speedup", device.speedup(SIZES), floor=0.01),
             *bounds(device, floor=0.01),
@@ -154,6 +153,7 @@ def figure_11(_: Laboratory) -> tuple[Panel, ...]:
     )
 
 
+_EVEN, _HALF = "g<sub>1</sub>", "g<sub>A/2</sub>"
 _REGIONS = (
     "A letter names a parameter whose tenfold improvement gives 20 % more speedup or better: "
     "latency L, overhead o, computational index C, acceleration A. Regions are cut at powers of "
@@ -164,9 +164,9 @@ figures: tuple[Figure, ...] = (
     Figure(
         name="logca-3",
         source=f"{PAPER}, figure 3",
-        caption="Speedup rises with granularity towards the acceleration A; it is 1 at g₁ and "
-        "A/2 at g_A/2. The paper sketches the curve without numbers; these are AES on the "
-        "UltraSPARC T2 (Table 5).",
+        caption="Speedup rises with granularity towards the acceleration A; it is 1 at "
+        f"{_EVEN} and A/2 at {_HALF}. The paper sketches the curve without numbers; these are "
+        "AES on the UltraSPARC T2 (Table 5).",
         draw=figure_3,
     ),
     Figure(
@@ -195,23 +195,24 @@ figures: tuple[Figure, ...] = (
     Figure(
         name="logca-7",
         source=f"{PAPER}, figure 7",
-        caption=f"Speedup of AES on each device of Table 5, with g₁ and g_A/2. {UNMEASURED} The "
-        f"PCIe crypto card is missing, because Table 5 gives no parameters of it. {PRINTED_GPU} "
-        "By Table 5 the APU has a g_A/2, which the paper does not mark. SPARC T4's instructions "
+        caption=f"Speedup of AES on each device of Table 5, with {_EVEN} and {_HALF}. {UNMEASURED} "
+        f"The PCIe crypto card is missing, for Table 5 gives no parameters of it. {PRINTED_GPU} "
+        f"By Table 5 the APU has a {_HALF}, which the paper does not mark. SPARC T4's instructions "
         "and Sandy Bridge break even below 16 B, outside the picture.",
         draw=figure_7,
     ),
     Figure(
         name="logca-8",
         source=f"{PAPER}, figure 8",
-        caption=f"Speedup of SHA-256 on the on-chip accelerators, with g₁ and g_A/2. {UNMEASURED}",
+        caption=f"Speedup of SHA-256 on the on-chip accelerators, with {_EVEN} and {_HALF}. "
+        f"{UNMEASURED}",
         draw=figure_8,
     ),
     Figure(
         name="logca-9",
         source=f"{PAPER}, figure 9",
-        caption="Kernels of sub-linear, linear and super-linear complexity on GPUs, with g₁ and "
-        f"g_A/2 where they exist. {UNMEASURED} {PRINTED_GPU} Curves end at 1/10 000 of their "
+        caption=f"Kernels of sub-linear, linear and super-linear complexity on GPUs, with {_EVEN} "
+        f"and {_HALF} where they exist. {UNMEASURED} {PRINTED_GPU} Curves end at 1/10 000 of their "
         "largest speedup.",
         draw=figure_9,
     ),

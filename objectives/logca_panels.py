@@ -18,7 +18,7 @@ SIZES = np.geomspace(2.0**4, 2.0**25, 169)
 LETTERS = {"latency": "L", "overhead": "o", "index": "C", "acceleration": "A"}
 """The letters of the paper by parameter of the model."""
 
-BREAK_EVEN, HALF = "g₁", "g_A/2"
+BREAK_EVEN, HALF = "$g_1$", "$g_{A/2}$"
 
 Curve = NDArray[np.float64]
 
@@ -68,9 +68,7 @@ def bounds(device: LogCA, *, floor: float) -> tuple[Series, ...]:
     limits = [level("acceleration A", float(np.asarray(device.acceleration)))]
     if device.latency_per_byte:
         intensity = device.intensity_bound(SIZES)
-        most = 10 * float(np.asarray(device.acceleration))  # beyond, it only stretches the axis
-        shown = np.where(intensity <= most, intensity, 0.0)
-        limits.append(curve("intensity C/L · g^(β-1)", shown, floor=floor, dashed=True))
+        limits.append(curve("intensity C/L · gᵝ⁻¹", intensity, floor=floor, dashed=True))
     return tuple(limits)
 
 

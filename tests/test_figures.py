@@ -64,7 +64,7 @@ def test_marks_stand_where_the_speedup_is_1_and_half_the_acceleration(panels) ->
     (speedup, *_) = panel.series
     at = {mark.label: mark.x for mark in panel.marks}
     device = table5.logca("ultrasparc_t2", "aes")
-    assert at == {"g₁": device.break_even(), "g_A/2": device.half_acceleration()}
+    assert at == {"$g_1$": device.break_even(), "$g_{A/2}$": device.half_acceleration()}
     read_off = np.exp(np.interp(np.log([*at.values()]), np.log(speedup.x), np.log(speedup.y)))
     assert read_off == pytest.approx([1.0, 19 / 2], rel=1e-3)
 
@@ -152,3 +152,17 @@ def test_the_gallery_shows_caption_source_and_command(tmp_path: Path, capsys) ->
     assert "figure 11. Command: `dse figure cores-11`" in page
     assert [path.name for path in (tmp_path / "docs" / "pictures").iterdir()] == ["cores-11.png"]
     assert capsys.readouterr().out.splitlines()[-1].endswith("page.md")
+
+
+def test_every_core_of_figure_1_has_a_label(panels) -> None:
+    sheet, _ = sheets._sheet(panels["cores-1"])
+    written = {text.get_text() for text in sheet.axes[0].texts}
+    assert {mark.label for mark in panels["cores-1"][0].marks} <= written
+
+
+def test_labels_of_regions_stay_inside_their_panel(panels) -> None:
+    sheet, _ = sheets._sheet(panels["cores-9"])
+    for axes in sheet.axes:
+        low, high = axes.get_window_extent().intervalx
+        boxes = [text.get_window_extent() for text in axes.texts]
+        assert all(low <= box.xmin and box.xmax <= high for box in boxes)
