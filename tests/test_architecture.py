@@ -18,7 +18,7 @@ SOURCES = {
     for path in (ROOT / package).rglob("*.py")
 }
 ONLY_USERS = {
-    "importlib.metadata": {"dse.plugins", "dse.result", "dse.cli"},
+    "importlib.metadata": {"dse.plugins", "dse.result", "dse.cli.app"},
     "matplotlib": {
         "dse.labels",
         "dse.plots",
@@ -33,7 +33,7 @@ ONLY_USERS = {
     "pyarrow": {"dse.result"},
     "pymoo": {"dse.search.pymoo_methods"},
     "ruamel": {"dse.yaml_reader"},
-    "typer": {"dse.cli"},
+    "typer": {module for module in SOURCES if module.startswith("dse.cli.")},
 }
 
 
