@@ -178,10 +178,24 @@ def knee(loss: ArrayLike) -> int:
     ContractError
         There is no row, or a loss is NaN or infinite.
     """
+    return int(np.argmin(bend(loss)))
+
+
+def bend(loss: ArrayLike) -> Column:
+    """Return how far each row of a front is from the knee's ideal, (n,); `knee` is the least.
+
+    The sum of the objectives, each scaled to [0, 1] over the rows.
+
+    Raises
+    ------
+    ContractError
+        There is no row, or a loss is NaN or infinite.
+    """
     losses = _some(loss)
     spread = np.ptp(losses, axis=0)
     scaled = (losses - losses.min(axis=0)) / np.where(spread > 0, spread, 1.0)
-    return int(np.argmin(np.round(scaled.sum(axis=1), TIE_DECIMALS)))
+    rounded: Column = np.round(scaled.sum(axis=1), TIE_DECIMALS)
+    return rounded
 
 
 def _losses(loss: ArrayLike) -> NDArray[np.float64]:

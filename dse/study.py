@@ -65,7 +65,17 @@ def read(path: str | FilePath, overrides: Sequence[tuple[str, str]] = ()) -> Doc
     StudyError
         When the file is not well-formed or a path does not exist.
     """
-    found = document.read(FilePath(path))
+    return override(document.read(FilePath(path)), overrides)
+
+
+def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
+    """Return a document with fields replaced: pairs of dotted path and value.
+
+    Raises
+    ------
+    StudyError
+        When a path does not exist.
+    """
     counts: dict[str, dict[str, str]] = {}
     for name, value in overrides:
         stage, _, rest = name.partition(".")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,25 @@ def names(problem: Problem, index: Index) -> list[str]:
     choices = [(place, axis) for place, axis in enumerate(problem.space.axes) if not axis.ordered]
     chosen = (", ".join(axis.labels[row[place]] for place, axis in choices) for row in index)
     return [name or "as given" for name in chosen]
+
+
+def axis_text(problem: Problem, axis: Axis, row: Mapping[str, str]) -> str:
+    """Return what a row of a written table says of an axis: the inverse of `table`.
+
+    Raises
+    ------
+    KeyError, ValueError
+        When the row lacks a column, or a count is not a number.
+    """
+    if is_choice_of_scenario(problem, axis):
+        return row[axis_column(axis)]
+    name, _, rest = axis.name.partition(".")
+    stage = next(stage for stage in problem.stages if stage.name == name)
+    if stage.mixed:
+        return row[axis.name]
+    counts = {design: int(row[f"{name}.{design}"]) for design in stage.designs.names}
+    used = [design for design, count in counts.items() if count] or [stage.designs.names[0]]
+    return used[0] if rest == "design" else str(counts[used[0]])
 
 
 def join(tables: list[Table]) -> Table:

@@ -1,0 +1,117 @@
+"""Runs on disk, read back: the study as it was run, and its front as designs of that study."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dse import document, study, tables
+from dse.document import Document
+from dse.errors import OutputError
+from dse.problem import Problem
+from dse.space import Index
+from dse.study import Study, Sweep
+
+Row = Mapping[str, str]
+"""A line of front.csv: column -> text."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A finished run.
+
+    Attributes
+    ----------
+    folder
+        Where it lies.
+    manifest
+        Its manifest.json.
+    document
+        The study with the overrides of the command line.
+    sweep
+        Its sweep, None when it has none.
+    rows
+        Its front, one row per design.
+    """
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    document: Document
+    sweep: Sweep | None
+    rows: tuple[Row, ...]
+
+    def points(self) -> list[tuple[Study, Index]]:
+        """Return the study and its front, for every value of the sweep (or the one study)."""
+        if self.sweep is None:
+            prepared = study.prepare(self.document)
+            return [(prepared, find(prepared.problem, self.rows))]
+        column = str(self.manifest["sweep"])
+        found = []
+        for position, value in enumerate(self.sweep.values):
+            prepared = study.prepare(study.at(self.document, self.sweep, position))
+            chosen = tuple(row for row in self.rows if _same(row[column], value))
+            found.append((prepared, find(prepared.problem, chosen)))
+        return found
+
+
+def read(folder: Path) -> Finished:
+    """Return the run in `folder`.
+
+    Raises
+    ------
+    OutputError
+        When it is not the folder of a run, or its files do not belong together.
+    StudyError
+        When the study in its manifest has faults, because plug-ins have changed for instance.
+    """
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        with (folder / "front.csv").open(encoding="utf-8", newline="") as stream:
+            rows = tuple(csv.DictReader(stream))
+        text, file = manifest["study"], manifest["study_file"]
+        overrides = tuple(manifest["overrides"].items())
+    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+        raise OutputError(
+            f"{folder} is not the folder of a run ({error}); name one that `dse run` wrote"
+        ) from error
+    found = study.override(document.parse(text, file), overrides)
+    return Finished(folder, manifest, found, study.sweep_of(found), rows)
+
+
+def find(problem: Problem, rows: tuple[Row, ...]) -> Index:
+    """Return the designs (n, d) of `problem` that rows of a table stand for.
+
+    Raises
+    ------
+    OutputError
+        When a row is no design of the problem; the message names row and column.
+    """
+    index = np.zeros((len(rows), len(problem.sizes)), dtype=np.int64)
+    for number, row in enumerate(rows):
+        for place, axis in enumerate(problem.space.axes):
+            try:
+                written = tables.axis_text(problem, axis, row)
+                index[number, place] = _position(written, tables.axis_values(axis).tolist())
+            except (KeyError, ValueError) as error:
+                raise OutputError(
+                    f"row {number + 1} of the front is no design of its study: {axis.name}: {error}"
+                ) from error
+    return index
+
+
+def _position(written: str, values: list[Any]) -> int:
+    """Return where a value stands among those of an axis."""
+    for position, value in enumerate(values):
+        if _same(written, value):
+            return position
+    raise ValueError(f"{written!r} is not among its values")
+
+
+def _same(written: str, value: Any) -> bool:
+    return written == value if isinstance(value, str) else float(written) == value
