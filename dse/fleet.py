@@ -84,7 +84,7 @@ class Stage:
     def fleet(self, columns: Mapping[str, Column]) -> Fleet:
         """Return the fleet that the study columns choose."""
         clock = columns.get(f"{self.name}.clock", np.ones(1))
-        streams = _dependent_streams(columns)
+        streams = dependent_streams(columns)
         if self.mixed:
             positions = [np.array([position]) for position in range(len(self.designs.names))]
             return Fleet(self.counts(columns), positions, self.designs, clock, streams)
@@ -93,7 +93,7 @@ class Stage:
         return Fleet(counts, [chosen.astype(np.int64)], self.designs, clock, streams)
 
 
-def _dependent_streams(columns: Mapping[str, Column]) -> Column:
+def dependent_streams(columns: Mapping[str, Column]) -> Column:
     """Return how many tasks may be in flight: one per stream in a chained mode, else any."""
     chained = columns.get("workload_chained", np.zeros(1))
     streams = columns.get("workload_streams", np.full(1, np.inf))

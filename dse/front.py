@@ -65,6 +65,38 @@ def dominated(loss: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.
     return worse
 
 
+def beaten(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which rows of `loss`, (n, m), some row of `front` dominates."""
+    worse = np.zeros(len(loss), dtype=bool)
+    if not len(front) or not len(loss):
+        return worse
+    if loss.shape[1] == 2:
+        return _beaten_in_two(loss, front)
+    rows = np.arange(len(loss))
+    spread = np.ptp(front, axis=0)
+    order = np.argsort((front / np.where(spread > 0, spread, 1.0)).sum(axis=1), kind="stable")
+    part = np.asfortranarray(loss)
+    for point in front[order]:
+        beat = dominated(part, point)
+        if beat.any():
+            worse[rows[beat]] = True
+            rows, part = rows[~beat], np.asfortranarray(part[~beat])
+            if not len(rows):
+                break
+    return worse
+
+
+def _beaten_in_two(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
+    order = np.lexsort(front.T[::-1])
+    first, second = front[order].T
+    best = np.minimum.accumulate(second)  # the least second loss up to each first one
+    at = np.searchsorted(first, loss[:, 0], side="right") - 1
+    before = np.searchsorted(first, loss[:, 0], side="left") - 1
+    reached = np.where(at >= 0, best[at], np.inf)
+    strictly = np.where(before >= 0, best[before], np.inf)
+    return (reached < loss[:, 1]) | (strictly <= loss[:, 1])
+
+
 def _hopeful(losses: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the rows that may be non-dominated: all but those that a few pivots dominate.
 

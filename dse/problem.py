@@ -125,7 +125,8 @@ class Problem:
         return tuple(q.name for q in self.quantities if q.partial and q.name in used)
 
     @cached_property
-    def _bound_requirements(self) -> tuple[Step, ...]:
+    def bound_requirements(self) -> tuple[Step, ...]:
+        """The requirements whose columns the study provides."""
         available = self.available
         steps = (bind(requirement, available) for requirement in self.requirements)
         return tuple(step for step in steps if step is not None)
@@ -144,17 +145,18 @@ class Problem:
     @property
     def constraint_names(self) -> tuple[str, ...]:
         """What each column of a violation stands for, in words."""
-        plugins = (step.plugin for step in self._bound_requirements)
+        plugins = (step.plugin for step in self.bound_requirements)
         rules = tuple(plugin.rule for plugin in plugins if isinstance(plugin, Requirement))
         exists = tuple(f"{name} exists" for name in self._partial)
         return rules + exists + tuple(rule.text for rule in self.constraints)
 
     @cached_property
-    def _search_plan(self) -> tuple[Step, ...]:
+    def search_plan(self) -> tuple[Step, ...]:
+        """The quantities that losses and violations need, in order."""
         wanted = {goal.name for goal in self.goals}
         for rule in self.constraints:
             wanted.update(rule.expression.names)
-        for step in self._bound_requirements:
+        for step in self.bound_requirements:
             wanted.update(step.arguments)
         return self.graph.closure(wanted)
 
@@ -166,8 +168,8 @@ class Problem:
         ContractError
             When a feasible design has a loss that is not finite: names quantity and design.
         """
-        columns = self._columns(points, self._search_plan, self._bound_requirements)
-        violation = [step(columns) for step in self._bound_requirements]
+        columns = self._columns(points, self.search_plan, self.bound_requirements)
+        violation = [step(columns) for step in self.bound_requirements]
         violation += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self._partial]
         violation += [rule.expression.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]

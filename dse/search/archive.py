@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dse.errors import ContractError
 from dse.front import dominated, nondominated
-from dse.search.outcome import Outcome
+from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
 from dse.space import Block, Index, as_index, one_block
 
@@ -85,6 +85,8 @@ class Archive:
         self.problem = problem
         self.total = total
         self.evaluated = 0
+        self.witnessed = 0
+        self.given_up = 0
         self.feasible = 0
         axes, objectives = len(problem.sizes), problem.objective_count
         self._progress = progress
@@ -134,6 +136,18 @@ class Archive:
             self._progress(self.evaluated, self.total)
         return evaluation
 
+    def witness(self, index: Index) -> Evaluation:
+        """Evaluate designs (n, d) that are shown and judged by, but are not yet of the front."""
+        evaluation = self.problem.evaluate(index)
+        hashed = hashes(index, self.problem.sizes)
+        feasible = evaluation.feasible
+        self.witnessed += len(index)
+        for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
+            sample.add(index, hashed, chosen)
+        if not feasible.any() and not self.feasible and len(index):
+            self._update_constraints(index, evaluation.violation)
+        return evaluation
+
     def unseen(self, random: np.random.Generator, count: int) -> Index:
         """Return up to `count` distinct random designs that `evaluate` has not seen."""
         sizes = self.problem.sizes
@@ -148,20 +162,22 @@ class Archive:
             found.update(zip(_keys(new), new, strict=True))
         return np.array(list(found.values()), dtype=np.int64).reshape(-1, len(sizes))
 
-    def outcome(self) -> Outcome:
-        """Return what was found."""
-        if not self.evaluated:
+    def outcome(self, certificate: Certificate | None = None) -> Outcome:
+        """Return what was found, and how."""
+        if not self.evaluated and not self.witnessed:
             raise ContractError("a search that evaluated nothing has no outcome")
         nearest = None if self.feasible else self._nearest
         order = _lexicographic(self._front_index)
-        sample = np.concatenate([part.index for part in self._samples])
+        sample = np.unique(np.concatenate([part.index for part in self._samples]), axis=0)
         return Outcome(
             front_index=self._front_index[order],
             front_loss=self._front_loss[order],
             sample_index=sample[_lexicographic(sample)],
             evaluated=self.evaluated,
             feasible=self.feasible,
-            exact=self.evaluated == self.problem.size,
+            witnessed=self.witnessed,
+            certificate=certificate or Certificate(),
+            exact=self.evaluated + self.given_up == self.problem.size,
             nearest_index=None if nearest is None else np.array(nearest[1], dtype=np.int64),
             nearest_violation=None if nearest is None else nearest[2],
             satisfied=frozenset() if self.feasible else frozenset(self._satisfied),
