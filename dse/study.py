@@ -92,7 +92,7 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
 def _stage_names(found: Document) -> list[str]:
     stages = found.data.get("stages")
     items = [item for item in stages if isinstance(item, dict)] if isinstance(stages, list) else []
-    return [str(item.get("name") or item.get("core")) for item in items]
+    return [str(document.stage_name(item)) for item in items]
 
 
 def _is_stage_field(name: str) -> bool:
