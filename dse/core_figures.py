@@ -170,7 +170,7 @@ class Figures:
         """Report a column that is called like a figure but has no unit, or none that is known."""
         stems = {units.stem(name) or name for name, _ in forms}
         labels = sorted({units.label(name) for name, _ in forms} - {""})
-        for name, (place, header) in self._headers.items():
+        for name, (place, _) in self._headers.items():
             alike = units.stem(name) in stems or any(name.startswith(f"{s}_") for s in stems)
             if alike and name not in self.used and self.table.share_of_numbers(place) > 0.5:
                 rule = "its unit is missing, or not that of the figure"

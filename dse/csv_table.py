@@ -118,6 +118,8 @@ def _converted(cells: Sequence[str], factor: Fraction) -> Column:
 
 def _scaled(cell: str, exponent: int) -> str:
     mantissa, mark, power = cell.strip().lower().partition("e")
+    if len(power) > 9:  # beyond every float, or padded with zeros
+        return _scaled(repr(float(cell)), exponent)
     if mantissa[-1:] in "nfy":  # nan, inf, infinity
         return cell
     return f"{mantissa}e{int(power) + exponent if mark else exponent}"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dse import csv_table
 from dse.csv_table import LARGEST_BYTE, CsvTable
 from dse.document import Document
-from dse.errors import StudyError, nearest
+from dse.errors import OutputError, StudyError, nearest
 from dse.faults import Faults
 from dse.position import KeyPath
 
@@ -73,3 +73,35 @@ def copies(found: Mapping[str, Input]) -> dict[str, dict[str, Any]]:
         taken.add(name)
         said[written] = {"copy": f"{FOLDER}/{name}", "sha256": entry.sha256}
     return said
+
+
+def write(found: Mapping[str, Input], folder: Path) -> None:
+    """Write copies of tables into the folder of a run, as its manifest says."""
+    for written, said in copies(found).items():
+        target = folder / said["copy"]
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(found[written].content)
+
+
+def restored(document: Document, tables: Mapping[str, Any], folder: Path) -> Document:
+    """Return the study of a run with its tables in the folder of the run.
+
+    Raises
+    ------
+    OutputError
+        When a copy is missing, or is not the table that was run.
+    """
+    places = {}
+    for written, said in tables.items():
+        place = folder / said["copy"]
+        try:
+            content = place.read_bytes()
+        except OSError as error:
+            raise OutputError(f"{place} cannot be read: {error.strerror}") from error
+        if Input(written, content).sha256 != said["sha256"]:
+            raise OutputError(
+                f"{place} has changed since the run: its hash is not the one in manifest.json; "
+                f"restore it, or run the study again"
+            )
+        places[written] = place
+    return replace(document, inputs=places)
