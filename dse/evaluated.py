@@ -65,6 +65,19 @@ def space(written: schema.Study, scenario: Scenario, faults: Faults) -> tuple[Sp
     return Space((axis,)), Graph((), quantities, {})
 
 
+def with_quantities(written: schema.Study, known: Collection[str]) -> schema.Study:
+    """Return a study whose objectives may be written like headers: ``area_um2`` for ``area_m2``."""
+    objectives = {}
+    for name, sense in written.objectives.items():
+        try:
+            quantity = headers.read(name).name
+        except UnitError:
+            quantity = name
+        free = quantity in known and quantity not in written.objectives
+        objectives[quantity if free else name] = sense
+    return written.model_copy(update={"objectives": objectives})
+
+
 def _refuse_models(written: schema.Study, faults: Faults) -> None:
     for name in MODELLED:
         if name in written.model_fields_set:
@@ -128,7 +141,7 @@ def _candidates(table: CsvTable, places: Places, objectives: Collection[str]) ->
             name = headers.read(written).name
         except UnitError:
             continue
-        if name not in objectives and units.stem(name) not in objectives:
+        if not {written, name, units.stem(name)} & set(objectives):
             free.append(written)
     return free
 

@@ -92,7 +92,7 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
             continue
         found = document.override(found, _settable(found, name), value)
     for stage, fleet in counts.items():
-        written = ", ".join(f"{design}: {count}" for design, count in fleet.items())
+        written = ", ".join(f"{json.dumps(design)}: {count}" for design, count in fleet.items())
         found = document.override(found, f"stages.{stage}.counts", f"{{{written}}}")
     return found
 
@@ -172,6 +172,7 @@ def _over_designs(found: Document, written: schema.Study, faults: Faults) -> Stu
     _check_method(written, faults)
     space, graph = evaluated.space(written, scenario, faults)
     quantities = {quantity.name: quantity for quantity in graph.objectives}
+    written = evaluated.with_quantities(written, quantities)
     goals = _goals(written, graph, quantities, faults)
     numbers = [name for name, quantity in quantities.items() if not quantity.labels]
     constraints = _constraints(written, numbers, faults)
