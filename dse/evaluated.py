@@ -6,15 +6,17 @@ may name, and the search chooses rows.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse import headers, inputs, schema, table_rows, units
+from dse import document, headers, inputs, schema, table_rows, units
 from dse.axes import choices
 from dse.contract import Column, Objective
 from dse.csv_table import CsvTable
+from dse.document import Document
 from dse.errors import StudyError, UnitError, nearest
 from dse.faults import Faults, Path
 from dse.graph import Graph
@@ -63,6 +65,14 @@ def space(written: schema.Study, scenario: Scenario, faults: Faults) -> tuple[Sp
     chosen = {name: values[rows] for name, values in columns.items()}
     axis = choices(DESIGN, chosen, [names[row] for row in rows])
     return Space((axis,)), Graph((), quantities, {})
+
+
+def only(found: Document, name: str) -> Document:
+    """Return a study over evaluated designs with one of them left."""
+    said = found.data["designs"]
+    if isinstance(said, str):
+        found = document.override(found, "designs", json.dumps({"table": said}))
+    return document.override(found, "designs.only", json.dumps([name]))
 
 
 def with_quantities(written: schema.Study, known: Collection[str]) -> schema.Study:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import csv
+import io
 import json
 import subprocess
 import sys
@@ -17,11 +20,11 @@ from hypothesis import strategies as st
 
 import dse
 from dse import contract, csv_table, finished, headers, plugins, preference, study
-from dse.errors import InfeasibleError, OutputError, StudyError, UnitError
+from dse.errors import DseError, InfeasibleError, OutputError, StudyError, UnitError
 from dse.front import nondominated
 from dse.result import FILES
 from dse.search.exact import CHUNK
-from tests.conftest import STUDIES, problem_of, solved
+from tests.conftest import STUDIES, everything, problem_of, solved
 
 # Figures of no real core: they only have to be possible.
 AES = """design,area_um2,clock_mhz,cycles_per_block,power_mw
@@ -490,3 +493,60 @@ def test_a_sweep_over_tables_reads_back_each_with_its_own_designs(write, tmp_pat
     found = finished.read(tmp_path / "run").points()
     for (_, index), answer in zip(found, result.run.answers, strict=True):
         assert np.array_equal(index, answer.outcome.front_index)
+
+
+CELLS = [
+    "",
+    "a",
+    "1",
+    "-1",
+    "0",
+    "nan",
+    "1e999",
+    "1,5",
+    '"',
+    "x\ny",
+    "1e5",
+    "\x00",
+    "é",
+    " 2 ",
+    "#",
+]
+HEADERS = [
+    "design",
+    "area_um2",
+    "area_m2",
+    "clock_mhz",
+    "cycles_per_task",
+    "power_mw",
+    "payload_bit",
+]
+HEADERS += [
+    "unroll",
+    "latency",
+    "size_mb",
+    "b",
+    "per_s",
+    "area_uncertainty_percent",
+    "",
+    "Area [um2]",
+]
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_whatever_stands_in_a_table_runs_or_is_told(data: st.DataObject, tmp_path_factory) -> None:
+    folder = tmp_path_factory.mktemp("fuzz")
+    rows = [line.split(",") for line in AES.splitlines()]
+    for _ in range(data.draw(st.integers(1, 4))):
+        row, column = data.draw(st.integers(0, 4)), data.draw(st.integers(0, 4))
+        rows[row][column] = data.draw(st.sampled_from(CELLS if row else HEADERS))
+    quoted = data.draw(st.booleans())
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    table = text.getvalue() if quoted else "\n".join(map(",".join, rows))
+    (folder / "cores.csv").write_text(table, encoding="utf-8")
+    for text in (STUDY, OVER_RESULTS.replace("results", "cores").replace("Area", "area")):
+        (folder / "study.yaml").write_text(text)
+        with contextlib.suppress(DseError):
+            everything(problem_of(folder / "study.yaml"))
