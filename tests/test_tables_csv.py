@@ -168,11 +168,19 @@ def test_seven_figures_of_a_synthesis_report_are_enough_and_the_rest_is_stated(w
         ("cycles_per_task,leakage_power_uw", "10,500", "dynamic_power_w", 2.5e-3),
         ("cycles_per_task,dynamic_power_uw", "10,500", "leakage_power_w", 2.5e-3),
         ("cycles_per_task,read_bit", "10,256", "read_byte", 32),
+        ("bandwidth_gbyte_per_s", "1.2", "cycles_per_task", 10),
+        ("cycles_per_task,leakage_power_uw", "10,0", "leakage_power_w", 0),
     ],
 )
 def test_figures_come_in_several_forms(write, header, row, field, value) -> None:
     table = f"name,area_um2,clock_mhz,power_mw,{header}\na,100,750,3,{row}\n"
     assert getattr(metrics(write, table), field)[0] == pytest.approx(value, rel=1e-12)
+
+
+def test_a_payload_may_stand_in_the_table_in_bytes(write) -> None:
+    table = AES.replace("power_mw", "power_mw,payload_byte").replace("\n", ",16\n")
+    found = metrics(write, table.replace("byte,16", "byte"), "{}")
+    assert found.payload_bit.tolist() == [128] * 4
 
 
 def test_columns_are_called_as_the_study_says_in_any_header(write) -> None:
@@ -550,3 +558,11 @@ def test_whatever_stands_in_a_table_runs_or_is_told(data: st.DataObject, tmp_pat
         (folder / "study.yaml").write_text(text)
         with contextlib.suppress(DseError):
             everything(problem_of(folder / "study.yaml"))
+
+
+def test_what_models_guarantee_is_not_asked_of_designs_that_have_none(write) -> None:
+    """Columns may share the names of quantities: here energy is not power over throughput."""
+    header = "id,total_power_w,energy_j_per_bit,throughput_bit_per_s"
+    write(f"{header}\na,1,1,5\nb,2,2,7\n", "results.csv")
+    text = "designs: results.csv\nobjectives: {total_power: minimise, throughput: maximise}\n"
+    assert dse.run(write(text)).front["design"].tolist() == ["a", "b"]
