@@ -6,6 +6,7 @@ import contextlib
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from dse.errors import DseError, InfeasibleError, OutputError, StudyError, UnitE
 from dse.front import nondominated
 from dse.result import FILES
 from dse.search.exact import CHUNK
-from tests.conftest import STUDIES, everything, problem_of, solved
+from tests.conftest import ROOT, STUDIES, everything, problem_of, solved
 
 # Figures of no real core: they only have to be possible.
 AES = """design,area_um2,clock_mhz,cycles_per_block,power_mw
@@ -212,6 +213,14 @@ def test_parameters_name_designs_and_choose_among_them(write) -> None:
         ]
         or True
     )
+
+
+def test_the_example_of_the_documentation_answers_as_it_says(write) -> None:
+    text = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
+    section = text.partition("## Your own cores and designs")[2]
+    table, example, answer = re.findall(r"```\w+\n(.*?)```", section, re.DOTALL)[:3]
+    write(table, "aes.csv")
+    assert answer in dse.run(write(example)).summary() + "\n"
 
 
 def test_uncertainty_is_kept_beside_the_metrics_it_belongs_to(write) -> None:
