@@ -170,6 +170,7 @@ def test_seven_figures_of_a_synthesis_report_are_enough_and_the_rest_is_stated(w
         ("cycles_per_task,leakage_power_uw", "10,500", "dynamic_power_w", 2.5e-3),
         ("cycles_per_task,dynamic_power_uw", "10,500", "leakage_power_w", 2.5e-3),
         ("cycles_per_task,read_bit", "10,256", "read_byte", 32),
+        ("cycles_per_task,read_ports", "10,2", "read_byte", 16),
         ("bandwidth_gbyte_per_s", "1.2", "cycles_per_task", 10),
         ("cycles_per_task,leakage_power_uw", "10,0", "leakage_power_w", 0),
     ],
