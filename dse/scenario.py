@@ -18,17 +18,19 @@ from dse.axes import choices, expand, numeric
 from dse.errors import UnitError, nearest
 from dse.faults import Faults
 from dse.fields import Section, unit_of
+from dse.inputs import Input
 from dse.records import interface_columns, kernel_columns, neutral, platform_columns
 from dse.space import Axis, constant
 
 
 @dataclass
 class Scenario:
-    """Columns that every design shares, axes that replace them, and what was assumed."""
+    """Columns that every design shares, axes that replace them, what was assumed and read."""
 
     constants: dict[str, float] = field(default_factory=dict)
     axes: list[Axis] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    inputs: dict[str, Input] = field(default_factory=dict)
 
     @property
     def names(self) -> set[str]:
