@@ -72,7 +72,7 @@ def get(kind: type[Kind], name: str, within: Document) -> tuple[Kind, Use | None
     path = locate(within, name)
     if not path.is_file():
         raise UnknownPluginError(
-            f"there is no file {quoted(str(path))}", "a path counts from the folder of the study"
+            f"there is no file {str(path)!r}", "a path counts from the folder of the study"
         )
     found = read(path)
     section = KINDS[kind]

@@ -44,7 +44,7 @@ LINK = {
     "host_power": "80 W",
 }
 KERNEL = {"name": "aes_here", "index": "1.2 ns/B", "offset": "100 ns"}
-BOARD = {"name": "board", "usable_power": "9 W", "memory_bandwidth": "6 GB/s"}
+BOARD = {"name": "board", "usable_power": "9 W", "memory_bandwidth": "60 GB/s"}
 ORIGIN = {"method": "by hand", "file": "data.csv", "date": "2026-01-31"}
 STUDY = """\
 # Which fleet, and which link?
@@ -90,7 +90,7 @@ def test_records_stand_where_names_do_and_results_say_so(folder: Path) -> None:
     assert device.labels == ("my_link", "sparc_t4_engine")
     assert device.columns["interface_overhead_s"].tolist() == [1e-6, 0]
     assert prepared.problem.space.constants["kernel_offset_s"] == 1e-7
-    assert prepared.problem.space.constants["budget_memory_byte_per_s"] == 6e9
+    assert prepared.problem.space.constants["budget_memory_byte_per_s"] == 60e9
     note = next(note for note in prepared.notes if note.startswith("core"))
     digest = prepared.inputs[-1].sha256[:12]
     assert note == (
@@ -169,7 +169,7 @@ def test_faults_name_the_line_of_the_record(folder: Path) -> None:
         "records/link.yaml:2:3: interface.name: 'my link'; a name is letters, digits and "
         "underscores, and starts with a letter; write for instance des_1",
         "records/link.yaml:3:3: interface.overhead: '3 W'; its unit must be cycles or s; "
-        "write the value with its unit, such as '15 cycle'",
+        "write the value with its unit, such as '15 cycles'",
         "records/link.yaml:4:3: interface.latncy: this key is not known here; "
         "did you mean 'latency'?",
         "records/link.yaml:5:1: kernel.name: it is missing; this section needs `name`; "
@@ -193,10 +193,10 @@ def test_faults_of_a_law(folder: Path) -> None:
         "core.laws: it is missing; a core needs dynamic_power and cycles_per_task or rate or "
         "bandwidth; add dynamic_power: ...",
         "core.laws.area.coefficients: affine over 1 parameters has 2 coefficients; write 2",
-        "core.laws.payload.coefficients: a plain number is needed, not one in bit; "
-        "write a number without a unit",
         "core.laws.payload.over.0: 'm'; this is no parameter of the core, or stands twice; "
         "known: n",
+        "core.laws.payload.coefficients: a plain number is needed, not one in bit; "
+        "write a number without a unit",
         "core.laws.colour: 'colour'; this quantity is not known; did you mean 'clock'?",
     ]
 
@@ -205,8 +205,12 @@ def test_a_file_that_is_not_there_or_holds_something_else(folder: Path) -> None:
     text = STUDY.replace("records/link.yaml,", "records/lnk.yaml,", 1)
     (folder / "study.yaml").write_text(text.replace("law.yaml", "law.yml").replace("board", "link"))
     assert faults(folder / "study.yaml") == [
-        "study.yaml:3:10: stages.0.core: 'records/my law.yml'; there is no file "
-        f"'{folder / 'records' / 'my law.yml'}'; a path counts from the folder of the study",
+        "study.yaml:3:11: stages.0.core: 'records/my law.yml'; there is no file "
+        "'records/my law.yml'; a path counts from the folder of the study",
+        "study.yaml:4:10: budget.platform: 'records/link.yaml'; the file has no section "
+        "`platform`; it has interface, kernel",
+        "study.yaml:6:22: axes.interface.device.0: 'records/lnk.yaml'; there is no file "
+        "'records/lnk.yaml'; a path counts from the folder of the study",
     ]
 
 
