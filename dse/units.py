@@ -115,6 +115,17 @@ def parse_any(text: str | float) -> tuple[float, str]:
     return _to_float(number, factor), written
 
 
+def factor(unit: str) -> tuple[Fraction, str]:
+    """Return what a value in a written unit is multiplied by, and the suffix of the SI unit.
+
+    Examples
+    --------
+    >>> factor("mW"), factor("Gbps")
+    ((Fraction(1, 1000), 'w'), (Fraction(1000000000, 1), 'bit_per_s'))
+    """
+    return _unit(unit, "")
+
+
 def scale(values: Iterable[float], name: str) -> tuple[float, str]:
     """Return one factor and unit label that suit a column in SI: divide by the factor.
 
