@@ -16,6 +16,7 @@ from dse import (
     core_table,
     document,
     fit_law,
+    headers,
     inputs,
     schema,
     study,
@@ -311,17 +312,10 @@ def quantity_of(name: str) -> str:
     return "dynamic_power" if name == TOTAL else name
 
 
-def written(value: float, name: str) -> str | float:
-    """Return a value to twelve digits, with its unit in a customary prefix if it has one."""
-    factor, unit = units.scale([value], name)
-    text = f"{value / factor:.12g}"
-    return f"{text} {unit}" if unit else float(text)
-
-
 def _law(quantity: str, fitted: Fitted) -> Any:
     law = fitted.law
     names = core_law.unit_names(quantity, law.form, len(law.coefficients))
-    values = [written(*pair) for pair in zip(law.coefficients, names, strict=True)]
+    values = [units.written(*pair) for pair in zip(law.coefficients, names, strict=True)]
     if law.form == "constant":
         return values[0]
     return {"form": law.form, "over": list(law.over), "coefficients": values}
@@ -339,7 +333,7 @@ def _support(name: str, fitted: Fitted) -> dict[str, Any]:
         "rms": units.show(fitted.rms, column),
         "leave_one_out": units.show(fitted.leave_one_out, column),
         "intervals": [
-            [written(low, unit), written(high, unit)]
+            [units.written(low, unit), units.written(high, unit)]
             for (low, high), unit in zip(fitted.intervals, names, strict=True)
         ],
     }

@@ -97,11 +97,15 @@ def fit(parameters: Mapping[str, Column], values: Column, form: str | None = Non
     law, error = min(alike, key=lambda entry: len(entry[0].coefficients))
     return Fitted(
         law=law,
-        leave_one_out=error,
-        residuals=law(parameters) - values,
+        leave_one_out=float(_unless_rounding(np.array(error), values)),
+        residuals=_unless_rounding(law(parameters) - values, values),
         intervals=_intervals(law, parameters, values),
         others=tuple(entry for entry in ranked if entry[0] is not law),
     )
+
+
+def _unless_rounding(errors: Column, values: Column) -> Column:
+    return np.where(np.abs(errors) <= _ALIKE**1.5 * np.abs(values).max(), 0.0, errors)
 
 
 def _laws(parameters: Mapping[str, Column], values: Column, form: str | None) -> Iterator[Law]:
@@ -138,6 +142,8 @@ def _basis(form: str, table: Matrix) -> Matrix:
 
 
 def _linear(basis: Matrix, values: Column) -> Column | None:
+    if basis.shape[1] == 1:
+        return np.array([values.mean()])
     scale = np.linalg.norm(basis, axis=0)
     found, _, rank, _ = np.linalg.lstsq(basis / scale, values, rcond=1e-10)
     rounding = 1e-13 * float(np.linalg.norm(values))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dse import core_law, fit_core, fit_law, report, units, user_records
+from dse import core_law, fit_core, fit_law, fit_platform, report, units, user_records
 from dse.commands import print_json, settings
+
+COUNTED = "a path that counts from the folder of the study"
 
 
 def target(data: Path, out: Path | None) -> tuple[Path, str]:
@@ -50,7 +53,7 @@ def core(
     print(report.catalogue(list(_core_support(found)), ("quantity", "intervals", "next best")))
     for text in found.assumed:
         print(f"note: assumed for every design: {text}")
-    print(f"\nwritten to {path}: use it as `core: {path}`, counted from the study's folder")
+    print(f"\nwritten to {path}: use it as `core: {path}`, {COUNTED}")
 
 
 def _core_rows(found: fit_core.CoreFit) -> Iterator[Sequence[str]]:
@@ -109,3 +112,26 @@ def _core_facts(found: fit_core.CoreFit) -> dict[str, Any]:
         "assumed": found.assumed,
         "laws": laws,
     }
+
+
+def platform(data: Path, out: Path | None, precision: str, *, force: bool, as_json: bool) -> None:
+    """Fit a platform, write its record, print it and how well it fits."""
+    path, name = target(data, out)
+    done = fit_platform.from_table(data, name, precision)
+    sections, origin = fit_platform.record(done)
+    user_records.write(path, sections, origin, force=force)
+    if as_json:
+        errors = {f"{name}_relative_error": values for name, values in done.found.errors.items()}
+        fitted = {key: value for key, value in asdict(done.found.platform).items() if value != ""}
+        print_json({"record": str(path), **fitted, **errors, "notes": done.found.notes})
+        return
+    print(f"{len(done.runs)} runs of {data}: {done.fit.method}\n")
+    fields = asdict(done.found.platform).items()
+    shown = [(key, units.show(value, key)) for key, value in fields if isinstance(value, float)]
+    print(report.catalogue(shown, ("platform", "value")))
+    print()
+    for name, said in origin["residuals"].items():
+        print(f"{name}: half of the runs within {said['median_of_size']}, worst {said['largest']}")
+    for text in done.found.notes:
+        print(f"note: {text}")
+    print(f"\nwritten to {path}: use it as `budget.platform: {path}`, {COUNTED}")

@@ -59,3 +59,24 @@ def core(
     from dse import fitting
 
     fitting.core(table, out, over or [], form or [], set_ or [], force=force, as_json=json)
+
+
+@fit.command()
+def platform(
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA.csv", help="A row per run: work, traffic, time and energy, with units."
+        ),
+    ],
+    out: Record = None,
+    precision: Annotated[
+        str, typer.Option(help="Precision of the operations: single or double.")
+    ] = "single",
+    force: Force = False,
+    json: AsJson = False,
+) -> None:
+    """Fit the energy roofline of a platform to measured runs."""
+    from dse import fitting
+
+    fitting.platform(data, out, precision, force=force, as_json=json)
