@@ -59,7 +59,8 @@ class Law:
     def __call__(self, parameters: Mapping[str, Column]) -> Column:
         """Return the quantity, shaped like the parameters broadcast."""
         values = [parameters[name] for name in self.over]
-        return evaluate(self.form, values, self.coefficients)
+        size = np.broadcast_shapes(*(np.shape(column) for column in parameters.values()))
+        return np.broadcast_to(evaluate(self.form, values, self.coefficients), size)
 
 
 def evaluate(form: str, values: Sequence[Column], coefficients: Sequence[float]) -> Column:
@@ -119,7 +120,7 @@ def _metrics(
     laws: Mapping[str, Law], parameters: Sequence[Parameter], columns: Mapping[str, Column]
 ) -> CoreMetrics:
     size = np.broadcast_shapes(*(np.shape(column) for column in columns.values()))
-    given = {name: np.broadcast_to(law(columns), size) for name, law in laws.items()}
+    given = {name: law(columns) for name, law in laws.items()}
     payload = given["payload"]
     if "cycles_per_task" not in given:
         rate = given["rate"] if "rate" in given else given["bandwidth"] / payload

@@ -197,16 +197,21 @@ def _candidates(table: CsvTable, places: Mapping[str, int], faults: Faults) -> l
     names = [
         name
         for name, place in places.items()
-        if name not in core_table.KNOWN
-        and not units.suffix(name)
-        and name == headers.read(name).name
-        and table.share_of_numbers(place) == 1.0
+        if name not in core_table.KNOWN and _is_plain(name) and table.share_of_numbers(place) == 1.0
     ]
     if len(names) != 1:
         shown = f"they may be {', '.join(names)}" if names else "no column holds plain numbers"
         rule = f"which columns are the parameters is open: {shown}"
         faults.add((), rule, f"add --over {names[0] if names else 'NAME'}", "")
     return names[:1]
+
+
+def _is_plain(header: str) -> bool:
+    """Tell a header without a unit."""
+    try:
+        return headers.read(header).name == header and not units.suffix(header)
+    except UnitError:
+        return False
 
 
 def _fits(

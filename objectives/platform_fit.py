@@ -6,12 +6,16 @@ Source: Choi, Dukhan, Liu, Vuduc, IPDPS 2014, section V-A.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from dse.contract import PRECISIONS, Column, Platform
 from dse.contract.fits import Fit, FittedPlatform
 from objectives.energy_roofline_fit import Measurements, RooflineFit, fit
+
+_FELT = 0.01
+"""A unit bounds a run whose time changes by this share when the unit is twice as fast."""
 
 
 def platform(
@@ -46,11 +50,11 @@ def platform(
     if not found.runs_per_regime["cap"]:
         found = fit(runs, capped=False)
         notes.append("no run is slowed by a power cap, so that the record has none")
-    for regime, cost in (("memory", "bandwidth"), ("compute", "rate of operations")):
-        if not found.runs_per_regime[regime]:
-            notes.append(
-                f"no run is bound by {regime}: its {cost} is not determined, only possible"
-            )
+    for cost, figure in (("time_per_byte", "bandwidth"), ("time_per_op", "rate of operations")):
+        faster = replace(found.model, **{cost: getattr(found.model, cost) / 2})
+        change = faster.time(work_op, traffic_byte) / found.model.time(work_op, traffic_byte) - 1
+        if np.abs(change).max() < _FELT:
+            notes.append(f"no run is bound by the {figure}, which may as well be higher")
     return FittedPlatform(
         platform=_record(found, precision),
         errors={name: found.relative_error(runs, name) for name in ("time", "energy")},
