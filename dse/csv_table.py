@@ -11,6 +11,7 @@ import csv
 import io
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,6 +27,7 @@ LARGEST_BYTE = 256_000_000
 """Largest table, in bytes."""
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_PLAIN = frozenset("0123456789.+-")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
@@ -76,18 +78,20 @@ class CsvTable:
         Each value is the float nearest to the exact product where `factor` is a power of ten.
         """
         cells = self.columns[column]
-        if not _are_plain(cells):
-            cells = tuple(cell if is_number(cell) else "nan" for cell in cells)
-        values = _converted(cells, factor)
+        power = _power_of_ten(factor)
+        exponent, rest = (0, float(factor)) if power is None else (power, 1.0)
+        values = _plain(cells, exponent)
+        if values is None:
+            values = np.array([_number(cell.strip(), exponent) for cell in cells])
         for row in np.flatnonzero(~np.isfinite(values)):
-            cell = self.columns[column][row].strip()
-            faults.append(self.fault(int(row), column, *_not_a_number(cell)))
-        return values
+            faults.append(self.fault(int(row), column, *_not_a_number(cells[row].strip())))
+        return values * rest
 
     def share_of_numbers(self, column: int) -> float:
         """Return the share of cells in a column that are numbers."""
-        cells = self.columns[column]
-        return 1.0 if _are_plain(cells) else sum(map(is_number, cells)) / len(cells)
+        counts = Counter(self.columns[column])
+        numbers = sum(count for cell, count in counts.items() if is_number(cell))
+        return numbers / len(self)
 
 
 def is_number(cell: str) -> bool:
@@ -95,34 +99,28 @@ def is_number(cell: str) -> bool:
     return _NUMBER.fullmatch(cell.strip()) is not None
 
 
-def _are_plain(cells: Sequence[str]) -> bool:
-    """Tell, for many cells at once, whether `float` reads them, and reads no more than we do."""
-    text = "".join(cells)
-    if not text.isascii() or "_" in text:
-        return False
+def _plain(cells: Sequence[str], exponent: int) -> Column | None:
+    """Return cells times a power of ten if all are digits with a point: the quick way.
+
+    The exponent goes into the text, so that 0.72 mm2 is the float next to 7.2e-7.
+    """
+    if not set("".join(cells)) <= _PLAIN:
+        return None
+    tail = f"e{exponent}" if exponent else ""
     try:
-        list(map(float, cells))
+        return np.array([float(cell + tail) for cell in cells], dtype=np.float64)
     except ValueError:
-        return False
-    return True
+        return None
 
 
-def _converted(cells: Sequence[str], factor: Fraction) -> Column:
-    exponent = _power_of_ten(factor)
-    if factor == 1 or exponent is None:
-        return np.array(list(map(float, cells)), dtype=np.float64) * float(factor)
-    # the exponent goes into the text, so that 0.72 mm2 is the float next to 7.2e-7
-    scaled = (_scaled(cell, exponent) for cell in cells)
-    return np.array(list(map(float, scaled)), dtype=np.float64)
-
-
-def _scaled(cell: str, exponent: int) -> str:
-    mantissa, mark, power = cell.strip().lower().partition("e")
+def _number(cell: str, exponent: int) -> float:
+    """Return one cell times a power of ten, NaN when it is no number."""
+    if not is_number(cell):
+        return math.nan
+    mantissa, mark, power = cell.lower().partition("e")
     if len(power) > 9:  # beyond every float, or padded with zeros
-        return _scaled(repr(float(cell)), exponent)
-    if mantissa[-1:] in "nfy":  # nan, inf, infinity
-        return cell
-    return f"{mantissa}e{int(power) + exponent if mark else exponent}"
+        return float(cell) * 10.0**exponent
+    return float(f"{mantissa}e{int(power) + exponent if mark else exponent}")
 
 
 def _power_of_ten(factor: Fraction) -> int | None:
@@ -170,16 +168,15 @@ def parse(content: bytes, file: str) -> CsvTable:
     while skipped < len(lines) and (not lines[skipped].strip() or lines[skipped][0] == "#"):
         skipped += 1
     start = Position(skipped + 1, 1, file)
-    records = list(_records(lines, start))
+    at, records = _records(lines, start)
     if not records:
         raise StudyError([start.fault((), "", "the table is empty", "write a header and rows")])
-    (at, header), *rows = records
-    headers = tuple(cell.strip() for cell in header)
+    headers, rows = tuple(cell.strip() for cell in records[0]), records[1:]
     _check_separator(headers, start)
     kept = [place for place, name in enumerate(headers) if name or _any(rows, place)]
-    faults = list(_header_faults(headers, kept, lines, at, file))
+    faults = list(_header_faults(headers, kept, lines, at[0], file))
     count = len(headers)
-    for line, cells in rows:
+    for line, cells in zip(at[1:], rows, strict=True):
         if len(cells) != count:
             place = Position(line, 1, file)
             rule = f"the header has {count} cells and this row {len(cells)}"
@@ -189,18 +186,18 @@ def parse(content: bytes, file: str) -> CsvTable:
         faults.append(start.fault((), "", "the table has no rows", "write a row per design"))
     if faults:
         raise StudyError(faults)
-    columns = tuple(zip(*(cells for _, cells in rows), strict=True))
+    columns = tuple(zip(*rows, strict=True))
     return CsvTable(
         file=file,
         text=text,
         headers=tuple(headers[place] for place in kept),
         columns=tuple(columns[place] for place in kept),
-        lines=tuple(line for line, _ in records),
+        lines=tuple(at),
     )
 
 
-def _any(rows: Sequence[tuple[int, list[str]]], place: int) -> bool:
-    return any(place < len(cells) and cells[place].strip() for _, cells in rows)
+def _any(rows: Sequence[Sequence[str]], place: int) -> bool:
+    return any(place < len(cells) and cells[place].strip() for cells in rows)
 
 
 def _decoded(content: bytes, file: str) -> str:
@@ -218,20 +215,23 @@ def _decoded(content: bytes, file: str) -> str:
         raise StudyError([fault]) from None
 
 
-def _records(lines: Sequence[str], start: Position) -> Iterator[tuple[int, list[str]]]:
-    """Yield every record that is not blank and the line where it starts."""
+def _records(lines: Sequence[str], start: Position) -> tuple[list[int], list[list[str]]]:
+    """Return the line where each record starts that is not blank, and its cells."""
     skipped = start.line - 1
     reader = csv.reader(lines[skipped:], strict=True)
-    line = start.line
+    found: list[list[str]] = []
+    ends = [skipped]
     try:
         for cells in reader:
-            if any(cells):
-                yield line, cells
-            line = skipped + reader.line_num + 1
+            found.append(cells)
+            ends.append(skipped + reader.line_num)
     except csv.Error as error:
         rule = f"it is not comma-separated values: {error}"
-        fault = start._replace(line=line).fault((), "", rule, "check the quotes of this row")
+        place = start._replace(line=ends[-1] + 1)
+        fault = place.fault((), "", rule, "check the quotes of this row")
         raise StudyError([fault]) from None
+    full = [place for place, cells in enumerate(found) if any(cells)]
+    return [ends[place] + 1 for place in full], [found[place] for place in full]
 
 
 def _check_separator(headers: Sequence[str], start: Position) -> None:

@@ -59,8 +59,10 @@ def _check_source(written: schema.Stage, path: Path, faults: Faults) -> None:
     if written.core is None and written.table is None:
         remedy = "add `core: NAME` (`dse list cores` shows them) or `table: FILE.csv`"
         faults.add((*path, "core"), "a stage needs `core` or `table`", remedy, "it is missing")
-    elif written.core is not None and written.table is not None:
+        return
+    if written.core is not None and written.table is not None:
         faults.add((*path, "table"), "a stage has a core or a table", "remove one of them")
+        return
     foreign = ("model",) if written.core is None else ("columns", "values", "uncertainty")
     for name in foreign:
         if name in written.model_fields_set:

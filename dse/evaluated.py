@@ -6,15 +6,17 @@ may name, and the search chooses rows.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse import headers, inputs, schema, table_rows, units
+from dse import document, headers, inputs, schema, table_rows, units
 from dse.axes import choices
 from dse.contract import Column, Objective
 from dse.csv_table import CsvTable
+from dse.document import Document
 from dse.errors import StudyError, UnitError, nearest
 from dse.faults import Faults, Path
 from dse.graph import Graph
@@ -63,6 +65,27 @@ def space(written: schema.Study, scenario: Scenario, faults: Faults) -> tuple[Sp
     chosen = {name: values[rows] for name, values in columns.items()}
     axis = choices(DESIGN, chosen, [names[row] for row in rows])
     return Space((axis,)), Graph((), quantities, {})
+
+
+def only(found: Document, name: str) -> Document:
+    """Return a study over evaluated designs with one of them left."""
+    said = found.data["designs"]
+    if isinstance(said, str):
+        found = document.override(found, "designs", json.dumps({"table": said}))
+    return document.override(found, "designs.only", json.dumps([name]))
+
+
+def with_quantities(written: schema.Study, known: Collection[str]) -> schema.Study:
+    """Return a study whose objectives may be written like headers: ``area_um2`` for ``area_m2``."""
+    objectives = {}
+    for name, sense in written.objectives.items():
+        try:
+            quantity = headers.read(name).name
+        except UnitError:
+            quantity = name
+        free = quantity in known and quantity not in written.objectives
+        objectives[quantity if free else name] = sense
+    return written.model_copy(update={"objectives": objectives})
 
 
 def _refuse_models(written: schema.Study, faults: Faults) -> None:
@@ -128,7 +151,7 @@ def _candidates(table: CsvTable, places: Places, objectives: Collection[str]) ->
             name = headers.read(written).name
         except UnitError:
             continue
-        if name not in objectives and units.stem(name) not in objectives:
+        if not {written, name, units.stem(name)} & set(objectives):
             free.append(written)
     return free
 

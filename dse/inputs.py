@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -68,9 +69,9 @@ def copies(found: Mapping[str, Input]) -> dict[str, dict[str, Any]]:
     said = {}
     for written, entry in found.items():
         name = Path(written).name
-        while name in taken:
+        while name.casefold() in taken:
             name = f"_{name}"
-        taken.add(name)
+        taken.add(name.casefold())
         said[written] = {"copy": f"{FOLDER}/{name}", "sha256": entry.sha256}
     return said
 
@@ -81,6 +82,17 @@ def write(found: Mapping[str, Input], folder: Path) -> None:
         target = folder / said["copy"]
         target.parent.mkdir(exist_ok=True)
         target.write_bytes(found[written].content)
+
+
+def owned(run: Path) -> tuple[str, ...]:
+    """Return `FOLDER` if that of a run holds nothing but the copies of its manifest."""
+    try:
+        manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+        known = {said["copy"] for said in manifest["inputs"].values()}
+        there = {f"{FOLDER}/{entry.name}" for entry in (run / FOLDER).iterdir()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ()
+    return (FOLDER,) if there <= known else ()
 
 
 def restored(document: Document, copied: Mapping[str, Any], folder: Path) -> Document:

@@ -183,7 +183,7 @@ class Result:
             When the folder holds something else, or cannot be written.
         """
         target = Path(folder)
-        with new_folder(target, (*FILES, inputs.FOLDER)) as fresh:
+        with new_folder(target, (*FILES, *inputs.owned(target))) as fresh:
             self.front.to_csv(fresh / "front.csv", index=False, lineterminator="\n")
             arrow = pa.Table.from_pandas(self.evaluations, preserve_index=False)
             pq.write_table(arrow, fresh / "evaluations.parquet")

@@ -112,6 +112,12 @@ class Stage(Section):
         Field(description="`meet` the rate, or fractions of the top clock to run at"),
     ] = None
 
+    @field_validator("designs", mode="before")
+    @classmethod
+    def _one_design(cls, written: Any) -> Any:
+        single = isinstance(written, str | int | float) and not isinstance(written, bool)
+        return [str(written)] if single else written
+
 
 class Evaluated(Section):
     """Designs that are evaluated already: a row each, with any parameters and any metrics."""

@@ -84,7 +84,7 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
     counts: dict[str, dict[str, str]] = {}
     for name, value in overrides:
         if name == evaluated.DESIGN and found.data.get("designs"):
-            found = _one_design(found, value)
+            found = evaluated.only(found, value)
             continue
         stage, _, rest = name.partition(".")
         if stage in _stage_names(found) and not _is_stage_field(rest):
@@ -92,17 +92,9 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
             continue
         found = document.override(found, _settable(found, name), value)
     for stage, fleet in counts.items():
-        written = ", ".join(f"{design}: {count}" for design, count in fleet.items())
+        written = ", ".join(f"{json.dumps(design)}: {count}" for design, count in fleet.items())
         found = document.override(found, f"stages.{stage}.counts", f"{{{written}}}")
     return found
-
-
-def _one_design(found: Document, name: str) -> Document:
-    """Return a study over evaluated designs with only one of them left."""
-    said = found.data["designs"]
-    if isinstance(said, str):
-        found = document.override(found, "designs", json.dumps({"table": said}))
-    return document.override(found, "designs.only", json.dumps([name]))
 
 
 def _stage_names(found: Document) -> list[str]:
@@ -172,6 +164,7 @@ def _over_designs(found: Document, written: schema.Study, faults: Faults) -> Stu
     _check_method(written, faults)
     space, graph = evaluated.space(written, scenario, faults)
     quantities = {quantity.name: quantity for quantity in graph.objectives}
+    written = evaluated.with_quantities(written, quantities)
     goals = _goals(written, graph, quantities, faults)
     numbers = [name for name, quantity in quantities.items() if not quantity.labels]
     constraints = _constraints(written, numbers, faults)

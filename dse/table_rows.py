@@ -85,6 +85,10 @@ def _check(
     table: CsvTable, made: Sequence[str], column: int, reserved: set[str], faults: Faults
 ) -> None:
     seen: dict[str, int] = {}
+    whole = all(made) and len(max(made, key=len)) <= LONGEST_NAME and "".join(made).isprintable()
+    distinct = set(made)
+    if whole and len(distinct) == len(made) and not distinct & reserved:
+        return
     for row, name in enumerate(made):
         if name and name not in seen and len(name) <= LONGEST_NAME and name.isprintable():
             seen[name] = row
