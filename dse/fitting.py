@@ -10,7 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from dse import core_law, fit_core, fit_law, fit_platform, report, units, user_records
+from dse import (
+    core_law,
+    fit_core,
+    fit_core_record,
+    fit_law,
+    fit_platform,
+    report,
+    units,
+    user_records,
+)
 from dse.commands import print_json, settings
 
 COUNTED = "a path that counts from the folder of the study"
@@ -37,7 +46,7 @@ def core(
     path, name = target(table, out)
     given = fit_core.forms_of(forms)
     found = fit_core.from_table(table, name, over, settings(pairs), given)
-    sections, origin = fit_core.record(found)
+    sections, origin = fit_core_record.record(found)
     user_records.write(path, sections, origin, force=force)
     if as_json:
         print_json({"record": str(path), **_core_facts(found)})
@@ -57,8 +66,8 @@ def core(
 
 
 def _core_rows(found: fit_core.CoreFit) -> Iterator[Sequence[str]]:
-    for name, fitted in fit_core.rows(found):
-        quantity = fit_core.quantity_of(name)
+    for name, fitted in fit_core_record.rows(found):
+        quantity = fit_core_record.quantity_of(name)
         column = core_law.QUANTITIES[quantity]
         data = fitted.law(found.parameters) - fitted.residuals
         worst = int(np.argmax(np.abs(fitted.residuals)))
@@ -70,10 +79,10 @@ def _core_rows(found: fit_core.CoreFit) -> Iterator[Sequence[str]]:
 
 
 def _core_support(found: fit_core.CoreFit) -> Iterator[Sequence[str]]:
-    for name, fitted in fit_core.rows(found):
+    for name, fitted in fit_core_record.rows(found):
         if fitted.law.form == "constant":
             continue
-        quantity = fit_core.quantity_of(name)
+        quantity = fit_core_record.quantity_of(name)
         column = core_law.QUANTITIES[quantity]
         count = len(fitted.law.coefficients)
         names = core_law.unit_names(quantity, fitted.law.form, count)
@@ -90,8 +99,8 @@ def _core_support(found: fit_core.CoreFit) -> Iterator[Sequence[str]]:
 
 def _core_facts(found: fit_core.CoreFit) -> dict[str, Any]:
     laws = {}
-    for name, fitted in fit_core.rows(found):
-        suffix = units.suffix(core_law.QUANTITIES[fit_core.quantity_of(name)])
+    for name, fitted in fit_core_record.rows(found):
+        suffix = units.suffix(core_law.QUANTITIES[fit_core_record.quantity_of(name)])
         laws["_".join(filter(None, (name, suffix)))] = {
             "form": fitted.law.form,
             "over": fitted.law.over,

@@ -14,7 +14,7 @@ from scipy.optimize import curve_fit
 from scipy.stats import linregress, t
 
 import dse
-from dse import fit_core, fit_law, user_records
+from dse import fit_core, fit_core_record, fit_law, user_records
 from dse.errors import DseError, StudyError
 from dse.fit_core import CoreFit
 
@@ -249,7 +249,7 @@ def test_too_few_designs(tmp_path: Path) -> None:
 def test_a_record_is_the_law_and_says_where_it_comes_from(tmp_path: Path) -> None:
     found = des()
     path = tmp_path / "des.yaml"
-    user_records.write(path, *fit_core.record(found))
+    user_records.write(path, *fit_core_record.record(found))
     read = user_records.read(path)
     model = read.records["core"].models["law"]
     metrics = model.function(unroll=np.array([1.0, 16.0, 17.0]))
@@ -280,7 +280,7 @@ def test_latency_and_tasks_in_flight_follow_from_each_other(tmp_path: Path) -> N
     header = HEADER.replace("\n", ",latency_cycles\n")
     path = tmp_path / "t.csv"
     path.write_text(header + "a,1,9,1,500,16,64,20\nb,2,20,2,490,8,64,20\nc,4,30,3,470,4,64,20\n")
-    sections, _ = fit_core.record(fit_core.from_table(path, "t"))
+    sections, _ = fit_core_record.record(fit_core.from_table(path, "t"))
     assert sections["core"]["laws"]["latency"] == "20 cycles"
     user_records.write(tmp_path / "t.yaml", sections, {})
     model = user_records.read(tmp_path / "t.yaml").records["core"].models["law"]
