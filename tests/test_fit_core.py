@@ -229,6 +229,17 @@ def test_which_parameters_are_meant_has_to_be_said(tmp_path: Path) -> None:
     )
 
 
+def test_designs_are_chosen_by_name_as_by_value() -> None:
+    named = [("values.payload", "64 bit"), ("designs", "[u1, u2, u4, u8, u16]")]
+    found = fit_core.from_table(TABLES / "des.csv", "des", ["unroll"], named)
+    assert found.designs == ("u1", "u2", "u4", "u8", "u16")
+    assert found.laws["area"].law == des().laws["area"].law
+    with pytest.raises(StudyError, match=r"'u3'; the table has no such design; did you mean 'u"):
+        fit_core.from_table(
+            TABLES / "des.csv", "des", ["unroll"], [*named[:1], ("designs", "[u3]")]
+        )
+
+
 def test_too_few_designs(tmp_path: Path) -> None:
     rows = "a,1,10,1,500,16,64\nb,2,20,2,500,16,64\n"
     assert message(HEADER + rows, tmp_path) == [
@@ -252,13 +263,12 @@ def test_a_record_is_the_law_and_says_where_it_comes_from(tmp_path: Path) -> Non
     user_records.write(path, *fit_core_record.record(found))
     read = user_records.read(path)
     model = read.records["core"].models["law"]
-    metrics = model.function(unroll=np.array([1.0, 16.0, 17.0]))
-    area = found.laws["area"].law({"unroll": np.array([1.0, 16.0, 17.0])})
+    unroll = np.array([0.5, 1.0, 16.0, 17.0])
+    metrics = model.function(unroll=unroll)
+    area, rate = (found.laws[name].law({"unroll": unroll}) for name in ("area", "rate"))
     assert metrics.area_m2 == pytest.approx(area, rel=1e-10)
-    assert metrics.extrapolated.tolist() == [0, 0, 1]
-    assert metrics.clock_hz / metrics.cycles_per_task == pytest.approx(
-        found.laws["rate"].law({"unroll": np.array([1.0, 16.0, 17.0])})
-    )
+    assert metrics.extrapolated.tolist() == [1, 0, 0, 1]
+    assert metrics.clock_hz / metrics.cycles_per_task == pytest.approx(rate)
     assert {"file", "sha256", "date", "method", "range", "residuals"} <= set(read.provenance)
     assert read.provenance["range"] == {"unroll": [1, 16]}
     assert read.provenance["sha256"] == found.table.sha256

@@ -63,6 +63,7 @@ def test_noise_of_two_percent_moves_no_figure_by_five(tmp_path: Path) -> None:
     for name, value in FIGURES.items():
         fitted = getattr(done.found.platform, name.replace("single", "double"))
         assert fitted == pytest.approx(value, rel=0.05), name
+    assert done.found.platform.single_op_per_s is None
     assert 0.005 < np.median(np.abs(done.found.errors["time"])) < 0.02
 
 
