@@ -230,8 +230,13 @@ def test_which_parameters_are_meant_has_to_be_said(tmp_path: Path) -> None:
 
 
 def test_designs_are_chosen_by_name_as_by_value() -> None:
-    named = [("values.payload", "64 bit"), ("designs", "[u1, u2, u4, u8, u16]")]
-    found = fit_core.from_table(TABLES / "des.csv", "des", ["unroll"], named)
+    payload = ("values.payload", "64 bit")
+
+    def named(designs: str) -> CoreFit:
+        settings = [payload, ("designs", designs)]
+        return fit_core.from_table(TABLES / "des.csv", "des", ["unroll"], settings)
+
+    found = named("[u1, u2, u4, u8, u16]")
     assert found.designs == ("u1", "u2", "u4", "u8", "u16")
     assert found.laws["area"].law == des().laws["area"].law
     with pytest.raises(StudyError, match=r"'u3'; the table has no such design; did you mean 'u"):
