@@ -95,8 +95,13 @@ class Figures:
         self.faults.add((*self.path, "table"), rule, remedy)
         return self._unknown()
 
-    def one(self, forms: Sequence[Form], *, zero: bool = False) -> Column | None:
-        """Return a figure in the first form that is there; the others have to agree with it."""
+    def one(
+        self, forms: Sequence[Form], *, zero: bool = False, distinct: bool = True
+    ) -> Column | None:
+        """Return a figure in the first form that is there; the others have to agree with it.
+
+        A figure whose name is not `distinct` may begin that of another column: ``read_ports``.
+        """
         found = [
             (name, convert(values))
             for name, convert in forms
@@ -104,7 +109,7 @@ class Figures:
         ]
         for name, values in found[1:]:
             self.agree(found[0][1], found[0][0], values, name)
-        if not found and self._looks_alike(forms):
+        if not found and distinct and self._looks_alike(forms):
             return self._unknown()
         return found[0][1] if found else None
 

@@ -170,7 +170,7 @@ def _traffic(figures: Figures, direction: str, payload_byte: Column) -> Column:
         (f"{direction}_byte", as_is),
         (f"{direction}_bit", lambda size: size / BIT_PER_BYTE),
     ]
-    found = figures.one(forms, zero=True)
+    found = figures.one(forms, zero=True, distinct=False)
     if found is None:
         figures.assume(f"payload {direction} once")
         return payload_byte

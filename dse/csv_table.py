@@ -28,6 +28,9 @@ LARGEST_BYTE = 256_000_000
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _PLAIN = frozenset("0123456789.+-")
+Parts = tuple[list[int], list[tuple[str, ...]], list[Fault]]
+"""The line where each record starts that is not blank; the columns with their headers; faults."""
+
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
@@ -168,36 +171,28 @@ def parse(content: bytes, file: str) -> CsvTable:
     while skipped < len(lines) and (not lines[skipped].strip() or lines[skipped][0] == "#"):
         skipped += 1
     start = Position(skipped + 1, 1, file)
-    at, records = _records(lines, start)
-    if not records:
+    at, columns, faults = _unquoted(lines, skipped) or _records(lines, start)
+    if not at:
         raise StudyError([start.fault((), "", "the table is empty", "write a header and rows")])
-    headers, rows = tuple(cell.strip() for cell in records[0]), records[1:]
+    headers = tuple(column[0].strip() for column in columns)
     _check_separator(headers, start)
-    kept = [place for place, name in enumerate(headers) if name or _any(rows, place)]
-    faults = list(_header_faults(headers, kept, lines, at[0], file))
-    count = len(headers)
-    for line, cells in zip(at[1:], rows, strict=True):
-        if len(cells) != count:
-            place = Position(line, 1, file)
-            rule = f"the header has {count} cells and this row {len(cells)}"
-            remedy = "quote a cell that contains a comma, write numbers with decimal points"
-            faults.append(place.fault((), "", rule, remedy))
-    if not rows:
+    kept = [place for place, name in enumerate(headers) if name or _any(columns[place])]
+    faults += _header_faults(headers, kept, lines, at[0], file)
+    if len(at) == 1:
         faults.append(start.fault((), "", "the table has no rows", "write a row per design"))
     if faults:
         raise StudyError(faults)
-    columns = tuple(zip(*rows, strict=True))
     return CsvTable(
         file=file,
         text=text,
         headers=tuple(headers[place] for place in kept),
-        columns=tuple(columns[place] for place in kept),
+        columns=tuple(columns[place][1:] for place in kept),
         lines=tuple(at),
     )
 
 
-def _any(rows: Sequence[Sequence[str]], place: int) -> bool:
-    return any(place < len(cells) and cells[place].strip() for cells in rows)
+def _any(cells: Sequence[str]) -> bool:
+    return any(cell.strip() for cell in cells)
 
 
 def _decoded(content: bytes, file: str) -> str:
@@ -215,8 +210,20 @@ def _decoded(content: bytes, file: str) -> str:
         raise StudyError([fault]) from None
 
 
-def _records(lines: Sequence[str], start: Position) -> tuple[list[int], list[list[str]]]:
-    """Return the line where each record starts that is not blank, and its cells."""
+def _unquoted(lines: Sequence[str], skipped: int) -> Parts | None:
+    """Return the parts of a table at once, None when it has quotes or rows of unequal length."""
+    at = [n for n, line in enumerate(lines, start=1) if n > skipped and line.strip(",\r\n")]
+    full = [lines[number - 1].rstrip("\r\n") for number in at]
+    widths = {line.count(",") + 1 for line in full}
+    flat = ",".join(full)
+    if len(widths) != 1 or '"' in flat:
+        return None
+    cells, width = flat.split(","), widths.pop()
+    return at, [tuple(cells[place::width]) for place in range(width)], []
+
+
+def _records(lines: Sequence[str], start: Position) -> Parts:
+    """Return the parts of any table; only the headers when its rows are of unequal length."""
     skipped = start.line - 1
     reader = csv.reader(lines[skipped:], strict=True)
     found: list[list[str]] = []
@@ -231,7 +238,15 @@ def _records(lines: Sequence[str], start: Position) -> tuple[list[int], list[lis
         fault = place.fault((), "", rule, "check the quotes of this row")
         raise StudyError([fault]) from None
     full = [place for place, cells in enumerate(found) if any(cells)]
-    return [ends[place] + 1 for place in full], [found[place] for place in full]
+    at, rows = [ends[place] + 1 for place in full], [found[place] for place in full]
+    faults = []
+    for line, cells in zip(at, rows, strict=True):
+        if len(cells) != len(rows[0]):
+            rule = f"the header has {len(rows[0])} cells and this row {len(cells)}"
+            remedy = "quote a cell that contains a comma, write numbers with decimal points"
+            faults.append(start._replace(line=line).fault((), "", rule, remedy))
+    columns = list(zip(*(rows[:1] if faults else rows), strict=True))
+    return at, columns, faults
 
 
 def _check_separator(headers: Sequence[str], start: Position) -> None:

@@ -15,6 +15,9 @@ from dse import units
 from dse.base_units import PER_SECOND, PLURAL, SPELLINGS
 from dse.errors import UnitError
 
+DIMENSIONLESS = ("-", "1")
+"""What stands in square brackets after the name of a plain number."""
+
 _BRACKETS = re.compile(r"(.+?)\s*[\[(](.+)[\])]")
 
 
@@ -43,7 +46,8 @@ def read(written: str) -> Header:
     Raises
     ------
     UnitError
-        The unit may be read in two ways, or is ``per`` something without a numerator.
+        The unit may be read in two ways, is ``per`` something without a numerator, or stands
+        in square brackets and is not known.
 
     Examples
     --------
@@ -55,7 +59,9 @@ def read(written: str) -> Header:
         try:
             factor, suffix = units.factor(bracketed[2].strip())
         except UnitError:
-            pass  # a remark, not a unit
+            if "[" in written and bracketed[2].strip() not in DIMENSIONLESS:
+                raise
+            # in round brackets it may be a remark
         else:
             return _named(written, bracketed[1], suffix, factor)
     plain = re.sub(r"\W+", "_", written.strip()).strip("_")
