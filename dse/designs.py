@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dse import contract, core_table, plugins, schema
+from dse import contract, core_table, schema
 from dse.axes import parameter_values
 from dse.document import stage_name
 from dse.errors import ContractError, nearest
@@ -31,9 +31,11 @@ def choose(written: schema.Stage, scenario: Scenario, path: Path, faults: Faults
         return None
     core = model = None
     with faults.at((*path, "core")):
-        core = plugins.get(contract.Core, written.core)
+        core = scenario.record(contract.Core, written.core, faults)
     if core is None:
         return None
+    if "model" not in written.model_fields_set and len(core.models) == 1:
+        written = written.model_copy(update={"model": next(iter(core.models))})
     model = core.models.get(written.model)
     if model is None:
         remedy = nearest(written.model, core.models)
@@ -90,7 +92,7 @@ def _parameters(
         if name in written.parameters:
             with faults.at(where):
                 values[name] = parameter_values(parameter, written.parameters[name])
-                _note_range(str(written.core), parameter, values[name], scenario)
+                _note_range(str(stage_name(vars(written))), parameter, values[name], scenario)
         elif parameter.default is not None:
             values[name] = [parameter.default]
         else:

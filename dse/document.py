@@ -107,9 +107,9 @@ def override(document: Document, path: str, value: str) -> Document:
         Left as it is.
     path
         Keys joined by dots; a list item by its position from 0, or by the ``name``, else the
-        ``core``, of a mapping: ``stages.des.clock``.  Where several keys fit, the longest is
-        meant: those of ``axes`` and ``sweep`` contain dots.  The last key may be new, and so may
-        the section.
+        ``core`` (of a file its stem), of a mapping: ``stages.des.clock``.  Where several keys
+        fit, the longest is meant: those of ``axes`` and ``sweep`` contain dots.  The last key
+        may be new, and so may the section.
     value
         YAML, as it would stand after the key.
 
@@ -189,15 +189,23 @@ def _children(container: Any) -> dict[str, str | int] | None:
     return {**named, **{str(index): index for index in range(len(container))}}
 
 
+def is_record(name: str) -> bool:
+    """Tell the path of a record file from a name of the catalogue."""
+    return name.lower().endswith((".yaml", ".yml"))
+
+
 def stage_name(item: Mapping[str, Any]) -> str | None:
     """Return what a stage is called: its ``name``, its ``core``, or its ``table`` without suffix.
 
     A file name becomes an identifier: ``my cores.csv`` is called ``my_cores``.
     """
     name = item.get("name") or item.get("core")
-    table = item.get("table")
-    if name is None and isinstance(table, str):
-        name = re.sub(r"\W+", "_", Path(table).stem, flags=re.ASCII).strip("_")
+    if isinstance(name, str) and is_record(name):
+        name, file = None, name
+    else:
+        file = item.get("table")
+    if name is None and isinstance(file, str):
+        name = re.sub(r"\W+", "_", Path(file).stem, flags=re.ASCII).strip("_")
         name = name if name[:1].isalpha() else f"table_{name}".rstrip("_")
     return name if isinstance(name, str) else None
 

@@ -76,7 +76,7 @@ def read(folder: Path) -> Finished:
             rows = tuple(csv.DictReader(stream))
         text, file = manifest["study"], manifest["study_file"]
         overrides = tuple(manifest["overrides"].items())
-        parsed = inputs.restored(document.parse(text, file), manifest.get("tables", {}), folder)
+        parsed = inputs.restored(document.parse(text, file), manifest.get("inputs", {}), folder)
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise OutputError(
             f"{folder} is not the folder of a run ({error}); name one that `dse run` wrote"

@@ -1,4 +1,4 @@
-"""Tables that a study names: found beside the study, read, and kept to be copied with a run."""
+"""Files that a study names: found beside the study, read, and kept to be copied with a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dse.faults import Faults
 from dse.position import KeyPath
 
 FOLDER = "inputs"
-"""Where the folder of a run keeps copies of the tables."""
+"""Where the folder of a run keeps copies of the files."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def locate(document: Document, written: str) -> Path:
 
 
 def copies(found: Mapping[str, Input]) -> dict[str, dict[str, Any]]:
-    """Return what a manifest says of tables, by the name in the study: copy and hash."""
+    """Return what a manifest says of files, by the name in the study: copy and hash."""
     taken: set[str] = set()
     said = {}
     for written, entry in found.items():
@@ -77,7 +77,7 @@ def copies(found: Mapping[str, Input]) -> dict[str, dict[str, Any]]:
 
 
 def write(found: Mapping[str, Input], folder: Path) -> None:
-    """Write copies of tables into the folder of a run, as its manifest says."""
+    """Write copies of files into the folder of a run, as its manifest says."""
     for written, said in copies(found).items():
         target = folder / said["copy"]
         target.parent.mkdir(exist_ok=True)
@@ -88,23 +88,23 @@ def owned(run: Path) -> tuple[str, ...]:
     """Return `FOLDER` if that of a run holds nothing but the copies of its manifest."""
     try:
         manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
-        known = {said["copy"] for said in manifest["tables"].values()}
+        known = {said["copy"] for said in manifest["inputs"].values()}
         there = {f"{FOLDER}/{entry.name}" for entry in (run / FOLDER).iterdir()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return ()
     return (FOLDER,) if there <= known else ()
 
 
-def restored(document: Document, tables: Mapping[str, Any], folder: Path) -> Document:
-    """Return the study of a run with its tables in the folder of the run.
+def restored(document: Document, copied: Mapping[str, Any], folder: Path) -> Document:
+    """Return the study of a run with its files in the folder of the run.
 
     Raises
     ------
     OutputError
-        When a copy is missing, or is not the table that was run.
+        When a copy is missing, or is not the file that was run.
     """
     places = {}
-    for written, said in tables.items():
+    for written, said in copied.items():
         place = folder / said["copy"]
         try:
             content = place.read_bytes()

@@ -118,7 +118,7 @@ class Result:
             "study_file": Path(run.document.file).name,
             "study_sha256": hashlib.sha256(text.encode()).hexdigest(),
             "overrides": self.overrides,
-            "tables": inputs.copies(self._inputs()),
+            "inputs": inputs.copies(self._inputs()),
             "versions": {"python": platform.python_version()}
             | {name: version(name) for name in LIBRARIES},
             "objectives": {goal.name: goal.sense for goal in study.problem.goals},
@@ -139,7 +139,7 @@ class Result:
         }
 
     def _inputs(self) -> dict[str, Input]:
-        """Return the tables that the study names, at any value of its sweep."""
+        """Return the files that the study names, at any value of its sweep."""
         studies = (answer.study for answer in self.run.answers)
         return {name: entry for study in studies for name, entry in study.inputs.items()}
 

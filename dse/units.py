@@ -166,6 +166,13 @@ def exact(value: float, name: str) -> str:
     return f"{float(value)!r} {label(name)}".rstrip()
 
 
+def written(value: float, name: str) -> str | float:
+    """Return a value to twelve digits for a file: with its unit and a customary prefix, if any."""
+    factor, unit = scale([value], name)
+    text = f"{value / factor:.12g}"
+    return f"{text} {unit}" if unit else float(text)
+
+
 def example(name: str) -> str:
     """Return a value with its unit as one would write it for the quantity called `name`."""
     unit = suffix(name)

@@ -495,7 +495,7 @@ def test_a_run_carries_its_tables_and_reads_back_without_the_original(write, tmp
     manifest = json.loads((out / "manifest.json").read_text())
     assert sorted(entry.name for entry in out.iterdir()) == sorted([*FILES, "inputs"])
     assert (out / "inputs" / "my cores.csv").read_text() == AES
-    assert manifest["tables"]["my cores.csv"]["copy"] == "inputs/my cores.csv"
+    assert manifest["inputs"]["my cores.csv"]["copy"] == "inputs/my cores.csv"
     front = solved(folder / "study.yaml").answers[0].outcome.front_index
     (folder / "my cores.csv").unlink()
     [(prepared, index)] = finished.read(out).points()
