@@ -8,10 +8,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dse import contract, plugins, schema
+from dse import contract, schema
 from dse.axes import parameter_values
 from dse.errors import ContractError, nearest
 from dse.faults import Faults, Path
+from dse.file_names import short
 from dse.fleet import Designs, check_metrics
 from dse.scenario import Scenario
 
@@ -24,9 +25,11 @@ def choose(written: schema.Stage, scenario: Scenario, path: Path, faults: Faults
     before = len(faults.found)
     core = model = None
     with faults.at((*path, "core")):
-        core = plugins.get(contract.Core, written.core)
+        core = scenario.record(contract.Core, written.core, faults)
     if core is None:
         return None
+    if "model" not in written.model_fields_set and len(core.models) == 1:
+        written = written.model_copy(update={"model": next(iter(core.models))})
     model = core.models.get(written.model)
     if model is None:
         remedy = nearest(written.model, core.models)
@@ -67,7 +70,7 @@ def _parameters(
         if name in written.parameters:
             with faults.at(where):
                 values[name] = parameter_values(parameter, written.parameters[name])
-                _note_range(written.core, parameter, values[name], scenario)
+                _note_range(short(written.core), parameter, values[name], scenario)
         elif parameter.default is not None:
             values[name] = [parameter.default]
         else:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dse.errors import Fault, StudyError, nearest
+from dse.file_names import short
 from dse.position import KeyPath, Position, dotted, line_column, quoted
 from dse.yaml_reader import LARGEST_BYTE, YamlReader, check_size
 
@@ -31,12 +32,15 @@ class Document:
         The file as it was read (before any override), and its name.
     positions
         Of the key of each mapping item, and of the start of each list item.
+    copies
+        Of a study that is read back from a run: the folder with copies of the files it names.
     """
 
     data: dict[str, Any]
     text: str
     file: str
     positions: Mapping[KeyPath, Position]
+    copies: Path | None = None
 
     def fault(self, path: KeyPath, written: str, rule: str, remedy: str) -> Fault:
         """Return a fault at `path`, or at what encloses it when `path` was not written."""
@@ -103,9 +107,9 @@ def override(document: Document, path: str, value: str) -> Document:
         Left as it is.
     path
         Keys joined by dots; a list item by its position from 0, or by the ``name``, else the
-        ``core``, of a mapping: ``stages.des.clock``.  Where several keys fit, the longest is
-        meant: those of ``axes`` and ``sweep`` contain dots.  The last key may be new, and so may
-        the section.
+        ``core`` (of a file its stem), of a mapping: ``stages.des.clock``.  Where several keys
+        fit, the longest is meant: those of ``axes`` and ``sweep`` contain dots.  The last key
+        may be new, and so may the section.
     value
         YAML, as it would stand after the key.
 
@@ -125,7 +129,7 @@ def override(document: Document, path: str, value: str) -> Document:
     sections = (full[:length] for length in range(1, len(full)))
     positions |= {section: origin for section in sections if section not in positions}
     positions |= reader.positions | {full: origin}
-    return Document(data=data, text=document.text, file=document.file, positions=positions)
+    return replace(document, data=data, positions=positions)
 
 
 def _locate(container: Any, path: str, rest: str, full: KeyPath) -> tuple[Any, KeyPath]:
@@ -178,7 +182,7 @@ def _children(container: Any) -> dict[str, str | int] | None:
     names = [item.get("name") or item.get("core") for item in items]
     # A name that two items share picks neither.
     named = {
-        name: index
+        short(name): index
         for index, name in enumerate(names)
         if isinstance(name, str) and names.count(name) == 1
     }

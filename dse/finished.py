@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dse import document, study, tables
+from dse import document, inputs, study, tables
 from dse.document import Document
 from dse.errors import OutputError
 from dse.problem import Problem
@@ -80,7 +80,8 @@ def read(folder: Path) -> Finished:
         raise OutputError(
             f"{folder} is not the folder of a run ({error}); name one that `dse run` wrote"
         ) from error
-    found = study.override(document.parse(text, file), overrides)
+    parsed = replace(document.parse(text, file), copies=folder / inputs.FOLDER)
+    found = study.override(parsed, overrides)
     return Finished(folder, manifest, found, study.sweep_of(found), rows)
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dse import plots, report, tables, units
+from dse import inputs, plots, report, tables, units
 from dse.errors import OutputError
 from dse.folder import new_folder
 from dse.picture import FrontView
@@ -26,7 +26,7 @@ from dse.problem import Problem
 from dse.runner import Answer, Run, knee_row
 from dse.tables import Table
 
-FILES = ("front.csv", "evaluations.parquet", "manifest.json", "front.png", "front.svg")
+FILES = ("front.csv", "evaluations.parquet", "manifest.json", "front.png", "front.svg", "inputs")
 MOST_EVALUATIONS = 120_000
 """Most designs in evaluations.parquet; of more, a uniform sample is kept."""
 
@@ -109,6 +109,7 @@ class Result:
             "study_file": Path(run.document.file).name,
             "study_sha256": hashlib.sha256(text.encode()).hexdigest(),
             "overrides": self.overrides,
+            "inputs": inputs.facts(self._inputs()),
             "versions": {"python": platform.python_version()}
             | {name: version(name) for name in LIBRARIES},
             "objectives": {goal.name: goal.sense for goal in study.problem.goals},
@@ -126,6 +127,9 @@ class Result:
             **self._quality(),
             "picture": _picture(run, self.sweep_column),
         }
+
+    def _inputs(self) -> list[inputs.Input]:
+        return [entry for answer in self.run.answers for entry in answer.study.inputs]
 
     def _notes(self) -> list[str]:
         notes = dict.fromkeys(note for answer in self.run.answers for note in answer.study.notes)
@@ -180,6 +184,7 @@ class Result:
             text = json.dumps(plain(self.manifest), indent=2, allow_nan=False, ensure_ascii=False)
             (fresh / "manifest.json").write_text(text + "\n", encoding="utf-8")
             plots.front(self.view, fresh)
+            inputs.copy(self._inputs(), fresh)
         return target
 
 

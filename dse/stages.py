@@ -14,6 +14,7 @@ from dse.axes import choices, counted, expand
 from dse.designs import choose
 from dse.errors import UnitError
 from dse.faults import Faults, Path
+from dse.file_names import short
 from dse.fleet import ROUNDING, Designs, Stage
 from dse.scenario import Scenario
 from dse.space import Axis
@@ -35,7 +36,7 @@ def build(study: schema.Study, scenario: Scenario, faults: Faults) -> list[Built
     names: set[str] = set()
     for position, written in enumerate(study.stages):
         path = ("stages", position)
-        name = written.name or written.core
+        name = written.name or short(written.core)
         if name in names:
             faults.add(
                 path,

@@ -13,8 +13,10 @@ from dse.errors import StudyError, UnitError, nearest
 from dse.expression import parse as parse_expression
 from dse.faults import Faults, validate
 from dse.fields import unit_of
+from dse.file_names import short
 from dse.fleet import STAGE_COLUMNS
 from dse.graph import Graph, explain_missing, wire
+from dse.inputs import Input
 from dse.problem import Constraint, Goal, Problem
 from dse.scenario import Scenario, field_path, resolve, to_columns
 from dse.search import METHODS, SearchSettings
@@ -36,6 +38,8 @@ class Study:
         What is searched, and how.
     notes
         Assumptions that stand behind the numbers.
+    inputs
+        Files that it names.
     """
 
     document: Document
@@ -43,6 +47,7 @@ class Study:
     problem: Problem
     settings: SearchSettings
     notes: tuple[str, ...]
+    inputs: tuple[Input, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
 def _stage_names(found: Document) -> list[str]:
     stages = found.data.get("stages")
     items = [item for item in stages if isinstance(item, dict)] if isinstance(stages, list) else []
-    return [str(item.get("name") or item.get("core")) for item in items]
+    return [str(item.get("name") or short(str(item.get("core")))) for item in items]
 
 
 def _is_stage_field(name: str) -> bool:
@@ -145,7 +150,14 @@ def prepare(found: Document) -> Study:
         constraints,
         tuple(plugins.records(contract.Requirement).values()),
     )
-    return Study(found, _question(written, found), problem, _settings(written), _notes(scenario))
+    return Study(
+        found,
+        _question(written, found),
+        problem,
+        _settings(written),
+        _notes(scenario),
+        tuple(dict.fromkeys(scenario.inputs)),
+    )
 
 
 def _check_parts(written: schema.Study, faults: Faults) -> None:
