@@ -84,7 +84,9 @@ class Model:
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
             freedom = np.where(total > 0, total**2 / shares, 1.0)
-        return np.sqrt(np.maximum(total, 0)), stdtrit(freedom, (1 + CONFIDENCE) / 2)
+        error: Array = np.sqrt(np.maximum(total, 0))
+        quantile: Array = np.asarray(stdtrit(freedom, (1 + CONFIDENCE) / 2), dtype=np.float64)
+        return error, quantile
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -118,7 +118,7 @@ def timings(software: Path, hardware: Path, algorithm: str | None = None) -> Tim
         size=np.array(sizes, dtype=np.float64),
         host=np.array([[slow.time_s(one, size) for size in sizes]]),
         offload=np.array([[fast.time_s(other, size) for size in sizes]]),
-        files={software.name: slow.data, hardware.name: fast.data},
+        files=((software.name, slow.data), (hardware.name, fast.data)),
         facts=facts,
         notes=_left_out(slow.rates[one], fast.rates[other]),
     )

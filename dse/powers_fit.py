@@ -57,7 +57,8 @@ class Powers:
     @property
     def squares(self) -> Array:
         """Sum of the squared residuals of each row."""
-        return np.sum(self.residuals**2, axis=1)
+        total: Array = np.sum(self.residuals**2, axis=1)
+        return total
 
     @property
     def noise(self) -> Array:
@@ -68,7 +69,8 @@ class Powers:
     def at(self, size: Array) -> Array:
         """Return the sums at sizes (rows, any) or (any,)."""
         powers = np.exp(self.exponents[:, :, None] * np.log(np.atleast_2d(size))[:, None, :])
-        return np.einsum("dk,dkn->dn", self.coefficients, powers)
+        sums: Array = np.einsum("dk,dkn->dn", self.coefficients, powers)
+        return sums
 
 
 def fit(
@@ -188,7 +190,8 @@ def _iterate(
 
 def _sum(x: Array, coefficients: Array, powers: Array) -> Array:
     basis = np.exp(powers[:, :, None] * x[:, None, :])
-    return np.einsum("dk,dkn->dn", coefficients, basis)
+    sums: Array = np.einsum("dk,dkn->dn", coefficients, basis)
+    return sums
 
 
 def _slope(x: Array, coefficients: Array, powers: Array) -> Array:

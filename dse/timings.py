@@ -39,7 +39,7 @@ class Timings:
     host, offload
         Seconds, (1, sizes).
     files
-        Where they come from, and what stands there.
+        Names of the files they come from, and what stands there.
     facts
         What the files say of themselves: machine, version, algorithm.
     notes
@@ -49,7 +49,7 @@ class Timings:
     size: Array
     host: Array
     offload: Array
-    files: Mapping[str, bytes]
+    files: tuple[tuple[str, bytes], ...]
     facts: Mapping[str, str]
     notes: tuple[str, ...] = ()
 
@@ -100,7 +100,9 @@ def read_csv(path: Path) -> Timings:
         raise StudyError([fault(path, 1, 1, "", "it is empty", "the first line names columns")])
     places, factors = _header(path, *lines[0], faults)
     rows = [_row(path, number, line, places, factors, faults) for number, line in lines[1:]]
-    faults += _repeated(path, [(number, row) for (number, _), row in zip(lines[1:], rows)])
+    faults += _repeated(
+        path, [(number, row) for (number, _), row in zip(lines[1:], rows, strict=True)]
+    )
     if not faults:
         faults += too_few(path, len(rows))
     if faults:
@@ -111,7 +113,7 @@ def read_csv(path: Path) -> Timings:
         size=size,
         host=host[None],
         offload=offload[None],
-        files={path.name: data},
+        files=((path.name, data),),
         facts=_facts(text),
     )
 
@@ -134,7 +136,8 @@ def too_few(path: Path, count: int) -> list[Fault]:
 
 def cells(line: str) -> list[Cell]:
     """Split a line at its commas, quotes respected."""
-    found, start = [], 0
+    found: list[Cell] = []
+    start = 0
     while True:
         match = _CELL.match(line, start)
         if match is None:  # a quote that does not close

@@ -1,0 +1,67 @@
+"""Commands that fit an interface to measured times, and that measure such times."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from dse.cli.app import AsJson, app
+from dse.cli.fitting import fit
+
+measure = typer.Typer(
+    name="measure",
+    help="Measure on this machine what a study needs.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(measure)
+
+Pure = Annotated[bool, typer.Option("--pure", help="LogCA as published: no fixed host time.")]
+PerByte = Annotated[
+    Literal["latency", "computing"],
+    typer.Option(help="What time per byte is taken for where the data cannot tell."),
+]
+
+
+@measure.callback()
+def _measure() -> None:
+    """Measure on this machine what a study needs."""
+
+
+@fit.command("interface")
+def fit_interface(
+    data: Annotated[
+        Path | None,
+        typer.Argument(help="CSV with columns such as granularity_byte, host_us, offload_us."),
+    ] = None,
+    software: Annotated[
+        Path | None, typer.Option(help="Output of `openssl speed` without the accelerator.")
+    ] = None,
+    hardware: Annotated[Path | None, typer.Option(help="Output of it with.")] = None,
+    algorithm: Annotated[
+        str | None, typer.Option(help="Which of several algorithms in both outputs.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Record to write, with a picture: records/link.yaml.")
+    ] = None,
+    pure: Pure = False,
+    per_byte: PerByte = "latency",
+    force: Annotated[bool, typer.Option("--force", help="Replace a record that is there.")] = False,
+    json: AsJson = False,
+) -> None:
+    """Fit a kernel and an interface to host and offload times, or to openssl speed."""
+    from dse import interface_commands
+
+    interface_commands.fit(
+        data,
+        software,
+        hardware,
+        algorithm,
+        out,
+        pure=pure,
+        per_byte=per_byte,
+        force=force,
+        as_json=json,
+    )
