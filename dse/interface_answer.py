@@ -76,7 +76,9 @@ def parameters(found: Answer) -> Iterator[tuple[str, str, str, str]]:
     slope = (
         "time per byte of an offload, computing included" if found.linear else "latency per byte"
     )
-    share = "acceleration, if all time per byte is computing" if found.linear else "acceleration"
+    share = (
+        "acceleration, if all time per byte is computing" if found.linear else "peak_acceleration"
+    )
     bent = "" if found.linear else ", in s/B^beta"
     for symbol, name, meaning in (
         ("C", "index_s_per_byte", f"time per byte on the host{bent}"),
@@ -84,7 +86,7 @@ def parameters(found: Answer) -> Iterator[tuple[str, str, str, str]]:
         ("host offset", "host_offset_s", "fixed time of a call on the host"),
         ("o + L", "fixed_s", "fixed time of an offload: overhead and latency together"),
         ("L + C/A" if found.linear else "L per byte", "per_byte_s_per_byte", slope),
-        ("A", "acceleration", share),
+        ("A", "peak_acceleration", share),
     ):
         value, low, high = values[name]
         if found.pure and name == "host_offset_s":
@@ -156,7 +158,7 @@ def sentences(found: Answer) -> Iterator[str]:
         "o and L: times of whole offloads hold only their sum; the record takes it as overhead, "
         "which keeps the host busy"
     )
-    lower, latency = found.values["acceleration"], found.values["per_byte_s_per_byte"]
+    lower, latency = found.values["peak_acceleration"], found.values["per_byte_s_per_byte"]
     if found.linear:
         yield (
             "latency per byte and C/A: with beta = 1 both grow with the size, and only their sum "
@@ -219,6 +221,10 @@ def policy(found: Answer) -> str:
         return "never use the accelerator"
     if ranges == ((0.0, math.inf),):
         return "always use the accelerator"
+    smallest = found.timings.size[0]
+    if ranges[0][0] < smallest and ranges[0][1] == math.inf:
+        start = units.show(math.ceil(ranges[0][0]), "size_byte")
+        return f"use the accelerator at every size measured (by the model, from {start})"
     parts = []
     for start, stop in ranges:
         text = f"from {_round(start, up=True)}" if start > 0 else ""

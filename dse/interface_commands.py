@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
-from dse import interface_answer, interface_record, openssl_speed, timings
+import numpy as np
+
+from dse import interface_answer, interface_record, openssl_speed, timings, units
 from dse.errors import DseError, OutputError
 from dse.file_names import short
+from dse.folder import new_folder
 from dse.interface_answer import Answer
 from dse.interface_record import PerByte
+from dse.progress import bar
 from dse.timings import Timings
 
 _WIDTH = 100
+_LEAST_GAIN = 1.05
+"""An instruction that does no more for any size is not in use."""
 
 
 def fit(
@@ -31,6 +39,67 @@ def fit(
     """Fit an interface to a CSV or to two outputs; print it, and write its record."""
     found = interface_answer.answer(_read(data, software, hardware, algorithm), pure=pure)
     files = [] if out is None else save(found, out, per_byte, force=force)
+    _print(found, files, as_json=as_json)
+    if out is None and not as_json:
+        print("\nnothing written; --out records/link.yaml keeps the record and a picture")
+
+
+def measure(
+    out: Path,
+    algorithm: str,
+    sizes: str,
+    seconds: int,
+    repetitions: int,
+    *,
+    pure: bool,
+    per_byte: PerByte,
+    as_json: bool,
+) -> None:
+    """Measure this machine with openssl speed, fit what comes out, and keep both."""
+    from dse import measure
+
+    used = measure.instructions(algorithm)
+    wanted = _sizes(sizes)
+    stem = re.sub(r"\W", "_", algorithm)
+    names = ["software.txt", "hardware.txt", "interface.csv"]
+    names += [f"{stem}.{ending}" for ending in ("yaml", "png", "svg")]
+    about = measure.machine(used)
+    with new_folder(out, names) as folder:
+        with bar("measurements") as progress:
+            outputs = measure.run(about.openssl, algorithm, wanted, seconds, repetitions, progress)
+        content = measure.table(outputs, about, algorithm, repetitions)
+        written = (outputs.software, outputs.hardware, content)
+        for name, lines in zip(names, written, strict=False):
+            (folder / name).write_text(lines, encoding="utf-8", newline="\n")
+    data = timings.read_csv(out / "interface.csv")
+    gain = float(np.max(data.host / data.offload))
+    if gain < _LEAST_GAIN:
+        raise DseError(
+            f"hiding the {used.name} instructions makes {algorithm} at most {gain:.2f} times as "
+            f"slow: this OpenSSL does without them; the outputs are in {out}"
+        )
+    found = interface_answer.answer(data, pure=pure)
+    files = save(found, out / f"{stem}.yaml", per_byte, force=True)
+    _print(found, [*(out / name for name in names[:3]), *files], as_json=as_json)
+
+
+def _sizes(written: str) -> list[int]:
+    """Return the sizes of a list such as ``16 B, 1 KiB``."""
+    found = []
+    for part in written.split(","):
+        size = units.parse(part.strip(), "size_byte")
+        if size < 1 or size != int(size):
+            raise DseError(f"--sizes {part.strip()!r}: a size is a whole number of bytes")
+        found.append(int(size))
+    if len(set(found)) < timings.LEAST_SIZES:
+        raise DseError(
+            f"--sizes has {len(set(found))} different sizes; a fit needs at least "
+            f"{timings.LEAST_SIZES}"
+        )
+    return sorted(set(found))
+
+
+def _print(found: Answer, files: Sequence[Path], *, as_json: bool) -> None:
     if as_json:
         from dse.plain import plain
 
@@ -38,11 +107,10 @@ def fit(
         print(json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False))
         return
     print(text(found))
-    print()
+    if files:
+        print()
     for file in files:
         print(f"written to {file}")
-    if out is None:
-        print("nothing written; --out records/link.yaml keeps the record and a picture")
 
 
 def _read(
@@ -62,7 +130,7 @@ def _read(
 
 def text(found: Answer) -> str:
     """Return a fit as text."""
-    from dse import report, units
+    from dse import report
 
     sizes = found.timings.size
     where = ", ".join(name for name, _ in found.timings.files)

@@ -104,7 +104,7 @@ class InterfaceFit:
     estimates
         By name: ``host_offset_s``, ``index_s_per_byte``, ``exponent``, ``fixed_s`` (overhead and
         latency together), ``per_byte_s_per_byte`` (with exponent 1 the whole of it, computing
-        included), ``acceleration`` (with exponent 1: if all of it is computing).
+        included), ``peak_acceleration`` (with exponent 1: if all of it is computing).
     """
 
     linear: Flags
@@ -261,7 +261,7 @@ def _estimates(model: Model, *, linear: bool) -> dict[str, Estimate]:
         inverse = _estimate(
             model.possible[:, term] / model.possible[:, INDEX], share - margin, share + margin
         )
-        found["acceleration"] = Estimate(
+        found["peak_acceleration"] = Estimate(
             value=1 / inverse.value, low=1 / inverse.high, high=1 / inverse.low
         )
     return found

@@ -101,10 +101,10 @@ def written(value: float, name: str) -> str:
 def _note(found: Answer, per_byte: PerByte) -> str:
     text = "overhead is o + L, which times of whole offloads cannot separate"
     if not found.linear:
-        acceleration = found.values["acceleration"][0]
+        acceleration = found.values["peak_acceleration"][0]
         known = math.isfinite(acceleration)
         return f"{text}; A = {acceleration:.4g}" if known else f"{text}; A is unbounded"
     if per_byte == "latency":
         return f"{text}; latency is the whole time per byte, the device's computing included"
-    least = units.show(found.values["acceleration"][0], "acceleration")
+    least = units.show(found.values["peak_acceleration"][0], "peak_acceleration")
     return f"{text}; the whole time per byte is taken as computing, A = {least}"

@@ -65,3 +65,33 @@ def fit_interface(
         force=force,
         as_json=json,
     )
+
+
+@measure.command("interface")
+def measure_interface(
+    out: Annotated[
+        Path, typer.Option(help="Folder for outputs, CSV, record and picture.", show_default=False)
+    ],
+    algorithm: Annotated[str, typer.Option(help="AES or SHA, as openssl calls it.")] = "sha256",
+    sizes: Annotated[
+        str, typer.Option(help="Granularities, with units.")
+    ] = "16 B, 64 B, 256 B, 1 KiB, 4 KiB, 16 KiB, 64 KiB",
+    seconds: Annotated[int, typer.Option(min=1, help="Time of each measurement.")] = 1,
+    repetitions: Annotated[int, typer.Option(min=1, help="Of each; medians count.")] = 3,
+    pure: Pure = False,
+    per_byte: PerByte = "latency",
+    json: AsJson = False,
+) -> None:
+    """Measure AES or SHA instructions of this x86 machine against software, and fit them."""
+    from dse import interface_commands
+
+    interface_commands.measure(
+        out,
+        algorithm,
+        sizes,
+        seconds,
+        repetitions,
+        pure=pure,
+        per_byte=per_byte,
+        as_json=json,
+    )
