@@ -10,7 +10,7 @@ from typing import Any
 from dse import interface_fit, units
 from dse.break_even import BreakEven, break_even
 from dse.errors import DseError
-from dse.interface_checks import Checks, check
+from dse.interface_checks import Checks, Curve, check
 from dse.interface_fit import InterfaceFit
 from dse.timings import Timings
 
@@ -76,9 +76,7 @@ def parameters(found: Answer) -> Iterator[tuple[str, str, str, str]]:
     slope = (
         "time per byte of an offload, computing included" if found.linear else "latency per byte"
     )
-    share = (
-        "acceleration, if all time per byte is computing" if found.linear else "peak_acceleration"
-    )
+    share = "peak acceleration" + (", if all time per byte is computing" if found.linear else "")
     bent = "" if found.linear else ", in s/B^beta"
     for symbol, name, meaning in (
         ("C", "index_s_per_byte", f"time per byte on the host{bent}"),
@@ -146,29 +144,31 @@ def probability(p: float) -> str:
 def sentences(found: Answer) -> Iterator[str]:
     """Yield what to know: adequacy, break-even, policy, and what the data cannot tell apart."""
     yield adequacy(found)
+    low, high = found.values["exponent"][1:]
+    if found.linear and not low <= 1 <= high:
+        p = probability(float(found.fit.linear_p[0]))
+        yield f"beta = 1 is kept: the data do not speak against it strongly enough ({p})"
     offload = found.checks.offload
     if not offload.fits:
-        yield (
-            f"the offload's times do not fit: they bend, by up to {percent(abs(offload.worst))} "
-            f"at {units.show(offload.worst_byte, 'size_byte')}"
-        )
+        yield (f"the model does not fit the offload: it {_misses(offload)}")
     yield break_even_text(found)
     yield f"policy: {policy(found)}"
     yield (
         "o and L: times of whole offloads hold only their sum; the record takes it as overhead, "
         "which keeps the host busy"
     )
-    lower, latency = found.values["peak_acceleration"], found.values["per_byte_s_per_byte"]
+    peak, latency = found.values["peak_acceleration"], found.values["per_byte_s_per_byte"]
     if found.linear:
+        least = units.show(peak[0], "peak_acceleration")
         yield (
             "latency per byte and C/A: with beta = 1 both grow with the size, and only their sum "
-            f"shows; A lies between {units.show(lower[0], 'acceleration')} (no latency per byte) "
+            f"shows; A lies between {least} (no latency per byte) "
             "and infinity (nothing but latency)"
         )
-    elif latency[1] == 0 and not lower[2] < 10 * lower[1]:
+    elif latency[1] == 0:
         yield (
-            "latency per byte and C/A: beta is too close to 1, or the noise too large, to tell "
-            "them apart; only their sum is known"
+            "latency per byte and C/A: the interval of the latency reaches zero; with beta so "
+            "close to 1, or so much noise, these data hardly tell them apart"
         )
     yield from found.timings.notes
 
@@ -176,20 +176,21 @@ def sentences(found: Answer) -> Iterator[str]:
 def adequacy(found: Answer) -> str:
     """Say whether LogCA as published fits the host, and whether a host offset repairs it."""
     checks = found.checks
-    pure = f"misses by up to {percent(abs(checks.pure.worst))}"
-    pure += f", {percent(checks.pure.left_out)} at sizes left out"
+    pure = f"{_misses(checks.pure)}, and by {percent(checks.pure.left_out)} at sizes left out"
     if checks.pure_fits:
         return "pure LogCA (no host offset) fits the host: nothing speaks for an offset"
-    start = f"pure LogCA (no host offset) does not fit the host: {pure}"
+    start = f"pure LogCA (no host offset) does not fit the host: it {pure}"
     if found.pure:
         return f"{start}; fit without --pure"
     offset = units.show(found.values["host_offset_s"][0], "offset_s")
     if checks.host.fits:
         return f"{start}; a host offset of {offset} repairs it"
-    return (
-        f"{start}; a host offset of {offset} does not repair it: the residuals still bend, by up "
-        f"to {percent(abs(checks.host.worst))} at {units.show(checks.host.worst_byte, 'size_byte')}"
-    )
+    return f"{start}; a host offset of {offset} does not repair it: it still {_misses(checks.host)}"
+
+
+def _misses(curve: Curve) -> str:
+    where = units.show(curve.worst_byte, "size_byte")
+    return f"misses by up to {percent(abs(curve.worst))}, at {where}"
 
 
 def break_even_text(found: Answer) -> str:
@@ -223,8 +224,8 @@ def policy(found: Answer) -> str:
         return "always use the accelerator"
     smallest = found.timings.size[0]
     if ranges[0][0] < smallest and ranges[0][1] == math.inf:
-        start = units.show(math.ceil(ranges[0][0]), "size_byte")
-        return f"use the accelerator at every size measured (by the model, from {start})"
+        least = units.show(math.ceil(ranges[0][0]), "size_byte")
+        return f"use the accelerator at every size measured (by the model, from {least})"
     parts = []
     for start, stop in ranges:
         text = f"from {_round(start, up=True)}" if start > 0 else ""

@@ -11,6 +11,9 @@ from dse import powers_fit
 from dse.interface_fit import SIGNIFICANCE, InterfaceFit, nested_p
 from dse.powers_fit import Array, Powers
 
+MOST_NOISE = 0.1
+"""Scatter beyond this is no noise of a timer, but a shape that the model does not have."""
+
 _DEGREES = (2, 3, 4, 5)
 _MOST_EXTRA = 2
 _NEW = 0.1  # share of a bend that the model's own parameters must not already make
@@ -41,8 +44,8 @@ class Curve:
 
     @property
     def fits(self) -> bool:
-        """Whether nothing speaks against the model."""
-        return not self.p < SIGNIFICANCE
+        """Whether nothing speaks against the model: neither a bend nor too much scatter."""
+        return not self.p < SIGNIFICANCE and self.noise <= MOST_NOISE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +72,7 @@ class Checks:
     @property
     def pure_fits(self) -> bool:
         """Whether LogCA as published fits the host."""
-        return not self.pure_p < SIGNIFICANCE
+        return self.pure.fits and not self.offset_p < SIGNIFICANCE
 
 
 def check(size: Array, host: Array, offload: Array, fit: InterfaceFit) -> Checks:

@@ -71,15 +71,14 @@ class Model:
         """
         from scipy.special import stdtrit
 
+        apart = (len(gradient), *(1,) * (gradient.ndim - 2))  # rows against any places
         parts = [
-            np.einsum("...i,...ij,...j->...", gradient, part, gradient)
+            np.einsum(
+                "...i,...ij,...j->...", gradient, part.reshape(*apart, *part.shape[1:]), gradient
+            )
             for part in (self.host_part, self.offload_part)
         ]
-        shape = parts[0].ndim - 1
-        freedoms = [
-            freedom.reshape(-1, *(1,) * shape)
-            for freedom in (self.host_freedom, self.offload_freedom)
-        ]
+        freedoms = [freedom.reshape(apart) for freedom in (self.host_freedom, self.offload_freedom)]
         total = parts[0] + parts[1]
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))

@@ -99,7 +99,8 @@ def read_csv(path: Path) -> Timings:
     if not lines:
         raise StudyError([fault(path, 1, 1, "", "it is empty", "the first line names columns")])
     places, factors = _header(path, *lines[0], faults)
-    rows = [_row(path, number, line, places, factors, faults) for number, line in lines[1:]]
+    width = len(cells(lines[0][1]))
+    rows = [_row(path, number, line, width, places, factors, faults) for number, line in lines[1:]]
     faults += _repeated(
         path, [(number, row) for (number, _), row in zip(lines[1:], rows, strict=True)]
     )
@@ -185,19 +186,17 @@ def _row(
     path: Path,
     number: int,
     line: str,
+    width: int,
     places: Mapping[str, int],
     factors: Mapping[str, float],
     faults: list[Fault],
 ) -> tuple[float, ...]:
     """Return granularity, host and offload time of a line in SI; empty with a fault."""
     found = cells(line)
-    if places and len(found) <= max(places.values()):
-        rule = f"this row has {len(found)} cells, the first line {max(places.values()) + 1}"
-        faults.append(fault(path, number, 1, "", rule, "fill the row"))
-        return ()
-    if places and len(found) > max(places.values()) + 1:
-        rule = f"this row has {len(found)} cells, the first line {max(places.values()) + 1}"
-        faults.append(fault(path, number, 1, "", rule, "write numbers with a decimal point"))
+    if len(found) != width:
+        rule = f"this row has {len(found)} cells, the first line {width}"
+        remedy = "fill the row" if len(found) < width else "write numbers with a decimal point"
+        faults.append(fault(path, number, 1, "", rule, remedy))
         return ()
     row = []
     for name in COLUMNS:
