@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from dse import units
 from dse.contract import Column, Core, CoreMetrics, Model, Parameter
 
 Form = Literal["constant", "affine", "square", "power", "exponential"]
+FORMS: tuple[Form, ...] = get_args(Form)
 LINEAR = ("constant", "affine", "square")
 """Forms whose value is linear in the coefficients."""
 
@@ -43,6 +44,7 @@ QUANTITIES: Mapping[str, str] = {
 PACE = ("cycles_per_task", "rate", "bandwidth")
 """One of them says how fast an instance works."""
 
+BIT_PER_BYTE = 8.0
 NEEDED = ("area", "clock", "dynamic_power", "payload")
 
 
@@ -57,7 +59,8 @@ class Law:
     def __call__(self, parameters: Mapping[str, Column]) -> Column:
         """Return the quantity, shaped like the parameters broadcast."""
         values = [parameters[name] for name in self.over]
-        return evaluate(self.form, values, self.coefficients)
+        size = np.broadcast_shapes(*(np.shape(column) for column in parameters.values()))
+        return np.broadcast_to(evaluate(self.form, values, self.coefficients), size)
 
 
 def evaluate(form: str, values: Sequence[Column], coefficients: Sequence[float]) -> Column:
@@ -88,7 +91,8 @@ def text(quantity: str, law: Law) -> str:
     terms = [f"{factor} * {name}{squared}" for factor, name in pairs]
     if law.form == "exponential":
         return f"{first} * exp({' + '.join(terms)})"
-    return " + ".join([first, *terms]).replace("+ -", "- ")
+    kept = terms if terms and law.coefficients[0] == 0 else [first, *terms]
+    return " + ".join(kept).replace("+ -", "- ")
 
 
 def core(
@@ -98,12 +102,7 @@ def core(
     parameters: Sequence[Parameter],
     laws: Mapping[str, Law],
 ) -> Core:
-    """Return a core whose only model evaluates `laws`; `complete` says which it needs.
-
-    Where no law says otherwise, one task is in flight, a result leaves after cycles per task
-    times tasks in flight (Little's law), a task reads and writes its payload, and nothing
-    leaks.
-    """
+    """Return a core whose only model evaluates `laws`, and `defaults` where there is none."""
 
     def law(**columns: Column) -> CoreMetrics:
         return _metrics(laws, parameters, columns)
@@ -121,21 +120,13 @@ def _metrics(
     laws: Mapping[str, Law], parameters: Sequence[Parameter], columns: Mapping[str, Column]
 ) -> CoreMetrics:
     size = np.broadcast_shapes(*(np.shape(column) for column in columns.values()))
-    given = {name: np.broadcast_to(law(columns), size) for name, law in laws.items()}
+    given = {name: law(columns) for name, law in laws.items()}
     payload = given["payload"]
     if "cycles_per_task" not in given:
         rate = given["rate"] if "rate" in given else given["bandwidth"] / payload
         given["cycles_per_task"] = given["clock"] / rate
-    one, none = np.ones(size), np.zeros(size)
-    in_flight = given.get("tasks_in_flight", one)
-    defaults = {
-        "tasks_in_flight": one,
-        "latency": given["cycles_per_task"] * in_flight,
-        "leakage_power": none,
-        "read": payload / 8.0,
-        "written": payload / 8.0,
-    }
-    given = defaults | given
+    in_flight = given.get("tasks_in_flight", np.ones(size))
+    given = defaults(payload, given["cycles_per_task"], in_flight) | given
     outside = [
         np.less(columns[entry.name], entry.low) | np.greater(columns[entry.name], entry.high)
         for entry in parameters
@@ -147,6 +138,21 @@ def _metrics(
     }
     beyond = np.broadcast_to(np.any(np.broadcast_arrays(*outside), axis=0), size)
     return CoreMetrics(**metrics, extrapolated=beyond.astype(np.float64))
+
+
+def defaults(payload: Column, cycles_per_task: Column, in_flight: Column) -> dict[str, Column]:
+    """Return what a core does where it has no law: one task in flight, and no leakage.
+
+    A result leaves after cycles per task times tasks in flight (Little's law), and a task reads
+    and writes its payload once.
+    """
+    return {
+        "tasks_in_flight": np.ones_like(payload),
+        "latency": cycles_per_task * in_flight,
+        "leakage_power": np.zeros_like(payload),
+        "read": payload / BIT_PER_BYTE,
+        "written": payload / BIT_PER_BYTE,
+    }
 
 
 def missing(laws: Mapping[str, object]) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from dse.errors import Fault, StudyError, nearest
-from dse.file_names import short
 from dse.position import KeyPath, Position, dotted, line_column, quoted
 from dse.yaml_reader import LARGEST_BYTE, YamlReader, check_size
 
@@ -32,15 +32,15 @@ class Document:
         The file as it was read (before any override), and its name.
     positions
         Of the key of each mapping item, and of the start of each list item.
-    copies
-        Of a study that is read back from a run: the folder with copies of the files it names.
+    inputs
+        Where files lie that the study names, by the name as written; others lie beside it.
     """
 
     data: dict[str, Any]
     text: str
     file: str
     positions: Mapping[KeyPath, Position]
-    copies: Path | None = None
+    inputs: Mapping[str, Path] = field(default_factory=dict)
 
     def fault(self, path: KeyPath, written: str, rule: str, remedy: str) -> Fault:
         """Return a fault at `path`, or at what encloses it when `path` was not written."""
@@ -179,14 +179,35 @@ def _children(container: Any) -> dict[str, str | int] | None:
     if not isinstance(container, list):
         return None
     items = [item if isinstance(item, dict) else {} for item in container]
-    names = [item.get("name") or item.get("core") for item in items]
+    names = [stage_name(item) for item in items]
     # A name that two items share picks neither.
     named = {
-        short(name): index
+        name: index
         for index, name in enumerate(names)
         if isinstance(name, str) and names.count(name) == 1
     }
     return {**named, **{str(index): index for index in range(len(container))}}
+
+
+def is_record(name: str) -> bool:
+    """Tell the path of a record file from a name of the catalogue."""
+    return name.lower().endswith((".yaml", ".yml"))
+
+
+def stage_name(item: Mapping[str, Any]) -> str | None:
+    """Return what a stage is called: its ``name``, its ``core``, or its ``table`` without suffix.
+
+    A file name becomes an identifier: ``my cores.csv`` is called ``my_cores``.
+    """
+    name = item.get("name") or item.get("core")
+    if isinstance(name, str) and is_record(name):
+        name, file = None, name
+    else:
+        file = item.get("table")
+    if name is None and isinstance(file, str):
+        name = re.sub(r"\W+", "_", Path(file).stem, flags=re.ASCII).strip("_")
+        name = name if name[:1].isalpha() else f"table_{name}".rstrip("_")
+    return name if isinstance(name, str) else None
 
 
 def _neighbours(folder: Path, name: str) -> str:

@@ -10,10 +10,9 @@ from pydantic import ValidationError
 
 from dse import plugins
 from dse.contract import Core, Interface, Kernel, Platform
-from dse.document import Document
+from dse.document import Document, is_record
 from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, nearest
 from dse.fields import Range, Section
-from dse.file_names import is_record
 from dse.schema import Study
 
 Path = tuple[str | int, ...]

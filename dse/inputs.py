@@ -1,74 +1,107 @@
-"""Files that a study names: where they lie, what was read, and their copies in a run's folder."""
+"""Files that a study names: found beside the study, read, and kept to be copied with a run."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
+from dse import csv_table
+from dse.csv_table import LARGEST_BYTE, CsvTable
 from dse.document import Document
-from dse.errors import OutputError
+from dse.errors import OutputError, StudyError, nearest
+from dse.faults import Faults
+from dse.position import KeyPath
 
 FOLDER = "inputs"
-"""Where a run's folder keeps copies of the files that its study names."""
+"""Where the folder of a run keeps copies of the files."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """A file as a study names it, and its text as it was read."""
+    """A file that a study names: the name as written there, and what was in it."""
 
     written: str
-    text: str
+    content: bytes
 
     @property
     def sha256(self) -> str:
-        """The hash of the file."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        """Hash of the content."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @property
+    def note(self) -> str:
+        """Which file results rest on."""
+        return f"{Path(self.written).name}: read with sha256 {self.sha256[:12]}"
+
+
+def read(written: str, path: KeyPath, faults: Faults) -> tuple[Input, CsvTable] | None:
+    """Return a table that the study names at `path`; what is wrong with it goes to `faults`."""
+    document = faults.document
+    place = locate(document, written)
+    try:
+        with place.open("rb") as stream:
+            content = stream.read(LARGEST_BYTE + 1)
+        return Input(written, content), csv_table.parse(content, str(place))
+    except StudyError as error:
+        faults.found.extend(fault for fault in error.faults if fault not in faults.found)
+    except FileNotFoundError:
+        known = [entry.name for entry in place.parent.glob("*.csv")]
+        remedy = nearest(place.name, known) if known else "a path is relative to the study file"
+        faults.add(path, f"there is no file {str(place)!r}", remedy)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        faults.add(path, f"it cannot be read: {reason}", "check its name and permissions")
+    return None
 
 
 def locate(document: Document, written: str) -> Path:
-    """Return where a file named in a study lies: relative to the study, or a run's copy of it."""
-    if document.copies is not None:
-        return document.copies / copy_name(written)
-    return Path(document.file).parent / written
+    """Return where a file lies that a study names: beside the study, or in the folder of a run."""
+    return document.inputs.get(written, Path(document.file).parent / written)
 
 
-def copy_name(written: str) -> str:
-    """Return the path of a copy below ``inputs``: that of the study, without leaving the folder.
+def copies(found: Mapping[str, Input]) -> dict[str, dict[str, Any]]:
+    """Return what a manifest says of files, by the name in the study: copy and hash."""
+    taken: set[str] = set()
+    said = {}
+    for written, entry in found.items():
+        name = Path(written).name
+        while name in taken:
+            name = f"_{name}"
+        taken.add(name)
+        said[written] = {"copy": f"{FOLDER}/{name}", "sha256": entry.sha256}
+    return said
 
-    Examples
-    --------
-    >>> copy_name("records/link.yaml"), copy_name("../link.yaml"), copy_name("/data/link.yaml")
-    ('records/link.yaml', '__/link.yaml', '_/data/link.yaml')
-    """
-    parts = PurePosixPath(written.replace("\\", "/").replace(":", "/")).parts
-    return "/".join({"..": "__", "/": "_"}.get(part, part) for part in parts)
+
+def write(found: Mapping[str, Input], folder: Path) -> None:
+    """Write copies of files into the folder of a run, as its manifest says."""
+    for written, said in copies(found).items():
+        target = folder / said["copy"]
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(found[written].content)
 
 
-def copy(found: Iterable[Input], folder: Path) -> None:
-    """Write the copies of `found` below ``folder/inputs``.
+def restored(document: Document, copied: Mapping[str, Any], folder: Path) -> Document:
+    """Return the study of a run with its files in the folder of the run.
 
     Raises
     ------
     OutputError
-        When two files would share one copy.
+        When a copy is missing, or is not the file that was run.
     """
-    kept: dict[str, Input] = {}
-    for entry in found:
-        name = copy_name(entry.written)
-        other = kept.setdefault(name, entry)
-        if other.text != entry.text:
+    places = {}
+    for written, said in copied.items():
+        place = folder / said["copy"]
+        try:
+            content = place.read_bytes()
+        except OSError as error:
+            raise OutputError(f"{place} cannot be read: {error.strerror}") from error
+        if Input(written, content).sha256 != said["sha256"]:
             raise OutputError(
-                f"the copies of {other.written!r} and {entry.written!r} would be the same file; "
-                f"rename one of them"
+                f"{place} has changed since the run: its hash is not the one in manifest.json; "
+                f"restore it, or run the study again"
             )
-        path = folder / FOLDER / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(entry.text.encode())
-
-
-def facts(found: Iterable[Input]) -> list[dict[str, str]]:
-    """Return what a manifest says of each file, once: its name in the study and its hash."""
-    once = {entry.written: entry for entry in found}
-    return [{"file": entry.written, "sha256": entry.sha256} for entry in once.values()]
+        places[written] = place
+    return replace(document, inputs=places)

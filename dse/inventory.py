@@ -14,8 +14,8 @@ import numpy as np
 
 from dse import contract, plugins, report, units, user_records
 from dse.contract import papers
+from dse.document import is_record
 from dse.errors import UnknownPluginError, nearest
-from dse.file_names import is_record
 from dse.picture import words
 from dse.search import METHODS
 

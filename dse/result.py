@@ -20,15 +20,19 @@ import pyarrow.parquet as pq
 from dse import inputs, plots, report, tables, units
 from dse.errors import OutputError
 from dse.folder import new_folder
+from dse.inputs import Input
 from dse.picture import FrontView
 from dse.plain import plain
 from dse.problem import Problem
 from dse.runner import Answer, Run, knee_row
 from dse.tables import Table
 
-FILES = ("front.csv", "evaluations.parquet", "manifest.json", "front.png", "front.svg", "inputs")
+FILES = ("front.csv", "evaluations.parquet", "manifest.json", "front.png", "front.svg")
 MOST_EVALUATIONS = 120_000
 """Most designs in evaluations.parquet; of more, a uniform sample is kept."""
+
+MOST_KINDS = 20
+"""A quantity with more names than this, such as a comment, tells no groups apart."""
 
 LIBRARIES = ("accel-dse", "numpy", "moocore", "pymoo", "optuna", "pandas", "pyarrow")
 
@@ -109,7 +113,7 @@ class Result:
             "study_file": Path(run.document.file).name,
             "study_sha256": hashlib.sha256(text.encode()).hexdigest(),
             "overrides": self.overrides,
-            "inputs": inputs.facts(self._inputs()),
+            "inputs": inputs.copies(self._inputs()),
             "versions": {"python": platform.python_version()}
             | {name: version(name) for name in LIBRARIES},
             "objectives": {goal.name: goal.sense for goal in study.problem.goals},
@@ -128,8 +132,10 @@ class Result:
             "picture": _picture(run, self.sweep_column),
         }
 
-    def _inputs(self) -> list[inputs.Input]:
-        return [entry for answer in self.run.answers for entry in answer.study.inputs]
+    def _inputs(self) -> dict[str, Input]:
+        """Return the files that the study names, at any value of its sweep."""
+        studies = (answer.study for answer in self.run.answers)
+        return {name: entry for study in studies for name, entry in study.inputs.items()}
 
     def _notes(self) -> list[str]:
         notes = dict.fromkeys(note for answer in self.run.answers for note in answer.study.notes)
@@ -177,14 +183,14 @@ class Result:
             When the folder holds something else, or cannot be written.
         """
         target = Path(folder)
-        with new_folder(target, FILES) as fresh:
+        with new_folder(target, (*FILES, inputs.FOLDER)) as fresh:
             self.front.to_csv(fresh / "front.csv", index=False, lineterminator="\n")
             arrow = pa.Table.from_pandas(self.evaluations, preserve_index=False)
             pq.write_table(arrow, fresh / "evaluations.parquet")
             text = json.dumps(plain(self.manifest), indent=2, allow_nan=False, ensure_ascii=False)
             (fresh / "manifest.json").write_text(text + "\n", encoding="utf-8")
             plots.front(self.view, fresh)
-            inputs.copy(self._inputs(), fresh)
+            inputs.write(self._inputs(), fresh)
         return target
 
 
@@ -222,6 +228,7 @@ def _picture(run: Run, sweep: str | None) -> dict[str, Any]:
             and (problem.stages or axis.ordered)  # other choices are the names of the designs
         ],
         "category": _category(problem),
+        "limits": bool(problem.graph.steps),
         "sweep": sweep,
         "names": names,
         "knee": knee_row(run.answers[0]) if sweep is None else None,
@@ -230,7 +237,8 @@ def _picture(run: Run, sweep: str | None) -> dict[str, Any]:
 
 def _category(problem: Problem) -> str | None:
     """Return the quantity that tells designs apart by name: the one with the most labels."""
-    labelled = [quantity for quantity in problem.quantities if quantity.labels]
+    some = range(1, MOST_KINDS + 1)
+    labelled = [quantity for quantity in problem.quantities if len(quantity.labels) in some]
     found = max(labelled, key=lambda quantity: len(quantity.labels), default=None)
     return found.name if found is not None else None
 
@@ -246,6 +254,7 @@ def _drawn(
         cloud={str(name): cloud[name].to_numpy() for name in cloud},
         axes=tuple(picture["axes"]),
         category=picture["category"],
+        limits=picture.get("limits", True),
         sweep=picture["sweep"],
         names=picture["names"],
         knee=picture["knee"],

@@ -26,12 +26,12 @@ from dse.user_records import Kind
 
 @dataclass
 class Scenario:
-    """Columns that every design shares, axes that replace them, and what was assumed."""
+    """Columns that every design shares, axes that replace them, what was assumed and read."""
 
     constants: dict[str, float] = field(default_factory=dict)
     axes: list[Axis] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    inputs: list[Input] = field(default_factory=list)
+    inputs: dict[str, Input] = field(default_factory=dict)
 
     @property
     def names(self) -> set[str]:
@@ -42,7 +42,7 @@ class Scenario:
         """Return what the study names, and keep which file it comes from if any."""
         found, use = user_records.get(kind, name, faults.document)
         if use is not None:
-            self.inputs.append(use.file)
+            self.inputs[use.file.written] = use.file
             self.notes.append(use.note)
         return found
 

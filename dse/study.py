@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
-from dse import contract, document, plugins, schema, units
+from dse import contract, document, evaluated, plugins, schema, units
 from dse.axes import numeric
 from dse.document import Document
 from dse.errors import StudyError, UnitError, nearest
 from dse.expression import parse as parse_expression
 from dse.faults import Faults, validate
 from dse.fields import unit_of
-from dse.file_names import short
 from dse.fleet import STAGE_COLUMNS
 from dse.graph import Graph, explain_missing, wire
 from dse.inputs import Input
@@ -39,7 +39,7 @@ class Study:
     notes
         Assumptions that stand behind the numbers.
     inputs
-        Files that it names.
+        Tables that the study names, by the name as written.
     """
 
     document: Document
@@ -47,7 +47,7 @@ class Study:
     problem: Problem
     settings: SearchSettings
     notes: tuple[str, ...]
-    inputs: tuple[Input, ...] = ()
+    inputs: Mapping[str, Input] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,9 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
     """
     counts: dict[str, dict[str, str]] = {}
     for name, value in overrides:
+        if name == evaluated.DESIGN and found.data.get("designs"):
+            found = _one_design(found, value)
+            continue
         stage, _, rest = name.partition(".")
         if stage in _stage_names(found) and not _is_stage_field(rest):
             counts.setdefault(stage, {})[rest] = value
@@ -94,10 +97,18 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
     return found
 
 
+def _one_design(found: Document, name: str) -> Document:
+    """Return a study over evaluated designs with only one of them left."""
+    said = found.data["designs"]
+    if isinstance(said, str):
+        found = document.override(found, "designs", json.dumps({"table": said}))
+    return document.override(found, "designs.only", json.dumps([name]))
+
+
 def _stage_names(found: Document) -> list[str]:
     stages = found.data.get("stages")
     items = [item for item in stages if isinstance(item, dict)] if isinstance(stages, list) else []
-    return [str(item.get("name") or short(str(item.get("core")))) for item in items]
+    return [str(document.stage_name(item)) for item in items]
 
 
 def _is_stage_field(name: str) -> bool:
@@ -128,6 +139,8 @@ def prepare(found: Document) -> Study:
     """
     written = validate(found)
     faults = Faults(found)
+    if written.designs is not None:
+        return _over_designs(found, written, faults)
     scenario = resolve(written, faults)
     built = build(written, scenario, faults)
     _check_parts(written, faults)
@@ -150,14 +163,25 @@ def prepare(found: Document) -> Study:
         constraints,
         tuple(plugins.records(contract.Requirement).values()),
     )
-    return Study(
-        found,
-        _question(written, found),
-        problem,
-        _settings(written),
-        _notes(scenario),
-        tuple(dict.fromkeys(scenario.inputs)),
-    )
+    return _ready(found, written, problem, scenario)
+
+
+def _over_designs(found: Document, written: schema.Study, faults: Faults) -> Study:
+    """Return a study over designs that are evaluated already."""
+    scenario = Scenario()
+    _check_method(written, faults)
+    space, graph = evaluated.space(written, scenario, faults)
+    quantities = {quantity.name: quantity for quantity in graph.objectives}
+    goals = _goals(written, graph, quantities, faults)
+    numbers = [name for name, quantity in quantities.items() if not quantity.labels]
+    constraints = _constraints(written, numbers, faults)
+    faults.raise_any()
+    return _ready(found, written, Problem(space, (), graph, goals, constraints), scenario)
+
+
+def _ready(found: Document, written: schema.Study, problem: Problem, scenario: Scenario) -> Study:
+    question, notes = _question(written, found), _notes(scenario)
+    return Study(found, question, problem, _settings(written), notes, scenario.inputs)
 
 
 def _check_parts(written: schema.Study, faults: Faults) -> None:
@@ -165,7 +189,7 @@ def _check_parts(written: schema.Study, faults: Faults) -> None:
     if not written.stages and not platforms:
         faults.add(
             ("stages",),
-            "a study needs `stages`, or budget.platform to compare platforms",
+            "a study needs `stages`, or budget.platform to compare platforms, or `designs`",
             "add for instance `stages: [{core: NAME}]`; `dse list cores` shows the names",
             "it is missing",
         )
@@ -174,6 +198,10 @@ def _check_parts(written: schema.Study, faults: Faults) -> None:
             path = ("budget", name) if getattr(written.budget, name) else ("axes", f"budget.{name}")
             rule = "it describes platforms that are compared, and this study has stages"
             faults.add(path, rule, "remove it, or the stages")
+    _check_method(written, faults)
+
+
+def _check_method(written: schema.Study, faults: Faults) -> None:
     if written.search.method not in METHODS:
         rule = "this search method is not known"
         faults.add(("search", "method"), rule, nearest(written.search.method, METHODS))

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dse import contract, core_law, document, plugins, record_schema, units
-from dse.document import Document
+from dse.document import Document, is_record
 from dse.errors import Fault, OutputError, StudyError, UnitError, UnknownPluginError, nearest
 from dse.faults import Faults, validate_as
 from dse.fields import Section
-from dse.file_names import is_record
 from dse.inputs import Input, locate
 from dse.position import KeyPath, quoted
 from dse.record_schema import Record
@@ -72,7 +71,7 @@ def get(kind: type[Kind], name: str, within: Document) -> tuple[Kind, Use | None
     path = locate(within, name)
     if not path.is_file():
         raise UnknownPluginError(
-            f"there is no file {quoted(str(path))}", "a path counts from the folder of the study"
+            f"there is no file {str(path)!r}", "a path counts from the folder of the study"
         )
     found = read(path)
     section = KINDS[kind]
@@ -81,7 +80,7 @@ def get(kind: type[Kind], name: str, within: Document) -> tuple[Kind, Use | None
             f"the file has no section `{section}`", f"it has {', '.join(found.records)}"
         )
     record = found.records[section]
-    file = Input(name, found.text)
+    file = Input(name, found.text.encode())
     return record, Use(file, _note(section, record.name, file, found.provenance))
 
 
