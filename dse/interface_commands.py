@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from collections.abc import Sequence
@@ -12,7 +11,6 @@ import numpy as np
 
 from dse import interface_answer, interface_record, openssl_speed, timings, units
 from dse.errors import DseError, OutputError
-from dse.file_names import short
 from dse.folder import new_folder
 from dse.interface_answer import Answer
 from dse.interface_record import PerByte
@@ -38,10 +36,10 @@ def fit(
 ) -> None:
     """Fit an interface to a CSV or to two outputs; print it, and write its record."""
     found = interface_answer.answer(_read(data, software, hardware, algorithm), pure=pure)
-    files = [] if out is None else save(found, out, per_byte, force=force)
-    _print(found, files, as_json=as_json)
-    if out is None and not as_json:
-        print("\nnothing written; --out records/link.yaml keeps the record and a picture")
+    from dse import fitting
+
+    path, _ = fitting.target(Path(found.timings.files[-1][0]), out)
+    _print(found, save(found, path, per_byte, force=force), as_json=as_json)
 
 
 def measure(
@@ -101,10 +99,9 @@ def _sizes(written: str) -> list[int]:
 
 def _print(found: Answer, files: Sequence[Path], *, as_json: bool) -> None:
     if as_json:
-        from dse.plain import plain
+        from dse.commands import print_json
 
-        content = interface_answer.plain(found) | {"files": [str(file) for file in files]}
-        print(json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(interface_answer.plain(found) | {"files": [str(file) for file in files]})
         return
     print(text(found))
     if files:
@@ -155,9 +152,9 @@ def text(found: Answer) -> str:
 
 def save(found: Answer, out: Path, per_byte: PerByte, *, force: bool) -> list[Path]:
     """Write the record and, beside it, the picture; return their paths."""
-    from dse import fit_plots, user_records
+    from dse import fit_plots, fitting, user_records
 
-    name = short(out.name)
+    out, name = fitting.target(out, out)
     sections = interface_record.sections(found, name, per_byte)
     user_records.write(out, sections, interface_record.provenance(found), force=force)
     try:

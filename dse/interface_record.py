@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-from datetime import date
 from typing import Any, Literal
 
-from dse import units
+from dse import units, user_records
 from dse.interface_answer import (
     METHOD,
     Answer,
@@ -43,17 +41,17 @@ def sections(found: Answer, name: str, per_byte: PerByte) -> dict[str, dict[str,
     machine = found.timings.facts.get("machine", "")
     interface: dict[str, Any] = {
         "name": name,
-        "overhead": written(values["fixed_s"], "overhead_s"),
-        "latency": written(latency, "latency_s_per_byte"),
+        "overhead": _written(values["fixed_s"], "overhead_s"),
+        "latency": _written(latency, "latency_s_per_byte"),
         "source": source,
         "note": _note(found, per_byte),
         "assumptions": ["overhead", "latency"] if found.linear else ["overhead"],
     }
     kernel: dict[str, Any] = {
         "name": name,
-        "index": written(values["index_s_per_byte"], "index_s_per_byte"),
+        "index": _written(values["index_s_per_byte"], "index_s_per_byte"),
         "exponent": float(f"{values['exponent']:.6g}"),
-        "offset": written(values["host_offset_s"], "offset_s"),
+        "offset": _written(values["host_offset_s"], "offset_s"),
         "source": source,
     }
     if machine:
@@ -72,11 +70,12 @@ def provenance(found: Answer) -> dict[str, Any]:
         for name, (value, low, high) in values.items()
     }
     curves = {"host": checks.host, "offload": checks.offload}
+    method = METHOD + (", no host offset" if found.pure else ", with a host offset")
+    each = [user_records.provenance(data, name, method) for name, data in files]
+    joined = {key: ", ".join(one[key] for one in each) for key in ("file", "sha256")}
     return {
-        "file": ", ".join(name for name, _ in files),
-        "sha256": ", ".join(hashlib.sha256(data).hexdigest() for _, data in files),
-        "date": date.today().isoformat(),
-        "method": METHOD + (", no host offset" if found.pure else ", with a host offset"),
+        **each[0],
+        **joined,
         "range": f"{units.show(sizes[0], 'size_byte')} to {units.show(sizes[-1], 'size_byte')}, "
         f"{len(sizes)} sizes",
         "residuals": {
@@ -92,12 +91,6 @@ def provenance(found: Answer) -> dict[str, Any]:
     }
 
 
-def written(value: float, name: str) -> str:
-    """Return a value with its unit and six digits, as one writes it."""
-    factor, unit = units.scale([value], name)
-    return f"{value / factor:.6g} {unit}"
-
-
 def _note(found: Answer, per_byte: PerByte) -> str:
     text = "overhead is o + L, which times of whole offloads cannot separate"
     if not found.linear:
@@ -108,3 +101,7 @@ def _note(found: Answer, per_byte: PerByte) -> str:
         return f"{text}; latency is the whole time per byte, the device's computing included"
     least = units.show(found.values["peak_acceleration"][0], "peak_acceleration")
     return f"{text}; the whole time per byte is taken as computing, A = {least}"
+
+
+def _written(value: float, name: str) -> str | float:
+    return units.written(float(f"{value:.6g}"), name)

@@ -12,7 +12,8 @@ import numpy as np
 
 from dse import units
 from dse.errors import DseError, Fault, StudyError, nearest
-from dse.timings import Timings, fault, text_of, too_few
+from dse.position import Position, quoted
+from dse.timings import Timings, content_of, too_few
 
 _SIZE = re.compile(r"([0-9]+) bytes")
 _RATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(k?)")
@@ -39,7 +40,8 @@ class Speeds:
 
 def read(path: Path) -> Speeds:
     """Read one output; faults are collected, not raised."""
-    text, data = text_of(path)
+    data = content_of(path)
+    text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
     return parse(text, path, data)
 
 
@@ -64,7 +66,7 @@ def parse(text: str, path: Path, data: bytes = b"") -> Speeds:
     if not found.rates and not found.faults:
         rule = "it holds no rates of `openssl speed`: no line begins with 'type' or '+H:'"
         remedy = "write the output of openssl speed -evp ALGORITHM into it, or that with -mr"
-        found.faults.append(fault(path, 1, 1, "", rule, remedy))
+        found.faults.append(Position(1, 1, str(path)).fault((), "", rule, remedy))
     matches = [(name, pattern.search(text)) for name, pattern in _FACTS]
     found.facts = {name: match[1] for name, match in matches if match}
     return found
@@ -76,15 +78,16 @@ def _add(
     """Keep the rates of one line."""
     if not name or len(written) != len(sizes):
         rule = f"a line of rates has a name and {len(sizes)} rates, one per size"
-        found.faults.append(fault(found.path, number, 1, repr(line[:60]), rule, "restore the line"))
+        place = Position(number, 1, str(found.path))
+        found.faults.append(place.fault((), quoted(line), rule, "restore the line"))
         return
     for size, text in zip(sizes, written, strict=True):
         match = _RATE.fullmatch(text.strip())
         if match is None or float(match[1]) <= 0 or size <= 0:
-            column = line.rfind(text) + 1
+            place = Position(number, line.rfind(text) + 1, str(found.path))
             rule = "it must be a rate above zero"
             remedy = "measure again, for longer (-seconds)"
-            found.faults.append(fault(found.path, number, column, repr(text), rule, remedy))
+            found.faults.append(place.fault((), quoted(text), rule, remedy))
             continue
         rate = float(match[1]) * (1000 if match[2] else 1)
         found.rates.setdefault(name, {}).setdefault(size, []).append(rate)
@@ -105,7 +108,7 @@ def timings(software: Path, hardware: Path, algorithm: str | None = None) -> Tim
         raise StudyError([*slow.faults, *fast.faults])
     one, other = _algorithms(slow, fast, algorithm)
     sizes = sorted(set(slow.rates[one]) & set(fast.rates[other]))
-    faults = too_few(hardware, len(sizes))
+    faults = too_few(str(hardware), len(sizes))
     if faults:
         raise StudyError(faults)
     facts = {"algorithm": other}

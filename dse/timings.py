@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from dse import units
-from dse.errors import DseError, Fault, StudyError, UnitError, nearest
+from dse import csv_table, headers, units
+from dse.csv_table import CsvTable
+from dse.errors import Fault, OutputError, StudyError, UnitError
+from dse.position import Position
 from dse.powers_fit import Array
 
 LEAST_SIZES = 4
 """One more than either curve has parameters."""
 
-MOST_BYTES = 4_000_000
+COLUMNS: Mapping[str, str] = {
+    "granularity": "granularity_byte",
+    "host": "host_s",
+    "offload": "offload_s",
+}
+"""What a header says before its unit -> the column in SI."""
 
-COLUMNS: Mapping[str, str] = {"granularity": "byte", "host": "s", "offload": "s"}
-"""What a column is called before its unit, and the unit that it is kept in."""
-
-_HEADER = re.compile(r"(granularity|host|offload)(?:_time)?_(.+)")
-_CELL = re.compile(r'\s*(?:"([^"]*)"|([^,]*?))\s*(?:,|$)')
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_REMARK = re.compile(r"^# (machine|version|algorithm|repetitions): (.*\S)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,186 +54,101 @@ class Timings:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A cell of a line: its text, and its column counted from 1."""
-
-    text: str
-    column: int
-
-
-def text_of(path: Path) -> tuple[str, bytes]:
-    """Return the text of a file, whatever its line ends and with or without a byte-order mark.
+def content_of(path: Path) -> bytes:
+    """Return what is in a file.
 
     Raises
     ------
-    DseError
-        It cannot be read, is no text, or too large.
+    OutputError
+        It cannot be read.
     """
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise DseError(f"{path}: it is larger than 4 MB; timings are a row per granularity")
-        data = path.read_bytes()
-        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n"), data
+        return path.read_bytes()
     except OSError as error:
-        raise DseError(f"{path} cannot be read: {error.strerror}; name a file") from error
-    except UnicodeDecodeError as error:
-        raise DseError(f"{path}: byte {error.start + 1} is no UTF-8; save it as text") from error
+        raise OutputError(f"{path} cannot be read: {error.strerror}; name a file") from error
 
 
 def read_csv(path: Path) -> Timings:
-    """Read granularity, host time and offload time; ``#`` starts a comment line.
+    """Read granularity, host time and offload time; other columns are left alone.
 
     Raises
     ------
     StudyError
         With every fault at once, by file, line and column.
     """
-    text, data = text_of(path)
-    lines = [
-        (number, line)
-        for number, line in enumerate(text.split("\n"), start=1)
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
+    data = content_of(path)
+    table = csv_table.parse(data, str(path))
     faults: list[Fault] = []
-    if not lines:
-        raise StudyError([fault(path, 1, 1, "", "it is empty", "the first line names columns")])
-    places, factors = _header(path, *lines[0], faults)
-    width = len(cells(lines[0][1]))
-    rows = [_row(path, number, line, width, places, factors, faults) for number, line in lines[1:]]
-    faults += _repeated(
-        path, [(number, row) for (number, _), row in zip(lines[1:], rows, strict=True)]
-    )
-    if not faults:
-        faults += too_few(path, len(rows))
+    places = _places(table, faults)
+    columns = {
+        name: _positive(table, column, header, faults) for name, (column, header) in places.items()
+    }
+    if "granularity" in columns:
+        faults += _repeated(table, places["granularity"][0], columns["granularity"])
+        faults += too_few(str(path), len(table))
     if faults:
         raise StudyError(faults)
-    table = np.array(sorted((row for row in rows if row), key=lambda row: row[0]))
-    size, host, offload = table.T
+    size, host, offload = (columns[name] for name in COLUMNS)
+    order = np.argsort(size)
     return Timings(
-        size=size,
-        host=host[None],
-        offload=offload[None],
+        size=size[order],
+        host=host[None, order],
+        offload=offload[None, order],
         files=((path.name, data),),
-        facts=_facts(text),
+        facts=dict(_REMARK.findall(table.text)),
     )
 
 
-def fault(path: Path, line: int, column: int, written: str, rule: str, remedy: str) -> Fault:
-    """Return a fault at a place of a file."""
-    return Fault(
-        where="", written=written, rule=rule, remedy=remedy, file=str(path), line=line,
-        column=column,
-    )  # fmt: skip
-
-
-def too_few(path: Path, count: int) -> list[Fault]:
+def too_few(file: str, count: int) -> list[Fault]:
     """Return a fault if a fit would have no size left to check it."""
     if count >= LEAST_SIZES:
         return []
     rule = f"a curve has up to {LEAST_SIZES - 1} parameters, and needs one size more"
-    return [fault(path, 1, 1, f"{count} sizes", rule, f"measure at least {LEAST_SIZES}")]
+    remedy = f"measure at least {LEAST_SIZES}"
+    return [Position(1, 1, file).fault((), f"{count} sizes", rule, remedy)]
 
 
-def cells(line: str) -> list[Cell]:
-    """Split a line at its commas, quotes respected."""
-    found: list[Cell] = []
-    start = 0
-    while True:
-        match = _CELL.match(line, start)
-        if match is None:  # a quote that does not close
-            return [*found, Cell(line[start:].strip(), start + 1)]
-        group = 1 if match[1] is not None else 2
-        found.append(Cell(match[group], match.start(group) + 1))
-        if not match[0].endswith(",") or match.end() == start:
-            return found
-        start = match.end()
-
-
-def _header(
-    path: Path, number: int, line: str, faults: list[Fault]
-) -> tuple[dict[str, int], dict[str, float]]:
-    """Return where each column stands, and the factor of its unit."""
-    places: dict[str, int] = {}
-    factors: dict[str, float] = {}
-    if ";" in line and "," not in line:
-        rule, remedy = "cells are separated by commas", "write commas, and points in numbers"
-        raise StudyError([fault(path, number, line.index(";") + 1, "';'", rule, remedy)])
-    for place, cell in enumerate(cells(line)):
-        match = _HEADER.fullmatch(cell.text)
-        here = (path, number, cell.column, repr(cell.text))
-        if match is None:
-            examples = ("granularity_byte", "host_us", "offload_us")
-            faults.append(
-                fault(*here, "this is no column with its unit", nearest(cell.text, examples))
-            )
-        elif match[1] in places:
-            faults.append(fault(*here, "this column stands twice", "keep one of them"))
-        else:
-            places[match[1]] = place
-            try:
-                factors[match[1]] = units.parse(f"1 {match[2]}", f"x_{COLUMNS[match[1]]}")
-            except UnitError as error:
-                faults.append(fault(*here, error.rule, error.remedy))
-    for name, unit in COLUMNS.items():
-        if name not in places:
-            remedy = f"add {name}_{'us' if unit == 's' else unit}"
-            faults.append(fault(path, number, 1, "", f"the column {name!r} is missing", remedy))
-    return places, factors
-
-
-def _row(
-    path: Path,
-    number: int,
-    line: str,
-    width: int,
-    places: Mapping[str, int],
-    factors: Mapping[str, float],
-    faults: list[Fault],
-) -> tuple[float, ...]:
-    """Return granularity, host and offload time of a line in SI; empty with a fault."""
-    found = cells(line)
-    if len(found) != width:
-        rule = f"this row has {len(found)} cells, the first line {width}"
-        remedy = "fill the row" if len(found) < width else "write numbers with a decimal point"
-        faults.append(fault(path, number, 1, "", rule, remedy))
-        return ()
-    row = []
+def _places(table: CsvTable, faults: list[Fault]) -> dict[str, tuple[int, headers.Header]]:
+    """Return where each column stands, and its header."""
+    found: dict[str, tuple[int, headers.Header]] = {}
+    for column, written in enumerate(table.headers):
+        try:
+            header = headers.read(written)
+        except UnitError as error:
+            faults.append(table.fault(None, column, error.rule, error.remedy))
+            continue
+        name = units.stem(header.name).casefold().removesuffix("_time")
+        if name in found:
+            faults.append(table.fault(None, column, f"there is a {name} already", "remove one"))
+        elif name in COLUMNS:
+            found[name] = column, header
+            if units.suffix(header.name) != units.suffix(COLUMNS[name]):
+                rule = f"{name} is given in {units.label(COLUMNS[name])}, with any prefix"
+                faults.append(table.fault(None, column, rule, f"write {_example(name)}"))
     for name in COLUMNS:
-        if name in places and name in factors:
-            cell = found[places[name]]
-            problem = _problem(cell.text)
-            if problem:
-                faults.append(fault(path, number, cell.column, repr(cell.text), *problem))
-            else:
-                row.append(float(cell.text) * factors[name])
-    return tuple(row) if len(row) == len(COLUMNS) else ()
+        if name not in found:
+            place = Position(table.lines[0], 1, table.file)
+            rule, remedy = f"the column {name!r} is missing", f"add {_example(name)}"
+            faults.append(place.fault((), "", rule, remedy))
+    return found
 
 
-def _problem(text: str) -> tuple[str, str] | None:
-    """Return the rule that a cell breaks and the remedy."""
-    if _COMMA.fullmatch(text):
-        return "a number has a decimal point", f"write {text.replace(',', '.')}"
-    if not _NUMBER.fullmatch(text) or not math.isfinite(float(text)):
-        return "it must be a finite number", "correct it, or remove the row"
-    if float(text) <= 0:
-        return "it must be above zero", "correct it, or remove the row"
-    return None
+def _example(name: str) -> str:
+    return f"{name}_byte" if units.suffix(COLUMNS[name]) == "byte" else f"{name}_us"
 
 
-def _repeated(path: Path, rows: Iterable[tuple[int, Sequence[float]]]) -> list[Fault]:
+def _positive(table: CsvTable, column: int, header: headers.Header, faults: list[Fault]) -> Array:
+    values = table.numbers(column, header.factor, faults)
+    for row in np.flatnonzero(values <= 0):
+        rule, remedy = "it must be above zero", "correct it, or remove the row"
+        faults.append(table.fault(int(row), column, rule, remedy))
+    return values
+
+
+def _repeated(table: CsvTable, column: int, sizes: Array) -> Iterator[Fault]:
     first: dict[float, int] = {}
-    faults = []
-    for number, row in rows:
-        if row and first.setdefault(row[0], number) != number:
-            rule = f"line {first[row[0]]} has this size already"
+    for row, size in enumerate(sizes.tolist()):
+        if first.setdefault(size, row) != row:
+            rule = f"line {table.lines[first[size] + 1]} has this size already"
             remedy = "keep one row per size: the median of its repetitions"
-            size = units.show(row[0], "granularity_byte")
-            faults.append(fault(path, number, 1, size, rule, remedy))
-    return faults
-
-
-def _facts(text: str) -> dict[str, str]:
-    """Return what comment lines such as ``# machine: ...`` say."""
-    found = re.findall(r"^# (machine|version|algorithm|repetitions): (.*\S)\s*$", text, re.M)
-    return dict(found)
+            yield table.fault(row, column, rule, remedy)

@@ -23,6 +23,7 @@ from objectives.logca import LogCA
 
 Command = Callable[..., tuple[int, str, str]]
 
+FILES = (("link.csv", b""),)
 SIZES = 2.0 ** np.arange(4, 21, 2)
 SHA = LogCA(
     latency=0.5e-9,
@@ -49,7 +50,7 @@ def timings(device: LogCA, noise: float = 0.0, sizes: np.ndarray = SIZES, seed: 
         curve(sizes) * np.exp(noise * rng.standard_normal(len(sizes)))
         for curve in (device.host_time, device.offload_time)
     )
-    return Timings(size=sizes, host=host[None], offload=offload[None], files=(), facts={})
+    return Timings(size=sizes, host=host[None], offload=offload[None], files=FILES, facts={})
 
 
 def values(found: Answer) -> dict[str, float]:
@@ -180,7 +181,7 @@ class TestValues:
                 size=data.size * 8,
                 host=data.host * 1000,
                 offload=data.offload * 1000,
-                files=(),
+                files=FILES,
                 facts={},
             )
         )
@@ -236,7 +237,7 @@ class TestAdequacy:
         data = timings(SHA, 0.01, sizes)
         slow = np.where(sizes > 2000, 3.0, 1.0)  # the data fall out of a cache
         found = answer(
-            Timings(size=sizes, host=data.host * slow, offload=data.offload, files=(), facts={})
+            Timings(size=sizes, host=data.host * slow, offload=data.offload, files=FILES, facts={})
         )
         assert (
             "does not repair it: it still misses by up to 72 %, at 2 KiB"
@@ -330,32 +331,39 @@ class TestCsv:
         path = tmp_path / "bad.csv"
         path.write_text(
             "granularity_byte,host_us,offload_us\n"
-            '16,nan,3\n64,"1,5",-4\n256,x,4\n1024,2\n4096,7,1,5\n64,2,4\n64,2,5\n',
+            '16,nan,3\n64,"1,5",-4\n256,x,4\n1024,,2\n64,2,4\n64,0,5\n',
             encoding="utf-8",
         )
         with pytest.raises(StudyError) as caught:
             read_csv(path)
         assert str(caught.value).replace(str(path), "bad.csv").splitlines() == [
-            "bad.csv:2:4: 'nan'; it must be a finite number; correct it, or remove the row",
-            "bad.csv:3:5: '1,5'; a number has a decimal point; write 1.5",
-            "bad.csv:3:10: '-4'; it must be above zero; correct it, or remove the row",
-            "bad.csv:4:5: 'x'; it must be a finite number; correct it, or remove the row",
-            "bad.csv:5:1: this row has 2 cells, the first line 3; fill the row",
-            "bad.csv:6:1: this row has 4 cells, the first line 3; "
-            "write numbers with a decimal point",
-            "bad.csv:8:1: 64 B; line 7 has this size already; "
+            "bad.csv:2:4: host_us: 'nan'; a number is finite; "
+            "write the figure, or leave the row out",
+            "bad.csv:3:4: host_us: '1,5'; a number has a decimal point; write 1.5",
+            "bad.csv:3:10: offload_us: '-4'; it must be above zero; correct it, or remove the row",
+            "bad.csv:4:5: host_us: 'x'; it is not a number; "
+            "write the figure alone; its unit belongs in the header",
+            "bad.csv:5:6: host_us: ''; the cell is empty; write the figure, or leave the row out",
+            "bad.csv:6:1: granularity_byte: '64'; line 3 has this size already; "
             "keep one row per size: the median of its repetitions",
+            "bad.csv:7:1: granularity_byte: '64'; line 3 has this size already; "
+            "keep one row per size: the median of its repetitions",
+            "bad.csv:7:4: host_us: '0'; it must be above zero; correct it, or remove the row",
         ]
 
     @pytest.mark.parametrize(
         ("text", "said"),
         [
-            ("", ":1:1: it is empty"),
-            (GOOD.replace("host_us", "host"), ":1:18: 'host'; this is no column with its unit"),
-            (GOOD.replace("host_us", "host_cycles"), ":1:18: 'host_cycles'; a value in s is need"),
-            (GOOD.replace("_byte", "_bit"), ":1:1: 'granularity_bit'; a value in B is needed"),
-            (GOOD.replace(",", ";"), ":1:17: ';'; cells are separated by commas"),
-            (GOOD.replace("offload_us", "host_ns"), "the column 'offload' is missing"),
+            ("", ":1:1: the table is empty"),
+            (
+                GOOD.replace("host_us", "host"),
+                ":1:18: 'host'; host is given in s, with any prefix; write host_us",
+            ),
+            (GOOD.replace("host_us", "host_cycles"), ":1:18: 'host_cycles'; host is given in s"),
+            (GOOD.replace("_byte", "_bit"), ":1:1: 'granularity_bit'; granularity is given in B"),
+            (GOOD.replace(",", ";"), ":1:1: 'granularity_byte;host_us;offload_us'; cells are sep"),
+            (GOOD.replace(",3\n", ",3,\n"), ":2:1: the header has 3 cells and this row 4"),
+            (GOOD.replace("offload_us", "other_ns"), "the column 'offload' is missing"),
             (GOOD[:-14], ":1:1: 3 sizes; a curve has up to 3 parameters"),
         ],
     )
@@ -419,10 +427,11 @@ class TestPicture:
 class TestCommand:
     def test_text_and_json_agree(self, command: Command, tmp_path: Path) -> None:
         csv(tmp_path / "link.csv", timings(SHA, 0.02))
-        status, text, _ = command("fit", "interface", "link.csv", "--out", "records/link.yaml")
+        status, text, _ = command("fit", "interface", "link.csv")
         assert status == 0
+        assert text.endswith("written to records/link.svg\n")
         assert "policy: use the accelerator from 190 B" in text
-        status, printed, _ = command("fit", "interface", "link.csv", "--json")
+        status, printed, _ = command("fit", "interface", "link.csv", "--json", "--force")
         assert status == 0
         plain = json.loads(printed)
         assert plain["parameters"]["exponent"]["value"] == 1.0

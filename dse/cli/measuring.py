@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from dse.cli.app import AsJson, app
-from dse.cli.fitting import fit
+from dse.cli.fitting import Force, Record, fit
 
 measure = typer.Typer(
     name="measure",
@@ -43,12 +43,10 @@ def fit_interface(
     algorithm: Annotated[
         str | None, typer.Option(help="Which of several algorithms in both outputs.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Record to write, with a picture: records/link.yaml.")
-    ] = None,
+    out: Record = None,
     pure: Pure = False,
     per_byte: PerByte = "latency",
-    force: Annotated[bool, typer.Option("--force", help="Replace a record that is there.")] = False,
+    force: Force = False,
     json: AsJson = False,
 ) -> None:
     """Fit a kernel and an interface to host and offload times, or to openssl speed."""
