@@ -19,6 +19,7 @@ import numpy as np
 
 from dse import units
 from dse.contract import Column, Core, CoreMetrics, Model, Parameter
+from dse.core_figures import AGREEMENT
 
 Form = Literal["constant", "affine", "square", "power", "exponential"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -102,7 +103,7 @@ def core(
     parameters: Sequence[Parameter],
     laws: Mapping[str, Law],
 ) -> Core:
-    """Return a core whose only model evaluates `laws`, and `defaults` where there is none."""
+    """Return a core whose only model evaluates `laws`, `completed` where there is none."""
 
     def law(**columns: Column) -> CoreMetrics:
         return _metrics(laws, parameters, columns)
@@ -121,12 +122,10 @@ def _metrics(
 ) -> CoreMetrics:
     size = np.broadcast_shapes(*(np.shape(column) for column in columns.values()))
     given = {name: law(columns) for name, law in laws.items()}
-    payload = given["payload"]
     if "cycles_per_task" not in given:
-        rate = given["rate"] if "rate" in given else given["bandwidth"] / payload
+        rate = given["rate"] if "rate" in given else given["bandwidth"] / given["payload"]
         given["cycles_per_task"] = given["clock"] / rate
-    in_flight = given.get("tasks_in_flight", np.ones(size))
-    given = defaults(payload, given["cycles_per_task"], in_flight) | given
+    given = completed(given)
     outside = [
         np.less(columns[entry.name], entry.low) | np.greater(columns[entry.name], entry.high)
         for entry in parameters
@@ -140,19 +139,25 @@ def _metrics(
     return CoreMetrics(**metrics, extrapolated=beyond.astype(np.float64))
 
 
-def defaults(payload: Column, cycles_per_task: Column, in_flight: Column) -> dict[str, Column]:
-    """Return what a core does where it has no law: one task in flight, and no leakage.
+def completed(given: Mapping[str, Column]) -> dict[str, Column]:
+    """Return quantities and, where one is not given, what a core does by default.
 
-    A result leaves after cycles per task times tasks in flight (Little's law), and a task reads
-    and writes its payload once.
+    One task is in flight, or as many as the latency holds; a result leaves after cycles per task
+    times tasks in flight (Little's law); a task reads and writes its payload once; nothing leaks.
     """
-    return {
-        "tasks_in_flight": np.ones_like(payload),
-        "latency": cycles_per_task * in_flight,
+    payload, cycles = given["payload"], given["cycles_per_task"]
+    in_flight = np.ones_like(payload)
+    if "latency" in given:
+        in_flight = np.maximum(np.ceil(given["latency"] / cycles * (1 - AGREEMENT)), 1.0)
+    in_flight = given.get("tasks_in_flight", in_flight)
+    default = {
+        "tasks_in_flight": in_flight,
+        "latency": cycles * in_flight,
         "leakage_power": np.zeros_like(payload),
         "read": payload / BIT_PER_BYTE,
         "written": payload / BIT_PER_BYTE,
     }
+    return default | dict(given)
 
 
 def missing(laws: Mapping[str, object]) -> list[str]:

@@ -266,6 +266,28 @@ def test_a_record_is_the_law_and_says_where_it_comes_from(tmp_path: Path) -> Non
     assert residuals["others"][0].startswith("4607 um2 + 3429 um2 * unroll (leave-one-out 6097 um2")
 
 
+def test_cycles_that_are_exact_are_not_blurred_by_a_clock_that_is_not(tmp_path: Path) -> None:
+    rows = "a,1,9,1,500,16,64\nb,2,20,2,490,8,64\nc,4,30,3,470,4,64\nd,8,60,7,471,2,64\n"
+    path = tmp_path / "t.csv"
+    path.write_text(HEADER + rows)
+    laws = fit_core.from_table(path, "t").laws
+    assert laws["cycles_per_task"].law.coefficients == pytest.approx((16, -1), rel=1e-9)
+    assert set(laws) == {"area", "clock", "dynamic_power", "payload", "cycles_per_task"}
+    assert "rate" in fit_core.from_table(path, "t", forms={"rate": "power"}).laws
+
+
+def test_latency_and_tasks_in_flight_follow_from_each_other(tmp_path: Path) -> None:
+    header = HEADER.replace("\n", ",latency_cycles\n")
+    path = tmp_path / "t.csv"
+    path.write_text(header + "a,1,9,1,500,16,64,20\nb,2,20,2,490,8,64,20\nc,4,30,3,470,4,64,20\n")
+    sections, _ = fit_core.record(fit_core.from_table(path, "t"))
+    assert sections["core"]["laws"]["latency"] == "20 cycles"
+    user_records.write(tmp_path / "t.yaml", sections, {})
+    model = user_records.read(tmp_path / "t.yaml").records["core"].models["law"]
+    metrics = model.function(n=np.array([1.0, 2, 4]))
+    assert metrics.tasks_in_flight.tolist() == [2, 3, 5]
+
+
 def test_the_command_from_elsewhere_with_the_line_ends_of_elsewhere(tmp_path: Path) -> None:
     folder = tmp_path / "my work"
     folder.mkdir()

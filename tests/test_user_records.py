@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,6 +18,7 @@ from dse import finished, study, user_records
 from dse.document import parse
 from dse.errors import OutputError, StudyError
 from dse.yaml_writer import to_yaml
+from tests.conftest import ROOT
 
 CORE = {
     "name": "my_des",
@@ -231,6 +234,20 @@ def test_what_is_written_is_what_is_read() -> None:
         "lines": "two\nlines\tand a tab",
     }
     assert parse(to_yaml(data), "file").data == data
+
+
+def test_the_page_on_records_works(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "records.md").read_text(encoding="utf-8")
+    question, link = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    first, _ = re.findall(r"^dse (.*)$", page, re.MULTILINE)
+    (tmp_path / "records").mkdir()
+    (tmp_path / "study.yaml").write_text(question)
+    (tmp_path / "records" / "link.yaml").write_text(link)
+    user_records.write(tmp_path / "records" / "board.yaml", {"platform": BOARD}, ORIGIN)
+    shutil.copytree(ROOT / "cores" / "tables", tmp_path / "cores" / "tables")
+    command = [sys.executable, "-m", "dse", *shlex.split(first)]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert study.prepare(study.read(tmp_path / "study.yaml")).problem.size == 16 * 2
 
 
 def test_list_and_show_know_the_records_of_the_working_directory(folder: Path) -> None:
