@@ -103,11 +103,14 @@ def _print(found: Answer, files: Sequence[Path], *, as_json: bool) -> None:
 
         print_json(interface_answer.plain(found) | {"files": [str(file) for file in files]})
         return
-    print(text(found))
-    if files:
-        print()
+    from dse import fitting
+
+    print(f"{text(found)}\n")
     for file in files:
         print(f"written to {file}")
+    record = next(file for file in files if file.suffix == ".yaml")
+    used = f"use it as `interface.device: {record}` and `workload.kernel: {record}`"
+    print(textwrap.fill(f"{used}, {fitting.COUNTED}", _WIDTH, break_on_hyphens=False))
 
 
 def _read(

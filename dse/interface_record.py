@@ -41,8 +41,8 @@ def sections(found: Answer, name: str, per_byte: PerByte) -> dict[str, dict[str,
     machine = found.timings.facts.get("machine", "")
     interface: dict[str, Any] = {
         "name": name,
-        "overhead": _written(values["fixed_s"], "overhead_s"),
-        "latency": _written(latency, "latency_s_per_byte"),
+        "overhead": _written(values["fixed_s"], "fixed_s"),
+        "latency": _written(latency, "per_byte_s_per_byte"),
         "source": source,
         "note": _note(found, per_byte),
         "assumptions": ["overhead", "latency"] if found.linear else ["overhead"],
@@ -51,7 +51,7 @@ def sections(found: Answer, name: str, per_byte: PerByte) -> dict[str, dict[str,
         "name": name,
         "index": _written(values["index_s_per_byte"], "index_s_per_byte"),
         "exponent": float(f"{values['exponent']:.6g}"),
-        "offset": _written(values["host_offset_s"], "offset_s"),
+        "offset": _written(values["host_offset_s"], "host_offset_s"),
         "source": source,
     }
     if machine:

@@ -429,7 +429,9 @@ class TestCommand:
         csv(tmp_path / "link.csv", timings(SHA, 0.02))
         status, text, _ = command("fit", "interface", "link.csv")
         assert status == 0
-        assert text.endswith("written to records/link.svg\n")
+        assert (
+            "written to records/link.svg\nuse it as `interface.device: records/link.yaml`" in text
+        )
         assert "policy: use the accelerator from 190 B" in text
         status, printed, _ = command("fit", "interface", "link.csv", "--json", "--force")
         assert status == 0
