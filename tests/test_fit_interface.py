@@ -17,6 +17,7 @@ from dse import break_even, fit_plots, interface_answer, interface_fit, powers_f
 from dse.cli import main
 from dse.errors import StudyError
 from dse.interface_answer import Answer, answer
+from dse.interface_checks import lack_of_fit
 from dse.interface_commands import save
 from dse.timings import Timings, read_csv
 from objectives.logca import LogCA
@@ -227,6 +228,18 @@ class TestAdequacy:
             "pure LogCA (no host offset) does not fit the host: it misses by up to"
         )
         assert text.endswith(" ns repairs it")
+
+    def test_bends_are_found_and_noise_is_not_taken_for_one(self) -> None:
+        rng = np.random.default_rng(11)
+        times, terms = SHA.offload_time(SIZES), np.array([0.0, 1.0])
+        noise = np.exp(0.02 * rng.standard_normal((300, 1, len(SIZES))))
+        found = [
+            lack_of_fit(powers_fit.fit(SIZES, times * one, terms, free=False), SIZES)
+            for one in noise
+        ]
+        assert 0.02 < np.mean(np.less(found, 0.05)) < 0.09
+        bent = (3e-6 + 1e-8 * SIZES**0.7) * noise[0]
+        assert lack_of_fit(powers_fit.fit(SIZES, bent, terms, free=False), SIZES) < 0.01
 
     def test_pure_data_need_none(self) -> None:
         pure = LogCA(latency=0, overhead=3e-6, index=15e-9, acceleration=20, exponent=1.2)
