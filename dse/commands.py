@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from dse import runner, search, study
 from dse.errors import InfeasibleError, StudyError, UnitError
-from dse.search import Progress
+from dse.progress import bar
 
 RUNS = Path("runs")
 
@@ -52,7 +50,7 @@ def run(
     document = study.read(path, overrides)
     options = runner.Options(method=method, seed=seed, budget=budget)
     try:
-        with _bar() as progress:
+        with bar("designs") as progress:
             finished = runner.run(document, options, progress)
     except InfeasibleError as error:
         if as_json:
@@ -74,27 +72,6 @@ def _fresh(stem: str) -> Path:
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
     names = (f"{stem}-{stamp}" + (f"-{number}" if number else "") for number in range(1000))
     return next(RUNS / name for name in names if not (RUNS / name).exists())
-
-
-@contextmanager
-def _bar() -> Iterator[Progress | None]:
-    """Show progress on stderr when it is a terminal; nothing otherwise."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("designs", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def check(path: Path, pairs: Sequence[str]) -> None:
