@@ -56,14 +56,14 @@ def run(
             finished = runner.run(document, options, progress)
     except InfeasibleError as error:
         if as_json:
-            _print_json(error.facts)
+            print_json(error.facts)
         raise
     from dse.result import Result  # pandas and matplotlib, only now
 
     result = Result(finished, overrides)
     folder = result.save(out or _fresh(path.stem))
     if as_json:
-        _print_json({"folder": str(folder)} | result.manifest | {"designs_on_front": result.rows()})
+        print_json({"folder": str(folder)} | result.manifest | {"designs_on_front": result.rows()})
     else:
         print(result.summary())
         print(f"\nwritten to {folder}")
@@ -128,7 +128,7 @@ def evaluate(path: Path, pairs: Sequence[str], *, as_json: bool) -> bool:
     guards.check(prepared.problem, as_index(one_block(prepared.problem.sizes)))
     found = terms.explain(prepared.problem)
     if as_json:
-        _print_json(found.plain())
+        print_json(found.plain())
     else:
         print(f"{found.design}\n")
         print(report.terms([(t.name, t.value, t.meaning, t.source) for t in found.terms]))
@@ -171,10 +171,11 @@ def schema() -> None:
     from dse.schema import Study
 
     document: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    _print_json(document | Study.model_json_schema(by_alias=True))
+    print_json(document | Study.model_json_schema(by_alias=True))
 
 
-def _print_json(value: Any) -> None:
+def print_json(value: Any) -> None:
+    """Print plain data as JSON."""
     from dse.plain import plain
 
     print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))

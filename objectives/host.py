@@ -67,7 +67,7 @@ def fits_host(*, host_cores: Column, interface_host_cores: Column) -> Column:
 
 
 objectives = (
-    Objective(function=host_cores, source="Sriraman & Dhanotia, ASPLOS 2020"),
+    Objective(function=host_cores, source="Sriraman & Dhanotia, ASPLOS 2020", told=True),
     Objective(
         function=host_power_w,
         source="vendor figures for power and cores",
@@ -89,5 +89,10 @@ objectives = (
 """What the host pays, in the order in which reports show it."""
 
 requirements = (
-    Requirement(function=fits_host, rule="busy host cores are at most interface.host_cores"),
+    Requirement(
+        function=fits_host,
+        rule="busy host cores are at most interface.host_cores",
+        quantity="host_cores",
+        at_most="interface_host_cores",
+    ),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import Column, Guard, Objective, Requirement
+from dse.contract import Column, Guard, Objective, Requirement, Threshold
 from objectives.logca import break_even_granularity
 
 LOGCA = "Altaf & Wood, ISCA 2017, eqs 1, 2 and 8"
@@ -205,9 +205,24 @@ def speedup_within_bounds(
 
 
 objectives = (
-    Objective(function=offload_latency_s, source=LOGCA, rises_with=("transfer_s", "accelerator_s")),
-    Objective(function=speedup, source=LOGCA, rises_with=("host_time_s",)),
-    Objective(function=break_even_byte, source="Altaf & Wood, ISCA 2017, eq. 5", partial=True),
+    Objective(
+        function=offload_latency_s,
+        source=LOGCA,
+        rises_with=("transfer_s", "accelerator_s"),
+        told=True,
+    ),
+    Objective(function=speedup, source=LOGCA, rises_with=("host_time_s",), told=True),
+    Objective(
+        function=break_even_byte,
+        source="Altaf & Wood, ISCA 2017, eq. 5",
+        partial=True,
+        threshold=Threshold(
+            column="workload_granularity_byte",
+            above="use the accelerator",
+            below="leave the work on the host",
+            never="the host is faster at every granularity",
+        ),
+    ),
     Objective(function=overhead_s, source=LOGCA),
     Objective(function=fixed_latency_s, source=LOGCA),
     Objective(function=latency_s_per_byte, source=LOGCA),
@@ -224,7 +239,10 @@ objectives = (
 
 requirements = (
     Requirement(
-        function=fits_in_flight, rule="interface.in_flight is at most interface.max_in_flight"
+        function=fits_in_flight,
+        rule="interface.in_flight is at most interface.max_in_flight",
+        quantity="interface_in_flight",
+        at_most="interface_max_in_flight",
     ),
 )
 

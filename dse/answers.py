@@ -1,0 +1,232 @@
+"""The answer to a study's question: which design, why, what limits it, what else would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dse import answer_tables, answer_text, questions, units
+from dse.alternatives import Alternative, alternatives
+from dse.commands import print_json, settings
+from dse.document import Document
+from dse.errors import ExpressionError, InfeasibleError
+from dse.picks import Pick, pick
+from dse.preference import Preference, prefer
+from dse.questions import Solved
+from dse.runner import Options
+from dse.schema import SECTIONS
+from dse.sections import Readable, Section
+from dse.study import Study, Sweep
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Answer(Readable):
+    """The answer of a study; as text it is what `dse answer` prints.
+
+    Attributes
+    ----------
+    pick
+        The recommended design; its numbers in SI are in ``pick.quantities``.
+    runner_up
+        The next best: of the front, or with another choice; None when there is none.
+    best
+        The best design by objective.
+    others
+        What any other choice would cost.
+    """
+
+    pick: Pick
+    runner_up: Pick | None
+    best: Mapping[str, Pick]
+    others: tuple[Alternative, ...]
+
+    def with_section(self, section: Section) -> Answer:
+        """Return the answer with one more section, before the notes."""
+        return replace(self, sections=(*self.sections[:-1], section, self.sections[-1]))
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class SweepAnswer(Readable):
+    """The answers of a study with a sweep: one design, or None, per value of the swept field."""
+
+    path: str
+    values: tuple[float | str, ...]
+    picks: tuple[Pick | None, ...]
+
+
+def answer(
+    source: str | Path,
+    *,
+    rate: str | None = None,
+    preferred: str | None = None,
+    overrides: Sequence[tuple[str, str]] = (),
+) -> Answer | SweepAnswer:
+    """Answer a study, or what a finished run has found.
+
+    Parameters
+    ----------
+    source, rate, overrides
+        See `questions.solve`.
+    preferred
+        ``power``, ``area``, ``knee``, an objective or an expression; see `preference.prefer`.
+
+    Raises
+    ------
+    StudyError, UnitError, ExpressionError, OutputError
+        What was asked for makes no sense.
+    InfeasibleError
+        When no design meets every constraint.
+    """
+    question = questions.solve(Path(source), rate=rate, overrides=overrides)
+    preference = _preference(question.points[0].study, preferred)
+    if question.sweep is not None:
+        return _swept(question.points, question.sweep, preference)
+    return _answer(question.points[0], preference, question.options)
+
+
+def _preference(asked: Study, preferred: str | None) -> Preference:
+    try:
+        return prefer(asked.problem, preferred)
+    except ExpressionError as error:
+        rule = f"--prefer {preferred!r}: {error.rule}"
+        remedy = f"{error.remedy}; or write power, area, knee or an objective"
+        raise ExpressionError(rule, remedy) from error
+
+
+def _answer(solved: Solved, preference: Preference, options: Options) -> Answer:
+    problem, front = solved.study.problem, solved.front
+    order = preference.order(problem, front)
+    chosen = pick(problem, front[order[0]])
+    goals = [goal.name for goal in problem.goals]
+    loss = problem.evaluate(front).loss
+    best = {
+        goal: pick(problem, front[int(loss[:, column].argmin())])
+        for column, goal in enumerate(problem.goals)
+    }
+    others = alternatives(solved.study, options, preference, chosen)
+    second = _runner_up(solved, preference, others, order.tolist())
+    named = _quantity(preference, chosen)
+    because = answer_text.reason(preference.text, named, chosen)
+    parts = [
+        answer_text.answer(chosen, because, _given(solved.study.document), solved.found),
+        answer_text.limits(chosen),
+        answer_text.advice(chosen),
+        answer_text.runner_up(chosen, second, goals),
+        answer_text.best(best),
+    ]
+    for axis in dict.fromkeys(entry.axis for entry in others):
+        entries = [entry for entry in others if entry.axis == axis]
+        parts.append(answer_tables.others(axis, entries, chosen, goals, named))
+    parts.append(answer_text.notes(_notes(solved.study, preference)))
+    return Answer(
+        question=solved.study.question,
+        preference=preference.text,
+        sections=tuple(parts),
+        pick=chosen,
+        runner_up=second,
+        best={goal.name: found for goal, found in best.items()},
+        others=others,
+    )
+
+
+def _runner_up(
+    solved: Solved, preference: Preference, others: Sequence[Alternative], order: Sequence[int]
+) -> Pick | None:
+    """Return the next best design: of the front, or of those with another choice."""
+    problem = solved.study.problem
+    candidates: list[tuple[float, Pick]] = []
+    if len(order) > 1:
+        point = solved.front[order[1]]
+        if not preference.is_quantity:
+            return pick(problem, point)
+        merit = float(preference.merit(problem, point[None])[0])
+        candidates.append((merit, pick(problem, point)))
+    candidates += [
+        (entry.merit, entry.design) for entry in others if entry.design and entry.merit is not None
+    ]
+    return min(candidates, key=lambda candidate: candidate[0])[1] if candidates else None
+
+
+def _quantity(preference: Preference, chosen: Pick) -> str | None:
+    """Return the quantity that a preference is, None for the knee and for expressions."""
+    if preference.expression is None or len(preference.expression.names) != 1:
+        return None
+    (name,) = preference.expression.names
+    written = preference.expression.text
+    return name if written in (name, units.stem(name)) else None
+
+
+def _given(found: Document) -> dict[str, str]:
+    """Return what the study fixes about workload, interface and budget, as it is written."""
+    given = {}
+    for section in SECTIONS:
+        fields = found.data.get(section)
+        for name, written in fields.items() if isinstance(fields, dict) else ():
+            if isinstance(written, str | int | float):
+                given[f"{section}.{name}"] = (
+                    str(written).lower() if isinstance(written, bool) else str(written)
+                )
+    return given
+
+
+def _notes(prepared: Study, preference: Preference) -> list[str]:
+    notes = list(prepared.notes)
+    goals = prepared.problem.goals
+    demanded = {"workload_rate_bit_per_s"} & set(prepared.problem.space.constants)
+    most = [goal for goal in goals if goal.maximise]
+    if (
+        not demanded
+        and most
+        and len(goals) > 1
+        and not preference.maximise
+        and preference.is_quantity
+    ):
+        notes.insert(
+            0,
+            f"nothing is demanded, so {preference.text} alone favours the smallest design; "
+            f"ask with --prefer {units.stem(most[0].name)}, --prefer knee or --rate",
+        )
+    return notes
+
+
+def _swept(points: Sequence[Solved], sweep: Sweep, preference: Preference) -> SweepAnswer:
+    picks = tuple(_first(entry, preference) for entry in points)
+    first = points[0].study
+    goals = [goal.name for goal in first.problem.goals]
+    parts = (
+        answer_tables.swept(sweep, picks, goals, preference.text),
+        answer_text.notes(list(dict.fromkeys(n for entry in points for n in entry.study.notes))),
+    )
+    return SweepAnswer(
+        question=first.question,
+        preference=preference.text,
+        sections=parts,
+        path=sweep.path,
+        values=sweep.values,
+        picks=picks,
+    )
+
+
+def _first(solved: Solved, preference: Preference) -> Pick | None:
+    if not len(solved.front):
+        return None
+    order = preference.order(solved.study.problem, solved.front)
+    return pick(solved.study.problem, solved.front[order[0]])
+
+
+def command(
+    source: Path, rate: str | None, preferred: str | None, pairs: Sequence[str], *, as_json: bool
+) -> None:
+    """Print the answer of a study or of a run."""
+    overrides = settings(pairs)
+    try:
+        found = answer(source, rate=rate, preferred=preferred, overrides=overrides)
+    except InfeasibleError as error:
+        if as_json:
+            print_json(error.facts)
+        raise
+    if as_json:
+        print_json(found.plain())
+    else:
+        print(found)
