@@ -7,9 +7,20 @@ from typing import Any
 
 from dse import units
 from dse.alternatives import Alternative, Miss
-from dse.answer_words import amount, change, differences, listed, percent, quantity, value
+from dse.answer_words import (
+    amount,
+    change,
+    differences,
+    is_name,
+    listed,
+    percent,
+    quantity,
+    standing,
+    value,
+)
 from dse.picks import Pick
 from dse.picture import words
+from dse.schema import SECTIONS
 from dse.sections import Section
 from dse.study import Sweep
 
@@ -68,15 +79,17 @@ def swept(
         limit = ", ".join(entry.bounds[0].words for entry in pick.limits)
         rows.append((start, pick.name, *(_cell(pick, name) for name in columns), limit))
     line = (
-        f"The design with the {preferred.replace('_', ' ')}, for each {words(sweep.path)}. "
-        f"For all about one of them: --set {sweep.path}=..."
+        f"{standing(preferred)}, for each {words(sweep.path)}; "
+        f"for all about one of them add --set {sweep.path}=..."
     )
     return Section("sweep", lines=(line,), headers=headers, rows=tuple(rows), facts=facts)
 
 
 def _axis_words(axis: str) -> str:
     section, _, name = axis.partition(".")
-    return f"{section} {words(name)}" if name else f"{section} fleet"
+    if section in SECTIONS:
+        return words(name)
+    return f"{section} {words(name) or 'fleet'}"
 
 
 def _columns(axis: str, picks: Sequence[Pick], goals: Sequence[str]) -> list[str]:
@@ -85,7 +98,9 @@ def _columns(axis: str, picks: Sequence[Pick], goals: Sequence[str]) -> list[str
     differing = [
         name
         for name in choices
-        if name != axis and len({pick.choices.get(name) for pick in picks}) > 1
+        if name != axis
+        and len({pick.choices.get(name) for pick in picks}) > 1
+        and not all(is_name(pick, name) for pick in picks)
     ]
     bounded = dict.fromkeys(n for pick in picks for n in pick.quantities if n in pick.most)
     return [*differing, *goals, *(name for name in bounded if name not in goals)]
@@ -106,9 +121,9 @@ def _why(entry: Alternative) -> str:
 def miss_text(miss: Miss) -> str:
     """Return which constraint fails and by how much."""
     if miss.value is None:
-        return f"{miss.rule} is missed by {percent(miss.violation)}"
+        return f"it misses {miss.rule} by {percent(miss.violation)}"
     if miss.bound is None:
-        return f"{miss.rule} is missed with {amount(miss.value, miss.quantity)}"
+        return f"it misses {miss.rule} with {amount(miss.value, miss.quantity)}"
     verb = "it reaches no more than" if miss.at_least else "it needs"
     bound = units.show(miss.bound, miss.quantity)
     return f"{verb} {amount(miss.value, miss.quantity)} of {bound}"

@@ -54,12 +54,23 @@ def listed(parts: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
 
 
-def design(pick: Pick, *, but: str = "") -> str:
-    """Return a design in one line: its name and its choices, except the axis `but`."""
+def is_name(pick: Pick, choice: str) -> bool:
+    """Return whether the name of a design tells a choice already."""
+    return pick.choices.get(choice) in pick.name.split(", ")
+
+
+def standing(preference: str) -> str:
+    """Return which design a preference puts first: ``The design with the least power``."""
+    text = preference.replace("_", " ")
+    return text.capitalize() if text.startswith("the ") else f"The design with the {text}"
+
+
+def design(pick: Pick) -> str:
+    """Return a design in one line: its name and its choices."""
     choices = [
         f"{words(name)} {value(chosen, name)}"
         for name, chosen in pick.choices.items()
-        if name != but and not (isinstance(chosen, str) and chosen in pick.name.split(", "))
+        if not is_name(pick, name)
     ]
     return f"{pick.name} with {listed(choices)}" if choices else pick.name
 

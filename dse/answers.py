@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dse import answer_tables, answer_text, questions, units
+from dse import answer_tables, answer_text, answer_words, contract, plugins, questions, units
 from dse.alternatives import Alternative, alternatives
 from dse.commands import print_json, settings
 from dse.document import Document
 from dse.errors import ExpressionError, InfeasibleError
+from dse.graph import explain_missing
 from dse.picks import Pick, pick
 from dse.preference import Preference, prefer
 from dse.questions import Solved
 from dse.runner import Options
+from dse.scenario import field_path
 from dse.schema import SECTIONS
 from dse.sections import Readable, Section
 from dse.study import Study, Sweep
@@ -187,7 +189,20 @@ def _notes(prepared: Study, preference: Preference) -> list[str]:
             f"nothing is demanded, so {preference.text} alone favours the smallest design; "
             f"ask with --prefer {units.stem(most[0].name)}, --prefer knee or --rate",
         )
-    return notes
+    return notes + _unknown(prepared)
+
+
+def _unknown(prepared: Study) -> list[str]:
+    """Return what the study would have to set to be told from where on something pays."""
+    problem = prepared.problem
+    missing = problem.graph.missing
+    told = []
+    for name, quantity in plugins.records(contract.Objective).items():
+        about = quantity.threshold
+        if about is not None and name in missing and about.column in problem.available:
+            fields = sorted({field_path(column) for column in explain_missing(name, missing)})
+            told.append(f"{answer_words.named(name)} is unknown: it needs {' and '.join(fields)}")
+    return told
 
 
 def _swept(points: Sequence[Solved], sweep: Sweep, preference: Preference) -> SweepAnswer:

@@ -50,7 +50,7 @@ class Advice:
     quantity, value
         The threshold and its value in SI, NaN where there is none.
     rounded
-        The value rounded up to two digits.
+        The value rounded up: see `round_up`.
     chosen
         What the design itself has in the column that the threshold is about.
     threshold
@@ -186,10 +186,11 @@ def _advice(problem: Problem, columns: Mapping[str, float]) -> Iterator[Advice]:
 
 
 def round_up(value: float) -> float:
-    """Return the least number of two significant digits that is not below `value`."""
+    """Return the least number of two digits, whole from 1 on, that is not below `value`."""
     if not math.isfinite(value) or value <= 0:
         return value
     step = 10.0 ** (math.floor(math.log10(value)) + 1 - TWO_DIGITS)
+    step = max(step, 1.0) if value >= 1 else step
     return float(f"{math.ceil(value / step * (1 - 1e-12)) * step:.{TWO_DIGITS}g}")
 
 

@@ -89,9 +89,11 @@ def _solved(entry: runner.Answer) -> Solved:
 def _rate(written: str) -> str:
     """Return a rate as it was written, checked."""
     try:
-        units.parse(written, "workload_rate_bit_per_s")
+        rate = units.parse(written, "workload_rate_bit_per_s")
     except UnitError as error:
         raise UnitError(f"--rate {written!r}: {error.rule}", error.remedy) from error
+    if rate <= 0:
+        raise UnitError(f"--rate {written!r}: it must be more than 0", "write a demanded rate")
     return written
 
 
