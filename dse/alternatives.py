@@ -115,7 +115,7 @@ def alternatives(
 ) -> tuple[Alternative, ...]:
     """Return the best design for every other choice by name, and with or without each design."""
     found = []
-    for axis, choice, cut in _cuts(study.problem):
+    for axis, choice, cut in _cuts(study.problem, answer):
         other = _best(replace(study, problem=restrict(study.problem, cut)), options, preference)
         if not _same(other.design, answer):
             found.append(replace(other, axis=axis, choice=choice))
@@ -126,13 +126,14 @@ def _same(one: Pick | None, other: Pick) -> bool:
     return one is not None and (one.counts, one.choices) == (other.counts, other.choices)
 
 
-def _cuts(problem: Problem) -> Iterator[tuple[str, str, Cut]]:
-    """Yield every way to make one choice: the axis, the choice, and what stays of the space."""
+def _cuts(problem: Problem, answer: Pick) -> Iterator[tuple[str, str, Cut]]:
+    """Yield every other way to make one choice: axis, choice, and what stays of the space."""
     axes = problem.space.axes
     for place, axis in enumerate(axes):
         if not axis.ordered and axis.size > 1:
             for position, label in enumerate(axis.labels):
-                yield axis.name, label, {place: [position]}
+                if not _chosen(axis, label, answer):
+                    yield axis.name, label, {place: [position]}
     for stage in problem.stages:
         names = [f"{stage.name}.{design}" for design in stage.designs.names]
         places = {axis.name: place for place, axis in enumerate(axes) if axis.name in names}
@@ -148,6 +149,11 @@ def _cuts(problem: Problem) -> Iterator[tuple[str, str, Cut]]:
                 yield stage.name, f"only {design}", others
 
 
+def _chosen(axis: Axis, label: str, answer: Pick) -> bool:
+    stage, _, _ = axis.name.partition(".")
+    return answer.choices.get(axis.name) == label or f"{stage}.{label}" in answer.counts
+
+
 def _zero(axis: Axis) -> list[int]:
     return np.flatnonzero(axis.columns[axis.unit_name] == 0).tolist()
 
@@ -161,13 +167,15 @@ def _best(study: Study, options: Options, preference: Preference) -> Alternative
         merit = None
         if preference.is_quantity:
             merit = float(preference.merit(problem, point[np.newaxis])[0])
-        return Alternative("", "", pick(problem, point), merit)
+        return Alternative("", "", pick(problem, point, preference.quantity), merit)
     misses = _single_misses(problem, preference) if problem.size <= ENUMERABLE else ()
     if misses or outcome.nearest_index is None or outcome.nearest_violation is None:
         return Alternative("", "", None, misses=misses)
     nearest, violation = outcome.nearest_index, outcome.nearest_violation
     rules = [place for place, by in enumerate(violation) if by > 0]
-    together = tuple(_miss(problem, place, nearest, float(violation[place])) for place in rules)
+    together = tuple(
+        _miss(problem, preference, place, nearest, float(violation[place])) for place in rules
+    )
     return Alternative("", "", None, misses=together, together=True)
 
 
@@ -195,7 +203,9 @@ def _single_misses(problem: Problem, preference: Preference) -> tuple[Miss, ...]
             key = tuple(merit[row].tolist())
             if rule not in best or least < best[rule][0] * (1 - TIE) or key < best[rule][1]:
                 best[rule] = (least, key, block.rows(tied[row : row + 1])[0])
-    found = [_miss(problem, rule, point, least) for rule, (least, _, point) in best.items()]
+    found = [
+        _miss(problem, preference, rule, point, least) for rule, (least, _, point) in best.items()
+    ]
     return tuple(sorted(found, key=lambda miss: (miss.at_least, miss.violation)))
 
 
@@ -209,9 +219,11 @@ def _merit(
     return np.column_stack([preference.merit(problem, index), loss])
 
 
-def _miss(problem: Problem, rule: int, point: NDArray[np.int64], violation: float) -> Miss:
+def _miss(
+    problem: Problem, preference: Preference, rule: int, point: NDArray[np.int64], violation: float
+) -> Miss:
     text = problem.constraint_names[rule]
-    design = pick(problem, point)
+    design = pick(problem, point, preference.quantity)
     columns = problem.describe(point[np.newaxis])
     requirement = bounded(problem, text)
     if requirement is not None:

@@ -14,35 +14,51 @@ from dse.problem import Goal
 from dse.sections import Section
 
 
-def answer(pick: Pick, because: str, given: Mapping[str, str], found: Mapping[str, Any]) -> Section:
+def answer(
+    pick: Pick,
+    because: str,
+    given: Mapping[str, str],
+    found: Mapping[str, Any],
+    ties: Sequence[Pick],
+) -> Section:
     """Return the recommendation: the design, why, and what it is worth."""
     lines = [f"Take {design(pick)}.", f"{because} {_proof(found)}"]
+    if ties:
+        more = f" and {len(ties) - 1} more" if len(ties) > 1 else ""
+        lines.append(f"Worth the same: {design(ties[0])}{more}.")
     if given:
         shown = listed([f"{words(name)} {written}" for name, written in given.items()])
         lines.append(f"Given: {shown}.")
     rows = tuple((words(name), quantity(pick, name)) for name in pick.quantities)
-    facts = pick.plain() | {"because": because, "given": dict(given)} | dict(found)
+    facts = pick.plain() | {"given": dict(given)} | dict(found)
+    facts["ties"] = {"more": max(len(ties) - 1, 0), "designs": [tie.plain() for tie in ties]}
     return Section("answer", lines=tuple(lines), rows=rows, facts=facts)
 
 
-def reason(preference: str, goal: str | None, pick: Pick) -> str:
-    """Return why a design is the answer."""
-    number = (
-        f", {units.show(pick.quantities[goal], goal)}" if goal and goal in pick.quantities else ""
-    )
-    start = "It is" if preference.startswith("the ") else "It has the"
-    return f"{start} {preference.replace('_', ' ')}{number}."
+def reason(pick: Pick, preference: str, preferred: str | None, goals: Sequence[str]) -> str:
+    """Return why a design is the answer.
+
+    Only an objective is known to be least among all designs, the front holds the others' least
+    or not.
+    """
+    if preference.startswith("the "):
+        return f"It is {preference}."
+    start = "It has" if preferred in goals else "Of the designs on the front it has"
+    number = f", {units.show(pick.quantities[preferred], preferred)}" if preferred else ""
+    return f"{start} the {preference}{number}."
 
 
 def _proof(found: Mapping[str, Any]) -> str:
+    if found["designs"] == 1:
+        return "It is the only design of the study."
     designs, evaluated, feasible = (
         f"{found[key]:,}" for key in ("designs", "evaluated", "feasible")
     )
     if found["exact"]:
-        return f"All {designs} designs were evaluated, {feasible} are feasible."
+        return f"Of {designs} designs, all evaluated, {feasible} meet the constraints."
     return (
-        f"{evaluated} of {designs} designs were evaluated, {feasible} of them are feasible; "
-        "a better one may have been missed."
+        f"Of {designs} designs, {evaluated} were evaluated and {feasible} of those meet the "
+        "constraints; a better one may have been missed."
     )
 
 
@@ -110,7 +126,7 @@ def _advised(entry: Advice) -> str:
     return (
         f"{words(entry.quantity).capitalize()} at {name} "
         f"{units.show(entry.value, about.column)}: {policy}, {about.below} below. "
-        f"At the {chosen} of this design: {side}."
+        f"At {chosen}, as here: {side}."
     )
 
 

@@ -61,8 +61,9 @@ def is_name(pick: Pick, choice: str) -> bool:
 
 def standing(preference: str) -> str:
     """Return which design a preference puts first: ``The design with the least power``."""
-    text = preference.replace("_", " ")
-    return text.capitalize() if text.startswith("the ") else f"The design with the {text}"
+    if preference.startswith("the "):
+        return preference.capitalize()
+    return f"The design with the {preference}"
 
 
 def design(pick: Pick) -> str:

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dse import answer_tables, answer_text, answer_words, contract, plugins, questions, units
 from dse.alternatives import Alternative, alternatives
 from dse.commands import print_json, settings
@@ -14,11 +17,13 @@ from dse.errors import ExpressionError, InfeasibleError
 from dse.graph import explain_missing
 from dse.picks import Pick, pick
 from dse.preference import Preference, prefer
+from dse.problem import Problem
 from dse.questions import Solved
 from dse.runner import Options
 from dse.scenario import field_path
 from dse.schema import SECTIONS
 from dse.sections import Readable, Section
+from dse.space import Index
 from dse.study import Study, Sweep
 
 
@@ -98,20 +103,22 @@ def _preference(asked: Study, preferred: str | None) -> Preference:
 
 def _answer(solved: Solved, preference: Preference, options: Options) -> Answer:
     problem, front = solved.study.problem, solved.front
-    order = preference.order(problem, front)
-    chosen = pick(problem, front[order[0]])
+    ranked = front[preference.order(problem, front)]
+    preferred = preference.quantity
+    chosen = pick(problem, ranked[0], preferred)
     goals = [goal.name for goal in problem.goals]
-    loss = problem.evaluate(front).loss
     best = {
-        goal: pick(problem, front[int(loss[:, column].argmin())])
+        goal: pick(problem, front[problem.evaluate(front).loss[:, column].argmin()], preferred)
         for column, goal in enumerate(problem.goals)
     }
     others = alternatives(solved.study, options, preference, chosen)
-    second = _runner_up(solved, preference, others, order.tolist())
-    named = _quantity(preference, chosen)
-    because = answer_text.reason(preference.text, named, chosen)
+    tied = _tied(problem, ranked)
+    second = _runner_up(problem, preference, ranked[tied][0], ranked[~tied], others)
+    ties = [pick(problem, point, preferred) for point in ranked[tied][1:]]
+    text, given = _text(preference), _given(solved.study.document)
+    reason = answer_text.reason(chosen, text, preferred, goals)
     parts = [
-        answer_text.answer(chosen, because, _given(solved.study.document), solved.found),
+        answer_text.answer(chosen, reason, given, solved.found, ties),
         answer_text.limits(chosen),
         answer_text.advice(chosen),
         answer_text.runner_up(chosen, second, goals),
@@ -119,11 +126,11 @@ def _answer(solved: Solved, preference: Preference, options: Options) -> Answer:
     ]
     for axis in dict.fromkeys(entry.axis for entry in others):
         entries = [entry for entry in others if entry.axis == axis]
-        parts.append(answer_tables.others(axis, entries, chosen, goals, named))
+        parts.append(answer_tables.others(axis, entries, chosen, goals, preferred))
     parts.append(answer_text.notes(_notes(solved.study, preference)))
     return Answer(
         question=solved.study.question,
-        preference=preference.text,
+        preference=text,
         sections=tuple(parts),
         pick=chosen,
         runner_up=second,
@@ -132,31 +139,39 @@ def _answer(solved: Solved, preference: Preference, options: Options) -> Answer:
     )
 
 
+def _tied(problem: Problem, ranked: Index) -> NDArray[np.bool_]:
+    """Return which designs are worth what the first one is, up to rounding."""
+    loss = problem.evaluate(ranked).loss
+    return np.asarray(np.isclose(loss, loss[0], rtol=answer_words.TINY, atol=0.0).all(axis=1))
+
+
 def _runner_up(
-    solved: Solved, preference: Preference, others: Sequence[Alternative], order: Sequence[int]
+    problem: Problem,
+    preference: Preference,
+    best: NDArray[np.int64],
+    rest: Index,
+    others: Sequence[Alternative],
 ) -> Pick | None:
-    """Return the next best design: of the front, or of those with another choice."""
-    problem = solved.study.problem
+    """Return the next best design: of the rest of the front, or of those with another choice."""
+    merit = float(preference.merit(problem, best[np.newaxis])[0])
     candidates: list[tuple[float, Pick]] = []
-    if len(order) > 1:
-        point = solved.front[order[1]]
+    if len(rest):
+        first = pick(problem, rest[0], preference.quantity)
         if not preference.is_quantity:
-            return pick(problem, point)
-        merit = float(preference.merit(problem, point[None])[0])
-        candidates.append((merit, pick(problem, point)))
-    candidates += [
-        (entry.merit, entry.design) for entry in others if entry.design and entry.merit is not None
-    ]
+            return first
+        candidates.append((float(preference.merit(problem, rest[:1])[0]), first))
+    for entry in others:
+        if entry.design is not None and entry.merit is not None and entry.merit >= merit:
+            candidates.append((entry.merit, entry.design))
     return min(candidates, key=lambda candidate: candidate[0])[1] if candidates else None
 
 
-def _quantity(preference: Preference, chosen: Pick) -> str | None:
-    """Return the quantity that a preference is, None for the knee and for expressions."""
-    if preference.expression is None or len(preference.expression.names) != 1:
-        return None
-    (name,) = preference.expression.names
-    written = preference.expression.text
-    return name if written in (name, units.stem(name)) else None
+def _text(preference: Preference) -> str:
+    """Return a preference in words."""
+    name = preference.quantity
+    if name is None:
+        return preference.text
+    return f"{'most' if preference.maximise else 'least'} {answer_words.named(name)}"
 
 
 def _given(found: Document) -> dict[str, str]:
@@ -186,7 +201,7 @@ def _notes(prepared: Study, preference: Preference) -> list[str]:
     ):
         notes.insert(
             0,
-            f"nothing is demanded, so {preference.text} alone favours the smallest design; "
+            f"nothing is demanded, so {_text(preference)} alone favours the smallest design; "
             f"ask with --prefer {units.stem(most[0].name)}, --prefer knee or --rate",
         )
     return notes + _unknown(prepared)
@@ -210,12 +225,12 @@ def _swept(points: Sequence[Solved], sweep: Sweep, preference: Preference) -> Sw
     first = points[0].study
     goals = [goal.name for goal in first.problem.goals]
     parts = (
-        answer_tables.swept(sweep, picks, goals, preference.text),
+        answer_tables.swept(sweep, picks, goals, _text(preference)),
         answer_text.notes(list(dict.fromkeys(n for entry in points for n in entry.study.notes))),
     )
     return SweepAnswer(
         question=first.question,
-        preference=preference.text,
+        preference=_text(preference),
         sections=parts,
         path=sweep.path,
         values=sweep.values,
@@ -227,7 +242,7 @@ def _first(solved: Solved, preference: Preference) -> Pick | None:
     if not len(solved.front):
         return None
     order = preference.order(solved.study.problem, solved.front)
-    return pick(solved.study.problem, solved.front[order[0]])
+    return pick(solved.study.problem, solved.front[order[0]], preference.quantity)
 
 
 def command(

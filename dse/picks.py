@@ -105,8 +105,8 @@ class Pick:
         }
 
 
-def pick(problem: Problem, point: NDArray[np.int64]) -> Pick:
-    """Return the design at `point`, shape (d,)."""
+def pick(problem: Problem, point: NDArray[np.int64], also: str | None = None) -> Pick:
+    """Return the design at `point`, shape (d,); tell one quantity more when it is asked for."""
     index = point[np.newaxis, :]
     columns = {name: float(column[0]) for name, column in problem.describe(index).items()}
     counts = {name: int(count[0]) for name, count in problem.counts(index).items() if count[0]}
@@ -119,17 +119,17 @@ def pick(problem: Problem, point: NDArray[np.int64]) -> Pick:
         tables.names(problem, index)[0],
         counts,
         choices,
-        _told(problem, columns),
+        _told(problem, columns, also),
         _most(problem, columns),
         tuple(_limits(problem, columns)),
         tuple(_advice(problem, columns)),
     )
 
 
-def _told(problem: Problem, columns: Mapping[str, float]) -> dict[str, float]:
+def _told(problem: Problem, columns: Mapping[str, float], also: str | None) -> dict[str, float]:
     """Return the objectives and what every answer tells, each number in one unit only once."""
-    goals = [goal.name for goal in problem.goals]
-    told = {name: columns[name] for name in goals}
+    wanted = [goal.name for goal in problem.goals] + ([also] if also else [])
+    told = {name: columns[name] for name in wanted}
     for quantity in problem.quantities:
         value = columns[quantity.name]
         if not quantity.told or quantity.name in told or math.isnan(value):

@@ -92,7 +92,7 @@ def _text(section: Section, width: int) -> str:
     lines = [f"{section.title}:"] if section.title else []
     lines += [_filled(line, width) for line in section.lines]
     if section.rows and section.headers:
-        lines.append(report.catalogue(section.rows, section.headers, width=width))
+        lines.append(report.catalogue(section.rows, section.headers, width=report.WIDEST))
     elif section.rows:
         broad = max(len(name) for name, *_ in section.rows)
         lines += [f"  {name:<{broad}}  {'  '.join(rest)}" for name, *rest in section.rows]
