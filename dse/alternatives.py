@@ -56,7 +56,7 @@ class Miss:
             "violation": self.violation,
             "quantity": self.quantity,
             "value": self.value,
-            "bound": self.bound,
+            "allowed": self.bound,
         } | self.design.plain()
 
 

@@ -19,19 +19,24 @@ def answer(
     because: str,
     given: Mapping[str, str],
     found: Mapping[str, Any],
-    ties: Sequence[Pick],
+    tie: Pick | None,
+    tied: int,
 ) -> Section:
-    """Return the recommendation: the design, why, and what it is worth."""
+    """Return the recommendation: the design, why, and what it is worth.
+
+    `tied` designs are worth the same, `tie` is the first of them.
+    """
     lines = [f"Take {design(pick)}.", f"{because} {_proof(found)}"]
-    if ties:
-        more = f" and {len(ties) - 1} more" if len(ties) > 1 else ""
-        lines.append(f"Worth the same: {design(ties[0])}{more}.")
+    if tie is not None:
+        more = f" and {tied - 1} more" if tied > 1 else ""
+        lines.append(f"Worth the same: {design(tie)}{more}.")
     if given:
         shown = listed([f"{words(name)} {written}" for name, written in given.items()])
         lines.append(f"Given: {shown}.")
     rows = tuple((words(name), quantity(pick, name)) for name in pick.quantities)
     facts = pick.plain() | {"given": dict(given)} | dict(found)
-    facts["ties"] = {"more": max(len(ties) - 1, 0), "designs": [tie.plain() for tie in ties]}
+    if tie is not None:
+        facts["worth_the_same"] = tie.plain() | {"more": tied - 1}
     return Section("answer", lines=tuple(lines), rows=rows, facts=facts)
 
 
@@ -69,7 +74,7 @@ def limits(pick: Pick) -> Section:
         {
             "quantity": entry.quantity,
             "reached": entry.reached,
-            "limits": [vars(bound) for bound in entry.bounds],
+            "limits": [bound.plain() for bound in entry.bounds],
         }
         for entry in pick.limits
     ]

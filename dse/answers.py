@@ -114,18 +114,18 @@ def _answer(solved: Solved, preference: Preference, options: Options) -> Answer:
     others = alternatives(solved.study, options, preference, chosen)
     tied = _tied(problem, ranked)
     second = _runner_up(problem, preference, ranked[tied][0], ranked[~tied], others)
-    ties = [pick(problem, point, preferred) for point in ranked[tied][1:]]
+    tie = pick(problem, ranked[tied][1], preferred) if tied.sum() > 1 else None
     text, given = _text(preference), _given(solved.study.document)
     reason = answer_text.reason(chosen, text, preferred, goals)
     parts = [
-        answer_text.answer(chosen, reason, given, solved.found, ties),
+        answer_text.answer(chosen, reason, given, solved.found, tie, int(tied.sum()) - 1),
         answer_text.limits(chosen),
         answer_text.advice(chosen),
         answer_text.runner_up(chosen, second, goals),
         answer_text.best(best),
     ]
     for axis in dict.fromkeys(entry.axis for entry in others):
-        entries = [entry for entry in others if entry.axis == axis]
+        entries = sorted((entry for entry in others if entry.axis == axis), key=_cost)
         parts.append(answer_tables.others(axis, entries, chosen, goals, preferred))
     parts.append(answer_text.notes(_notes(solved.study, preference)))
     return Answer(
@@ -137,6 +137,11 @@ def _answer(solved: Solved, preference: Preference, options: Options) -> Answer:
         best={goal.name: found for goal, found in best.items()},
         others=others,
     )
+
+
+def _cost(entry: Alternative) -> tuple[bool, float]:
+    """Return what orders alternatives: the infeasible ones last."""
+    return entry.design is None, entry.merit or 0.0
 
 
 def _tied(problem: Problem, ranked: Index) -> NDArray[np.bool_]:

@@ -31,6 +31,11 @@ class Bound:
     value: float | None = None
     slack: float | None = None
 
+    def plain(self) -> dict[str, Any]:
+        """Return the limit as plain data, for JSON; `times` is the value over what is reached."""
+        times = None if self.slack is None else 1.0 + self.slack
+        return vars(self) | {"times": times}
+
 
 @dataclass(frozen=True)
 class Limits:

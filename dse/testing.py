@@ -48,6 +48,11 @@ def check_objective(objective: Objective, *, ranges: Ranges | None = None) -> No
     require(bool(objective.source.strip()), f"{where}: no source; name the paper or the reason")
     _check_wiring(objective, where)
     check_units((objective.name,), where)
+    require(
+        len(objective.limits) in (0, len(objective.labels)),
+        f"{where}: says what {len(objective.limits)} of its {len(objective.labels)} labels limit; "
+        "give one limit per label",
+    )
     for values in _batches(objective, where, ranges or {}):
         known = values[~np.isnan(values)]
         require(
