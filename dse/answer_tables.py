@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dse import units
-from dse.alternatives import Alternative, Miss
+from dse.alternatives import Alternative
 from dse.answer_words import (
     amount,
     change,
@@ -18,11 +18,15 @@ from dse.answer_words import (
     standing,
     value,
 )
+from dse.misses import Miss
 from dse.picks import Pick
 from dse.picture import words
 from dse.schema import SECTIONS
 from dse.sections import Section
 from dse.study import Sweep
+
+MOST_ROWS = 15
+"""Rows of a table of alternatives; the cheapest stand first."""
 
 
 def others(
@@ -43,23 +47,27 @@ def others(
     compared = preferred if preferred in pick.quantities else None
     headers = ["instead", *(["design"] if with_names else []), *map(words, columns)]
     rows = []
-    for entry, other in entries:
+    for entry, other in entries[:MOST_ROWS]:
         if other is None:
             continue
         cells = [entry.choice if entry.design else f"{entry.choice} (!)"]
         cells += [other.name] if with_names else []
         cells += [_cell(other, name) for name in columns]
         if compared:
-            cells.append(change(other.quantities[compared], pick.quantities[compared]))
+            told = change(other.quantities[compared], pick.quantities[compared])
+            cells.append(told if entry.does_what_is_asked else "")
         rows.append(tuple(cells))
     headers += ["change"] if compared else []
-    failing = [entry for entry in found if entry.design is None]
-    remarks = tuple(f"(!) {entry.choice} is infeasible: {_why(entry)}." for entry in failing)
-    facts = [_plain(entry, pick, goals) for entry in found]
+    failing = [entry for entry in found[:MOST_ROWS] if entry.design is None]
+    remarks = [f"(!) {entry.choice} is infeasible: {_why(entry)}." for entry in failing]
+    if len(found) > MOST_ROWS:
+        remarks.append(f"... and {len(found) - MOST_ROWS} more, which --json lists.")
+    facts = {
+        "choices": [_plain(entry, pick, goals) for entry in found],
+        "left_out": max(len(found) - MOST_ROWS, 0),
+    }
     title = f"Any other {_axis_words(axis)}"
-    return Section(
-        f"instead.{axis}", title, (), tuple(headers), tuple(rows), remarks=remarks, facts=facts
-    )
+    return Section(f"instead.{axis}", title, (), tuple(headers), tuple(rows), tuple(remarks), facts)
 
 
 def swept(
@@ -115,16 +123,18 @@ def _cell(pick: Pick, name: str) -> str:
 def _why(entry: Alternative) -> str:
     if not entry.misses:
         return "no design was found"
-    return listed([miss_text(miss) for miss in entry.misses], "and" if entry.together else "or")
+    told = [miss_text(miss, together=entry.together) for miss in entry.misses]
+    return listed(told, "and" if entry.together else "or")
 
 
-def miss_text(miss: Miss) -> str:
-    """Return which constraint fails and by how much."""
+def miss_text(miss: Miss, *, together: bool = False) -> str:
+    """Return which constraint fails and by how much; `together` with others."""
     if miss.value is None:
         return f"it misses {miss.rule} by {percent(miss.violation)}"
     if miss.bound is None:
         return f"it misses {miss.rule} with {amount(miss.value, miss.quantity)}"
-    verb = "it reaches no more than" if miss.at_least else "it needs"
+    most = "" if together else "no more than "
+    verb = f"it reaches {most}".rstrip() if miss.at_least else "it needs"
     bound = units.show(miss.bound, miss.quantity)
     return f"{verb} {amount(miss.value, miss.quantity)} of {bound}"
 

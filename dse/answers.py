@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse import answer_tables, answer_text, answer_words, contract, plugins, questions, units
-from dse.alternatives import Alternative, alternatives
+from dse.alternatives import MOST_CHOICES, Alternative, alternatives
 from dse.commands import print_json, settings
 from dse.document import Document
 from dse.errors import ExpressionError, InfeasibleError
@@ -209,6 +209,12 @@ def _notes(prepared: Study, preference: Preference) -> list[str]:
             f"nothing is demanded, so {_text(preference)} alone favours the smallest design; "
             f"ask with --prefer {units.stem(most[0].name)}, --prefer knee or --rate",
         )
+    axes = prepared.problem.space.axes
+    notes += [
+        f"{axis.name}: {axis.size} choices are too many to try each other one"
+        for axis in axes
+        if not axis.ordered and axis.size > MOST_CHOICES
+    ]
     return notes + _unknown(prepared)
 
 

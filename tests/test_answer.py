@@ -122,6 +122,38 @@ def test_with_and_without_a_design_is_a_study_of_the_designs_left(ask) -> None:
         assert entry.design.quantities["power_w"] == alone["power_w"].min()
 
 
+LAW = """
+workload: {rate: 5 Gbit/s}
+stages:
+  - {core: des, model: law, parameters: {unroll: {from: 1, to: MANY}}, instances: least}
+objectives: {area: minimise}
+"""
+
+
+def test_many_choices_stay_readable(write) -> None:
+    answer = dse.answer(write(LAW.replace("MANY", "40")))
+    assert len(answer.others) == 39
+    costs = [
+        entry["quantities"]["area_m2"] for entry in answer.plain()["instead.des.design"]["choices"]
+    ]
+    assert costs == sorted(costs)
+    assert "... and 24 more, which --json lists." in repr(answer)
+    crowd = dse.answer(write(LAW.replace("MANY", "61")))
+    assert crowd.others == ()
+    assert "note: des.design: 61 choices are too many to try each other one" in repr(crowd)
+
+
+def test_what_misses_several_constraints_is_told_with_all_of_them(ask) -> None:
+    rules = {"constraints": "[host_cores <= 0.5, offload_latency <= 2 us]"}
+    answer = ask(CRYPTO, overrides=PACKETS | rules, rate="10 Gbps")
+    entry = other(answer, "sparc_t3")
+    assert entry.together
+    assert [miss.rule for miss in entry.misses] == ["host_cores <= 0.5", "offload_latency <= 2 us"]
+    assert entry.closest.quantities["throughput_bit_per_s"] == 10e9
+    text = re.sub(r"\s+", " ", repr(answer))
+    assert "sparc_t3 is infeasible: it misses host_cores <= 0.5 with 13.64 host cores and" in text
+
+
 def test_the_runner_up_is_the_next_best(ask) -> None:
     answer = ask(DES)
     assert answer.runner_up.name == "1 u8 + 2 u16"
@@ -220,9 +252,14 @@ ASKED: dict[str, dict[str, Any]] = {
     "platforms_power_bound": {},
     "platforms at 1": {"overrides": {"workload.intensity": "1 flop/B"}},
     "settop_116mbps": {},
+    "crypto with limits": {
+        "rate": "10 Gbps",
+        "overrides": PACKETS | {"constraints": "[host_cores <= 0.5, offload_latency <= 2 us]"},
+    },
 }
 FILES = {
     "crypto at packets": "crypto_interface_100gbps",
+    "crypto with limits": "crypto_interface_100gbps",
     "jacobi demanded": "jacobi_bandwidth",
     "platforms at 1": "platforms_power_bound",
 }
