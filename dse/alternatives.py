@@ -84,13 +84,8 @@ def alternatives(
     found = []
     for axis, choice, cut in _cuts(study.problem, answer):
         other = _best(replace(study, problem=restrict(study.problem, cut)), options, preference)
-        if not _same(other.design, answer):
-            found.append(replace(other, axis=axis, choice=choice))
+        found.append(replace(other, axis=axis, choice=choice))
     return tuple(found)
-
-
-def _same(one: Pick | None, other: Pick) -> bool:
-    return one is not None and (one.counts, one.choices) == (other.counts, other.choices)
 
 
 def _cuts(problem: Problem, answer: Pick) -> Iterator[tuple[str, str, Cut]]:

@@ -138,7 +138,7 @@ def _advised(entry: Advice) -> str:
 def runner_up(pick: Pick, other: Pick | None, goals: Sequence[str]) -> Section:
     """Return the next best design, and by how much it loses."""
     if other is None:
-        line = "There is none: no other design is on the front, and no other choice is feasible."
+        line = "None: the front holds no other design, and no other choice comes next."
         return Section("runner_up", "Runner-up", (line,))
     parts = [
         f"{words(name)} {units.show(other.quantities[name], name)} "

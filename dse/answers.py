@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,7 @@ from dse.questions import Solved
 from dse.runner import Options
 from dse.scenario import field_path
 from dse.schema import SECTIONS
-from dse.sections import Readable, Section
+from dse.sections import Readable
 from dse.space import Index
 from dse.study import Study, Sweep
 
@@ -47,10 +47,6 @@ class Answer(Readable):
     runner_up: Pick | None
     best: Mapping[str, Pick]
     others: tuple[Alternative, ...]
-
-    def with_section(self, section: Section) -> Answer:
-        """Return the answer with one more section, before the notes."""
-        return replace(self, sections=(*self.sections[:-1], section, self.sections[-1]))
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

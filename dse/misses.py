@@ -88,16 +88,17 @@ def _demanded(problem: Problem) -> NDArray[np.int64] | None:
     """Return the design that meets every lower bound and misses the rest by the least."""
     rules = [bounded(problem, text) for text in problem.constraint_names]
     lower = [place for place, rule in enumerate(rules) if rule is not None and rule.at_least]
-    least, point = np.inf, None
+    least, point = (np.inf, np.inf), None
     for block in blocks(problem.sizes, CHUNK):
         violation = problem.evaluate(block).violation
         rows = np.flatnonzero((violation[:, lower] <= 0).all(axis=1))
         if not len(rows):
             continue
-        worst = violation[rows].max(axis=1)
-        row = int(worst.argmin())
-        if worst[row] < least:
-            least, point = float(worst[row]), block.rows(rows[row : row + 1])[0]
+        missed = np.maximum(violation[rows], 0.0)
+        worst, total = missed.max(axis=1), missed.sum(axis=1)
+        row = int(np.lexsort((total, worst))[0])
+        if (worst[row], total[row]) < least:
+            least, point = (worst[row], total[row]), block.rows(rows[row : row + 1])[0]
     return point
 
 

@@ -90,6 +90,9 @@ def test_an_infeasible_interface_is_told_with_its_host_cores(
     assert host.design.quantities["throughput_bit_per_s"] == pytest.approx(100e9)
     # the cores it has carry no more than their share; the best in-flight value stays below it
     assert 0.8 * 100e9 * cores / needed < rate.value <= 100e9 * cores / needed
+    # a cost is compared only of a design that does what is asked
+    assert re.search(rf"^{device} \(!\) .* times$", repr(answer), re.MULTILINE)
+    assert re.search(r"^apu \(!\) .* of 4$", repr(answer), re.MULTILINE)
     text = re.sub(r"\s+", " ", repr(answer))
     assert f"{device} is infeasible: it needs {needed:.1f} host cores of {cores} or" in text
 
@@ -150,6 +153,8 @@ def test_what_misses_several_constraints_is_told_with_all_of_them(ask) -> None:
     assert entry.together
     assert [miss.rule for miss in entry.misses] == ["host_cores <= 0.5", "offload_latency <= 2 us"]
     assert entry.closest.quantities["throughput_bit_per_s"] == 10e9
+    free = PACKETS | {"interface.device": "sparc_t3", "workload.rate": "10 Gbps"}
+    assert entry.misses[1].value == dse.run(CRYPTO, overrides=free).front["offload_latency_s"].min()
     text = re.sub(r"\s+", " ", repr(answer))
     assert "sparc_t3 is infeasible: it misses host_cores <= 0.5 with 13.64 host cores and" in text
 
@@ -170,12 +175,32 @@ def test_a_preference_changes_the_answer(ask) -> None:
     assert ask(DES, overrides=few, prefer="-area").pick.name == "3 u16"
     leakage = ask(DES, overrides=few, prefer="leakage_power")
     assert "Of the designs on the front it has the least leakage power, 2.85 mW" in repr(leakage)
+    # 10 u4 leak less, but they are not on the front
+    assert other(leakage, "only u4").merit < leakage.pick.quantities["leakage_power_w"]
+    assert leakage.runner_up.name == "5 u8"
 
 
 def test_designs_that_are_worth_the_same_are_no_runner_up(ask) -> None:
     answer = ask(STUDIES / "jacobi_bandwidth.yaml", prefer="throughput")
     assert "Worth the same: 1 n4 with clock 0.5 and 5 more." in repr(answer)
     assert answer.runner_up.choices == {"jacobi.clock": 0.3}
+
+
+def test_the_best_for_each_objective_is_the_best_of_the_front(ask) -> None:
+    front = dse.run(CRYPTO).front
+    for name, best in ask(CRYPTO).best.items():
+        assert best.quantities[name] == front[name].min()
+
+
+def test_a_number_is_told_once(ask) -> None:
+    # without a host the total power is the power
+    assert list(ask(DES).pick.quantities) == [
+        "area_m2",
+        "power_w",
+        "energy_j_per_bit",
+        "throughput_bit_per_s",
+        "clock_hz",
+    ]
 
 
 # What limits it, and when it pays -----------------------------------------------------------
@@ -195,6 +220,18 @@ def test_dependent_tasks_limit_a_pipelined_core(ask, write) -> None:
     # one 64-bit task of 16 cycles in flight, against one task per cycle
     assert [bound.label for bound in limits.bounds] == ["dependence", "compute"]
     assert limits.bounds[0].value == pytest.approx(limits.bounds[1].value / 16)
+
+
+def test_the_tighter_of_link_and_memory_counts(write) -> None:
+    study = """
+workload: {granularity: 4 KiB}
+stages: [{core: jacobi, designs: [n4], instances: 1}]
+interface: {link: 1 GB/s, latency: 0 ns, overhead: 0 ns}
+budget: {memory_bandwidth: 25 GB/s}
+objectives: {throughput: maximise}
+"""
+    (limits,) = dse.answer(write(study)).pick.limits
+    assert (limits.bounds[0].label, limits.bounds[0].value) == ("link", 8e9)
 
 
 @pytest.mark.parametrize("overrides", [{}, PACKETS], ids=["64 KiB", "1500 B"])
