@@ -7,11 +7,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dse import units
-from dse.answer_words import TINY, change, design, differences, listed, named, quantity
+from dse.answer_words import (
+    TINY,
+    amount,
+    change,
+    design,
+    differences,
+    listed,
+    named,
+    percent,
+    quantity,
+)
 from dse.picks import Advice, Bound, Limits, Pick
 from dse.picture import words
 from dse.problem import Goal
 from dse.sections import Section
+
+CLOSE = 0.5
+"""A bound is told when a quantity could not grow by more than this share."""
 
 
 def answer(
@@ -69,8 +82,12 @@ def _proof(found: Mapping[str, Any]) -> str:
 
 def limits(pick: Pick) -> Section:
     """Return what limits a design, and the slack up to this and the next limit."""
-    lines = tuple(_limited(entry) for entry in pick.limits)
-    facts = [
+    lines = [_limited(entry) for entry in pick.limits]
+    spare = {name: bound / pick.used[name] - 1.0 for name, bound in pick.most.items()}
+    close = [_close(pick, name, share) for name, share in spare.items() if share < CLOSE]
+    if close:
+        lines.append(f"Close to a bound: {listed(close)}.")
+    limited = [
         {
             "quantity": entry.quantity,
             "reached": entry.reached,
@@ -78,7 +95,18 @@ def limits(pick: Pick) -> Section:
         }
         for entry in pick.limits
     ]
-    return Section("limits", "What limits it" if lines else "", lines, facts=facts)
+    bounded = {
+        name: {"value": pick.used[name], "at_most": bound, "spare": spare[name]}
+        for name, bound in pick.most.items()
+    }
+    facts = {"limited": limited, "bounded": bounded}
+    return Section("limits", "What limits it" if lines else "", tuple(lines), facts=facts)
+
+
+def _close(pick: Pick, name: str, spare: float) -> str:
+    left = "none" if spare < TINY else percent(spare)
+    of = f"{amount(pick.used[name], name)} of {units.show(pick.most[name], name)}"
+    return f"{of} ({left} to spare)"
 
 
 def _limited(entry: Limits) -> str:

@@ -83,8 +83,8 @@ class Pick:
         Its other choices by column: numbers in SI, or names.
     quantities
         What it is worth, in SI: the objectives, then what every answer tells.
-    most
-        For a quantity with an upper bound: the bound.
+    most, used
+        For a quantity with an upper bound: the bound, and how much of it there is.
     limits
         What limits it.
     advice
@@ -96,6 +96,7 @@ class Pick:
     choices: Mapping[str, float | str]
     quantities: Mapping[str, float]
     most: Mapping[str, float]
+    used: Mapping[str, float]
     limits: tuple[Limits, ...]
     advice: tuple[Advice, ...]
 
@@ -120,12 +121,14 @@ def pick(problem: Problem, point: NDArray[np.int64], also: str | None = None) ->
         if tables.is_choice_of_scenario(problem, axis):
             value = tables.axis_values(axis)[position]
             choices[tables.axis_column(axis)] = str(value) if axis.unit_name == "" else float(value)
+    most = _most(problem, columns)
     return Pick(
         tables.names(problem, index)[0],
         counts,
         choices,
         _told(problem, columns, also),
-        _most(problem, columns),
+        most,
+        {name: columns[name] for name in most},
         tuple(_limits(problem, columns)),
         tuple(_advice(problem, columns)),
     )
@@ -146,9 +149,12 @@ def _told(problem: Problem, columns: Mapping[str, float], also: str | None) -> d
 
 
 def _most(problem: Problem, columns: Mapping[str, float]) -> dict[str, float]:
+    """Return the upper bounds of what requirements bound, where there is any of it."""
     rules = [rule for rule in problem.requirements if rule.at_most in columns]
     bounds = {rule.quantity: columns[rule.at_most] for rule in rules if rule.quantity in columns}
-    return {name: bound for name, bound in bounds.items() if math.isfinite(bound)}
+    return {
+        name: bound for name, bound in bounds.items() if math.isfinite(bound) and columns[name] > 0
+    }
 
 
 def _limits(problem: Problem, columns: Mapping[str, float]) -> Iterator[Limits]:

@@ -222,6 +222,13 @@ def test_dependent_tasks_limit_a_pipelined_core(ask, write) -> None:
     assert limits.bounds[0].value == pytest.approx(limits.bounds[1].value / 16)
 
 
+def test_a_bound_that_is_close_is_told(ask) -> None:
+    text = re.sub(r"\s+", " ", repr(ask(CRYPTO, prefer="area")))
+    close = "3.873 host cores of 4 (3.27 % to spare) and 4 in flight of 4 (none to spare)"
+    assert f"Close to a bound: {close}." in text
+    assert "Close to a bound" not in repr(ask(CRYPTO))
+
+
 def test_the_tighter_of_link_and_memory_counts(write) -> None:
     study = """
 workload: {granularity: 4 KiB}
@@ -282,6 +289,7 @@ def test_advice_is_rounded_up(value: float, rounded: float) -> None:
 ASKED: dict[str, dict[str, Any]] = {
     "crypto_interface_100gbps": {},
     "crypto at packets": {"overrides": PACKETS},
+    "crypto by area": {"prefer": "area"},
     "des_100gbps": {},
     "des_fft_sweep": {"rate": "73 Gbps", "prefer": "area * power"},
     "jacobi_bandwidth": {"prefer": "knee"},
@@ -296,6 +304,7 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 FILES = {
     "crypto at packets": "crypto_interface_100gbps",
+    "crypto by area": "crypto_interface_100gbps",
     "crypto with limits": "crypto_interface_100gbps",
     "jacobi demanded": "jacobi_bandwidth",
     "platforms at 1": "platforms_power_bound",
