@@ -152,7 +152,7 @@ def schema() -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON."""
+    """Print plain data as JSON."""
     from dse.plain import plain
 
     print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))
