@@ -141,10 +141,15 @@ class Problem:
         return frozenset(names)
 
     @property
+    def bound_requirements(self) -> tuple[Requirement, ...]:
+        """The requirements whose columns the study provides: the first of the constraints."""
+        plugins = (step.plugin for step in self._bound_requirements)
+        return tuple(plugin for plugin in plugins if isinstance(plugin, Requirement))
+
+    @property
     def constraint_names(self) -> tuple[str, ...]:
         """What each column of a violation stands for, in words."""
-        plugins = (step.plugin for step in self._bound_requirements)
-        rules = tuple(plugin.rule for plugin in plugins if isinstance(plugin, Requirement))
+        rules = tuple(requirement.rule for requirement in self.bound_requirements)
         exists = tuple(f"{name} exists" for name in self._partial)
         return rules + exists + tuple(rule.text for rule in self.constraints)
 
@@ -157,15 +162,19 @@ class Problem:
             wanted.update(step.arguments)
         return self.graph.closure(wanted)
 
-    def evaluate(self, points: Index | Block) -> Evaluation:
+    def evaluate(
+        self, points: Index | Block, changed: Mapping[str, Column] | None = None
+    ) -> Evaluation:
         """Evaluate designs, one result per row of an index (n, d) or design of a block.
+
+        `changed` replaces columns that the space sets.
 
         Raises
         ------
         ContractError
             When a feasible design has a loss that is not finite: names quantity and design.
         """
-        columns = self._columns(points, self._search_plan, self._bound_requirements)
+        columns = self._columns(points, self._search_plan, self._bound_requirements, changed)
         violation = [step(columns) for step in self._bound_requirements]
         violation += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self._partial]
         violation += [rule.expression.violation(columns) for rule in self.constraints]

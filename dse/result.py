@@ -22,7 +22,6 @@ from dse.errors import OutputError
 from dse.folder import new_folder
 from dse.picture import FrontView
 from dse.plain import plain
-from dse.problem import Problem
 from dse.runner import Answer, Run, knee_row
 from dse.tables import Table
 
@@ -216,18 +215,11 @@ def _picture(run: Run, sweep: str | None) -> dict[str, Any]:
             and tables.is_choice_of_scenario(problem, axis)
             and (problem.stages or axis.ordered)  # other choices are the names of the designs
         ],
-        "category": _category(problem),
+        "category": tables.category(problem),
         "sweep": sweep,
         "names": names,
         "knee": knee_row(run.answers[0]) if sweep is None else None,
     }
-
-
-def _category(problem: Problem) -> str | None:
-    """Return the quantity that tells designs apart by name: the one with the most labels."""
-    labelled = [quantity for quantity in problem.quantities if quantity.labels]
-    found = max(labelled, key=lambda quantity: len(quantity.labels), default=None)
-    return found.name if found is not None else None
 
 
 def _drawn(

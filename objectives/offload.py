@@ -224,7 +224,10 @@ objectives = (
 
 requirements = (
     Requirement(
-        function=fits_in_flight, rule="interface.in_flight is at most interface.max_in_flight"
+        function=fits_in_flight,
+        rule="interface.in_flight is at most interface.max_in_flight",
+        relaxed_by_less=("interface_in_flight",),
+        relaxed_by_more=("interface_max_in_flight",),
     ),
 )
 

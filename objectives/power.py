@@ -200,7 +200,10 @@ objectives = (
 
 requirements = (
     Requirement(
-        function=spares_power, rule="constant power and leakage stay below budget.power_cap"
+        function=spares_power,
+        rule="constant power and leakage stay below budget.power_cap",
+        relaxed_by_less=("budget_constant_power_w",),
+        relaxed_by_more=("budget_power_cap_w",),
     ),
 )
 

@@ -236,10 +236,18 @@ class Requirement:
 
     The violation is relative (1.0 means off by the whole bound), so that violations of
     different requirements can be compared.  `rule` says it in words.
+
+    Attributes
+    ----------
+    relaxed_by_less, relaxed_by_more
+        Columns of the study (``workload_rate_bit_per_s``) of which less, or more, can meet it.
+        When nothing fits, the least change of each that admits a design is looked for.
     """
 
     function: Callable[..., Column]
     rule: str
+    relaxed_by_less: tuple[str, ...] = ()
+    relaxed_by_more: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
