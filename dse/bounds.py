@@ -38,7 +38,9 @@ class Bound:
     strict
         Whether the quantity has to be beyond the number, not at it.
     source, span
-        The constraint's text, and where in it the number stands.
+        The constraint's text as it is read, and where in it the number stands.
+    quoted
+        Whether the constraint itself holds quotes; otherwise reading it put them there.
     """
 
     quantity: Expression
@@ -50,11 +52,13 @@ class Bound:
     strict: bool
     source: str
     span: tuple[int, int]
+    quoted: bool
 
     def text(self, number: str) -> str:
         """Return the constraint with `number` written in place of the bound's."""
         start, end = self.span
-        return f"{self.source[:start]}{number}{self.source[end:]}"
+        text = f"{self.source[:start]}{number}{self.source[end:]}"
+        return text if self.quoted else text.replace("'", "")
 
 
 def of(expression: Expression) -> tuple[Bound, ...]:
@@ -85,6 +89,7 @@ def _bounds(expression: Expression, tree: ast.expr, source: str) -> Iterator[Bou
                 strict=isinstance(operator, _STRICT),
                 source=source,
                 span=(number.col_offset, number.end_col_offset or number.col_offset),
+                quoted="'" in expression.text or '"' in expression.text,
             )
 
 

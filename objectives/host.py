@@ -34,7 +34,9 @@ def host_cores(
         offload_latency_s,
         overhead_s + np.where(wait == WAIT_MODES.index("sync_os"), switch, 0.0),
     )
-    return throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte) * busy
+    offloads = throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte)
+    # nothing is offloaded where a power cap leaves nothing to run with, however long it would take
+    return np.where(offloads > 0, offloads, 0.0) * np.where(offloads > 0, busy, 0.0)
 
 
 def host_power_w(
