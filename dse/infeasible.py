@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from dse import repair, report, search, tables, units
+from dse import repair, report, search, study, tables, units
 from dse.search import EXACT_LIMIT, Outcome
 from dse.study import Study
 
@@ -48,18 +50,48 @@ def tell(infeasible: Study, outcome: Outcome, enumerable: int) -> Told:
     repaired = {rule for found in repairs for rule in found.constraints}
     beyond = [rule for rule in dict.fromkeys(sum(conflicts, ())) if rule not in repaired]
     facts |= {"nearest_design": nearest, "violations": missed}
+    apart = _apart(infeasible, conflicts) if known and not repairs else []
     if known:
-        facts |= {"repairs": [found.plain() for found in repairs], "no_repair": beyond}
+        facts |= {
+            "repairs": [found.plain() for found in repairs],
+            "no_repair": beyond,
+            "repairs_of_conflicts": [
+                {"conflict": list(conflict), "repairs": [found.plain() for found in several]}
+                for conflict, several in apart
+            ],
+        }
     text = report.infeasible(
         conflicts[:MOST_CONFLICTS],
         nearest,
         missed,
         more_conflicts=max(0, len(conflicts) - MOST_CONFLICTS),
         repairs=[_words(found) for found in repairs],
-        beyond=beyond if known else (),
+        beyond=beyond if known and not apart else (),
+        apart=[(rules, [_words(found) for found in several]) for rules, several in apart],
         evaluated=None if known else outcome.evaluated,
     )
     return text, facts
+
+
+def _apart(
+    infeasible: Study, conflicts: Sequence[Sequence[str]]
+) -> list[tuple[Sequence[str], tuple[repair.Repair, ...]]]:
+    """Return the repairs of each conflict with the study's constraints outside it left out."""
+    rules = [constraint.text for constraint in infeasible.problem.constraints]
+    found = []
+    for conflict in conflicts[:MOST_CONFLICTS]:
+        kept = [place for place, text in enumerate(rules) if text in conflict]
+        data = infeasible.document.data | {"constraints": [rules[place] for place in kept]}
+        alone = study.prepare(replace(infeasible.document, data=data))
+        several = tuple(
+            replace(entry, path=f"constraints.{kept[int(entry.path.rpartition('.')[2])]}")
+            if entry.is_constraint
+            else entry
+            for entry in repair.repairs(alone)
+        )
+        if several:
+            found.append((conflict, several))
+    return found
 
 
 def _overlooked(infeasible: Study, outcome: Outcome, whole: Outcome) -> Told:
@@ -76,7 +108,7 @@ def _overlooked(infeasible: Study, outcome: Outcome, whole: Outcome) -> Told:
 def _words(found: repair.Repair) -> str:
     """Return a repair as a sentence: what to change, by how much, and what that admits."""
     amount = f"({_amount(found)} {units.show(found.today, found.name)})"
-    if found.path.startswith("constraints."):
+    if found.is_constraint:
         return f"{found.written} {amount}: {found.design}"
     most = "at least" if found.value > found.today else "at most"
     others = [rule for rule in found.missed if rule not in found.constraints]

@@ -65,6 +65,11 @@ class Repair:
         """By how much the number changes, relative to today's; infinite from 0."""
         return abs(self.value - self.today) / abs(self.today) if self.today else math.inf
 
+    @property
+    def is_constraint(self) -> bool:
+        """Whether a constraint of the study changes, not a field."""
+        return self.path.startswith("constraints.")
+
     def plain(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
         unit = units.suffix(self.name)

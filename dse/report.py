@@ -83,6 +83,7 @@ def infeasible(
     more_conflicts: int = 0,
     repairs: Sequence[str] = (),
     beyond: Sequence[str] = (),
+    apart: Sequence[tuple[Sequence[str], Sequence[str]]] = (),
     evaluated: int | None = None,
     width: int | None = None,
 ) -> str:
@@ -102,6 +103,8 @@ def infeasible(
         What to change, by how much, and which design that admits, in words.
     beyond
         Constraints in conflict that no value of their own repairs.
+    apart
+        Where no one change helps: conflicts, and what repairs each with the others left out.
     evaluated
         Number of designs evaluated when that is not every design.
     """
@@ -116,16 +119,24 @@ def infeasible(
         lines.append(f"and {more_conflicts} larger sets in conflict")
     if repairs:
         lines.append("any one of these changes admits a design, the smallest first:")
-        lines += [
-            textwrap.fill(f"  {number}. {text}", width, subsequent_indent="     ")
-            for number, text in enumerate(repairs, 1)
-        ]
+        lines += _numbered(repairs, width)
+    if apart:
+        lines.append("no one change is enough; each conflict needs one:")
+    for conflict, changes in apart:
+        lines += [_hanging("of", " and ".join(conflict), width), *_numbered(changes, width)]
     for rule in beyond:
         lines.append(_hanging("no change of its own repairs", rule, width))
     lines.append(_hanging("nearest design", nearest, width))
     missed = {name: by for name, by in misses.items() if not by <= 0}
     rows = [(f"  {name}", _miss(by)) for name, by in missed.items()]
     return "\n".join([*lines, *([_plain(_grid(rows), width)] if rows else [])])
+
+
+def _numbered(texts: Sequence[str], width: int) -> list[str]:
+    return [
+        textwrap.fill(f"  {number}. {text}", width, subsequent_indent="     ")
+        for number, text in enumerate(texts, 1)
+    ]
 
 
 def catalogue(

@@ -13,9 +13,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import dse
-from dse import bounds, document, repair, study, units
+from dse import bounds, contract, document, plugins, repair, study, units
 from dse.errors import InfeasibleError
 from dse.expression import parse
+from dse.scenario import field_path
 from tests.conftest import everything
 
 Write = Callable[[str], Path]
@@ -178,3 +179,75 @@ def _with_number(found: study.Study, entry: repair.Repair, value: float) -> str:
     pairs = zip(bounds.of(before), bounds.of(after), strict=True)
     changed = next(new for old, new in pairs if old.value != new.value)
     return changed.text(units.exact(value, changed.name))
+
+
+@pytest.mark.parametrize(
+    ("constraint", "expected"),
+    [
+        ("24 mW >= power", ["25.249 mW >= power"]),
+        ("power < 24 mW", ["power < 25.249 mW"]),
+        ("area < 0.1 mm2 and instances <= 9", ["area < 149691 um2 and instances <= 9"]),
+        ("instances == 9", ["instances == 8.0"]),
+        ("power + '1 mW' <= '20 mW'", ["power + '1 mW' <= 0.026249"]),
+        ("'120 Gbit/s' * 1 <= throughput", ["100 Gbit/s <= throughput"]),
+        (
+            "power <= 1 mW or area <= 1 um2",
+            ["power <= 25.249 mW or area <= 1 um2", "power <= 1 mW or area <= 149690 um2"],
+        ),
+        ("instances != 3 and instances < 3", []),  # no bound alone: 3 is also forbidden
+    ],
+)
+def test_the_bound_of_a_constraint_is_rewritten(
+    constraint: str, expected: list[str], write: Write
+) -> None:
+    facts = told(write(CAPPED.replace("power <= 24 mW", f'"{constraint}"'))).facts
+    changed = [entry for entry in facts["repairs"] if entry["set"] == "constraints.0"]
+    assert [entry["to"] for entry in changed] == expected
+    if not expected:
+        assert constraint in facts["no_repair"]
+
+
+def test_where_no_one_change_is_enough_each_conflict_has_its_own(write: Write) -> None:
+    constraints = "[power <= 24 mW, 'area / throughput <= 1e-18', instances <= 9]"
+    error = told(write(CAPPED), overrides={"constraints": constraints})
+    assert error.facts["repairs"] == []
+    apart = error.facts["repairs_of_conflicts"]
+    assert [entry["conflict"] for entry in apart] == error.facts["conflicts"]
+    changed = [[(r["set"], r["design"]) for r in entry["repairs"]] for entry in apart]
+    assert ("constraints.1", "1 u8 + 2 u16") in changed[0] or changed[0][0][0] == "constraints.1"
+    assert ("constraints.0", "3 u16") in changed[1]
+    assert "no one change is enough; each conflict needs one:" in str(error)
+
+
+def test_the_largest_rate_is_found_behind_gaps() -> None:
+    """A lower rate needs fewer instances, and those may not carry it through the interface."""
+    text = """\
+workload: {rate: 100 Gbit/s, granularity: 1 KiB}
+stages: [{core: des, designs: [u8], instances: least}]
+interface: {device: sandy_bridge, in_flight: 1}
+objectives: {area: minimise}
+"""
+    found = study.prepare(document.parse(text, "study.yaml"))
+    largest = next(r for r in repair.repairs(found) if r.path == "workload.rate").value
+    grid = np.linspace(1e9, 100e9, 1_000)
+    one = np.zeros((1, len(found.problem.sizes)), dtype=np.int64)
+    fits = [
+        bool(found.problem.evaluate(one, {"workload_rate_bit_per_s": np.array([rate])}).feasible)
+        for rate in grid
+    ]
+    last = np.flatnonzero(fits)[-1]
+    assert not all(fits[:last])
+    assert grid[last] <= largest < grid[last + 1]
+
+
+def test_a_heuristic_that_overlooked_what_fits_says_so(write: Write) -> None:
+    text = CAPPED.replace("power <= 24 mW", "power <= 25.249 mW")
+    error = told(write(text), method="random", budget=2, seed=1)
+    assert "none of the 2 designs evaluated is feasible, but " in str(error)
+    assert error.facts["example"] == "3 u16"
+
+
+def test_what_relaxes_a_requirement_is_a_field_of_the_study() -> None:
+    for requirement in plugins.records(contract.Requirement).values():
+        for column in requirement.relaxed_by_less + requirement.relaxed_by_more:
+            assert field_path(column) != column
