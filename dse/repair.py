@@ -18,6 +18,7 @@ from dse import bounds, search, study, tables, units
 from dse.bounds import Bound
 from dse.errors import DseError
 from dse.fields import unit_of
+from dse.graph import arguments
 from dse.loosen import Field, any_feasible, nearest
 from dse.preference import prefer
 from dse.problem import Problem
@@ -86,6 +87,9 @@ class Repair:
             "missed_short_of_it": list(self.missed),
         }
 
+
+STAGE_FIELDS = frozenset({"workload_rate_bit_per_s", "workload_streams"})
+"""Fields that decide what fleets are and carry; others act through what takes them."""
 
 SHORT = 1e-3
 """How far short of a repair it is told what is still missed."""
@@ -173,6 +177,12 @@ def _of_fields(infeasible: Study) -> Iterator[Repair]:
 def _fields(problem: Problem) -> dict[Field, tuple[str, ...]]:
     """Return the fields that may relax a requirement, with the rules of those they relax."""
     found: dict[Field, tuple[str, ...]] = {}
+    used = STAGE_FIELDS.union(*(step.arguments for step in problem.graph.steps))
+    used |= {
+        name
+        for requirement in problem.bound_requirements
+        for name in sum(arguments(requirement), ())
+    }
     for requirement in problem.bound_requirements:
         named = [(name, False) for name in requirement.relaxed_by_less]
         named += [(name, True) for name in requirement.relaxed_by_more]
@@ -180,7 +190,7 @@ def _fields(problem: Problem) -> dict[Field, tuple[str, ...]]:
             section, _, name = field_path(column).partition(".")
             model = SECTIONS.get(section)
             unit = unit_of(model, name) if model and name in model.model_fields else None
-            if unit is not None and column in unit.columns:
+            if unit is not None and column in unit.columns and column in used:
                 field = Field(f"{section}.{name}", column, unit, more)
                 found[field] = (*found.get(field, ()), requirement.rule)
     return found

@@ -251,3 +251,18 @@ def test_what_relaxes_a_requirement_is_a_field_of_the_study() -> None:
     for requirement in plugins.records(contract.Requirement).values():
         for column in requirement.relaxed_by_less + requirement.relaxed_by_more:
             assert field_path(column) != column
+
+
+def test_a_power_cap_below_leakage_is_infeasible_behind_an_interface_too() -> None:
+    """Nothing runs, so an offload never ends; its host is not busy for ever but not at all."""
+    text = """\
+workload: {rate: 5 Gbit/s, granularity: 4 KiB}
+stages: [{core: des, designs: [u16], instances: 1}]
+interface: {device: sandy_bridge}
+budget: {power_cap: 0.01 mW}
+objectives: {area: minimise}
+"""
+    found = study.prepare(document.parse(text, "study.yaml"))
+    described = found.problem.describe(np.zeros((1, 2), dtype=np.int64))
+    assert (described["throughput_bit_per_s"], described["host_cores"]) == (0.0, 0.0)
+    assert "budget.power_cap" in {entry.path for entry in repair.repairs(found)}
