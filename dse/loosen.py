@@ -1,10 +1,10 @@
 """How far a field of a study has to go until a design is feasible, over the whole space.
 
-A field goes away from today's value in rungs.  The first rung that admits a design is closed in
-on, block by block: a block whose designs are all infeasible a little short of the best value so
-far is passed by, any other is halved in down to the last digit.  That is exact where a design
-that one value admits is admitted by all further values of the rung.  A demanded rate also sets
-the least number of instances that carries it, so every rate at which one changes is a rung.
+For each design the field goes just as far as it takes to meet the constraints that the design
+misses now; the nearest such value at which it also meets all others is the answer.  That is exact
+where relaxing the field moves each constraint of a design one way only.  A demanded rate also sets
+the least number of instances that carries it, so rates are searched between those at which one
+changes.  Blocks that cannot beat the best value so far are passed by.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.contract import Column
 from dse.fields import Unit
@@ -21,15 +22,11 @@ from dse.records import neutral
 from dse.search.exact import CHUNK
 from dse.space import Index, blocks, constant
 
-EVALUATIONS = 30_000_000
-"""Designs evaluated to climb the rungs of one field; at least `FEWEST`, at most `MOST` rungs."""
+FURTHEST = 1e9
+"""Factor from today's value to the furthest one that is tried."""
 
-FEWEST, MOST = 4, 40
-MOST_STEPS = 2_000
-"""Most changes of an instance count that are told apart inside one rung."""
-
-FIRST, LAST = 0.05, 1e9
-"""Distance of the first and of the last rung from today's value, relative to it."""
+MOST_STEPS, RUNGS = 2_000, 200
+"""Rates at which an instance count changes; where there are more, that many even steps."""
 
 BEYOND = 1e-9
 """By how much a block has to beat the best value so far, relative to it."""
@@ -57,10 +54,16 @@ class Field:
     unit: Unit
     more: bool
 
-    def columns(self, value: float) -> dict[str, Column]:
-        """Return the columns that a value sets."""
-        columns = neutral(self.unit) | {self.column: value}
-        return {name: constant(entry) for name, entry in columns.items()}
+    def columns(self, value: float | Column) -> dict[str, Column]:
+        """Return the columns that a value, or one value per design, sets."""
+        columns = {name: constant(entry) for name, entry in neutral(self.unit).items()}
+        return columns | {self.column: np.atleast_1d(np.asarray(value, dtype=np.float64))}
+
+    def between(self, near: Column, far: Column) -> Column:
+        """Return values between two: geometric means, whole where the field is."""
+        if self.unit.integer:
+            return np.floor((near + far) / 2)
+        return np.sqrt(near) * np.sqrt(far)
 
     def tightest(self, problem: Problem) -> float | None:
         """Return the tightest of today's values; None when nothing limits."""
@@ -86,12 +89,14 @@ def nearest(problem: Problem, field: Field) -> float | None:
     near = field.tightest(problem)
     if near is None:
         return None
-    for rung in _rungs(problem, field, near):
-        for step in [*_steps(problem, field, near, rung), rung]:
-            found = _within(problem, field, near, step)
-            if found is not None:
-                return found
-            near = step
+    last = near * FURTHEST if field.more else near / FURTHEST
+    if field.unit.integer:
+        last = max(math.floor(last), 1.0)
+    for far in [*_steps(problem, field, near, last), last]:
+        found = _within(problem, field, near, far)
+        if found is not None:
+            return found
+        near = far
     return None
 
 
@@ -100,69 +105,72 @@ def any_feasible(problem: Problem) -> bool:
     return any(problem.evaluate(block).feasible.any() for block in blocks(problem.sizes, CHUNK))
 
 
-def _rungs(problem: Problem, field: Field, today: float) -> list[float]:
-    """Return values ever further from today's."""
-    count = min(max(EVALUATIONS // problem.size, FEWEST), MOST)
-    factors = 1.0 + np.geomspace(FIRST, LAST, count)
-    values = today * factors if field.more else today / factors
-    if field.unit.integer:
-        values = np.ceil(values) if field.more else np.maximum(np.floor(values), 1.0)
-    kept = dict.fromkeys(values.tolist())
-    return [value for value in kept if value != today]
-
-
 def _steps(problem: Problem, field: Field, near: float, far: float) -> list[float]:
     """Return the rates, highest first, just above those at which a least count changes."""
     if field.column != RATE or field.more:
         return []
     steps: set[float] = set()
+    axes = {axis.name: axis for axis in problem.space.axes}
     for stage in problem.stages:
-        axes = {axis.name: axis for axis in problem.space.axes}
         if stage.mixed or f"{stage.name}.instances" in axes:
             continue
         name = f"{stage.name}.clock"
         clocks = axes[name].columns[name] if name in axes else np.ones(1)
         for carried in np.outer(stage.designs.bandwidth_bit_per_s, clocks).ravel().tolist():
-            least, most = math.ceil(far / carried), math.floor(near / carried)
-            if most - least > MOST_STEPS:
-                return []
-            steps.update(count * carried * (1.0 + BEYOND) for count in range(least, most + 1))
-    inside = sorted((step for step in steps if far < step < near), reverse=True)
-    return inside if len(inside) <= MOST_STEPS else []
+            most = math.floor(near / carried)
+            if most > MOST_STEPS:
+                return [float(rung) for rung in np.geomspace(near, far, RUNGS)[1:-1]]
+            steps.update(count * carried * (1.0 + BEYOND) for count in range(1, most + 1))
+    return sorted((step for step in steps if far < step < near), reverse=True)
 
 
 def _within(problem: Problem, field: Field, near: float, far: float) -> float | None:
-    """Return the value between two nearest to `near` that admits a design, None if `far` fails."""
+    """Return the value between two nearest to `near` that admits a design, None without one."""
     best = None
     for block in blocks(problem.sizes, CHUNK):
         target = far if best is None else field.moved(best, -BEYOND)
-        if best is not None and (best == near or (target > near) != field.more):
+        if best is not None and (target > near) != field.more:
             return best
-        feasible = problem.evaluate(block, field.columns(target)).feasible
-        if feasible.any():
-            rows = block.rows(np.flatnonzero(feasible))
-            best = _halved(problem, field, rows, near, target)
+        today = problem.evaluate(block, field.columns(near))
+        if today.feasible.any():
+            return near
+        missed = today.violation > 0
+        still = problem.evaluate(block, field.columns(target)).violation > 0
+        rows = np.flatnonzero(~(missed & still).any(axis=1))
+        if len(rows):
+            found = _closest(problem, field, block.rows(rows), missed[rows], near, target)
+            best = best if found is None else found
     return best
 
 
-def _halved(problem: Problem, field: Field, index: Index, near: float, far: float) -> float:
-    """Return the nearest value that admits one of the designs `index`; `far` admits them all."""
+def _closest(
+    problem: Problem,
+    field: Field,
+    index: Index,
+    missed: NDArray[np.bool_],
+    near: float,
+    far: float,
+) -> float | None:
+    """Return the value nearest to `near` that admits one of the designs `index`, or None.
 
-    def admitted(value: float) -> Index:
-        feasible = problem.evaluate(index, field.columns(value)).feasible
-        kept: Index = index[feasible]
-        return kept
-
-    if len(admitted(near)):
-        return near
-    while abs(far - near) > CONVERGED * abs(far):
-        middle = math.sqrt(near) * math.sqrt(far)
-        if field.unit.integer:
-            middle = float(math.floor((near + far) / 2))
-        if middle in (near, far):
+    At `far` each design meets what it misses at `near`, by `missed`, but perhaps not the rest.
+    """
+    sign = 1.0 if field.more else -1.0
+    nears, fars = np.full(len(index), near), np.full(len(index), far)
+    best = math.inf
+    while True:
+        middle = field.between(nears, fars)
+        closed = (middle == nears) | (middle == fars)
+        closed |= np.abs(fars - nears) <= CONVERGED * np.abs(fars)
+        if closed.all():
             break
-        if len(left := admitted(middle)):
-            index, far = left, middle
-        else:
-            near = middle
-    return far
+        evaluation = problem.evaluate(index, field.columns(middle))
+        met = ~(missed & (evaluation.violation > 0)).any(axis=1)
+        fars = np.where(met & ~closed, middle, fars)
+        nears = np.where(met | closed, nears, middle)
+        best = min(best, (sign * middle[evaluation.feasible]).min(initial=math.inf))
+        kept = sign * nears < best  # the others are beaten already
+        index, missed, nears, fars = index[kept], missed[kept], nears[kept], fars[kept]
+    values = fars[problem.evaluate(index, field.columns(fars)).feasible]
+    best = min(best, (sign * values).min(initial=math.inf))
+    return sign * best if math.isfinite(best) else None
