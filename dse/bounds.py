@@ -144,10 +144,12 @@ def written(value: float, name: str, *, up: bool, beyond: bool = False, whole: b
     whole
         Whether only whole numbers make sense.
     """
+    if whole:
+        return _join(f"{math.ceil(value) if up else math.floor(value)}", units.label(name))
     factor, unit = units.scale([value], name)
     size = abs(value / factor)
     exponent = math.floor(math.log10(size)) if size else 0
-    decimals = 0 if whole else max(0, DIGITS - 1 - exponent)
+    decimals = max(0, DIGITS - 1 - exponent)
     step = 10.0**-decimals if up else -(10.0**-decimals)
     if size and not 1e-4 <= size < 1e9:  # no unit suits: a power of ten
         return _written_with_exponent(value / factor, unit, up=up)

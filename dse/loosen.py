@@ -1,10 +1,11 @@
 """How far a field of a study has to go until a design is feasible, over the whole space.
 
 For each design the field goes just as far as it takes to meet the constraints that the design
-misses now; the nearest such value at which it also meets all others is the answer.  That is exact
-where relaxing the field moves each constraint of a design one way only.  A demanded rate also sets
-the least number of instances that carries it, so rates are searched between those at which one
-changes.  Blocks that cannot beat the best value so far are passed by.
+misses now; where it misses others then, on until it meets those.  The nearest value at which a
+design meets everything is the answer.  That is done in rungs away from today's value, and is exact
+where each constraint of a design changes but once inside a rung.  A demanded rate also sets the
+least number of instances that carries it, so every rate at which one changes is a rung.  Blocks
+that cannot beat the best value so far are passed by.
 """
 
 from __future__ import annotations
@@ -22,8 +23,12 @@ from dse.records import neutral
 from dse.search.exact import CHUNK
 from dse.space import Index, blocks, constant
 
-FURTHEST = 1e9
-"""Factor from today's value to the furthest one that is tried."""
+FIRST, FURTHEST = 0.05, 1e9
+"""Distance of the first and the last rung from today's value, relative to it."""
+
+EVALUATIONS = 10_000_000
+FEWEST, MOST = 4, 40
+"""Rungs of a field: as many as this many evaluations allow, between these two."""
 
 MOST_STEPS, RUNGS = 2_000, 200
 """Rates at which an instance count changes; where there are more, that many even steps."""
@@ -32,6 +37,9 @@ BEYOND = 1e-9
 """By how much a block has to beat the best value so far, relative to it."""
 
 CONVERGED = 1e-13
+
+CROSSINGS = 4
+"""How often a design may meet what it missed and miss something else instead."""
 
 RATE = "workload_rate_bit_per_s"
 """The field that decides how many instances are the least that carry it."""
@@ -89,10 +97,7 @@ def nearest(problem: Problem, field: Field) -> float | None:
     near = field.tightest(problem)
     if near is None:
         return None
-    last = near * FURTHEST if field.more else near / FURTHEST
-    if field.unit.integer:
-        last = max(math.floor(last), 1.0)
-    for far in [*_steps(problem, field, near, last), last]:
+    for far in _steps(problem, field, near) or _rungs(problem, field, near):
         found = _within(problem, field, near, far)
         if found is not None:
             return found
@@ -105,8 +110,19 @@ def any_feasible(problem: Problem) -> bool:
     return any(problem.evaluate(block).feasible.any() for block in blocks(problem.sizes, CHUNK))
 
 
-def _steps(problem: Problem, field: Field, near: float, far: float) -> list[float]:
+def _rungs(problem: Problem, field: Field, today: float) -> list[float]:
+    """Return values ever further from today's, more of them where a design costs less."""
+    count = min(max(EVALUATIONS // problem.size, FEWEST), MOST)
+    factors = 1.0 + np.geomspace(FIRST, FURTHEST, count)
+    values = today * factors if field.more else today / factors
+    if field.unit.integer:
+        values = np.ceil(values) if field.more else np.maximum(np.floor(values), 1.0)
+    return [value for value in dict.fromkeys(values.tolist()) if value != today]
+
+
+def _steps(problem: Problem, field: Field, near: float) -> list[float]:
     """Return the rates, highest first, just above those at which a least count changes."""
+    far = near / FURTHEST
     if field.column != RATE or field.more:
         return []
     steps: set[float] = set()
@@ -119,9 +135,10 @@ def _steps(problem: Problem, field: Field, near: float, far: float) -> list[floa
         for carried in np.outer(stage.designs.bandwidth_bit_per_s, clocks).ravel().tolist():
             most = math.floor(near / carried)
             if most > MOST_STEPS:
-                return [float(rung) for rung in np.geomspace(near, far, RUNGS)[1:-1]]
+                return [float(rung) for rung in np.geomspace(near, far, RUNGS)[1:]]
             steps.update(count * carried * (1.0 + BEYOND) for count in range(1, most + 1))
-    return sorted((step for step in steps if far < step < near), reverse=True)
+    inside = sorted((step for step in steps if far < step < near), reverse=True)
+    return [*inside, far] if inside else []
 
 
 def _within(problem: Problem, field: Field, near: float, far: float) -> float | None:
@@ -137,9 +154,18 @@ def _within(problem: Problem, field: Field, near: float, far: float) -> float | 
         missed = today.violation > 0
         still = problem.evaluate(block, field.columns(target)).violation > 0
         rows = np.flatnonzero(~(missed & still).any(axis=1))
-        if len(rows):
-            found = _closest(problem, field, block.rows(rows), missed[rows], near, target)
-            best = best if found is None else found
+        index, missed = block.rows(rows), missed[rows]
+        nears = np.full(len(index), near)
+        for _ in range(CROSSINGS):
+            if not len(index):
+                break
+            found, index, nears = _closest(problem, field, index, missed, nears, target)
+            if found is not None:
+                best = target = found
+            missed = problem.evaluate(index, field.columns(nears)).violation > 0
+            still = problem.evaluate(index, field.columns(target)).violation > 0
+            open_ = ~(missed & still).any(axis=1)
+            index, missed, nears = index[open_], missed[open_], nears[open_]
     return best
 
 
@@ -148,15 +174,16 @@ def _closest(
     field: Field,
     index: Index,
     missed: NDArray[np.bool_],
-    near: float,
+    nears: Column,
     far: float,
-) -> float | None:
-    """Return the value nearest to `near` that admits one of the designs `index`, or None.
+) -> tuple[float | None, Index, Column]:
+    """Return the nearest value found that admits a design, and what may still beat it.
 
-    At `far` each design meets what it misses at `near`, by `missed`, but perhaps not the rest.
+    At `far` each design meets what it misses at its value of `nears`, by `missed`, but perhaps
+    not the rest.  Designs that are left meet that at the value returned with them, not the rest.
     """
     sign = 1.0 if field.more else -1.0
-    nears, fars = np.full(len(index), near), np.full(len(index), far)
+    fars = np.full(len(index), far)
     best = math.inf
     while True:
         middle = field.between(nears, fars)
@@ -171,6 +198,7 @@ def _closest(
         best = min(best, (sign * middle[evaluation.feasible]).min(initial=math.inf))
         kept = sign * nears < best  # the others are beaten already
         index, missed, nears, fars = index[kept], missed[kept], nears[kept], fars[kept]
-    values = fars[problem.evaluate(index, field.columns(fars)).feasible]
-    best = min(best, (sign * values).min(initial=math.inf))
-    return sign * best if math.isfinite(best) else None
+    feasible = problem.evaluate(index, field.columns(fars)).feasible
+    best = min(best, (sign * fars[feasible]).min(initial=math.inf))
+    left = ~feasible & (sign * fars < best)
+    return (sign * best if math.isfinite(best) else None), index[left], fars[left]
