@@ -125,7 +125,7 @@ class Problem:
         return tuple(q.name for q in self.quantities if q.partial and q.name in used)
 
     @cached_property
-    def bound_requirements(self) -> tuple[Step, ...]:
+    def requirement_steps(self) -> tuple[Step, ...]:
         """The requirements whose columns the study provides."""
         available = self.available
         steps = (bind(requirement, available) for requirement in self.requirements)
@@ -143,10 +143,15 @@ class Problem:
         return frozenset(names)
 
     @property
+    def bound_requirements(self) -> tuple[Requirement, ...]:
+        """The requirements whose columns the study provides: the first of the constraints."""
+        plugins = (step.plugin for step in self.requirement_steps)
+        return tuple(plugin for plugin in plugins if isinstance(plugin, Requirement))
+
+    @property
     def constraint_names(self) -> tuple[str, ...]:
         """What each column of a violation stands for, in words."""
-        plugins = (step.plugin for step in self.bound_requirements)
-        rules = tuple(plugin.rule for plugin in plugins if isinstance(plugin, Requirement))
+        rules = tuple(requirement.rule for requirement in self.bound_requirements)
         exists = tuple(f"{name} exists" for name in self._partial)
         return rules + exists + tuple(rule.text for rule in self.constraints)
 
@@ -156,20 +161,24 @@ class Problem:
         wanted = {goal.name for goal in self.goals}
         for rule in self.constraints:
             wanted.update(rule.expression.names)
-        for step in self.bound_requirements:
+        for step in self.requirement_steps:
             wanted.update(step.arguments)
         return self.graph.closure(wanted)
 
-    def evaluate(self, points: Index | Block) -> Evaluation:
+    def evaluate(
+        self, points: Index | Block, changed: Mapping[str, Column] | None = None
+    ) -> Evaluation:
         """Evaluate designs, one result per row of an index (n, d) or design of a block.
+
+        `changed` replaces columns that the space sets.
 
         Raises
         ------
         ContractError
             When a feasible design has a loss that is not finite: names quantity and design.
         """
-        columns = self._columns(points, self.search_plan, self.bound_requirements)
-        violation = [step(columns) for step in self.bound_requirements]
+        columns = self._columns(points, self.search_plan, self.requirement_steps, changed)
+        violation = [step(columns) for step in self.requirement_steps]
         violation += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self._partial]
         violation += [rule.expression.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]

@@ -137,23 +137,10 @@ def _exact_front(problem: Problem, outcome: Outcome) -> np.ndarray | None:
 
 
 def _infeasible(answer: Answer, where: str) -> InfeasibleError:
-    from dse.report import infeasible
+    from dse.infeasible import tell
 
-    outcome, problem = answer.outcome, answer.study.problem
-    if outcome.nearest_index is None or outcome.nearest_violation is None:
-        return InfeasibleError(f"{where}no feasible design", {})
-    violations = outcome.nearest_violation.tolist()
-    missed = dict(zip(problem.constraint_names, violations, strict=True))
-    nearest = problem.point_text(outcome.nearest_index)
-    conflicts = outcome.conflicts()
-    facts = {
-        "feasible": 0,
-        "evaluated": outcome.evaluated,
-        "conflicts": [list(conflict) for conflict in conflicts],
-        "nearest_design": nearest,
-        "violations": missed,
-    }
-    return InfeasibleError(where + infeasible(conflicts, nearest, missed), facts)
+    text, facts = tell(answer.study, answer.outcome, ENUMERABLE)
+    return InfeasibleError(where + text, facts)
 
 
 def knee_row(answer: Answer) -> int | None:

@@ -250,6 +250,15 @@ requirements = (
         falls_with=("throughput_bit_per_s",),
         quantity="throughput_bit_per_s",
         at_least="workload_rate_bit_per_s",
+        relaxed_by_less=("workload_rate_bit_per_s",),
+        relaxed_by_more=(
+            "workload_streams",
+            "workload_granularity_byte",
+            "interface_in_flight",
+            "interface_link_byte_per_s",
+            "budget_power_cap_w",
+            "budget_memory_byte_per_s",
+        ),
     ),
 )
 
