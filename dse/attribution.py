@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse import assumptions, finished, runner, study, tables
-from dse.assumptions import Change
+from dse import changes, finished, runner, study, tables
+from dse.changes import Change
 from dse.document import Document
 from dse.errors import DseError
 from dse.finished import Row
@@ -79,7 +79,7 @@ class Between:
     @property
     def changes(self) -> tuple[Change, ...]:
         """Where the studies differ."""
-        return assumptions.changes(self.first.document, self.second.document)
+        return changes.changes(self.first.document, self.second.document)
 
     def placed(self, side: Side) -> dict[Identity, int]:
         """Return the designs of a front and their rows."""
@@ -104,7 +104,7 @@ class Between:
 
     def _front(self, made: tuple[Change, ...]) -> frozenset[Identity] | None:
         """Return the exact front of the first study with changes made; None when it fails."""
-        found = assumptions.apply(self.first.document, made)
+        found = changes.apply(self.first.document, made)
         key = json.dumps(found.data, sort_keys=True, default=str)
         if key not in self.fronts:
             self.fronts[key] = self._solved(found)
@@ -138,7 +138,7 @@ class Between:
 
         def decides(made: tuple[Change, ...]) -> bool:
             try:
-                found = study.prepare(assumptions.apply(self.first.document, made)).problem
+                found = study.prepare(changes.apply(self.first.document, made)).problem
                 index = finished.find(found, ({**_single(found), **self.first.rows[row]},))
             except DseError:  # changes that only make sense together, or another design
                 return False

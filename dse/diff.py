@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from dse import finished, study, tables
-from dse.assumptions import Change
 from dse.attribution import SAME, Between, Cause, Identity, Side
+from dse.changes import Change
 from dse.document import Document
 from dse.errors import DseError
 from dse.finished import Finished

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from dse import report, units
-from dse.assumptions import Change
 from dse.attribution import Cause
+from dse.changes import Change
 from dse.diff import Comparison, Moved, Point, compare
 
 MOST_ROWS = 15
