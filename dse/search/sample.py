@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.space import Block, Index, as_index
+from dse.space import Block, Boxes, Index, Points, as_index
 
 
 class Sample:
@@ -25,31 +23,61 @@ class Sample:
         self._threshold = np.uint64(2**64 - 1)
 
     def add(
-        self, points: Index | Block, hashes: NDArray[np.uint64], chosen: NDArray[np.bool_]
+        self,
+        points: Points,
+        hashes: NDArray[np.uint64],
+        chosen: NDArray[np.bool_] | None = None,
     ) -> None:
-        """Add the designs `points[chosen]`; `hashes` are those of `points`."""
-        rows = np.flatnonzero((hashes <= self._threshold) & chosen)
-        if not len(rows):
-            return
-        self.index = np.concatenate([self.index, as_index(points, rows)])
-        self._hashes = np.concatenate([self._hashes, hashes[rows]])
-        while len(self.index) > self._limit:
+        """Add the designs `points[chosen]`, or all; `hashes` are those of `points`."""
+        rows = np.flatnonzero(hashes <= self._threshold if chosen is None else chosen)
+        hashes = hashes[rows]
+        while True:
+            kept, new = self._hashes <= self._threshold, hashes <= self._threshold
+            if np.count_nonzero(kept) + np.count_nonzero(new) <= self._limit:
+                break
             self._threshold >>= np.uint64(1)
-            kept = self._hashes <= self._threshold
-            self.index, self._hashes = self.index[kept], self._hashes[kept]
+        if kept.all() and not new.any():
+            return
+        self.index = np.concatenate([self.index[kept], as_index(points, rows[new])])
+        self._hashes = np.concatenate([self._hashes[kept], hashes[new]])
 
 
-def hashes(points: Index | Block, sizes: tuple[int, ...]) -> NDArray[np.uint64]:
-    """Return a hash of each design's position in the space, shape (n,)."""
+def hashes(points: Points, axes: int) -> NDArray[np.uint64]:
+    """Return a hash of each design, shape (n,): the sum of a hash of each of its positions.
+
+    Simple tabulation hashing: any three designs are independent (Patrascu and Thorup, "The
+    Power of Simple Tabulation Hashing", J. ACM 2012).  Sums broadcast like columns.
+    """
+    parts = sorted((_part(points, axis, axes) for axis in range(axes)), key=np.size)
+    total = np.zeros(1, dtype=np.uint64)
+    for part in parts:  # short ones first: only the last sum is as long as all designs
+        total = total + part
+    shape = (len(points),) if isinstance(points, np.ndarray) else points.shape or (1,)
+    return np.broadcast_to(total, shape).reshape(-1)
+
+
+def _part(points: Points, axis: int, axes: int) -> NDArray[np.uint64]:
+    """Return the hashes of the positions on one axis, in a shape that broadcasts."""
     if isinstance(points, Block):
-        return _mixed(np.arange(len(points), dtype=np.uint64) + np.uint64(points.start % 2**64))
-    strides = [math.prod(sizes[axis + 1 :]) % 2**64 for axis in range(len(sizes))]
-    return _mixed(points.astype(np.uint64) @ np.array(strides, dtype=np.uint64))
+        first, count = points.ranges[axis]
+        shape = tuple(count if other == axis else 1 for other in range(axes))
+        return _mixed(np.arange(first, first + count), axis).reshape(shape)
+    if isinstance(points, Boxes):
+        positions, shape = points.along(axis)
+        return _mixed(positions, axis).reshape(shape)
+    return _mixed(points[:, axis], axis)
 
 
-def _mixed(position: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mixed(position: Index, axis: int) -> NDArray[np.uint64]:
     """Return well mixed hashes: the finaliser of SplitMix64 (Steele, Lea, Flood 2014)."""
-    position = position + np.uint64(0x9E3779B97F4A7C15)
-    position = (position ^ (position >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    position = (position ^ (position >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return position ^ (position >> np.uint64(31))
+    last = int(position.max(initial=0))
+    if last < position.size:
+        return _mixed_alone(np.arange(last + 1), axis)[position]
+    return _mixed_alone(position, axis)
+
+
+def _mixed_alone(position: Index, axis: int) -> NDArray[np.uint64]:
+    mixed = position.astype(np.uint64) + np.uint64((axis + 2) * 0x9E3779B97F4A7C15 % 2**64)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
