@@ -17,10 +17,16 @@ class Sample:
 
     def __init__(self, axes: int, limit: int) -> None:
         """Start empty, for designs with a number of `axes`."""
-        self.index: Index = np.empty((0, axes), dtype=np.int64)
-        self._hashes = np.empty(0, dtype=np.uint64)
+        none: Index = np.empty((0, axes), dtype=np.int64)
+        self._parts = [(none, np.empty(0, dtype=np.uint64))]
+        self._kept = 0
         self._limit = limit
         self._threshold = np.uint64(2**64 - 1)
+
+    @property
+    def index(self) -> Index:
+        """The designs kept, (n, d)."""
+        return np.concatenate([index for index, _ in self._parts])
 
     def add(
         self,
@@ -29,17 +35,25 @@ class Sample:
         chosen: NDArray[np.bool_] | None = None,
     ) -> None:
         """Add the designs `points[chosen]`, or all; `hashes` are those of `points`."""
-        rows = np.flatnonzero(hashes <= self._threshold if chosen is None else chosen)
-        hashes = hashes[rows]
-        while True:
-            kept, new = self._hashes <= self._threshold, hashes <= self._threshold
-            if np.count_nonzero(kept) + np.count_nonzero(new) <= self._limit:
-                break
-            self._threshold >>= np.uint64(1)
-        if kept.all() and not new.any():
+        low = hashes <= self._threshold
+        rows = np.flatnonzero(low if chosen is None else low & chosen)
+        if not len(rows):
             return
-        self.index = np.concatenate([self.index[kept], as_index(points, rows[new])])
-        self._hashes = np.concatenate([self._hashes[kept], hashes[new]])
+        new = hashes[rows]
+        while self._kept + len(rows) > self._limit:
+            self._threshold >>= np.uint64(1)
+            self._parts = [_below(self._threshold, *part) for part in self._parts]
+            self._kept = sum(len(kept) for _, kept in self._parts)
+            rows, new = _below(self._threshold, rows, new)
+        self._kept += len(rows)
+        self._parts.append((as_index(points, rows), new))
+
+
+def _below(
+    threshold: np.uint64, designs: Index, hashes: NDArray[np.uint64]
+) -> tuple[Index, NDArray[np.uint64]]:
+    kept = hashes <= threshold
+    return designs[kept], hashes[kept]
 
 
 def hashes(points: Points, axes: int) -> NDArray[np.uint64]:
