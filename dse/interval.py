@@ -108,32 +108,42 @@ def _rising(ufunc: np.ufunc) -> Callable[..., Interval]:
 
 def _added(a: Pair, b: Pair) -> Interval:
     low, high = a[0] + b[0], a[1] + b[1]
+    if low.min() > -np.inf or high.max() < np.inf:
+        return Interval(low, high)
     clash = np.isinf(low) & np.isinf(high) & (low != high)  # inf - inf may lie between
     return _unless(clash, low, high)
 
 
 def _multiplied(a: Pair, b: Pair) -> Interval:
-    if (a[0] >= 0).all() and (b[0] >= 0).all():
+    if a[0].min() >= 0 and b[0].min() >= 0:
         low, high = a[0] * b[0], a[1] * b[1]
+        if high.max() < np.inf:
+            return Interval(low, high)
     else:
-        corners = (a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1])
-        low = np.minimum(np.minimum(*corners[:2]), np.minimum(*corners[2:]))
-        high = np.maximum(np.maximum(*corners[:2]), np.maximum(*corners[2:]))
+        low, high = _corners(np.multiply, a, b)
     zero = ((a[0] <= 0) & (a[1] >= 0), (b[0] <= 0) & (b[1] >= 0))
-    endless = (np.isinf(a[0]) | np.isinf(a[1]), np.isinf(b[0]) | np.isinf(b[1]))
-    return _unless((zero[0] & endless[1]) | (zero[1] & endless[0]), low, high)
+    return _unless((zero[0] & _endless(b)) | (zero[1] & _endless(a)), low, high)
 
 
 def _divided(a: Pair, b: Pair) -> Interval:
-    if (a[0] >= 0).all() and (b[0] > 0).all():
+    if a[0].min() >= 0 and b[0].min() > 0:
         low, high = a[0] / b[1], a[1] / b[0]
+        if a[1].max() < np.inf:
+            return Interval(low, high)
     else:
-        corners = (a[0] / b[0], a[0] / b[1], a[1] / b[0], a[1] / b[1])
-        low = np.minimum(np.minimum(*corners[:2]), np.minimum(*corners[2:]))
-        high = np.maximum(np.maximum(*corners[:2]), np.maximum(*corners[2:]))
+        low, high = _corners(np.true_divide, a, b)
     zero = (b[0] <= 0) & (b[1] >= 0)
-    endless = (np.isinf(a[0]) | np.isinf(a[1])) & (np.isinf(b[0]) | np.isinf(b[1]))
-    return _unless(zero | endless, low, high)
+    return _unless(zero | (_endless(a) & _endless(b)), low, high)
+
+
+def _corners(ufunc: np.ufunc, a: Pair, b: Pair) -> Pair:
+    found = [ufunc(x, y) for x in a for y in b]
+    return np.minimum.reduce(found), np.maximum.reduce(found)
+
+
+def _endless(a: Pair) -> NDArray[np.bool_]:
+    endless: NDArray[np.bool_] = np.isinf(a[0]) | np.isinf(a[1])
+    return endless
 
 
 def _unless(unknown: NDArray[np.bool_], low: Column, high: Column) -> Interval:
@@ -153,8 +163,7 @@ def _widened(ufunc: np.ufunc) -> Callable[[Pair], Interval]:
 
 
 def _powered(a: Pair, b: Pair) -> Interval:
-    corners = [base**exponent for base in a for exponent in b]
-    low, high = np.minimum.reduce(corners), np.maximum.reduce(corners)
+    low, high = _corners(np.power, a, b)
     unknown = ~(a[0] > 0) | np.isinf(high)
     return _unless(unknown, low * (1 - WIDER), high * (1 + WIDER))
 

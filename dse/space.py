@@ -115,23 +115,26 @@ class Boxes:
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """Number of boxes, and of values along each axis that has several inside a box."""
-        return (len(self.corners), *(step for step in self.steps if step > 1))
+        """Values along each axis that has several inside a box, then the number of boxes.
+
+        There are few values and many boxes, and numpy is fast along the last dimension.
+        """
+        return (*(step for step in self.steps if step > 1), len(self.corners))
 
     def __len__(self) -> int:
         """Return the number of designs."""
         return math.prod(self.shape)
 
-    def along(self, axis: int) -> tuple[Index, tuple[int, ...]]:
-        """Return the positions of an axis inside each box, and the shape that broadcasts."""
+    def along(self, axis: int) -> Index:
+        """Return the positions of an axis inside each box, in a shape that broadcasts."""
         shape = [step if position == axis else 1 for position, step in enumerate(self.steps)]
         kept = (size for size, step in zip(shape, self.steps, strict=True) if step > 1)
-        positions = self.corners[:, axis, np.newaxis] + np.arange(self.steps[axis])
-        return positions, (len(self.corners), *kept)
+        positions = np.arange(self.steps[axis])[:, np.newaxis] + self.corners[:, axis]
+        return positions.reshape(*kept, len(self.corners))
 
     def rows(self, chosen: NDArray[np.intp]) -> Index:
         """Return the designs at positions `chosen` of the boxes as an index (n, d)."""
-        box, *inside = np.unravel_index(chosen, self.shape)
+        *inside, box = np.unravel_index(chosen, self.shape)
         index = self.corners[box]
         several = (axis for axis, step in enumerate(self.steps) if step > 1)
         for axis, offset in zip(several, inside, strict=True):
@@ -207,8 +210,7 @@ class Space:
                     shape[position] = count
                     columns[name] = values[first : first + count].reshape(shape)
                 elif isinstance(points, Boxes):
-                    chosen, broadcast = points.along(position)
-                    columns[name] = values[chosen].reshape(broadcast)
+                    columns[name] = values[points.along(position)]
                 else:
                     columns[name] = values[points[:, position]]
         return columns

@@ -77,8 +77,7 @@ def _part(points: Points, axis: int, axes: int) -> NDArray[np.uint64]:
         shape = tuple(count if other == axis else 1 for other in range(axes))
         return _mixed(np.arange(first, first + count), axis).reshape(shape)
     if isinstance(points, Boxes):
-        positions, shape = points.along(axis)
-        return _mixed(positions, axis).reshape(shape)
+        return _mixed(points.along(axis), axis)
     return _mixed(points[:, axis], axis)
 
 
