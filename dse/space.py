@@ -134,11 +134,10 @@ class Boxes:
 
     def rows(self, chosen: NDArray[np.intp]) -> Index:
         """Return the designs at positions `chosen` of the boxes as an index (n, d)."""
-        *inside, box = np.unravel_index(chosen, self.shape)
-        index = self.corners[box]
-        several = (axis for axis, step in enumerate(self.steps) if step > 1)
-        for axis, offset in zip(several, inside, strict=True):
-            index[:, axis] += offset
+        inside, box = np.divmod(chosen, len(self.corners))
+        offsets = np.unravel_index(np.arange(math.prod(self.steps)), self.steps)
+        index: Index = self.corners[box]
+        index += np.stack(offsets, axis=1)[inside]
         return index
 
 
