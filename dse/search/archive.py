@@ -133,9 +133,10 @@ class Archive:
         self._front_index: Index = np.empty((0, axes), dtype=np.int64)
         self._front_loss: Matrix = np.empty((0, objectives))
         self._rivals: Matrix = np.empty((0, objectives))
+        every = self.total == self.problem.size
         self._samples = (
-            Sample(axes, FEASIBLE_SAMPLE),
-            Sample(axes, INFEASIBLE_SAMPLE),
+            Sample(self.problem.sizes, FEASIBLE_SAMPLE, every=every),
+            Sample(self.problem.sizes, INFEASIBLE_SAMPLE, every=every),
         )
         self._satisfied: set[int] = set()
         self._nearest: tuple[float, tuple[int, ...], NDArray[np.float64]] | None = None
@@ -167,9 +168,11 @@ class Archive:
         self.evaluated += len(points)
         self.feasible += int(feasible.sum())
         self._update_front(points, evaluation.loss, feasible)
-        hashed = hashes(points, len(self.problem.sizes))
-        for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
-            sample.add(points, hashed, chosen)
+        if not all(sample.complete for sample in self._samples):
+            hashed = hashes(points, len(self.problem.sizes))
+            for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
+                if not sample.complete:
+                    sample.add(points, hashed, chosen)
         if not self.feasible:
             self._update_constraints(as_index(points), evaluation.violation)
         if self._progress is not None:
@@ -181,7 +184,9 @@ class Archive:
         self.evaluated += len(designs)
         self.feasible += len(designs) * feasible
         self.ruled_out[feasible] += len(designs)
-        self._samples[0 if feasible else 1].add(designs, hashes(designs, len(self.problem.sizes)))
+        sample = self._samples[0 if feasible else 1]
+        if not sample.complete:
+            sample.add(designs, hashes(designs, len(self.problem.sizes)))
         if self._progress is not None:
             self._progress(self.evaluated, self.total)
 
@@ -218,7 +223,8 @@ class Archive:
             raise ContractError("a search that evaluated nothing has no outcome")
         nearest = None if self.feasible else self._nearest
         order = _lexicographic(self._front_index, self.problem.sizes)
-        sample = np.concatenate([part.index for part in self._samples])
+        feasible, infeasible = self._samples
+        sample = np.concatenate([feasible.index(self._meets), infeasible.index(self._misses)])
         return Outcome(
             front_index=self._front_index[order],
             front_loss=self._front_loss[order],
@@ -246,6 +252,13 @@ class Archive:
         loss = np.concatenate([self._front_loss, loss[rows]])
         best = nondominated(loss)
         self._front_index, self._front_loss = index[best], loss[best]
+
+    def _meets(self, index: Index) -> NDArray[np.bool_]:
+        parts = [index[first : first + 65_536] for first in range(0, len(index), 65_536)]
+        return np.concatenate([self.problem.evaluate(part).feasible for part in parts])
+
+    def _misses(self, index: Index) -> NDArray[np.bool_]:
+        return ~self._meets(index)
 
     def _some(self, most: int) -> Matrix:
         """Return points of the front so far, not much more than `most`."""

@@ -2,39 +2,63 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.space import Block, Boxes, Index, Points, as_index
 
 Hashes = NDArray[np.uint32]
+TOP = np.uint32(2**32 - 1)
+
+
+LISTED = 3
+WORTH_LISTING = 100
+"""In a space of at least `WORTH_LISTING` designs per design of the sample, designs are added one
+by one only until a list of `LISTED` times the sample is sure to hold all of it."""
 
 
 class Sample:
     """A uniform sample of the designs added, the same whatever the batches and their order.
 
     A design is kept when a hash of its position lies under a threshold, which halves whenever
-    more than `limit` designs are kept.
+    more than `limit` designs are kept.  Where every design of a space is going to be judged,
+    the sample is in the end read off the list of all designs with a small hash.
     """
 
-    def __init__(self, axes: int, limit: int) -> None:
-        """Start empty, for designs with a number of `axes`."""
-        none: Index = np.empty((0, axes), dtype=np.int64)
-        self._parts = [(none, np.empty(0, dtype=np.uint32))]
-        self._kept = 0
+    def __init__(self, sizes: tuple[int, ...], limit: int, *, every: bool = False) -> None:
+        """Start empty; `every`: each design of the space is going to be judged."""
+        self._sizes = sizes
         self._limit = limit
-        self._threshold = np.uint32(2**32 - 1)
+        self._threshold = TOP
+        self._parts: list[tuple[Index, Hashes]] = []
+        self._kept = 0
+        self._listed = np.uint32(0)
+        if every and math.prod(sizes) >= WORTH_LISTING * limit:
+            self._listed = TOP >> np.uint32((math.prod(sizes) // (LISTED * limit)).bit_length())
 
     @property
-    def index(self) -> Index:
-        """The designs kept, (n, d)."""
-        return np.concatenate([index for index, _ in self._parts])
+    def complete(self) -> bool:
+        """Whether the sample is already determined, so that nothing need be added."""
+        return bool(self._threshold <= self._listed)
+
+    def index(self, belongs: Callable[[Index], NDArray[np.bool_]]) -> Index:
+        """Return the designs of the sample, (n, d); `belongs` says which designs may be in it."""
+        if self.complete:
+            designs, found = smallest(self._sizes, self._listed)
+            mine = belongs(designs)
+            designs, found = designs[mine], found[mine]
+            while len(designs) > self._limit:
+                self._listed >>= np.uint32(1)
+                designs, found = _below(self._listed, designs, found)
+            return designs
+        none: Index = np.empty((0, len(self._sizes)), dtype=np.int64)
+        return np.concatenate([none, *(index for index, _ in self._parts)])
 
     def add(
-        self,
-        points: Points,
-        hashes: Hashes,
-        chosen: NDArray[np.bool_] | None = None,
+        self, points: Points, hashes: Hashes, chosen: NDArray[np.bool_] | None = None
     ) -> None:
         """Add the designs `points[chosen]`, or all; `hashes` are those of `points`."""
         low = hashes <= self._threshold
@@ -51,11 +75,32 @@ class Sample:
         self._parts.append((as_index(points, rows), new))
 
 
-def _below(
-    threshold: np.uint32, designs: Index, hashes: Hashes
-) -> tuple[Index, Hashes]:
+def _below(threshold: np.uint32, designs: Index, hashes: Hashes) -> tuple[Index, Hashes]:
     kept = hashes <= threshold
     return designs[kept], hashes[kept]
+
+
+def smallest(sizes: tuple[int, ...], threshold: np.uint32) -> tuple[Index, Hashes]:
+    """Return all designs whose hash is at most `threshold`, and their hashes.
+
+    A hash is a sum over the axes, so that each choice on one half of them is met by a range of
+    the sorted sums of the other half.
+    """
+    cut = min(range(len(sizes)), key=lambda a: math.prod(sizes[:a]) + math.prod(sizes[a:]))
+    free = [tuple((0, size) for size in sizes), tuple((0, 1) for _ in sizes)]
+    left = Block(sizes, free[0][:cut] + free[1][cut:])
+    right = Block(sizes, free[1][:cut] + free[0][cut:])
+    first = hashes(Block(sizes, free[1]), len(sizes))  # of the design at 0, which both sums hold
+    wanted = first - hashes(left, len(sizes))
+    sums = hashes(right, len(sizes))
+    order = np.argsort(sums)
+    start = np.searchsorted(sums[order], wanted)
+    stop = np.searchsorted(sums[order], wanted + threshold, side="right")
+    counts = stop - start + np.where(wanted + threshold < wanted, len(order), 0)
+    row = np.repeat(np.arange(len(wanted)), counts)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts) + start[row]
+    match = order[place % len(order)]
+    return as_index(left, row) + as_index(right, match), sums[match] - wanted[row]
 
 
 def hashes(points: Points, axes: int) -> Hashes:
