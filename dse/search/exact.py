@@ -25,8 +25,9 @@ CELLS = (8, 64, 512, 4096)
 FEWEST = 4_000
 """Designs per cell of each level; a level has at least so many cells."""
 
-HALF = 0.5
-"""Where bounds leave more than this share of the cells open, their designs are evaluated."""
+HALF, SMALL = 0.5, 32
+"""Bounds of a cell cost as much as some designs: where they leave more than `HALF` of the cells
+open, cells of less than `SMALL` designs are not tried."""
 
 SEEDS = 4_096
 """Random designs whose front is the first to rule out cells."""
@@ -130,8 +131,8 @@ def _visit(archive: Archive, levels: list[Level], points: Points, chunk: int) ->
         for part in _parts(archive.problem.sizes, level.steps, cells, chunk):
             archive.settle(part, feasible=meets)
     open_cells = np.flatnonzero(~infeasible & ~beaten)
-    if len(open_cells) > HALF * len(infeasible):
-        finer = finer[-1:]  # bounds do not pay here
+    if len(open_cells) > HALF * len(infeasible) and math.prod(finer[0].steps) < SMALL:
+        finer = finer[-1:]
     ratio = [a // b for a, b in zip(level.steps, finer[0].steps, strict=True)]
     for part in _parts(finer[0].problem.sizes, ratio, as_index(points, open_cells), chunk):
         _visit(archive, finer, part, chunk)

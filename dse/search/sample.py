@@ -57,9 +57,7 @@ class Sample:
         none: Index = np.empty((0, len(self._sizes)), dtype=np.int64)
         return np.concatenate([none, *(index for index, _ in self._parts)])
 
-    def add(
-        self, points: Points, hashes: Hashes, chosen: NDArray[np.bool_] | None = None
-    ) -> None:
+    def add(self, points: Points, hashes: Hashes, chosen: NDArray[np.bool_] | None = None) -> None:
         """Add the designs `points[chosen]`, or all; `hashes` are those of `points`."""
         low = hashes <= self._threshold
         rows = np.flatnonzero(low if chosen is None else low & chosen)
