@@ -114,7 +114,7 @@ def test_random_problems_have_the_same_answer(sizes, functions, limits, chunk) -
 
 def test_most_of_a_study_is_never_evaluated() -> None:
     _, bounded = both(problem_of(STUDIES / "crypto_interface_100gbps.yaml"), chunk=20_000)
-    assert sum(bounded.ruled_out.values()) > 0.9 * bounded.problem.size
+    assert sum(bounded.ruled_out.values()) > 0.8 * bounded.problem.size
 
 
 def test_bounds_hold_for_the_designs_of_every_cell() -> None:
