@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -92,7 +91,8 @@ def alone(most: int, points: int) -> None:
     ]
     problem = study.prepare(study.read(STUDY, overrides)).problem
     seconds = cpu_seconds(lambda: searched(problem, bounded), repetitions=1)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    peak = int(status.partition("VmHWM:")[2].split()[0]) / 1024
     print(f"{problem.size:,} {seconds:.2f} {problem.size / seconds:,.0f} {peak:.0f}")
 
 

@@ -189,6 +189,7 @@ def test_the_smallest_hashes_are_found_without_looking_at_all(sizes, bits) -> No
 
 def test_a_sample_off_the_list_is_the_sample_of_all_designs(monkeypatch) -> None:
     problem = made_of((x, y), (50, 40, 30), ["x <= 4"])
+    monkeypatch.setattr(sample, "WORTH_LISTING", 100)
     _, listed = both(problem)
     assert listed._samples[1].complete
     monkeypatch.setattr(sample, "WORTH_LISTING", NEVER)

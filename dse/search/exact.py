@@ -25,7 +25,7 @@ CELLS = (8, 64, 512, 4096)
 FEWEST = 4_000
 """Designs per cell of each level; a level has at least so many cells."""
 
-HALF, SMALL = 0.5, 32
+HALF, SMALL = 0.9, 32
 """Bounds of a cell cost as much as some designs: where they leave more than `HALF` of the cells
 open, cells of less than `SMALL` designs are not tried."""
 

@@ -15,7 +15,7 @@ TOP = np.uint32(2**32 - 1)
 
 
 LISTED = 3
-WORTH_LISTING = 100
+WORTH_LISTING = 400
 """In a space of at least `WORTH_LISTING` designs per design of the sample, designs are added one
 by one only until a list of `LISTED` times the sample is sure to hold all of it."""
 
