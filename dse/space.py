@@ -136,8 +136,8 @@ class Boxes:
         """Return the designs at positions `chosen` of the boxes as an index (n, d)."""
         inside, box = np.divmod(chosen, len(self.corners))
         offsets = np.unravel_index(np.arange(math.prod(self.steps)), self.steps)
-        index: Index = self.corners[box]
-        index += np.stack(offsets, axis=1)[inside]
+        index: Index = self.corners.take(box, axis=0)
+        index += np.stack(offsets, axis=1).take(inside, axis=0)
         return index
 
 

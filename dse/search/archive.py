@@ -127,7 +127,7 @@ class Archive:
         """Start again."""
         self.evaluated = 0
         self.feasible = 0
-        self.ruled_out = {True: 0, False: 0}
+        self._decided = {True: 0, False: 0}
         axes, objectives = len(self.problem.sizes), self.problem.objective_count
         self._known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
         self._front_index: Index = np.empty((0, axes), dtype=np.int64)
@@ -183,7 +183,7 @@ class Archive:
         """Count designs that are known to be all infeasible, or all feasible but dominated."""
         self.evaluated += len(designs)
         self.feasible += len(designs) * feasible
-        self.ruled_out[feasible] += len(designs)
+        self._decided[feasible] += len(designs)
         sample = self._samples[0 if feasible else 1]
         if not sample.complete:
             sample.add(designs, hashes(designs, len(self.problem.sizes)))
@@ -236,6 +236,8 @@ class Archive:
             nearest_violation=None if nearest is None else nearest[2],
             satisfied=frozenset() if self.feasible else frozenset(self._satisfied),
             constraint_names=self.problem.constraint_names,
+            infeasible_by_bounds=self._decided[False],
+            dominated_by_bounds=self._decided[True],
         )
 
     def _update_front(self, points: Points, loss: Matrix, feasible: NDArray[np.bool_]) -> None:
@@ -281,7 +283,7 @@ def _keys(index: Index) -> list[bytes]:
 def _lexicographic(index: Index, sizes: tuple[int, ...]) -> NDArray[np.intp]:
     """Return the order that sorts rows by their first axis, then the second, ..."""
     if math.prod(sizes) < 2**63 and len(sizes) > 0:
-        return np.argsort(np.ravel_multi_index(tuple(index.T), sizes), kind="stable")
+        return np.argsort(np.ravel_multi_index(tuple(index.T), sizes))
     return np.lexsort((np.zeros(len(index)), *index.T[::-1]))
 
 

@@ -23,9 +23,10 @@ class Outcome:
         A uniform sample (q, d) of the feasible and of the infeasible designs evaluated, or
         all of them where there are no more than the archive keeps.
     evaluated, feasible
-        Number of distinct designs evaluated, and of those that meet every constraint.
+        Number of distinct designs evaluated, or decided by bounds, and of those that meet every
+        constraint.
     exact
-        True when every design of the space was evaluated: the front is the front.
+        True when every design of the space was: the front is the front.
     nearest_index, nearest_violation
         When nothing is feasible: the design (d,) with the least largest violation, the first of
         equals, and its violations (k,).  Otherwise None.
@@ -34,6 +35,10 @@ class Outcome:
         set is constraint j.
     constraint_names
         The constraints in the order of the bits.
+    infeasible_by_bounds, dominated_by_bounds
+        Of the designs counted in `evaluated`, how many were decided without evaluating them:
+        because all designs of a cell miss a constraint, or because all are feasible and some
+        feasible design dominates the best of their losses.
     """
 
     front_index: Index
@@ -46,6 +51,8 @@ class Outcome:
     nearest_violation: NDArray[np.float64] | None
     satisfied: frozenset[int]
     constraint_names: tuple[str, ...]
+    infeasible_by_bounds: int = 0
+    dominated_by_bounds: int = 0
 
     def conflicts(self) -> tuple[tuple[str, ...], ...]:
         """Return the minimal sets of constraints that no evaluated design meets together.

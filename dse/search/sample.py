@@ -74,8 +74,8 @@ class Sample:
 
 
 def _below(threshold: np.uint32, designs: Index, hashes: Hashes) -> tuple[Index, Hashes]:
-    kept = hashes <= threshold
-    return designs[kept], hashes[kept]
+    kept = np.flatnonzero(hashes <= threshold)
+    return designs.take(kept, axis=0), hashes.take(kept)
 
 
 def smallest(sizes: tuple[int, ...], threshold: np.uint32) -> tuple[Index, Hashes]:
