@@ -139,18 +139,20 @@ def test_bounds_hold_for_the_designs_of_every_cell() -> None:
                 assert not (loss > bounds.loss_high[row]).any()
 
 
-def test_a_model_that_breaks_is_refused_all_the_same() -> None:
-    """A loss that does not exist must not be hidden by designs that dominate its cell."""
+def broken(*, a, b):
+    return a + b + np.sqrt(2.99 - a)  # no number for the largest a
 
-    def broken(*, a, b):
-        return a + b + np.sqrt(2.9 - a)  # no number for the largest values of a
 
-    problem = made_of((broken,), (40, 8, 8))
+def endless(*, a, b):
+    return b + np.exp(a * 236.9)  # overflows for the largest a
+
+
+@pytest.mark.parametrize(("model", "value"), [(broken, "nan"), (endless, "inf")])
+def test_a_model_that_breaks_is_refused_all_the_same(model, value) -> None:
+    """A loss that is no number must not be hidden by designs that dominate its cell."""
+    problem = made_of((model,), (200, 8, 8))
     for whole in (NEVER, 0):
-        with (
-            np.errstate(invalid="ignore"),
-            pytest.raises(ContractError, match="broken is nan for the design"),
-        ):
+        with pytest.raises(ContractError, match=f"{model.__name__} is {value} for the design"):
             exact.enumerate_all(Archive(problem, total=problem.size), whole=whole)
 
 
