@@ -66,8 +66,7 @@ def rates(path: Path) -> tuple[str, ...]:
         assert np.array_equal(first.sample_index, other.sample_index)  # noqa: S101
         assert first.feasible == other.feasible  # noqa: S101
     seconds = [cpu_seconds(lambda way=way: searched(problem, way)) for way in WAYS]
-    last = outcomes[-1]
-    left = problem.size - last.infeasible_by_bounds - last.dominated_by_bounds
+    left = outcomes[-1].evaluated
     return (
         path.stem,
         f"{problem.size:,}",

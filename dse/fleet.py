@@ -84,7 +84,7 @@ class Stage:
     def fleet(self, columns: Mapping[str, Column]) -> Fleet:
         """Return the fleet that the study columns choose."""
         clock = columns.get(f"{self.name}.clock", np.ones(1))
-        streams = _dependent_streams(columns)
+        streams = dependent_streams(columns)
         if self.mixed:
             positions = [np.array([position]) for position in range(len(self.designs.names))]
             return Fleet(self.counts(columns), positions, self.designs, clock, streams)
@@ -93,7 +93,7 @@ class Stage:
         return Fleet(counts, [chosen.astype(np.int64)], self.designs, clock, streams)
 
 
-def _dependent_streams(columns: Mapping[str, Column]) -> Column:
+def dependent_streams(columns: Mapping[str, Column]) -> Column:
     """Return how many tasks may be in flight: one per stream in a chained mode, else any."""
     chained = columns.get("workload_chained", np.zeros(1))
     streams = columns.get("workload_streams", np.full(1, np.inf))
@@ -162,6 +162,12 @@ def _instances(fleet: Fleet) -> Column:
     return fleet.total(np.ones(len(fleet.designs.names)))
 
 
+def _per_bit(power: Column, capacity: Column) -> Column:
+    """Power over what a stage carries; an empty fleet switches nothing."""
+    with np.errstate(invalid="ignore"):
+        return np.where(capacity > 0, power / capacity, 0.0)
+
+
 def _traffic_per_bit(fleet: Fleet, moved_byte: Column) -> Column:
     """Mean over the fleet, weighted with what each design carries; 0 for an empty fleet."""
     bandwidth = fleet.designs.bandwidth_bit_per_s
@@ -175,6 +181,10 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Column]] = {
     "stage_capacity_bit_per_s": lambda fleet: fleet.peak_bit_per_s * fleet.filled,
     "stage_clock_hz": lambda fleet: fleet.largest(fleet.designs.metrics.clock_hz) * fleet.clock,
     "stage_clock_limit": lambda fleet: fleet.clock,
+    "stage_dynamic_energy_j_per_bit": lambda fleet: _per_bit(
+        fleet.total(fleet.designs.metrics.dynamic_power_w) * fleet.clock,
+        fleet.peak_bit_per_s * fleet.filled,
+    ),
     "stage_dynamic_power_w": lambda fleet: (
         fleet.total(fleet.designs.metrics.dynamic_power_w) * fleet.clock
     ),
@@ -202,8 +212,9 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Column]] = {
 
 ``stage_capacity_bit_per_s`` is what the stage carries: in a chained mode (CBC, for instance) a
 stream has one task in flight, so the streams fill only as many slots of the pipelines, and the
-stage carries streams * payload / latency of its ``stage_peak_bit_per_s``.  ``stage_serial_tasks``
-is how many streams share the pipelines then, 1 for independent tasks.
+stage carries streams * payload / latency of its ``stage_peak_bit_per_s``; slots that dependent
+tasks leave empty switch as well, which ``stage_dynamic_energy_j_per_bit`` charges to the payload.
+``stage_serial_tasks`` is how many streams share the pipelines then, 1 for independent tasks.
 """
 
 

@@ -70,11 +70,36 @@ def survivors(loss: NDArray[np.float64], pivots: NDArray[np.float64]) -> NDArray
     rows = np.arange(len(loss))
     for pivot in pivots:
         loss = np.asfortranarray(loss)  # columns are compared one after the other
-        beaten = dominated(loss, pivot)
-        if beaten.any():
-            alive = np.flatnonzero(~beaten)
+        worse = dominated(loss, pivot)
+        if worse.any():
+            alive = np.flatnonzero(~worse)
             rows, loss = rows[alive], loss[alive]
     return rows
+
+
+def beaten(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which rows of `loss`, (n, m), some row of `front` dominates."""
+    worse = np.zeros(len(loss), dtype=bool)
+    if not len(front) or not len(loss):
+        return worse
+    if loss.shape[1] == 2:
+        return _beaten_in_two(loss, front)
+    spread = np.ptp(front, axis=0)
+    order = np.argsort((front / np.where(spread > 0, spread, 1.0)).sum(axis=1), kind="stable")
+    worse[:] = True
+    worse[survivors(loss, front[order])] = False
+    return worse
+
+
+def _beaten_in_two(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
+    order = np.lexsort(front.T[::-1])
+    first, second = front[order].T
+    best = np.minimum.accumulate(second)  # the least second loss up to each first one
+    at = np.searchsorted(first, loss[:, 0], side="right") - 1
+    before = np.searchsorted(first, loss[:, 0], side="left") - 1
+    reached = np.where(at >= 0, best[at], np.inf)
+    strictly = np.where(before >= 0, best[before], np.inf)
+    return (reached < loss[:, 1]) | (strictly <= loss[:, 1])
 
 
 def _hopeful(losses: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -50,7 +50,8 @@ class Evaluation:
     points
         Design points: an index (n, d), or a block or boxes of n designs.
     loss
-        What is minimised, shape (n, m); maximised quantities with their sign flipped.
+        What is minimised, shape (n, m), rounded to 40 bits; maximised quantities with their
+        sign flipped.
     violation
         Shape (n, k); a constraint holds where its column is <= 0.
     """
@@ -135,7 +136,8 @@ class Problem:
         return tuple(q.name for q in self.quantities if q.partial and q.name in used)
 
     @cached_property
-    def _bound_requirements(self) -> tuple[Step, ...]:
+    def bound_requirements(self) -> tuple[Step, ...]:
+        """The requirements whose columns the study provides."""
         available = self.available
         steps = (bind(requirement, available) for requirement in self.requirements)
         return tuple(step for step in steps if step is not None)
@@ -154,17 +156,18 @@ class Problem:
     @property
     def constraint_names(self) -> tuple[str, ...]:
         """What each column of a violation stands for, in words."""
-        plugins = (step.plugin for step in self._bound_requirements)
+        plugins = (step.plugin for step in self.bound_requirements)
         rules = tuple(plugin.rule for plugin in plugins if isinstance(plugin, Requirement))
         exists = tuple(f"{name} exists" for name in self._partial)
         return rules + exists + tuple(rule.text for rule in self.constraints)
 
     @cached_property
-    def _search_plan(self) -> tuple[Step, ...]:
+    def search_plan(self) -> tuple[Step, ...]:
+        """The quantities that losses and violations need, in order."""
         wanted = {goal.name for goal in self.goals}
         for rule in self.constraints:
             wanted.update(rule.expression.names)
-        for step in self._bound_requirements:
+        for step in self.bound_requirements:
             wanted.update(step.arguments)
         return self.graph.closure(wanted)
 
@@ -176,13 +179,14 @@ class Problem:
         ContractError
             When a feasible design has a loss that is not finite: names quantity and design.
         """
-        columns = self._columns(points, self._search_plan, self._bound_requirements)
-        violation = [step(columns) for step in self._bound_requirements]
+        columns = self._columns(points, self.search_plan, self.bound_requirements)
+        violation = [step(columns) for step in self.bound_requirements]
         violation += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self._partial]
         violation += [rule.expression.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
         shape = _shape(points)
-        evaluation = Evaluation(points, _matrix(loss, shape), _matrix(violation, shape))
+        losses = _rounded(_matrix(loss, shape))
+        evaluation = Evaluation(points, losses, _matrix(violation, shape))
         self._refuse_nonsense(evaluation)
         return evaluation
 
@@ -199,8 +203,8 @@ class Problem:
             A function of the study cannot be bounded.
         """
         with np.errstate(all="ignore"):
-            columns = self._columns(points, self._search_plan, self._bound_requirements)
-            violation = [step(columns) for step in self._bound_requirements]
+            columns = self._columns(points, self.search_plan, self.bound_requirements)
+            violation = [step(columns) for step in self.bound_requirements]
             violation += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self._partial]
             violation += [rule.expression.violation_bounds(columns) for rule in self.constraints]
         goals = self.goals
@@ -208,7 +212,8 @@ class Problem:
         pairs = [bounds(column) for column in (*loss, *violation)]
         low, high = (_matrix(side, _shape(points)) for side in zip(*pairs, strict=True))
         count = len(goals)
-        return Bounds(low[:, :count], high[:, :count], low[:, count:], high[:, count:])
+        best, worst = _rounded(low[:, :count]), _rounded(high[:, :count])
+        return Bounds(best, worst, low[:, count:], high[:, count:])
 
     def spread(self, axis: int, step: int) -> float:
         """Return how much columns differ among `step` consecutive values of an axis, 0 to 1.
@@ -243,7 +248,7 @@ class Problem:
 
         `changed` replaces columns that the space sets.
         """
-        return self._columns(index, self.graph.steps, (), changed)
+        return self._columns(index, self.graph.steps, (), changed, every_stage_column=True)
 
     def _columns(
         self,
@@ -251,6 +256,8 @@ class Problem:
         plan: Sequence[Step],
         requirements: Sequence[Step],
         changed: Mapping[str, Column] | None = None,
+        *,
+        every_stage_column: bool = False,
     ) -> dict[str, Any]:
         columns: dict[str, Any] = self.space.columns(points) | dict(changed or {})
         wanted = {name for step in (*plan, *requirements) for name in step.arguments}
@@ -258,7 +265,7 @@ class Problem:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if fleets:
                 for name in STAGE_COLUMNS:
-                    if name in wanted:
+                    if name in wanted or every_stage_column:
                         columns[name] = tuple(fleet.column(name) for fleet in fleets)
             for step in plan:
                 columns[step.name] = step(columns)
@@ -300,6 +307,19 @@ def _matrix(columns: Sequence[Column], shape: tuple[int, ...]) -> NDArray[np.flo
     for position, column in enumerate(columns):
         matrix[position] = column
     return matrix.reshape(len(columns), math.prod(shape)).T
+
+
+def _rounded(loss: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return losses at 40 of their 53 significant bits (1e-12), by Veltkamp's splitting.
+
+    Equal quantities that were added up in different orders become equal losses, so that
+    rounding neither adds designs to a front nor drops them.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        carried = loss * (2.0**13 + 1.0)
+        rounded = carried - (carried - loss)
+    np.copyto(rounded, loss, where=~np.isfinite(carried))
+    return rounded
 
 
 def label_columns(

@@ -68,6 +68,8 @@ def check_requirement(requirement: Requirement, *, ranges: Ranges | None = None)
     _check_wiring(requirement, where)
     for values in _batches(requirement, where, ranges or {}):
         require(not np.isnan(values).any(), f"{where}: gives NaN; a violation is a number")
+    _check_monotone(requirement, where, ranges or {})
+    _check_at_least(requirement, where, ranges or {})
 
 
 def _check_wiring(plugin: Objective | Requirement, where: str) -> None:
@@ -99,7 +101,23 @@ def _batches(plugin: Objective | Requirement, where: str, ranges: Ranges) -> Ite
             yield probe.evaluate(_result(plugin), wide, _PAIRS, where)[plugin.name]
 
 
-def _check_monotone(objective: Objective, where: str, ranges: Ranges) -> None:
+def _check_at_least(requirement: Requirement, where: str, ranges: Ranges) -> None:
+    """Raise AssertionError when the requirement is met below a bound that it declares."""
+    names = sum(argument_names(requirement), ())
+    for low, high in requirement.at_least.items():
+        require(
+            low in names and high in names,
+            f"{where}: declares that {low!r} reaches {high!r}; both must be arguments",
+        )
+        given = probe.arguments(names, np.random.default_rng(_SEED), _PAIRS, 1, ranges)
+        met = _evaluated(requirement, given, where) <= 0
+        require(
+            not (met & (given[low] < given[high])).any(),
+            f"{where}: is met by a {low} below {high}; prove or remove the declaration",
+        )
+
+
+def _check_monotone(objective: Objective | Requirement, where: str, ranges: Ranges) -> None:
     declared = [(name, 1.0) for name in objective.rises_with]
     declared += [(name, -1.0) for name in objective.falls_with]
     for name, sign in declared:
@@ -113,7 +131,12 @@ def _check_monotone(objective: Objective, where: str, ranges: Ranges) -> None:
 
 
 def _refute(
-    objective: Objective, name: str, sign: float, names: tuple[str, ...], where: str, ranges: Ranges
+    objective: Objective | Requirement,
+    name: str,
+    sign: float,
+    names: tuple[str, ...],
+    where: str,
+    ranges: Ranges,
 ) -> None:
     """Raise AssertionError when a larger `name` moves the objective against `sign`."""
     rng = np.random.default_rng(_SEED)
@@ -134,7 +157,7 @@ def _refute(
                 )
 
 
-def _evaluated(objective: Objective, given: Arguments, where: str) -> Column:
+def _evaluated(objective: Objective | Requirement, given: Arguments, where: str) -> Column:
     return probe.evaluate(_result(objective), given, _PAIRS, where)[objective.name]
 
 

@@ -71,7 +71,7 @@ def has_instances(*, stage_instances: Stages) -> Column:
 
 
 objectives = (
-    Objective(function=instances, source=BATTLE_HEMPSTEAD),
+    Objective(function=instances, source=BATTLE_HEMPSTEAD, rises_with=("stage_instances",)),
     Objective(
         function=fleet_area_m2,
         source=BATTLE_HEMPSTEAD,
@@ -91,11 +91,38 @@ objectives = (
     Objective(
         function=peak_bit_per_s, source=BATTLE_HEMPSTEAD, rises_with=("stage_peak_bit_per_s",)
     ),
-    Objective(function=serial_tasks, source="one task in flight per stream of a chained mode"),
-    Objective(function=fill_bit, source="latency of a task, Battle & Hempstead, section IV-B"),
-    Objective(function=tasks_in_flight, source="Battle & Hempstead, Tables I to III"),
-    Objective(function=memory_byte_per_bit, source="traffic of a task, from the core's model"),
-    Objective(function=extrapolated, source="fitted range of the core's law", labels=("no", "yes")),
+    Objective(
+        function=serial_tasks,
+        source="one task in flight per stream of a chained mode",
+        rises_with=("stage_serial_tasks",),
+    ),
+    Objective(
+        function=fill_bit,
+        source="latency of a task, Battle & Hempstead, section IV-B",
+        rises_with=("stage_latency_s", "stage_capacity_bit_per_s"),
+    ),
+    Objective(
+        function=tasks_in_flight,
+        source="Battle & Hempstead, Tables I to III",
+        rises_with=("stage_tasks_in_flight",),
+    ),
+    Objective(
+        function=memory_byte_per_bit,
+        source="traffic of a task, from the core's model",
+        rises_with=("stage_read_byte_per_bit", "stage_written_byte_per_bit"),
+    ),
+    Objective(
+        function=extrapolated,
+        source="fitted range of the core's law",
+        labels=("no", "yes"),
+        rises_with=("stage_extrapolated",),
+    ),
 )
 
-requirements = (Requirement(function=has_instances, rule="every stage has at least one instance"),)
+requirements = (
+    Requirement(
+        function=has_instances,
+        rule="every stage has at least one instance",
+        falls_with=("stage_instances",),
+    ),
+)

@@ -34,7 +34,10 @@ def host_cores(
         offload_latency_s,
         overhead_s + np.where(wait == WAIT_MODES.index("sync_os"), switch, 0.0),
     )
-    return throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte) * busy
+    offloads_per_s = throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte)
+    # an empty fleet takes forever over no offloads
+    with np.errstate(invalid="ignore"):
+        return np.where(np.greater(offloads_per_s, 0), offloads_per_s * busy, 0.0)
 
 
 def host_power_w(
@@ -67,14 +70,29 @@ def fits_host(*, host_cores: Column, interface_host_cores: Column) -> Column:
 
 
 objectives = (
-    Objective(function=host_cores, source="Sriraman & Dhanotia, ASPLOS 2020"),
+    Objective(
+        function=host_cores,
+        source="Sriraman & Dhanotia, ASPLOS 2020",
+        rises_with=(
+            "throughput_bit_per_s",
+            "overhead_s",
+            "offload_latency_s",
+            "interface_switch_cycles",
+            "interface_switch_s",
+        ),
+        falls_with=("workload_granularity_byte", "interface_host_clock_hz"),
+    ),
     Objective(
         function=host_power_w,
         source="vendor figures for power and cores",
         rises_with=("host_cores", "interface_host_power_w"),
         falls_with=("interface_host_cores",),
     ),
-    Objective(function=buffer_bit, source="2 k g bytes"),
+    Objective(
+        function=buffer_bit,
+        source="2 k g bytes",
+        rises_with=("interface_in_flight", "workload_granularity_byte"),
+    ),
     Objective(
         function=buffer_area_m2,
         source="bits times cell area",
@@ -89,5 +107,10 @@ objectives = (
 """What the host pays, in the order in which reports show it."""
 
 requirements = (
-    Requirement(function=fits_host, rule="busy host cores are at most interface.host_cores"),
+    Requirement(
+        function=fits_host,
+        rule="busy host cores are at most interface.host_cores",
+        rises_with=("host_cores",),
+        falls_with=("interface_host_cores",),
+    ),
 )

@@ -204,27 +204,83 @@ def speedup_within_bounds(
     return speedup / np.minimum(acceleration, interface) - 1.0
 
 
+_SET_UP = ("interface_overhead_cycles", "interface_overhead_s")
+_CROSSING = ("interface_latency_cycles", "interface_latency_s")
+_PER_BYTE = ("interface_latency_cycles_per_byte", "interface_latency_s_per_byte")
+_CLOCK = ("interface_host_clock_hz",)
+_LINK = ("interface_link_byte_per_cycle", "interface_link_byte_per_s")
+
 objectives = (
     Objective(function=offload_latency_s, source=LOGCA, rises_with=("transfer_s", "accelerator_s")),
-    Objective(function=speedup, source=LOGCA, rises_with=("host_time_s",)),
+    Objective(
+        function=speedup,
+        source=LOGCA,
+        rises_with=("host_time_s",),
+        falls_with=("offload_latency_s",),
+    ),
     Objective(function=break_even_byte, source="Altaf & Wood, ISCA 2017, eq. 5", partial=True),
-    Objective(function=overhead_s, source=LOGCA),
-    Objective(function=fixed_latency_s, source=LOGCA),
-    Objective(function=latency_s_per_byte, source=LOGCA),
-    Objective(function=transfer_s, source=LOGCA),
-    Objective(function=accelerator_s, source=LOGCA),
-    Objective(function=host_time_s, source=LOGCA),
-    Objective(function=acceleration, source=LOGCA, rises_with=("host_time_s",)),
-    Objective(function=stream_bit, source="fill + 8 g"),
-    Objective(function=offload_limit_bit_per_s, source="k offloads in flight: k * 8 g / T1"),
-    Objective(function=offload_stream_bit_per_s, source="k * 8 g / T1 = R solved for the clock"),
-    Objective(function=link_limit_bit_per_s, source="link bandwidth"),
+    Objective(function=overhead_s, source=LOGCA, rises_with=_SET_UP, falls_with=_CLOCK),
+    Objective(function=fixed_latency_s, source=LOGCA, rises_with=_CROSSING, falls_with=_CLOCK),
+    Objective(function=latency_s_per_byte, source=LOGCA, rises_with=_PER_BYTE, falls_with=_CLOCK),
+    Objective(
+        function=transfer_s,
+        source=LOGCA,
+        rises_with=(
+            "overhead_s",
+            "fixed_latency_s",
+            "latency_s_per_byte",
+            "workload_granularity_byte",
+        ),
+    ),
+    Objective(
+        function=accelerator_s,
+        source=LOGCA,
+        rises_with=("stream_bit",),
+        falls_with=("stream_rate_bit_per_s",),
+    ),
+    Objective(
+        function=host_time_s,
+        source=LOGCA,
+        rises_with=("kernel_index_s_per_byte", "kernel_offset_s", "workload_granularity_byte"),
+    ),
+    Objective(
+        function=acceleration,
+        source=LOGCA,
+        rises_with=("host_time_s",),
+        falls_with=("accelerator_s",),
+    ),
+    Objective(
+        function=stream_bit,
+        source="fill + 8 g",
+        rises_with=("workload_granularity_byte", "fill_bit", "serial_tasks"),
+    ),
+    Objective(
+        function=offload_limit_bit_per_s,
+        source="k offloads in flight: k * 8 g / T1",
+        rises_with=("interface_in_flight", "workload_granularity_byte", "stream_limit_bit_per_s"),
+        falls_with=("transfer_s", "stream_bit"),
+    ),
+    Objective(
+        function=offload_stream_bit_per_s,
+        source="k * 8 g / T1 = R solved for the clock",
+        rises_with=("throughput_bit_per_s", "stream_bit", "transfer_s"),
+        falls_with=("interface_in_flight", "workload_granularity_byte"),
+    ),
+    Objective(
+        function=link_limit_bit_per_s,
+        source="link bandwidth",
+        rises_with=(*_LINK, *_CLOCK),
+        falls_with=("latency_s_per_byte",),
+    ),
 )
 """The quantities of an offload, in the order in which reports show them."""
 
 requirements = (
     Requirement(
-        function=fits_in_flight, rule="interface.in_flight is at most interface.max_in_flight"
+        function=fits_in_flight,
+        rule="interface.in_flight is at most interface.max_in_flight",
+        rises_with=("interface_in_flight",),
+        falls_with=("interface_max_in_flight",),
     ),
 )
 

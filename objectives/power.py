@@ -17,19 +17,9 @@ BATTLE_HEMPSTEAD = "Battle & Hempstead, sections IV-C and V-C"
 ROOFLINE = "Choi et al., IPDPS 2014, eqs 1 and 3"
 
 
-def dynamic_energy_j_per_bit(
-    *, stage_dynamic_power_w: Stages, stage_capacity_bit_per_s: Stages
-) -> Column:
-    """Switching energy of all stages per payload bit: p_dyn over what a stage carries.
-
-    Clock does not change it.  Slots that dependent tasks leave empty switch as well, because
-    the clock runs for them; an empty fleet switches nothing.
-    """
-    pairs = zip(stage_dynamic_power_w, stage_capacity_bit_per_s, strict=True)
-    with np.errstate(invalid="ignore"):
-        return total(
-            tuple(np.where(capacity > 0, power / capacity, 0.0) for power, capacity in pairs)
-        )
+def dynamic_energy_j_per_bit(*, stage_dynamic_energy_j_per_bit: Stages) -> Column:
+    """Switching energy of all stages per payload bit; the clock does not change it."""
+    return total(stage_dynamic_energy_j_per_bit)
 
 
 def leakage_power_w(
@@ -194,13 +184,30 @@ objectives = (
         source=ROOFLINE,
         rises_with=("memory_byte_per_bit", "budget_memory_j_per_byte"),
     ),
-    Objective(function=dynamic_energy_j_per_bit, source=BATTLE_HEMPSTEAD),
-    Objective(function=power_limit_bit_per_s, source=ROOFLINE),
+    Objective(
+        function=dynamic_energy_j_per_bit,
+        source=BATTLE_HEMPSTEAD,
+        rises_with=("stage_dynamic_energy_j_per_bit",),
+    ),
+    Objective(
+        function=power_limit_bit_per_s,
+        source=ROOFLINE,
+        rises_with=("budget_power_cap_w",),
+        falls_with=(
+            "dynamic_energy_j_per_bit",
+            "leakage_power_w",
+            "memory_energy_j_per_bit",
+            "budget_constant_power_w",
+        ),
+    ),
 )
 
 requirements = (
     Requirement(
-        function=spares_power, rule="constant power and leakage stay below budget.power_cap"
+        function=spares_power,
+        rule="constant power and leakage stay below budget.power_cap",
+        rises_with=("leakage_power_w", "budget_constant_power_w"),
+        falls_with=("budget_power_cap_w",),
     ),
 )
 

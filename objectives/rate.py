@@ -55,24 +55,18 @@ def _limits(
 
 def rate_limit_bit_per_s(
     *,
-    peak_bit_per_s: Column,
+    capacity_bit_per_s: Column,
     power_limit_bit_per_s: Column,
     link_limit_bit_per_s: Column | float = np.inf,
     memory_limit_bit_per_s: Column | float = np.inf,
     offload_limit_bit_per_s: Column | float = np.inf,
-    dependence_limit_bit_per_s: Column | float = np.inf,
 ) -> Column:
-    """Least of all limits at the top clock: the most that this design can carry."""
-    return least(
-        _limits(
-            peak_bit_per_s,
-            power_limit_bit_per_s,
-            link_limit_bit_per_s,
-            memory_limit_bit_per_s,
-            offload_limit_bit_per_s,
-            dependence_limit_bit_per_s,
-        )
-    )
+    """Least of all limits at the top clock: the most that this design can carry.
+
+    What dependent tasks allow is part of the capacity; `bound` tells the two apart.
+    """
+    others = (power_limit_bit_per_s, link_limit_bit_per_s, memory_limit_bit_per_s)
+    return least(cast(Stages, (capacity_bit_per_s, *others, offload_limit_bit_per_s)))
 
 
 def bound(
@@ -179,12 +173,11 @@ def throughput_within_limits(
 
 
 LIMITS = (
-    "peak_bit_per_s",
+    "capacity_bit_per_s",
     "power_limit_bit_per_s",
     "link_limit_bit_per_s",
     "memory_limit_bit_per_s",
     "offload_limit_bit_per_s",
-    "dependence_limit_bit_per_s",
 )
 
 objectives = (
@@ -192,12 +185,23 @@ objectives = (
         function=throughput_bit_per_s,
         source=BATTLE_HEMPSTEAD,
         rises_with=("rate_limit_bit_per_s", "workload_rate_bit_per_s"),
+        at_most=("stage_capacity_bit_per_s",),
     ),
-    Objective(function=task_throughput_task_per_s, source=BATTLE_HEMPSTEAD),
+    Objective(
+        function=task_throughput_task_per_s,
+        source=BATTLE_HEMPSTEAD,
+        rises_with=("throughput_bit_per_s",),
+        falls_with=("stage_payload_bit",),
+    ),
     Objective(function=bound, source=ROOFLINE, labels=BOUNDS),
     Objective(function=clock_hz, source=BATTLE_HEMPSTEAD),
     Objective(function=clock_fraction, source=BATTLE_HEMPSTEAD),
-    Objective(function=utilisation, source="throughput over capacity"),
+    Objective(
+        function=utilisation,
+        source="throughput over capacity",
+        rises_with=("throughput_bit_per_s",),
+        falls_with=("capacity_bit_per_s",),
+    ),
     Objective(function=rate_limit_bit_per_s, source=ROOFLINE, rises_with=LIMITS),
     Objective(
         function=memory_limit_bit_per_s,
@@ -214,10 +218,22 @@ objectives = (
         source=ROOFLINE,
         rises_with=("capacity_bit_per_s", "power_limit_bit_per_s"),
     ),
-    Objective(function=stream_rate_bit_per_s, source=BATTLE_HEMPSTEAD),
+    Objective(
+        function=stream_rate_bit_per_s,
+        source=BATTLE_HEMPSTEAD,
+        rises_with=("throughput_bit_per_s", "offload_stream_bit_per_s", "stream_limit_bit_per_s"),
+    ),
 )
 
-requirements = (Requirement(function=meets_demand, rule="the throughput reaches workload.rate"),)
+requirements = (
+    Requirement(
+        function=meets_demand,
+        rule="the throughput reaches workload.rate",
+        rises_with=("workload_rate_bit_per_s",),
+        falls_with=("throughput_bit_per_s",),
+        at_least={"throughput_bit_per_s": "workload_rate_bit_per_s"},
+    ),
+)
 
 guards = (
     Guard(function=throughput_within_limits, rule="throughput is at most every limit it names"),

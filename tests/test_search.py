@@ -14,11 +14,11 @@ from dse import search
 from dse.errors import ContractError, StudyError, TooLargeError, UnknownPluginError
 from dse.front import hypervolume, reference_point
 from dse.problem import Evaluation
-from dse.search import METHODS, SearchSettings, archive, exact
+from dse.search import METHODS, SearchSettings, archive, exact, proven
 from dse.search.archive import Archive
 from dse.space import Block
 
-HEURISTICS = tuple(name for name in METHODS if name != "exact")
+HEURISTICS = tuple(name for name in METHODS if name not in proven.METHODS)
 BUDGETS = {"tpe": 60}
 """Where the usual budget of a test would take too long."""
 
@@ -304,7 +304,7 @@ def test_nothing_feasible_is_an_answer(method):
         return np.stack([total / limits[0] - 1, 1.25 - product / limits[1], total - 99], axis=1)
 
     problem = Synthetic((9, 9), lambda index: index, violations, ("small", "big", "idle"))
-    outcome = run(problem, method, budget=None if method == "exact" else 70, population=10)
+    outcome = run(problem, method, budget=None if method in proven.METHODS else 70, population=10)
     assert outcome.front_index.shape == outcome.front_loss.shape == (0, 2)
     assert outcome.feasible == 0
     assert outcome.conflicts() == (("small", "big"),)

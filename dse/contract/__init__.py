@@ -208,6 +208,8 @@ class Objective:
     rises_with, falls_with
         Arguments in which the function never falls, or never rises.  Proven, not hoped:
         exact composition of fronts relies on them.
+    at_most
+        Columns that the quantity never exceeds, each stage's if staged; proven like the above.
     """
 
     function: Callable[..., Column]
@@ -218,6 +220,7 @@ class Objective:
     grows_with_instances: bool = False
     rises_with: tuple[str, ...] = field(default=())
     falls_with: tuple[str, ...] = field(default=())
+    at_most: tuple[str, ...] = field(default=())
 
     @property
     def name(self) -> str:
@@ -235,11 +238,16 @@ class Requirement:
     """A constraint that every design has to meet: ``function(...) <= 0``, wired by name.
 
     The violation is relative (1.0 means off by the whole bound), so that violations of
-    different requirements can be compared.  `rule` says it in words.
+    different requirements can be compared.  `rule` says it in words.  `rises_with` and
+    `falls_with` are those of an `Objective`; `at_least` maps quantities to columns that they
+    reach in every design that meets the requirement.
     """
 
     function: Callable[..., Column]
     rule: str
+    rises_with: tuple[str, ...] = field(default=())
+    falls_with: tuple[str, ...] = field(default=())
+    at_least: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

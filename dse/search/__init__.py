@@ -8,14 +8,15 @@ from importlib import import_module
 from types import MappingProxyType
 
 from dse.errors import Fault, StudyError, UnknownPluginError, nearest
-from dse.search import exact
+from dse.search import proven
 from dse.search.archive import Archive, Evaluation, Problem, Progress
-from dse.search.outcome import Outcome
+from dse.search.outcome import Certificate, Outcome
 
 __all__ = [
     "EXACT_LIMIT",
     "METHODS",
     "Archive",
+    "Certificate",
     "Evaluation",
     "Method",
     "Outcome",
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 EXACT_LIMIT = 200_000_000
-"""Largest space that the exact method enumerates unless told otherwise."""
+"""Largest space that is enumerated unless told otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,18 +39,18 @@ class Method:
     ----------
     description
         One line for those who choose.
-    module, function
-        Where the code is, imported only when the method runs.
     budget
         Designs evaluated when the study does not say.
+    module, function
+        Where the code of a heuristic is, imported only when it runs.
     population
         Designs per generation (or batch) when the study does not say.
     """
 
     description: str
-    module: str
-    function: str
     budget: int
+    module: str = ""
+    function: str = ""
     population: int = 100
 
     def load(self) -> Callable[..., None]:
@@ -63,9 +64,15 @@ _PYMOO, _OPTUNA = "dse.search.pymoo_methods", "dse.search.optuna_methods"
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         "exact": Method(
-            description="every design: the front is proven",
-            module="dse.search.exact",
-            function="enumerate_all",
+            description="the proven front, composed or enumerated, whichever suits the space",
+            budget=EXACT_LIMIT,
+        ),
+        "enumerate": Method(
+            description="the proven front: every design is evaluated",
+            budget=EXACT_LIMIT,
+        ),
+        "compose": Method(
+            description="the proven front: bounds give up parts that cannot lead to it",
             budget=EXACT_LIMIT,
         ),
         "nsga2": Method(
@@ -128,7 +135,7 @@ class SearchSettings:
     population
         Designs per generation (or batch); None for the method's own default.
     limit
-        Largest space that the exact method takes on.
+        Largest space that is enumerated.
     """
 
     method: str = "exact"
@@ -173,20 +180,19 @@ def run(problem: Problem, settings: SearchSettings, progress: Progress | None = 
     check(problem, settings)
     method = METHODS[settings.method]
     total = min(settings.budget or method.budget, problem.size)
-    if settings.method == "exact" or total == problem.size:
-        archive = Archive(problem, total=problem.size, progress=progress)
-        exact.enumerate_all(archive)
-    else:
-        archive = Archive(problem, total=total, progress=progress)
-        population = max(2, min(settings.population or method.population, total))
-        method.load()(archive, seed=settings.seed, population=population)
+    way = settings.method if settings.method in proven.METHODS else "enumerate"
+    if settings.method in proven.METHODS or total == problem.size:
+        return proven.solve(problem, way, progress, budget=settings.budget, limit=settings.limit)
+    archive = Archive(problem, total=total, progress=progress)
+    population = max(2, min(settings.population or method.population, total))
+    method.load()(archive, seed=settings.seed, population=population)
     return archive.outcome()
 
 
 def check(problem: Problem, settings: SearchSettings) -> None:
     """Raise `TooLargeError` when the method cannot finish the space; evaluates nothing."""
-    if settings.method == "exact":
-        exact.check(problem, budget=settings.budget, limit=settings.limit)
+    if settings.method in proven.METHODS:
+        proven.check(problem, settings.method, budget=settings.budget, limit=settings.limit)
 
 
 def _at_least(name: str, value: int | None, least: int) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.errors import ContractError
-from dse.front import nondominated, survivors
-from dse.search.outcome import Outcome
+from dse.front import beaten, nondominated, survivors
+from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
 from dse.space import Index, Points, as_index, one_block
 
@@ -123,17 +123,18 @@ class Archive:
         self._progress = progress
         self.forget()
 
-    def forget(self) -> None:
-        """Start again."""
+    def forget(self, *, every: bool = False) -> None:
+        """Start again; `every`: each design of the space is going to be judged."""
         self.evaluated = 0
+        self.witnessed = 0
+        self.given_up = 0
         self.feasible = 0
-        self._decided = {True: 0, False: 0}
+        self.decided = {True: 0, False: 0}
         axes, objectives = len(self.problem.sizes), self.problem.objective_count
         self._known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
         self._front_index: Index = np.empty((0, axes), dtype=np.int64)
         self._front_loss: Matrix = np.empty((0, objectives))
         self._rivals: Matrix = np.empty((0, objectives))
-        every = self.total == self.problem.size
         self._samples = (
             Sample(self.problem.sizes, FEASIBLE_SAMPLE, every=every),
             Sample(self.problem.sizes, INFEASIBLE_SAMPLE, every=every),
@@ -176,19 +177,19 @@ class Archive:
         if not self.feasible:
             self._update_constraints(as_index(points), evaluation.violation)
         if self._progress is not None:
-            self._progress(self.evaluated, self.total)
+            self._progress(self.evaluated + self.given_up, self.total)
         return evaluation
 
     def settle(self, designs: Points, *, feasible: bool) -> None:
         """Count designs that are known to be all infeasible, or all feasible but dominated."""
-        self.evaluated += len(designs)
+        self.given_up += len(designs)
         self.feasible += len(designs) * feasible
-        self._decided[feasible] += len(designs)
+        self.decided[feasible] += len(designs)
         sample = self._samples[0 if feasible else 1]
         if not sample.complete:
             sample.add(designs, hashes(designs, len(self.problem.sizes)))
         if self._progress is not None:
-            self._progress(self.evaluated, self.total)
+            self._progress(self.evaluated + self.given_up, self.total)
 
     def challenge(self, index: Index) -> None:
         """Let designs of the space compete with others before it is their turn to be judged."""
@@ -198,10 +199,19 @@ class Archive:
 
     def beaten(self, loss: Matrix) -> NDArray[np.bool_]:
         """Return which losses some feasible design dominates; may miss a few."""
-        beaten = np.ones(len(loss), dtype=bool)
-        rivals = np.concatenate([self._some(RIVALS), self._rivals])
-        beaten[survivors(loss, rivals)] = False
-        return beaten
+        return beaten(loss, np.concatenate([self._some(RIVALS), self._rivals]))
+
+    def witness(self, index: Index) -> Evaluation:
+        """Evaluate designs (n, d) that are shown and judged by, but are not yet of the front."""
+        evaluation = self.problem.evaluate(index)
+        hashed = hashes(index, len(self.problem.sizes))
+        feasible = evaluation.feasible
+        self.witnessed += len(index)
+        for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
+            sample.add(index, hashed, chosen)
+        if not feasible.any() and not self.feasible and len(index):
+            self._update_constraints(index, evaluation.violation)
+        return evaluation
 
     def unseen(self, random: np.random.Generator, count: int) -> Index:
         """Return up to `count` distinct random designs that `evaluate` has not seen."""
@@ -217,27 +227,29 @@ class Archive:
             found.update(zip(_keys(new), new, strict=True))
         return np.array(list(found.values()), dtype=np.int64).reshape(-1, len(sizes))
 
-    def outcome(self) -> Outcome:
-        """Return what was found."""
-        if not self.evaluated:
+    def outcome(self, certificate: Certificate | None = None) -> Outcome:
+        """Return what was found, and how."""
+        if not self.evaluated + self.given_up + self.witnessed:
             raise ContractError("a search that evaluated nothing has no outcome")
         nearest = None if self.feasible else self._nearest
         order = _lexicographic(self._front_index, self.problem.sizes)
         feasible, infeasible = self._samples
         sample = np.concatenate([feasible.index(self._meets), infeasible.index(self._misses)])
+        if self.witnessed:  # designs that may have been evaluated later, too
+            sample = np.unique(sample, axis=0)
         return Outcome(
             front_index=self._front_index[order],
             front_loss=self._front_loss[order],
             sample_index=sample[_lexicographic(sample, self.problem.sizes)],
             evaluated=self.evaluated,
             feasible=self.feasible,
-            exact=self.evaluated == self.problem.size,
+            witnessed=self.witnessed,
+            certificate=certificate or Certificate(),
+            exact=self.evaluated + self.given_up == self.problem.size,
             nearest_index=None if nearest is None else np.array(nearest[1], dtype=np.int64),
             nearest_violation=None if nearest is None else nearest[2],
             satisfied=frozenset() if self.feasible else frozenset(self._satisfied),
             constraint_names=self.problem.constraint_names,
-            infeasible_by_bounds=self._decided[False],
-            dominated_by_bounds=self._decided[True],
         )
 
     def _update_front(self, points: Points, loss: Matrix, feasible: NDArray[np.bool_]) -> None:

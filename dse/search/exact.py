@@ -59,13 +59,16 @@ def enumerate_all(archive: Archive, *, chunk: int = CHUNK, whole: int = WHOLE) -
     Spaces of up to `whole` designs, and problems without bounds, are evaluated in blocks.
     """
     problem = archive.problem
+    archive.forget(every=True)
     if isinstance(problem, Bounded) and problem.size > whole:
         levels = _levels(problem)
         if _bounded(levels):
             _prune(archive, levels, chunk)
             if archive.feasible:
                 return
-            archive.forget()  # what conflicts is known only where every design was evaluated
+            archive.forget(
+                every=True
+            )  # what conflicts is known only where every design was evaluated
     for block in blocks(problem.sizes, chunk):
         archive.evaluate_new(block)
 

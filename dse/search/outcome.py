@@ -12,6 +12,28 @@ from dse.space import Index
 
 
 @dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """How the designs of a space were accounted for.
+
+    Attributes
+    ----------
+    way
+        ``enumerated``, ``composed`` or ``sampled``.
+    reason
+        Why this way.
+    dominated
+        Designs that were not evaluated because an evaluated one dominates a bound of theirs.
+    infeasible
+        Designs that were not evaluated because bounds show that they miss a constraint.
+    """
+
+    way: str = "sampled"
+    reason: str = "a heuristic was asked for"
+    dominated: int = 0
+    infeasible: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What a search found; rows of designs stand in lexicographic order.
 
@@ -23,10 +45,13 @@ class Outcome:
         A uniform sample (q, d) of the feasible and of the infeasible designs evaluated, or
         all of them where there are no more than the archive keeps.
     evaluated, feasible
-        Number of distinct designs evaluated, or decided by bounds, and of those that meet every
-        constraint.
+        Number of distinct designs evaluated, and of those that meet every constraint.
+    witnessed
+        Designs evaluated besides, to have something to compare bounds with.
     exact
-        True when every design of the space was: the front is the front.
+        True when every design of the space is accounted for: the front is the front.
+    certificate
+        How it is accounted for.
     nearest_index, nearest_violation
         When nothing is feasible: the design (d,) with the least largest violation, the first of
         equals, and its violations (k,).  Otherwise None.
@@ -35,10 +60,6 @@ class Outcome:
         set is constraint j.
     constraint_names
         The constraints in the order of the bits.
-    infeasible_by_bounds, dominated_by_bounds
-        Of the designs counted in `evaluated`, how many were decided without evaluating them:
-        because all designs of a cell miss a constraint, or because all are feasible and some
-        feasible design dominates the best of their losses.
     """
 
     front_index: Index
@@ -46,13 +67,18 @@ class Outcome:
     sample_index: Index
     evaluated: int
     feasible: int
+    witnessed: int
     exact: bool
+    certificate: Certificate
     nearest_index: NDArray[np.int64] | None
     nearest_violation: NDArray[np.float64] | None
     satisfied: frozenset[int]
     constraint_names: tuple[str, ...]
-    infeasible_by_bounds: int = 0
-    dominated_by_bounds: int = 0
+
+    @property
+    def ties(self) -> int:
+        """Designs on the front that are worth exactly what another one is."""
+        return len(self.front_loss) - len(np.unique(self.front_loss, axis=0))
 
     def conflicts(self) -> tuple[tuple[str, ...], ...]:
         """Return the minimal sets of constraints that no evaluated design meets together.

@@ -37,7 +37,8 @@ class Sample:
         self._kept = 0
         self._listed = np.uint32(0)
         if every and math.prod(sizes) >= WORTH_LISTING * limit:
-            self._listed = TOP >> np.uint32((math.prod(sizes) // (LISTED * limit)).bit_length())
+            bits = (math.prod(sizes) // (LISTED * limit)).bit_length()
+            self._listed = TOP >> np.uint32(bits) if bits < 32 else np.uint32(0)
 
     @property
     def complete(self) -> bool:

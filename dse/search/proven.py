@@ -1,0 +1,107 @@
+"""Proven fronts: composed from parts, or every design, whichever suits the space."""
+
+from __future__ import annotations
+
+from dse.errors import TooLargeError
+from dse.problem import Problem as Study
+from dse.search import exact
+from dse.search.archive import Archive, Problem, Progress
+from dse.search.compose import Composer
+from dse.search.outcome import Certificate, Outcome
+from dse.search.partial import NotComposedError
+from dse.space import product_text
+
+ENOUGH = 100_000
+"""Spaces up to this size are enumerated: it takes less than putting designs together."""
+
+METHODS = ("exact", "enumerate", "compose")
+"""The methods that prove their front."""
+
+
+def check(problem: Problem, method: str, *, budget: int | None, limit: int) -> None:
+    """Raise `TooLargeError` when a method cannot prove the front; evaluates nothing."""
+    if method == "enumerate" or not composable(problem):
+        exact.check(problem, budget=budget, limit=limit)
+
+
+def composable(problem: Problem) -> bool:
+    """Tell whether a problem is made of stages and scenarios, and may be composed."""
+    return isinstance(problem, Study) and bool(problem.stages)
+
+
+def solve(
+    problem: Problem, method: str, progress: Progress | None, *, budget: int | None, limit: int
+) -> Outcome:
+    """Return the front of the whole space and why it is proven.
+
+    Raises
+    ------
+    TooLargeError
+        When the space is too large for the method, or neither way is possible.
+    """
+    check(problem, method, budget=budget, limit=limit)
+    small = problem.size <= ENOUGH
+    if method == "enumerate" or not composable(problem):
+        reason = "as asked" if method == "enumerate" else "the space is not made of stages"
+        return _enumerate(problem, progress, reason)
+    if method == "exact" and small:
+        return _enumerate(problem, progress, f"no more than {ENOUGH:,} designs".replace(",", " "))
+    try:
+        found = _compose(problem, progress, "as asked" if method == "compose" else "many designs")
+    except NotComposedError as error:
+        if method == "compose":
+            raise TooLargeError(_refusal(problem, error)) from None
+        return _fall_back(problem, progress, error, budget=budget, limit=limit)
+    if found.feasible or problem.size > limit:
+        return found
+    return _enumerate(problem, progress, "nothing is feasible, and every design may say why")
+
+
+def _fall_back(
+    problem: Problem,
+    progress: Progress | None,
+    error: NotComposedError,
+    *,
+    budget: int | None,
+    limit: int,
+) -> Outcome:
+    try:
+        exact.check(problem, budget=budget, limit=limit)
+    except TooLargeError:
+        raise TooLargeError(_refusal(problem, error)) from None
+    return _enumerate(problem, progress, str(error))
+
+
+def _refusal(problem: Problem, error: NotComposedError) -> str:
+    return (
+        f"{error}, and {product_text(problem.sizes)} designs are too many to enumerate; give axes "
+        f"fewer values, add constraints, or search with another method, for instance nsga2"
+    )
+
+
+def _enumerate(problem: Problem, progress: Progress | None, reason: str) -> Outcome:
+    archive = Archive(problem, total=problem.size, progress=progress)
+    exact.enumerate_all(archive)
+    decided = archive.decided
+    return archive.outcome(
+        Certificate(
+            way="enumerated", reason=reason, dominated=decided[True], infeasible=decided[False]
+        )
+    )
+
+
+def _compose(problem: Problem, progress: Progress | None, reason: str) -> Outcome:
+    if not isinstance(problem, Study):
+        raise TypeError("only studies are composed")
+    archive = Archive(problem, total=problem.size)
+    composer = Composer(problem, archive, progress)
+    composer.run()
+    archive.given_up = composer.tally.dominated + composer.tally.infeasible
+    return archive.outcome(
+        Certificate(
+            way="composed",
+            reason=reason,
+            dominated=composer.tally.dominated,
+            infeasible=composer.tally.infeasible,
+        )
+    )
