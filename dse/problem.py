@@ -67,7 +67,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class CellBounds:
     """Least and most loss (n, m) and violation (n, k) of the designs of each cell; NaN: unknown."""
 
     loss_low: NDArray[np.float64]
@@ -194,7 +194,7 @@ class Problem:
         """Return the problem of cells of `steps` consecutive values per axis, for `bounds`."""
         return replace(self, space=coarse(self.space, steps))
 
-    def bounds(self, points: Points) -> Bounds:
+    def bounds(self, points: Points) -> CellBounds:
         """Return between which numbers losses and violations of all designs of cells lie.
 
         Raises
@@ -213,7 +213,7 @@ class Problem:
         low, high = (_matrix(side, _shape(points)) for side in zip(*pairs, strict=True))
         count = len(goals)
         best, worst = _rounded(low[:, :count]), _rounded(high[:, :count])
-        return Bounds(best, worst, low[:, count:], high[:, count:])
+        return CellBounds(best, worst, low[:, count:], high[:, count:])
 
     def spread(self, axis: int, step: int) -> float:
         """Return how much columns differ among `step` consecutive values of an axis, 0 to 1.

@@ -74,7 +74,7 @@ class Problem(Protocol):
         """Evaluate designs, one result per row."""
 
 
-class Bounds(Protocol):
+class CellBounds(Protocol):
     """Least and most loss (n, m) and violation (n, k) of the designs of cells; NaN: unknown."""
 
     @property
@@ -101,7 +101,7 @@ class Bounded(Problem, Protocol):
     def coarse(self, steps: Sequence[int]) -> Bounded:
         """Return the problem whose designs are cells, of `steps` values along each axis."""
 
-    def bounds(self, points: Points) -> Bounds:
+    def bounds(self, points: Points) -> CellBounds:
         """Return the bounds of cells."""
 
     def spread(self, axis: int, step: int) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.errors import ContractError, TooLargeError
-from dse.search.archive import Archive, Bounded, Bounds, Problem
+from dse.search.archive import Archive, Bounded, CellBounds, Problem
 from dse.space import Boxes, Index, Points, as_index, blocks, product_text
 
 Flags = NDArray[np.bool_]
@@ -141,7 +141,7 @@ def _visit(archive: Archive, levels: list[Level], points: Points, chunk: int) ->
         _visit(archive, finer, part, chunk)
 
 
-def _decided(archive: Archive, bounds: Bounds) -> tuple[Flags, Flags]:
+def _decided(archive: Archive, bounds: CellBounds) -> tuple[Flags, Flags]:
     """Return which cells hold no feasible design, and which only feasible, dominated ones.
 
     Only where no design can have a violation that is NaN or, if feasible, an infinite loss:
