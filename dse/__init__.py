@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dse.answers import Answer, SweepAnswer
     from dse.result import Result
 
-__all__ = ["run"]
+__all__ = ["answer", "run"]
 
 
 def run(
@@ -62,3 +63,42 @@ def run(
     if out is not None:
         result.save(out)
     return result
+
+
+def answer(
+    study: str | Path,
+    *,
+    rate: str | None = None,
+    prefer: str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> Answer | SweepAnswer:
+    """Answer the question of a study: which design, why, and what any other choice would cost.
+
+    >>> print(dse.answer("studies/des_100gbps.yaml").pick.quantities["power_w"])
+
+    Parameters
+    ----------
+    study
+        Path of a study file, or the folder of a finished run.
+    rate
+        The demanded rate, with its unit: ``"100 Gbps"``.
+    prefer
+        ``power``, ``area``, ``knee``, an objective, or an expression to minimise; power when
+        it is an objective, otherwise the first objective.
+    overrides
+        Fields to replace: ``{"interface.device": "sandy_bridge"}``.
+
+    Returns
+    -------
+    Answer or SweepAnswer
+        Its repr is the text that ``dse answer`` prints; a notebook shows it as tables.
+
+    Raises
+    ------
+    dse.errors.DseError
+        When what was asked makes no sense; `InfeasibleError` when no design fits.
+    """
+    from dse import answers
+
+    pairs = [(name, str(value)) for name, value in (overrides or {}).items()]
+    return answers.answer(study, rate=rate, preferred=prefer, overrides=pairs)

@@ -51,8 +51,8 @@ class Bounds:
         """Quantities that are at least a column in every feasible design."""
         found: dict[str, str] = {}
         for step in self.problem.bound_requirements:
-            if isinstance(step.plugin, Requirement):
-                found.update(step.plugin.at_least)
+            if isinstance(step.plugin, Requirement) and step.plugin.at_least:
+                found[step.plugin.quantity] = step.plugin.at_least
         return found
 
     @cached_property

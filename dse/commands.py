@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from dse import runner, search, study
 from dse.errors import InfeasibleError, StudyError, UnitError
-from dse.search import Progress
+from dse.progress import bar
 
 RUNS = Path("runs")
 
@@ -52,18 +50,18 @@ def run(
     document = study.read(path, overrides)
     options = runner.Options(method=method, seed=seed, budget=budget)
     try:
-        with _bar() as progress:
+        with bar("designs") as progress:
             finished = runner.run(document, options, progress)
     except InfeasibleError as error:
         if as_json:
-            _print_json(error.facts)
+            print_json(error.facts)
         raise
     from dse.result import Result  # pandas and matplotlib, only now
 
     result = Result(finished, overrides)
     folder = result.save(out or _fresh(path.stem))
     if as_json:
-        _print_json({"folder": str(folder)} | result.manifest | {"designs_on_front": result.rows()})
+        print_json({"folder": str(folder)} | result.manifest | {"designs_on_front": result.rows()})
     else:
         print(result.summary())
         print(f"\nwritten to {folder}")
@@ -74,27 +72,6 @@ def _fresh(stem: str) -> Path:
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
     names = (f"{stem}-{stamp}" + (f"-{number}" if number else "") for number in range(1000))
     return next(RUNS / name for name in names if not (RUNS / name).exists())
-
-
-@contextmanager
-def _bar() -> Iterator[Progress | None]:
-    """Show progress on stderr when it is a terminal; nothing otherwise."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("designs", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def check(path: Path, pairs: Sequence[str]) -> None:
@@ -128,7 +105,7 @@ def evaluate(path: Path, pairs: Sequence[str], *, as_json: bool) -> bool:
     guards.check(prepared.problem, as_index(one_block(prepared.problem.sizes)))
     found = terms.explain(prepared.problem)
     if as_json:
-        _print_json(found.plain())
+        print_json(found.plain())
     else:
         print(f"{found.design}\n")
         print(report.terms([(t.name, t.value, t.meaning, t.source) for t in found.terms]))
@@ -171,10 +148,11 @@ def schema() -> None:
     from dse.schema import Study
 
     document: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    _print_json(document | Study.model_json_schema(by_alias=True))
+    print_json(document | Study.model_json_schema(by_alias=True))
 
 
-def _print_json(value: Any) -> None:
+def print_json(value: Any) -> None:
+    """Print plain data as JSON."""
     from dse.plain import plain
 
     print(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False))

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dse import contract, plugins, schema
+from dse import contract, core_table, schema
 from dse.axes import parameter_values
+from dse.document import stage_name
 from dse.errors import ContractError, nearest
 from dse.faults import Faults, Path
 from dse.fleet import Designs, check_metrics
@@ -22,11 +23,19 @@ MOST_DESIGNS = 100_000
 def choose(written: schema.Stage, scenario: Scenario, path: Path, faults: Faults) -> Designs | None:
     """Return the designs that a stage chooses from."""
     before = len(faults.found)
+    _check_source(written, path, faults)
+    if written.table is not None:
+        found = core_table.designs(written, scenario, path, faults)
+        return None if found is None else _chosen(found, written, path, faults)
+    if written.core is None:
+        return None
     core = model = None
     with faults.at((*path, "core")):
-        core = plugins.get(contract.Core, written.core)
+        core = scenario.record(contract.Core, written.core, faults)
     if core is None:
         return None
+    if "model" not in written.model_fields_set and len(core.models) == 1:
+        written = written.model_copy(update={"model": next(iter(core.models))})
     model = core.models.get(written.model)
     if model is None:
         remedy = nearest(written.model, core.models)
@@ -43,6 +52,22 @@ def choose(written: schema.Stage, scenario: Scenario, path: Path, faults: Faults
         ) from error
     check_metrics(core.name, names, metrics)
     return _chosen(Designs(names, metrics), written, path, faults)
+
+
+def _check_source(written: schema.Stage, path: Path, faults: Faults) -> None:
+    """A stage takes its designs from a core or from a table, and has the fields of that one."""
+    if written.core is None and written.table is None:
+        remedy = "add `core: NAME` (`dse list cores` shows them) or `table: FILE.csv`"
+        faults.add((*path, "core"), "a stage needs `core` or `table`", remedy, "it is missing")
+        return
+    if written.core is not None and written.table is not None:
+        faults.add((*path, "table"), "a stage has a core or a table", "remove one of them")
+        return
+    foreign = ("model",) if written.core is None else ("columns", "values", "uncertainty")
+    for name in foreign:
+        if name in written.model_fields_set:
+            rule = f"only a stage with a {'core' if written.core is None else 'table'} has it"
+            faults.add((*path, name), rule, "remove it")
 
 
 def _parameters(
@@ -67,7 +92,7 @@ def _parameters(
         if name in written.parameters:
             with faults.at(where):
                 values[name] = parameter_values(parameter, written.parameters[name])
-                _note_range(written.core, parameter, values[name], scenario)
+                _note_range(str(stage_name(vars(written))), parameter, values[name], scenario)
         elif parameter.default is not None:
             values[name] = [parameter.default]
         else:
@@ -143,20 +168,18 @@ def _distinct(
 
 
 def _chosen(designs: Designs, written: schema.Stage, path: Path, faults: Faults) -> Designs | None:
-    wanted = list(written.designs or designs.names)
-    if written.counts is not None:
-        wanted = list(written.counts)
+    wanted = written.designs if written.counts is None else list(written.counts)
+    if wanted is None:
+        return designs
+    position_of = {name: position for position, name in enumerate(designs.names)}
     where = (*path, "counts" if written.counts is not None else "designs")
     for position, name in enumerate(wanted):
-        if name not in designs.names:
+        if name not in position_of:
             place = (*where, name) if written.counts is not None else (*where, position)
-            rule = f"stage {written.core!r} has no such design"
+            rule = f"stage {stage_name(vars(written))!r} has no such design"
             faults.add(place, rule, nearest(name, designs.names), repr(name))
         elif name in wanted[:position]:
             faults.add((*where, position), f"{name!r} stands twice", "write it once", "")
-    if len(set(wanted)) < len(wanted) or not set(wanted) <= set(designs.names):
+    if len(set(wanted)) < len(wanted) or not set(wanted) <= set(position_of):
         return None
-    rows = np.array([designs.names.index(name) for name in wanted])
-    fields = contract.CoreMetrics.__dataclass_fields__
-    metrics = {name: getattr(designs.metrics, name)[rows] for name in fields}
-    return Designs(tuple(wanted), contract.CoreMetrics(**metrics))
+    return designs.take(np.array([position_of[name] for name in wanted]))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,15 @@ class Document:
         The file as it was read (before any override), and its name.
     positions
         Of the key of each mapping item, and of the start of each list item.
+    inputs
+        Where files lie that the study names, by the name as written; others lie beside it.
     """
 
     data: dict[str, Any]
     text: str
     file: str
     positions: Mapping[KeyPath, Position]
+    inputs: Mapping[str, Path] = field(default_factory=dict)
 
     def fault(self, path: KeyPath, written: str, rule: str, remedy: str) -> Fault:
         """Return a fault at `path`, or at what encloses it when `path` was not written."""
@@ -103,9 +107,9 @@ def override(document: Document, path: str, value: str) -> Document:
         Left as it is.
     path
         Keys joined by dots; a list item by its position from 0, or by the ``name``, else the
-        ``core``, of a mapping: ``stages.des.clock``.  Where several keys fit, the longest is
-        meant: those of ``axes`` and ``sweep`` contain dots.  The last key may be new, and so may
-        the section.
+        ``core`` (of a file its stem), of a mapping: ``stages.des.clock``.  Where several keys
+        fit, the longest is meant: those of ``axes`` and ``sweep`` contain dots.  The last key
+        may be new, and so may the section.
     value
         YAML, as it would stand after the key.
 
@@ -125,7 +129,7 @@ def override(document: Document, path: str, value: str) -> Document:
     sections = (full[:length] for length in range(1, len(full)))
     positions |= {section: origin for section in sections if section not in positions}
     positions |= reader.positions | {full: origin}
-    return Document(data=data, text=document.text, file=document.file, positions=positions)
+    return replace(document, data=data, positions=positions)
 
 
 def _locate(container: Any, path: str, rest: str, full: KeyPath) -> tuple[Any, KeyPath]:
@@ -175,7 +179,7 @@ def _children(container: Any) -> dict[str, str | int] | None:
     if not isinstance(container, list):
         return None
     items = [item if isinstance(item, dict) else {} for item in container]
-    names = [item.get("name") or item.get("core") for item in items]
+    names = [stage_name(item) for item in items]
     # A name that two items share picks neither.
     named = {
         name: index
@@ -183,6 +187,27 @@ def _children(container: Any) -> dict[str, str | int] | None:
         if isinstance(name, str) and names.count(name) == 1
     }
     return {**named, **{str(index): index for index in range(len(container))}}
+
+
+def is_record(name: str) -> bool:
+    """Tell the path of a record file from a name of the catalogue."""
+    return name.lower().endswith((".yaml", ".yml"))
+
+
+def stage_name(item: Mapping[str, Any]) -> str | None:
+    """Return what a stage is called: its ``name``, its ``core``, or its ``table`` without suffix.
+
+    A file name becomes an identifier: ``my cores.csv`` is called ``my_cores``.
+    """
+    name = item.get("name") or item.get("core")
+    if isinstance(name, str) and is_record(name):
+        name, file = None, name
+    else:
+        file = item.get("table")
+    if name is None and isinstance(file, str):
+        name = re.sub(r"\W+", "_", Path(file).stem, flags=re.ASCII).strip("_")
+        name = name if name[:1].isalpha() else f"table_{name}".rstrip("_")
+    return name if isinstance(name, str) else None
 
 
 def _neighbours(folder: Path, name: str) -> str:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from dse import plugins
 from dse.contract import Core, Interface, Kernel, Platform
-from dse.document import Document
+from dse.document import Document, is_record
 from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, nearest
 from dse.fields import Range, Section
 from dse.schema import Study
 
 Path = tuple[str | int, ...]
+Shape = TypeVar("Shape", bound=Section)
 
 
 class Faults:
@@ -42,6 +43,8 @@ class Faults:
             yield
         except (UnitError, UnknownPluginError) as error:
             self.add(path, error.rule, error.remedy)
+        except StudyError as error:  # of another file that the study names
+            self.found += [fault for fault in error.faults if fault not in self.found]
 
     def raise_any(self) -> None:
         """Raise `StudyError` with all faults, if there are any."""
@@ -82,14 +85,22 @@ def validate(document: Document) -> Study:
     StudyError
         With every fault of its shape: unknown and missing keys, wrong types, wrong units.
     """
-    try:
-        return Study.model_validate(document.data)
-    except ValidationError as error:
-        faults = Faults(document)
-        for problem in error.errors():
-            _add(faults, dict(problem))
+    faults = Faults(document)
+    study = validate_as(Study, faults)
+    if study is None:
         _check_names(faults)
-        raise StudyError(faults.found) from None
+        raise StudyError(faults.found)
+    return study
+
+
+def validate_as(model: type[Shape], faults: Faults) -> Shape | None:
+    """Return the document of `faults` as `model`; None when its shape has faults, now added."""
+    try:
+        return model.model_validate(faults.document.data)
+    except ValidationError as error:
+        for problem in error.errors():
+            _add(faults, dict(problem), model)
+    return None
 
 
 def _check_names(faults: Faults) -> None:
@@ -104,21 +115,21 @@ def _check_names(faults: Faults) -> None:
     named += [(("workload", "kernel"), Kernel)]
     for path, kind in named:
         name = lookup(data, path)
-        if isinstance(name, str):
+        if isinstance(name, str) and not is_record(name):
             with faults.at(path):
                 plugins.get(kind, name)
 
 
-def _add(faults: Faults, problem: dict[str, Any]) -> None:
+def _add(faults: Faults, problem: dict[str, Any], model: type[Section]) -> None:
     path = _data_path(problem["loc"], faults.document.data)
     context = problem.get("ctx", {})
     kind = problem["type"]
     if kind == "extra_forbidden":
-        known = _known_keys(path[:-1])
+        known = _known_keys(path[:-1], model)
         faults.add(path, "this key is not known here", nearest(str(path[-1]), known), "")
     elif kind == "missing":
         key = _alias(path[-1])
-        place = "a study" if len(path) == 1 else "this section"
+        place = f"a {model.__name__.lower()}" if len(path) == 1 else "this section"
         faults.add(path, f"{place} needs `{key}`", f"add {key}: ...", "it is missing")
     elif kind == "study":
         faults.add(path, context["rule"], context["remedy"])
@@ -169,9 +180,9 @@ def _data_path(location: tuple[Any, ...], data: Any) -> Path:
     return tuple(path)
 
 
-def _known_keys(path: Path) -> list[str]:
-    """Return the keys that the section at `path` knows."""
-    model: Any = Study
+def _known_keys(path: Path, root: type[Section]) -> list[str]:
+    """Return the keys that the section at `path` of a `root` knows."""
+    model: Any = root
     for key in path:
         if isinstance(key, int):
             continue

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dse import document, study, tables
+from dse import document, inputs, study, tables
 from dse.document import Document
 from dse.errors import OutputError
 from dse.problem import Problem
@@ -76,11 +76,12 @@ def read(folder: Path) -> Finished:
             rows = tuple(csv.DictReader(stream))
         text, file = manifest["study"], manifest["study_file"]
         overrides = tuple(manifest["overrides"].items())
+        parsed = inputs.restored(document.parse(text, file), manifest.get("inputs", {}), folder)
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise OutputError(
             f"{folder} is not the folder of a run ({error}); name one that `dse run` wrote"
         ) from error
-    found = study.override(document.parse(text, file), overrides)
+    found = study.override(parsed, overrides)
     return Finished(folder, manifest, found, study.sweep_of(found), rows)
 
 
@@ -93,11 +94,13 @@ def find(problem: Problem, rows: tuple[Row, ...]) -> Index:
         When a row is no design of the problem; the message names row and column.
     """
     index = np.zeros((len(rows), len(problem.sizes)), dtype=np.int64)
-    for number, row in enumerate(rows):
-        for place, axis in enumerate(problem.space.axes):
+    for place, axis in enumerate(problem.space.axes):
+        values = tables.axis_values(axis).tolist()
+        known = {value: position for position, value in enumerate(values)}
+        for number, row in enumerate(rows):
             try:
                 written = tables.axis_text(problem, axis, row)
-                index[number, place] = _position(written, tables.axis_values(axis).tolist())
+                index[number, place] = _position(written, known)
             except (KeyError, ValueError) as error:
                 raise OutputError(
                     f"row {number + 1} of the front is no design of its study: {axis.name}: {error}"
@@ -105,12 +108,12 @@ def find(problem: Problem, rows: tuple[Row, ...]) -> Index:
     return index
 
 
-def _position(written: str, values: list[Any]) -> int:
+def _position(written: str, known: Mapping[Any, int]) -> int:
     """Return where a value stands among those of an axis."""
-    for position, value in enumerate(values):
-        if _same(written, value):
-            return position
-    raise ValueError(f"{written!r} is not among its values")
+    value = written if isinstance(next(iter(known)), str) else float(written)
+    if value not in known:
+        raise ValueError(f"{written!r} is not among its values")
+    return known[value]
 
 
 def _same(written: str, value: Any) -> bool:

@@ -7,7 +7,7 @@ fleet may also mix designs of the family.  Capacities, areas and powers of insta
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -22,10 +22,23 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Designs:
-    """The designs a stage may use: names and one column per metric, shape (m,)."""
+    """The designs a stage may use: names and one column per metric, shape (m,).
+
+    `uncertainty` has, for metrics whose source states it, the relative standard uncertainty of
+    each design: 0.1 is 10 %.
+    """
 
     names: tuple[str, ...]
     metrics: CoreMetrics
+    uncertainty: Mapping[str, Column] = field(default_factory=dict)
+
+    def take(self, rows: NDArray[np.intp]) -> Designs:
+        """Return the designs at the positions `rows`, in that order."""
+        fields = CoreMetrics.__dataclass_fields__
+        metrics = {name: getattr(self.metrics, name)[rows] for name in fields}
+        uncertainty = {name: values[rows] for name, values in self.uncertainty.items()}
+        names = tuple(self.names[row] for row in rows)
+        return Designs(names, CoreMetrics(**metrics), uncertainty)
 
     @property
     def bandwidth_bit_per_s(self) -> Column:

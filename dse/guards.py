@@ -35,7 +35,7 @@ def check(problem: Problem, *designs: Index) -> None:
     some = [part[:: max(1, len(part) // MOST_DESIGNS)] for part in designs]
     looked_at = np.concatenate(some)
     index = looked_at[problem.evaluate(looked_at).feasible]
-    if not len(index):
+    if not len(index) or not problem.graph.steps:  # designs evaluated already have no model
         return
     with np.errstate(divide="ignore", invalid="ignore"):
         _refuse_negative(problem, index)

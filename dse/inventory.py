@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dse import contract, plugins, report, units
+from dse import contract, plugins, report, units, user_records
 from dse.contract import papers
+from dse.document import is_record
 from dse.errors import UnknownPluginError, nearest
 from dse.picture import words
 from dse.search import METHODS
@@ -28,6 +31,18 @@ def list_(kind: str | None) -> None:
         print(f"{name} ({len(rows)})")
         print(report.catalogue(rows, headers))
         print()
+    for fault in user_records.listed()[1]:
+        print(f"left out: {fault}", file=sys.stderr)
+
+
+def _own(kind: type[user_records.Kind]) -> list[tuple[user_records.Kind, str]]:
+    """Return the user's records of a kind, in the working directory, and the file of each."""
+    section = user_records.KINDS[kind]
+    return [
+        (found.records[section], path)
+        for path, found in user_records.listed()[0].items()
+        if section in found.records
+    ]
 
 
 def _cores() -> tuple[Row, list[Row]]:
@@ -35,6 +50,8 @@ def _cores() -> tuple[Row, list[Row]]:
         (name, found.record.summary, ", ".join(found.record.models), found.distribution)
         for name, found in plugins.registered(contract.Core).items()
     ]
+    for core, path in _own(contract.Core):
+        rows.append((core.name, core.summary, ", ".join(core.models), path))
     return ("core", "what it is", "models", "from"), rows
 
 
@@ -43,6 +60,8 @@ def _interfaces() -> tuple[Row, list[Row]]:
         (name, record.host, record.attachment, record.wait, record.source)
         for name, record in plugins.records(contract.Interface).items()
     ]
+    for own, path in _own(contract.Interface):
+        rows.append((own.name, own.host, own.attachment, own.wait, path))
     return ("interface", "host", "attachment", "waits", "source"), rows
 
 
@@ -51,6 +70,9 @@ def _kernels() -> tuple[Row, list[Row]]:
         (name, units.show(record.index_s_per_byte, "index_s_per_byte"), record.host, record.source)
         for name, record in plugins.records(contract.Kernel).items()
     ]
+    for own, path in _own(contract.Kernel):
+        time = units.show(own.index_s_per_byte, "index_s_per_byte")
+        rows.append((own.name, time, own.host, path))
     return ("kernel", "host time", "host", "source"), rows
 
 
@@ -59,6 +81,7 @@ def _platforms() -> tuple[Row, list[Row]]:
         (name, record.processor, record.source)
         for name, record in plugins.records(contract.Platform).items()
     ]
+    rows += [(own.name, own.processor, path) for own, path in _own(contract.Platform)]
     return ("platform", "processor", "source"), rows
 
 
@@ -95,7 +118,7 @@ KINDS: dict[str, Callable[[], tuple[Row, list[Row]]]] = {
 
 def show(name: str) -> None:
     """Print everything that is known of one name; a name of several kinds shows each."""
-    shown = False
+    shown = _show_own(name)
     known: set[str] = set(METHODS)
     for kind in plugins.GROUPS:
         for entry, found in plugins.registered(kind).items():
@@ -109,8 +132,47 @@ def show(name: str) -> None:
     if name in METHODS:
         print(f"method {name}: {METHODS[name].description}")
         shown = True
+    if not shown and is_record(name):
+        raise UnknownPluginError(f"there is no file {name!r}", "check the path")
     if not shown:
         raise UnknownPluginError(f"nothing is called {name!r}", nearest(name, known))
+
+
+def _show_own(name: str) -> bool:
+    """Print the records of a file, or those of this name in the working directory."""
+    if is_record(name) and Path(name).is_file():
+        files, by_path = {name: user_records.read(Path(name))}, True
+    else:
+        files, by_path = user_records.listed()[0], False
+    shown = False
+    for path, file in files.items():
+        chosen = {
+            section: record
+            for section, record in file.records.items()
+            if by_path or record.name == name
+        }
+        for section, record in chosen.items():
+            print(f"{section} {record.name}  ({path})")
+            (_show_core if isinstance(record, contract.Core) else _show_record)(record)
+        if chosen:
+            _show_provenance(file.provenance)
+            shown = True
+    return shown
+
+
+def _show_provenance(provenance: Mapping[str, Any]) -> None:
+    print("\nprovenance" if provenance else "\nno provenance is stated")
+    if provenance:
+        print(report.catalogue(list(_flat(provenance)), ("what", "value")))
+
+
+def _flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[Row]:
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key} ")
+        else:
+            listed = value if isinstance(value, list) else [value]
+            yield f"{prefix}{key}", ", ".join(map(str, listed))
 
 
 def _show_record(record: Any) -> None:

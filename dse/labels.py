@@ -53,7 +53,9 @@ def place(axes: Axes, points: Values, names: dict[int, str], *, math: bool = Fal
         note = axes.annotate(names[row], point, (dx, dy), ha=across, va=along, **look)
         box = Bbox(note.get_window_extent()).padded(1)
         leader = Outline([pixels[row], pixels[row] + np.multiply((dx, dy), point_size)])
-        if not fits(box, leader, [core for core in cores if not core.contains(*pixels[row])]):
+        gaps = np.abs(pixels - pixels[row]).max(axis=1) / point_size
+        near = np.flatnonzero((gaps > 3) & (gaps <= max(abs(dx), abs(dy)) + 3))  # within reach
+        if not fits(box, leader, [cores[other] for other in near]):
             note.remove()
             return False
         labels.append(box)

@@ -40,6 +40,8 @@ class FrontView:
         Columns that tell the designs apart (design choices), most telling first.
     category
         The categorical column that colours the points, for instance ``bound``.
+    limits
+        Whether the category says what limits a design.
     sweep
         The column whose values were swept.
     names
@@ -54,6 +56,7 @@ class FrontView:
     cloud: Columns = field(default_factory=dict)
     axes: tuple[str, ...] = ()
     category: str | None = None
+    limits: bool = True
     sweep: str | None = None
     names: Sequence[str] = ()
     knee: int | None = None

@@ -13,6 +13,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar, cast
 
 from dse.contract import Core, Guard, Interface, Kernel, Objective, Platform, Requirement
+from dse.contract.fits import Fit
 from dse.contract.papers import Claim, Figure
 from dse.errors import (
     BrokenPluginError,
@@ -33,6 +34,7 @@ Record = TypeVar(
     Platform,
     Claim,
     Figure,
+    Fit,
 )
 
 GROUPS: Mapping[type, str] = {
@@ -45,6 +47,7 @@ GROUPS: Mapping[type, str] = {
     Platform: "dse.platforms",
     Claim: "dse.claims",
     Figure: "dse.figures",
+    Fit: "dse.fits",
 }
 
 

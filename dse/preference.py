@@ -42,6 +42,14 @@ class Preference:
         """Whether one value per design decides, whatever else is on the front."""
         return self.expression is not None
 
+    @property
+    def quantity(self) -> str | None:
+        """The quantity that decides; None for the knee and for other expressions."""
+        if self.expression is None or len(self.expression.names) != 1:
+            return None
+        (name,) = self.expression.names
+        return name if self.expression.text in (name, units.stem(name)) else None
+
     def merit(self, problem: Problem, index: Index) -> NDArray[np.float64]:
         """Return what the preference minimises for the designs `index` of a front, (n,)."""
         if self.expression is None:

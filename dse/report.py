@@ -172,12 +172,14 @@ def _chosen(view: FrontView) -> list[int]:
 
 
 def _highlights(view: FrontView, width: int) -> str:
+    bound = "-bound" if view.limits else ""
+
     def design(row: int) -> str:
         parts = [view.names[row] if view.names else f"row {row + 1}"]
         for name in view.axes if view.names else ():
             value = _value(view, name, row)
             parts.append(f"{words(name)} {value}" if _numeric(view, name) else value)
-        limit = "" if view.category is None else f" ({view.front[view.category][row]}-bound)"
+        limit = "" if view.category is None else f" ({view.front[view.category][row]}{bound})"
         return ", ".join(dict.fromkeys(parts)) + limit
 
     rows = []

@@ -17,9 +17,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dse import plots, report, tables, units
+from dse import inputs, plots, report, tables, units
 from dse.errors import OutputError
 from dse.folder import new_folder
+from dse.inputs import Input
 from dse.picture import FrontView
 from dse.plain import plain
 from dse.problem import Problem
@@ -34,6 +35,9 @@ FLOAT_POLICY = (
     "losses are compared at 40 significant bits (relative 9e-13); a part is given up only when a "
     "bound is worse by more than 1e-9, relative"
 )
+
+MOST_KINDS = 20
+"""A quantity with more names than this, such as a comment, tells no groups apart."""
 
 LIBRARIES = ("accel-dse", "numpy", "moocore", "pymoo", "optuna", "pandas", "pyarrow")
 
@@ -114,6 +118,7 @@ class Result:
             "study_file": Path(run.document.file).name,
             "study_sha256": hashlib.sha256(text.encode()).hexdigest(),
             "overrides": self.overrides,
+            "inputs": inputs.copies(self._inputs()),
             "versions": {"python": platform.python_version()}
             | {name: version(name) for name in LIBRARIES},
             "objectives": {goal.name: goal.sense for goal in study.problem.goals},
@@ -132,6 +137,11 @@ class Result:
             **self._quality(),
             "picture": _picture(run, self.sweep_column),
         }
+
+    def _inputs(self) -> dict[str, Input]:
+        """Return the files that the study names, at any value of its sweep."""
+        studies = (answer.study for answer in self.run.answers)
+        return {name: entry for study in studies for name, entry in study.inputs.items()}
 
     def _notes(self) -> list[str]:
         notes = dict.fromkeys(note for answer in self.run.answers for note in answer.study.notes)
@@ -179,13 +189,14 @@ class Result:
             When the folder holds something else, or cannot be written.
         """
         target = Path(folder)
-        with new_folder(target, FILES) as fresh:
+        with new_folder(target, (*FILES, *inputs.owned(target))) as fresh:
             self.front.to_csv(fresh / "front.csv", index=False, lineterminator="\n")
             arrow = pa.Table.from_pandas(self.evaluations, preserve_index=False)
             pq.write_table(arrow, fresh / "evaluations.parquet")
             text = json.dumps(plain(self.manifest), indent=2, allow_nan=False, ensure_ascii=False)
             (fresh / "manifest.json").write_text(text + "\n", encoding="utf-8")
             plots.front(self.view, fresh)
+            inputs.write(self._inputs(), fresh)
         return target
 
 
@@ -240,6 +251,7 @@ def _picture(run: Run, sweep: str | None) -> dict[str, Any]:
             and (problem.stages or axis.ordered)  # other choices are the names of the designs
         ],
         "category": _category(problem),
+        "limits": bool(problem.graph.steps),
         "sweep": sweep,
         "names": names,
         "knee": knee_row(run.answers[0]) if sweep is None else None,
@@ -248,7 +260,8 @@ def _picture(run: Run, sweep: str | None) -> dict[str, Any]:
 
 def _category(problem: Problem) -> str | None:
     """Return the quantity that tells designs apart by name: the one with the most labels."""
-    labelled = [quantity for quantity in problem.quantities if quantity.labels]
+    some = range(1, MOST_KINDS + 1)
+    labelled = [quantity for quantity in problem.quantities if len(quantity.labels) in some]
     found = max(labelled, key=lambda quantity: len(quantity.labels), default=None)
     return found.name if found is not None else None
 
@@ -264,6 +277,7 @@ def _drawn(
         cloud={str(name): cloud[name].to_numpy() for name in cloud},
         axes=tuple(picture["axes"]),
         category=picture["category"],
+        limits=picture.get("limits", True),
         sweep=picture["sweep"],
         names=picture["names"],
         knee=picture["knee"],

@@ -7,33 +7,44 @@ A record of a catalogue (`Interface`, `Platform`, `Kernel`) sets a group of colu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from dse import contract, plugins, schema
+from dse import contract, schema, user_records
 from dse.axes import choices, expand, numeric
 from dse.errors import UnitError, nearest
 from dse.faults import Faults
 from dse.fields import Section, unit_of
+from dse.inputs import Input
 from dse.records import interface_columns, kernel_columns, neutral, platform_columns
 from dse.space import Axis, constant
+from dse.user_records import Kind
 
 
 @dataclass
 class Scenario:
-    """Columns that every design shares, axes that replace them, and what was assumed."""
+    """Columns that every design shares, axes that replace them, what was assumed and read."""
 
     constants: dict[str, float] = field(default_factory=dict)
     axes: list[Axis] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    inputs: dict[str, Input] = field(default_factory=dict)
 
     @property
     def names(self) -> set[str]:
         """Every column that is set."""
         return set(self.constants).union(*(axis.columns for axis in self.axes))
+
+    def record(self, kind: type[Kind], name: str, faults: Faults) -> Kind:
+        """Return what the study names, and keep which file it comes from if any."""
+        found, use = user_records.get(kind, name, faults.document)
+        if use is not None:
+            self.inputs[use.file.written] = use.file
+            self.notes.append(use.note)
+        return found
 
     def highest(self, column: str) -> float | None:
         """Return the largest value that a column takes, None when nothing sets it."""
@@ -68,7 +79,9 @@ def _workload(
         scenario.constants.update(kernel.givens())
     elif kernel is not None:
         with faults.at(("workload", "kernel")):
-            scenario.constants.update(kernel_columns(plugins.get(contract.Kernel, kernel)))
+            scenario.constants.update(
+                kernel_columns(scenario.record(contract.Kernel, kernel, faults))
+            )
     scenario.constants.update(workload.givens())
     if workload.chained or "workload.chained" in axes:
         scenario.constants["workload_chained"] = float(workload.chained)
@@ -87,7 +100,7 @@ def _interface(
         record = contract.Interface(name="defined in the study")
         if written.device is not None:
             with faults.at(("interface", "device")):
-                record = plugins.get(contract.Interface, written.device)
+                record = scenario.record(contract.Interface, written.device, faults)
         scenario.constants.update(interface_columns(record))
         _note_assumptions([record], written, scenario)
     _override(written, scenario)
@@ -136,7 +149,7 @@ def _budget(
         _record_axis(path, platforms, contract.Platform, platform_columns, scenario, faults)
     elif written.platform is not None:
         with faults.at(("budget", "platform")):
-            platform = plugins.get(contract.Platform, written.platform)
+            platform = scenario.record(contract.Platform, written.platform, faults)
             scenario.constants.update(
                 {
                     name: value
@@ -248,13 +261,24 @@ def _record_axis(
         expand([name for name in names if isinstance(name, str)], lambda name: name, integer=False)
     for position, name in enumerate(names):
         with faults.at((*where, position) if isinstance(written, list) else where):
-            found.append(plugins.get(kind, str(name)))
+            found.append(scenario.record(kind, str(name), faults))
     rows = [columns_of(record) for record in found]
     if len(rows) != len(names) or not rows:
+        return []
+    shared = _shared([record.name for record in found])
+    if shared is not None:
+        place = (*where, shared) if isinstance(written, list) else where
+        rule = f"another of the choices is called {found[shared].name!r} too"
+        faults.add(place, rule, "give the record another name")
         return []
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     scenario.axes.append(choices(path, columns, [record.name for record in found]))
     return found
+
+
+def _shared(names: Sequence[str]) -> int | None:
+    """Return the position of the first name that stood before, None when all differ."""
+    return next((place for place, name in enumerate(names) if name in names[:place]), None)
 
 
 def to_columns(constants: Mapping[str, float]) -> dict[str, contract.Column]:

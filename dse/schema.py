@@ -61,10 +61,28 @@ class Workload(Section):
     ] = None
 
 
-class Stage(Section):
-    """One fleet of the chain: instances of designs of one core family."""
+Columns = Annotated[
+    dict[str, str],
+    Field(description="What columns are to be called: name with its unit -> header in the file"),
+]
 
-    core: Annotated[str, Field(description="Core family; `dse list` shows them")]
+
+class Stage(Section):
+    """One fleet of the chain: instances of designs of one core family, or of one table."""
+
+    core: Annotated[str | None, Field(description="Core family; `dse list` shows them")] = None
+    table: Annotated[
+        str | None, Field(description="CSV file of designs, beside the study, in place of `core`")
+    ] = None
+    columns: Columns = Field(default_factory=dict)
+    values: Annotated[
+        dict[str, int | float | str],
+        Field(description="Figures that the table lacks, the same for every design"),
+    ] = Field(default_factory=dict)
+    uncertainty: Annotated[
+        dict[str, int | float | str],
+        Field(description="Relative standard uncertainty of figures: {area: 10 %}"),
+    ] = Field(default_factory=dict)
     name: Annotated[
         str | None,
         Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", description="Prefix of its columns; the core"),
@@ -74,7 +92,8 @@ class Stage(Section):
         list[str] | None, Field(min_length=1, description="Designs to consider; all of them")
     ] = None
     parameters: Annotated[
-        dict[str, Values], Field(description="Values of a law's parameters, and of options")
+        dict[str, Values],
+        Field(description="Values of a law's parameters, of options, or of columns of a table"),
     ] = Field(default_factory=dict)
     fleet: Annotated[
         Literal["single", "mixed"],
@@ -91,6 +110,26 @@ class Stage(Section):
     clock: Annotated[
         Values | None,
         Field(description="`meet` the rate, or fractions of the top clock to run at"),
+    ] = None
+
+    @field_validator("designs", mode="before")
+    @classmethod
+    def _one_design(cls, written: Any) -> Any:
+        single = isinstance(written, str | int | float) and not isinstance(written, bool)
+        return [str(written)] if single else written
+
+
+class Evaluated(Section):
+    """Designs that are evaluated already: a row each, with any parameters and any metrics."""
+
+    table: Annotated[str, Field(description="CSV file, beside the study")]
+    columns: Columns = Field(default_factory=dict)
+    parameters: Annotated[
+        dict[str, Values], Field(description="Values of columns to consider; all of them")
+    ] = Field(default_factory=dict)
+    only: Annotated[
+        list[str | int | float] | None,
+        Field(min_length=1, description="Designs to consider, by name; all of them"),
     ] = None
 
 
@@ -229,6 +268,11 @@ class Study(Section):
     question: Annotated[str | None, Field(description="The question in plain words")] = None
     workload: Workload = Field(default_factory=Workload)
     stages: list[Stage] = Field(default_factory=list)
+    designs: Annotated[
+        Annotated[Evaluated, Tag("range")] | Annotated[str | None, Tag("one")],
+        Discriminator(form),
+        Field(description="CSV file of designs evaluated already, in place of `stages`"),
+    ] = None
     interface: Interface | None = None
     budget: Budget = Field(default_factory=Budget)
     axes: Annotated[

@@ -12,6 +12,7 @@ import numpy as np
 from dse import schema
 from dse.axes import choices, counted, expand
 from dse.designs import choose
+from dse.document import stage_name
 from dse.errors import UnitError
 from dse.faults import Faults, Path
 from dse.fleet import ROUNDING, Designs, Stage
@@ -35,7 +36,7 @@ def build(study: schema.Study, scenario: Scenario, faults: Faults) -> list[Built
     names: set[str] = set()
     for position, written in enumerate(study.stages):
         path = ("stages", position)
-        name = written.name or written.core
+        name = stage_name(vars(written)) or f"stage_{position + 1}"
         if name in names:
             faults.add(
                 path,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
-from dse import contract, document, plugins, schema, units
+from dse import contract, document, evaluated, plugins, schema, units
 from dse.axes import numeric
 from dse.document import Document
 from dse.errors import StudyError, UnitError, nearest
@@ -15,6 +16,7 @@ from dse.faults import Faults, validate
 from dse.fields import unit_of
 from dse.fleet import STAGE_COLUMNS
 from dse.graph import Graph, explain_missing, wire
+from dse.inputs import Input
 from dse.problem import Constraint, Goal, Problem
 from dse.scenario import Scenario, field_path, resolve, to_columns
 from dse.search import METHODS, SearchSettings
@@ -36,6 +38,8 @@ class Study:
         What is searched, and how.
     notes
         Assumptions that stand behind the numbers.
+    inputs
+        Tables that the study names, by the name as written.
     """
 
     document: Document
@@ -43,6 +47,7 @@ class Study:
     problem: Problem
     settings: SearchSettings
     notes: tuple[str, ...]
+    inputs: Mapping[str, Input] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -78,13 +83,16 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
     """
     counts: dict[str, dict[str, str]] = {}
     for name, value in overrides:
+        if name == evaluated.DESIGN and found.data.get("designs"):
+            found = evaluated.only(found, value)
+            continue
         stage, _, rest = name.partition(".")
         if stage in _stage_names(found) and not _is_stage_field(rest):
             counts.setdefault(stage, {})[rest] = value
             continue
         found = document.override(found, _settable(found, name), value)
     for stage, fleet in counts.items():
-        written = ", ".join(f"{design}: {count}" for design, count in fleet.items())
+        written = ", ".join(f"{json.dumps(design)}: {count}" for design, count in fleet.items())
         found = document.override(found, f"stages.{stage}.counts", f"{{{written}}}")
     return found
 
@@ -92,7 +100,7 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
 def _stage_names(found: Document) -> list[str]:
     stages = found.data.get("stages")
     items = [item for item in stages if isinstance(item, dict)] if isinstance(stages, list) else []
-    return [str(item.get("name") or item.get("core")) for item in items]
+    return [str(document.stage_name(item)) for item in items]
 
 
 def _is_stage_field(name: str) -> bool:
@@ -123,6 +131,8 @@ def prepare(found: Document) -> Study:
     """
     written = validate(found)
     faults = Faults(found)
+    if written.designs is not None:
+        return _over_designs(found, written, faults)
     scenario = resolve(written, faults)
     built = build(written, scenario, faults)
     _check_parts(written, faults)
@@ -145,7 +155,26 @@ def prepare(found: Document) -> Study:
         constraints,
         tuple(plugins.records(contract.Requirement).values()),
     )
-    return Study(found, _question(written, found), problem, _settings(written), _notes(scenario))
+    return _ready(found, written, problem, scenario)
+
+
+def _over_designs(found: Document, written: schema.Study, faults: Faults) -> Study:
+    """Return a study over designs that are evaluated already."""
+    scenario = Scenario()
+    _check_method(written, faults)
+    space, graph = evaluated.space(written, scenario, faults)
+    quantities = {quantity.name: quantity for quantity in graph.objectives}
+    written = evaluated.with_quantities(written, quantities)
+    goals = _goals(written, graph, quantities, faults)
+    numbers = [name for name, quantity in quantities.items() if not quantity.labels]
+    constraints = _constraints(written, numbers, faults)
+    faults.raise_any()
+    return _ready(found, written, Problem(space, (), graph, goals, constraints), scenario)
+
+
+def _ready(found: Document, written: schema.Study, problem: Problem, scenario: Scenario) -> Study:
+    question, notes = _question(written, found), _notes(scenario)
+    return Study(found, question, problem, _settings(written), notes, scenario.inputs)
 
 
 def _check_parts(written: schema.Study, faults: Faults) -> None:
@@ -153,7 +182,7 @@ def _check_parts(written: schema.Study, faults: Faults) -> None:
     if not written.stages and not platforms:
         faults.add(
             ("stages",),
-            "a study needs `stages`, or budget.platform to compare platforms",
+            "a study needs `stages`, or budget.platform to compare platforms, or `designs`",
             "add for instance `stages: [{core: NAME}]`; `dse list cores` shows the names",
             "it is missing",
         )
@@ -162,6 +191,10 @@ def _check_parts(written: schema.Study, faults: Faults) -> None:
             path = ("budget", name) if getattr(written.budget, name) else ("axes", f"budget.{name}")
             rule = "it describes platforms that are compared, and this study has stages"
             faults.add(path, rule, "remove it, or the stages")
+    _check_method(written, faults)
+
+
+def _check_method(written: schema.Study, faults: Faults) -> None:
     if written.search.method not in METHODS:
         rule = "this search method is not known"
         faults.add(("search", "method"), rule, nearest(written.search.method, METHODS))

@@ -100,10 +100,13 @@ def join(tables: list[Table]) -> Table:
     columns = list(dict.fromkeys(name for entry in tables for name in entry))
     joined: Table = {}
     for name in columns:
+        kinds = {entry[name].dtype for entry in tables if name in entry}
+        counts = "." in name and all(kind.kind == "i" for kind in kinds)
+        empty = 0 if counts else 0.0 if "." in name else np.nan
         parts = []
         for entry in tables:
             length = len(next(iter(entry.values()), ()))
-            parts.append(entry.get(name, np.full(length, 0.0 if "." in name else np.nan)))
+            parts.append(entry.get(name, np.full(length, empty)))
         joined[name] = np.concatenate(parts)
     return joined
 

@@ -64,8 +64,11 @@ def explain(problem: Problem) -> Explanation:
 
 
 def _inputs(problem: Problem, index: np.ndarray) -> Iterator[Term]:
+    quantities = {quantity.name for quantity in problem.quantities}
     for name, column in sorted(problem.space.columns(index).items()):
-        if "." not in name:  # counts and choices of a stage are in the design's name
+        if (
+            "." not in name and name not in quantities
+        ):  # counts and choices of a stage are in the design's name
             yield Term(name, _choice(name, float(column[0])), f"given: {field_path(name)}")
 
 
@@ -81,12 +84,13 @@ def _stages(problem: Problem, index: np.ndarray) -> Iterator[Term]:
 def _quantities(problem: Problem, index: np.ndarray) -> Iterator[Term]:
     columns = problem.terms(index)
     quantities = {quantity.name: quantity for quantity in problem.quantities}
-    for step in problem.graph.steps:
-        quantity = quantities[step.name]
-        value = float(np.asarray(columns[step.name]).flat[0])
+    takes = {step.name: step.arguments for step in problem.graph.steps}
+    for name in takes or quantities:  # designs evaluated already have quantities without steps
+        quantity = quantities[name]
+        value = float(np.asarray(columns[name]).flat[0])
         exists = bool(quantity.labels) and not math.isnan(value)
         shown = quantity.labels[int(value)] if exists else value
-        yield Term(step.name, shown, quantity.summary, step.arguments, quantity.source)
+        yield Term(name, shown, quantity.summary, takes.get(name, ()), quantity.source)
 
 
 def _choice(column: str, value: float) -> float | str:

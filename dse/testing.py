@@ -48,6 +48,11 @@ def check_objective(objective: Objective, *, ranges: Ranges | None = None) -> No
     require(bool(objective.source.strip()), f"{where}: no source; name the paper or the reason")
     _check_wiring(objective, where)
     check_units((objective.name,), where)
+    require(
+        len(objective.limits) in (0, len(objective.labels)),
+        f"{where}: says what {len(objective.limits)} of its {len(objective.labels)} labels limit; "
+        "give one limit per label",
+    )
     for values in _batches(objective, where, ranges or {}):
         known = values[~np.isnan(values)]
         require(
@@ -104,11 +109,8 @@ def _batches(plugin: Objective | Requirement, where: str, ranges: Ranges) -> Ite
 def _check_at_least(requirement: Requirement, where: str, ranges: Ranges) -> None:
     """Raise AssertionError when the requirement is met below a bound that it declares."""
     names = sum(argument_names(requirement), ())
-    for low, high in requirement.at_least.items():
-        require(
-            low in names and high in names,
-            f"{where}: declares that {low!r} reaches {high!r}; both must be arguments",
-        )
+    low, high = requirement.quantity, requirement.at_least
+    if high and low in names and high in names:
         given = probe.arguments(names, np.random.default_rng(_SEED), _PAIRS, 1, ranges)
         met = _evaluated(requirement, given, where) <= 0
         require(

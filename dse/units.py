@@ -115,6 +115,17 @@ def parse_any(text: str | float) -> tuple[float, str]:
     return _to_float(number, factor), written
 
 
+def factor(unit: str) -> tuple[Fraction, str]:
+    """Return what a value in a written unit is multiplied by, and the suffix of the SI unit.
+
+    Examples
+    --------
+    >>> factor("mW"), factor("Gbps")
+    ((Fraction(1, 1000), 'w'), (Fraction(1000000000, 1), 'bit_per_s'))
+    """
+    return _unit(unit, "")
+
+
 def scale(values: Iterable[float], name: str) -> tuple[float, str]:
     """Return one factor and unit label that suit a column in SI: divide by the factor.
 
@@ -153,6 +164,13 @@ def show(value: float, name: str) -> str:
 def exact(value: float, name: str) -> str:
     """Return text that `parse` reads back as exactly `value`."""
     return f"{float(value)!r} {label(name)}".rstrip()
+
+
+def written(value: float, name: str) -> str | float:
+    """Return a value to twelve digits for a file: with its unit and a customary prefix, if any."""
+    factor, unit = scale([value], name)
+    text = f"{value / factor:.12g}"
+    return f"{text} {unit}" if unit else float(text)
 
 
 def example(name: str) -> str:

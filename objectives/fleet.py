@@ -82,6 +82,7 @@ objectives = (
         function=area_m2,
         source="fleet and buffers add",
         rises_with=("fleet_area_m2", "buffer_area_m2"),
+        told=True,
     ),
     Objective(
         function=capacity_bit_per_s,

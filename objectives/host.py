@@ -73,6 +73,7 @@ objectives = (
     Objective(
         function=host_cores,
         source="Sriraman & Dhanotia, ASPLOS 2020",
+        told=True,
         rises_with=(
             "throughput_bit_per_s",
             "overhead_s",
@@ -112,5 +113,7 @@ requirements = (
         rule="busy host cores are at most interface.host_cores",
         rises_with=("host_cores",),
         falls_with=("interface_host_cores",),
+        quantity="host_cores",
+        at_most="interface_host_cores",
     ),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import Column, Guard, Objective, Requirement
+from dse.contract import Column, Guard, Objective, Requirement, Threshold
 from objectives.logca import break_even_granularity
 
 LOGCA = "Altaf & Wood, ISCA 2017, eqs 1, 2 and 8"
@@ -211,14 +211,30 @@ _CLOCK = ("interface_host_clock_hz",)
 _LINK = ("interface_link_byte_per_cycle", "interface_link_byte_per_s")
 
 objectives = (
-    Objective(function=offload_latency_s, source=LOGCA, rises_with=("transfer_s", "accelerator_s")),
+    Objective(
+        function=offload_latency_s,
+        source=LOGCA,
+        rises_with=("transfer_s", "accelerator_s"),
+        told=True,
+    ),
     Objective(
         function=speedup,
         source=LOGCA,
         rises_with=("host_time_s",),
         falls_with=("offload_latency_s",),
+        told=True,
     ),
-    Objective(function=break_even_byte, source="Altaf & Wood, ISCA 2017, eq. 5", partial=True),
+    Objective(
+        function=break_even_byte,
+        source="Altaf & Wood, ISCA 2017, eq. 5",
+        partial=True,
+        threshold=Threshold(
+            column="workload_granularity_byte",
+            above="use the accelerator",
+            below="leave the work on the host",
+            never="the host is faster at every granularity",
+        ),
+    ),
     Objective(function=overhead_s, source=LOGCA, rises_with=_SET_UP, falls_with=_CLOCK),
     Objective(function=fixed_latency_s, source=LOGCA, rises_with=_CROSSING, falls_with=_CLOCK),
     Objective(function=latency_s_per_byte, source=LOGCA, rises_with=_PER_BYTE, falls_with=_CLOCK),
@@ -281,6 +297,8 @@ requirements = (
         rule="interface.in_flight is at most interface.max_in_flight",
         rises_with=("interface_in_flight",),
         falls_with=("interface_max_in_flight",),
+        quantity="interface_in_flight",
+        at_most="interface_max_in_flight",
     ),
 )
 

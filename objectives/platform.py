@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import Column, Objective
+from dse.contract import Column, Limit, Objective
 from objectives import platform_figures
 from objectives.energy_roofline import REGIMES, EnergyRoofline, Values
 from objectives.platform_figures import SOURCE, where
@@ -172,6 +172,7 @@ objectives: tuple[Objective, ...] = (
         source=f"{SOURCE}, eqs. 1 and 3 (eq. 7)",
         partial=True,
         rises_with=(*_RATES, "budget_constant_power_w", "budget_copies"),
+        told=True,
     ),
     Objective(
         function=platform_peak_power_w,
@@ -184,12 +185,19 @@ objectives: tuple[Objective, ...] = (
         source=f"{SOURCE}, eqs. 5 to 7",
         labels=REGIMES,
         partial=True,
+        limits=(
+            Limit(words="memory bandwidth"),
+            Limit(words="the power cap"),
+            Limit(words="compute"),
+        ),
+        limited="platform_performance_op_per_s",
     ),
     Objective(
         function=platform_performance_op_per_s,
         source=f"{SOURCE}, eq. 4",
         partial=True,
         rises_with=("workload_intensity_op_per_byte", "platform_memory_byte_per_s"),
+        told=True,
     ),
     Objective(
         function=platform_efficiency_op_per_j,
@@ -197,6 +205,7 @@ objectives: tuple[Objective, ...] = (
         partial=True,
         rises_with=("platform_performance_op_per_s",),
         falls_with=("platform_power_w",),
+        told=True,
     ),
     Objective(
         function=platform_energy_j_per_byte,

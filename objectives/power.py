@@ -150,18 +150,23 @@ def power_stays_under_the_cap(
 
 objectives = (
     Objective(
-        function=power_w, source=BATTLE_HEMPSTEAD, rises_with=("dynamic_power_w", "leakage_power_w")
+        function=power_w,
+        source=BATTLE_HEMPSTEAD,
+        rises_with=("dynamic_power_w", "leakage_power_w"),
+        told=True,
     ),
     Objective(
         function=total_power_w,
         source="everything that draws power",
         rises_with=("power_w", "host_power_w", "memory_power_w", "budget_constant_power_w"),
+        told=True,
     ),
     Objective(
         function=energy_j_per_bit,
         source=ROOFLINE,
         rises_with=("total_power_w",),
         falls_with=("throughput_bit_per_s",),
+        told=True,
     ),
     Objective(
         function=dynamic_power_w,

@@ -11,7 +11,7 @@ from typing import cast
 
 import numpy as np
 
-from dse.contract import Column, Guard, Objective, Requirement
+from dse.contract import Column, Guard, Limit, Objective, Requirement
 from objectives.chain import Stages, largest, least
 
 BOUNDS = ("compute", "link", "power", "offload", "dependence")
@@ -186,6 +186,7 @@ objectives = (
         source=BATTLE_HEMPSTEAD,
         rises_with=("rate_limit_bit_per_s", "workload_rate_bit_per_s"),
         at_most=("stage_capacity_bit_per_s",),
+        told=True,
     ),
     Objective(
         function=task_throughput_task_per_s,
@@ -193,8 +194,23 @@ objectives = (
         rises_with=("throughput_bit_per_s",),
         falls_with=("stage_payload_bit",),
     ),
-    Objective(function=bound, source=ROOFLINE, labels=BOUNDS),
-    Objective(function=clock_hz, source=BATTLE_HEMPSTEAD),
+    Objective(
+        function=bound,
+        source=ROOFLINE,
+        labels=BOUNDS,
+        limits=(
+            Limit(words="compute", quantities=("peak_bit_per_s",)),
+            Limit(
+                words="the link or memory",
+                quantities=("link_limit_bit_per_s", "memory_limit_bit_per_s"),
+            ),
+            Limit(words="the power cap", quantities=("power_limit_bit_per_s",)),
+            Limit(words="offload overhead", quantities=("offload_limit_bit_per_s",)),
+            Limit(words="dependence", quantities=("dependence_limit_bit_per_s",)),
+        ),
+        limited="throughput_bit_per_s",
+    ),
+    Objective(function=clock_hz, source=BATTLE_HEMPSTEAD, told=True),
     Objective(function=clock_fraction, source=BATTLE_HEMPSTEAD),
     Objective(
         function=utilisation,
@@ -231,7 +247,8 @@ requirements = (
         rule="the throughput reaches workload.rate",
         rises_with=("workload_rate_bit_per_s",),
         falls_with=("throughput_bit_per_s",),
-        at_least={"throughput_bit_per_s": "workload_rate_bit_per_s"},
+        quantity="throughput_bit_per_s",
+        at_least="workload_rate_bit_per_s",
     ),
 )
 

@@ -20,6 +20,7 @@ SOURCES = {
 ONLY_USERS = {
     "importlib.metadata": {"dse.plugins", "dse.result", "dse.cli.app"},
     "matplotlib": {
+        "dse.fit_plots",
         "dse.labels",
         "dse.plots",
         "dse.sheets",

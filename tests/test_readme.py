@@ -14,7 +14,7 @@ import pytest
 from dse import study
 from tests.conftest import ROOT
 
-PAGES = ("README.md", "docs/studies.md")
+PAGES = ("README.md", "docs/studies.md", "docs/answers.md")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

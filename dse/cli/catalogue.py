@@ -19,14 +19,16 @@ def list_(
         ),
     ] = None,
 ) -> None:
-    """List what a study can name, with sources."""
+    """List what a study can name, with sources; also the records in ./records."""
     from dse import inventory
 
     inventory.list_(kind)
 
 
 @app.command()
-def show(name: Annotated[str, typer.Argument(help="A name that `dse list` shows.")]) -> None:
+def show(
+    name: Annotated[str, typer.Argument(help="A name that `dse list` shows, or a record file.")],
+) -> None:
     """Show one core, interface, kernel, platform, objective or method in full."""
     from dse import inventory
 

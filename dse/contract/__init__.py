@@ -185,6 +185,31 @@ class Platform:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Limit:
+    """What a label of a categorical quantity stands for, in words: ``the power cap``.
+
+    `quantities` are the limits behind it, of which the least counts; a study may lack some.
+    """
+
+    words: str
+    quantities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Threshold:
+    """What a quantity advises about an input: do `above` from its value on, else `below`.
+
+    `column` is the input, for instance ``workload_granularity_byte``; `never` is said where
+    the quantity does not exist.
+    """
+
+    column: str
+    above: str
+    below: str
+    never: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Objective:
     """A quantity of a design: a pure function of columns, named after the function.
 
@@ -210,6 +235,13 @@ class Objective:
         exact composition of fronts relies on them.
     at_most
         Columns that the quantity never exceeds, each stage's if staged; proven like the above.
+    told
+        True for a quantity that belongs into every answer about a design.
+    limits, limited
+        For a categorical quantity that tells what limits a design: one `Limit` per label, and
+        the quantity that they limit.
+    threshold
+        For a quantity from which on something pays: what to do on either side of it.
     """
 
     function: Callable[..., Column]
@@ -221,6 +253,10 @@ class Objective:
     rises_with: tuple[str, ...] = field(default=())
     falls_with: tuple[str, ...] = field(default=())
     at_most: tuple[str, ...] = field(default=())
+    told: bool = False
+    limits: tuple[Limit, ...] = field(default=(), repr=False)
+    limited: str = ""
+    threshold: Threshold | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -239,15 +275,18 @@ class Requirement:
 
     The violation is relative (1.0 means off by the whole bound), so that violations of
     different requirements can be compared.  `rule` says it in words.  `rises_with` and
-    `falls_with` are those of an `Objective`; `at_least` maps quantities to columns that they
-    reach in every design that meets the requirement.
+    `falls_with` are those of an `Objective`.  A requirement that bounds a `quantity` names the
+    column that it is to be `at_most` or `at_least`: every design that meets it keeps to that,
+    and an answer can tell both numbers.
     """
 
     function: Callable[..., Column]
     rule: str
     rises_with: tuple[str, ...] = field(default=())
     falls_with: tuple[str, ...] = field(default=())
-    at_least: Mapping[str, str] = field(default_factory=dict)
+    quantity: str = ""
+    at_most: str = ""
+    at_least: str = ""
 
     @property
     def name(self) -> str:

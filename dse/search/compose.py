@@ -36,7 +36,7 @@ RANDOM = 2048
 """Designs drawn at random, which show what the space is like."""
 
 FEW_ROWS = 200_000
-MOST_ROWS = 4_000_000
+MOST_ROWS = 1_000_000
 """Partial designs held at once, of one stage alone and in all; a study that needs more is not
 composed."""
 
