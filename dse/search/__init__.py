@@ -68,7 +68,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             budget=EXACT_LIMIT,
         ),
         "enumerate": Method(
-            description="the proven front: every design is evaluated",
+            description="the proven front: every design is evaluated or ruled out",
             budget=EXACT_LIMIT,
         ),
         "compose": Method(

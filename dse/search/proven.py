@@ -82,7 +82,12 @@ def _refusal(problem: Problem, error: NotComposedError) -> str:
 def _enumerate(problem: Problem, progress: Progress | None, reason: str) -> Outcome:
     archive = Archive(problem, total=problem.size, progress=progress)
     exact.enumerate_all(archive)
-    return archive.outcome(Certificate(way="enumerated", reason=reason))
+    decided = archive.decided
+    return archive.outcome(
+        Certificate(
+            way="enumerated", reason=reason, dominated=decided[True], infeasible=decided[False]
+        )
+    )
 
 
 def _compose(problem: Problem, progress: Progress | None, reason: str) -> Outcome:
