@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse import document, study, tables
 from dse.document import Document
@@ -97,7 +98,7 @@ def find(problem: Problem, rows: tuple[Row, ...]) -> Index:
         for place, axis in enumerate(problem.space.axes):
             try:
                 written = tables.axis_text(problem, axis, row)
-                index[number, place] = _position(written, tables.axis_values(axis).tolist())
+                index[number, place] = _position(written, tables.axis_values(axis))
             except (KeyError, ValueError) as error:
                 raise OutputError(
                     f"row {number + 1} of the front is no design of its study: {axis.name}: {error}"
@@ -105,12 +106,12 @@ def find(problem: Problem, rows: tuple[Row, ...]) -> Index:
     return index
 
 
-def _position(written: str, values: list[Any]) -> int:
+def _position(written: str, values: NDArray[Any]) -> int:
     """Return where a value stands among those of an axis."""
-    for position, value in enumerate(values):
-        if _same(written, value):
-            return position
-    raise ValueError(f"{written!r} is not among its values")
+    found = np.flatnonzero(values == (written if values.dtype == object else float(written)))
+    if not len(found):
+        raise ValueError(f"{written!r} is not among its values")
+    return int(found[0])
 
 
 def _same(written: str, value: Any) -> bool:

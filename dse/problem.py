@@ -104,6 +104,16 @@ class Problem:
         """Which axes have an order."""
         return tuple(axis.ordered for axis in self.space.axes)
 
+    @cached_property
+    def coordinates(self) -> tuple[Column | None, ...]:
+        """Where the values of each axis lie on its scale, in [0, 1]; None for choices."""
+        return tuple(axis.coordinates for axis in self.space.axes)
+
+    @cached_property
+    def continuous(self) -> tuple[str, ...]:
+        """Names of the axes that stand for a whole range."""
+        return tuple(axis.name for axis in self.space.axes if axis.continuous)
+
     @property
     def objective_count(self) -> int:
         """Number of objectives."""

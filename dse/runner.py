@@ -127,10 +127,10 @@ def solve(prepared: Study, options: Options, progress: Progress | None) -> Answe
 
 
 def _exact_front(problem: Problem, outcome: Outcome) -> np.ndarray | None:
-    """Return the losses of the exact front, None when the space is too large to enumerate."""
+    """Return the losses of the exact front, None when the space cannot be enumerated."""
     if outcome.exact:
         return outcome.front_loss
-    if problem.size > ENUMERABLE:
+    if problem.continuous or problem.size > ENUMERABLE:
         return None
     exact = search.run(problem, search.SearchSettings(method="exact"), None)
     return exact.front_loss

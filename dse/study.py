@@ -270,6 +270,8 @@ def sweep_of(found: Document) -> Sweep | None:
     with faults.at(("sweep", path)):
         if unit is not None:
             axis, column = numeric(path, unit, values)
+            if axis.continuous:
+                raise UnitError("a sweep takes its values in turn", "give `points`")
             numbers = tuple(float(value) for value in axis.columns[column])
             shown = tuple(units.exact(value, column) for value in numbers)
             sweep = Sweep(path, column, numbers, shown)

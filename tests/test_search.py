@@ -33,10 +33,14 @@ class Synthetic:
     constraint_names: tuple[str, ...] = ()
     ordered: tuple[bool, ...] = ()
     seen: list = field(default_factory=list)
+    continuous: tuple[str, ...] = ()
 
     def __post_init__(self):
         self.ordered = self.ordered or (True,) * len(self.sizes)
         self.size = math.prod(self.sizes)
+        scales = (np.linspace(0, 1, size) for size in self.sizes)
+        pairs = zip(scales, self.ordered, strict=True)
+        self.coordinates = tuple(scale if ordered else None for scale, ordered in pairs)
         self.objective_count = self.losses(np.zeros((1, len(self.sizes)), int)).shape[1]
 
     def evaluate(self, points):

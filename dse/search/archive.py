@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.contract import Column
 from dse.errors import ContractError
 from dse.front import dominated, nondominated
 from dse.search.outcome import Outcome
@@ -55,6 +56,14 @@ class Problem(Protocol):
     @property
     def ordered(self) -> tuple[bool, ...]:
         """Which axes have an order."""
+
+    @property
+    def coordinates(self) -> tuple[Column | None, ...]:
+        """Where the values of each axis lie on its scale, rising in [0, 1]; None for choices."""
+
+    @property
+    def continuous(self) -> tuple[str, ...]:
+        """Names of the axes whose values stand for a whole range."""
 
     @property
     def size(self) -> int:
@@ -161,7 +170,7 @@ class Archive:
             sample_index=sample[_lexicographic(sample)],
             evaluated=self.evaluated,
             feasible=self.feasible,
-            exact=self.evaluated == self.problem.size,
+            exact=self.evaluated == self.problem.size and not self.problem.continuous,
             nearest_index=None if nearest is None else np.array(nearest[1], dtype=np.int64),
             nearest_violation=None if nearest is None else nearest[2],
             satisfied=frozenset() if self.feasible else frozenset(self._satisfied),
