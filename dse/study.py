@@ -234,7 +234,11 @@ def _constraints(
 def _settings(written: schema.Study) -> SearchSettings:
     search = written.search
     return SearchSettings(
-        method=search.method, budget=search.budget, seed=search.seed, population=search.population
+        method=search.method,
+        budget=search.budget,
+        seed=search.seed,
+        population=search.population,
+        warm_start=search.warm_start,
     )
 
 

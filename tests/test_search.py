@@ -259,10 +259,12 @@ def test_a_generation_holds_new_designs_only(method):
 
 
 def test_a_mutation_steps_along_an_order_and_jumps_where_there_is_none():
-    from dse.search.pymoo_methods import _IndexMutation
+    from dse.search.pymoo_methods import _MixedMutation
+    from dse.search.scales import Scales
 
     sizes, start = (1, 1000, 4), np.tile([0, 500, 2], (6_000, 1))
-    mutation = _IndexMutation(sizes, (True, True, False))
+    problem = Synthetic(sizes, lambda index: index, ordered=(True, True, False))
+    mutation = _MixedMutation(sizes, Scales(problem))
     after = mutation._do(None, start, random_state=np.random.default_rng(0))
     changed = after != start
     assert ((after >= 0) & (after < sizes)).all()

@@ -11,6 +11,7 @@ from dse.errors import Fault, StudyError, UnknownPluginError, nearest
 from dse.search import exact
 from dse.search.archive import Archive, Evaluation, Problem, Progress
 from dse.search.outcome import Outcome
+from dse.search.warm_start import coarse
 
 __all__ = [
     "EXACT_LIMIT",
@@ -28,6 +29,9 @@ __all__ = [
 
 EXACT_LIMIT = 200_000_000
 """Largest space that the exact method enumerates unless told otherwise."""
+
+WARM_SHARE = 0.1
+"""Share of the budget that a warm start spends on a coarse grid of the space."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +57,7 @@ class Method:
     population: int = 100
 
     def load(self) -> Callable[..., None]:
-        """Import the function: ``(archive, *, seed, population) -> None``."""
+        """Import the function: ``(archive, *, seed, population, start) -> None``."""
         function: Callable[..., None] = getattr(import_module(self.module), self.function)
         return function
 
@@ -129,6 +133,8 @@ class SearchSettings:
         Designs per generation (or batch); None for the method's own default.
     limit
         Largest space that the exact method takes on.
+    warm_start
+        Heuristics begin with the corners and a coarse grid of the space.
     """
 
     method: str = "exact"
@@ -136,6 +142,7 @@ class SearchSettings:
     seed: int = 0
     population: int | None = None
     limit: int = EXACT_LIMIT
+    warm_start: bool = True
 
     def __post_init__(self) -> None:
         """Refuse an unknown method and numbers out of range."""
@@ -179,7 +186,9 @@ def run(problem: Problem, settings: SearchSettings, progress: Progress | None = 
     else:
         archive = Archive(problem, total=total, progress=progress)
         population = max(2, min(settings.population or method.population, total))
-        method.load()(archive, seed=settings.seed, population=population)
+        count = int(total * WARM_SHARE) if settings.warm_start else 0
+        start = coarse(problem, count)
+        method.load()(archive, seed=settings.seed, population=population, start=start)
     return archive.outcome()
 
 
