@@ -31,7 +31,8 @@ EXACT_LIMIT = 200_000_000
 """Largest space that the exact method enumerates unless told otherwise."""
 
 WARM_SHARE = 0.1
-"""Share of the budget that a warm start spends on a coarse grid of the space."""
+WARM_POPULATIONS = 10
+"""A warm start takes this share of the budget, and at most so many populations."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,8 +187,8 @@ def run(problem: Problem, settings: SearchSettings, progress: Progress | None = 
     else:
         archive = Archive(problem, total=total, progress=progress)
         population = max(2, min(settings.population or method.population, total))
-        count = int(total * WARM_SHARE) if settings.warm_start else 0
-        start = coarse(problem, count)
+        warm = min(int(total * WARM_SHARE), WARM_POPULATIONS * population)
+        start = coarse(problem, warm if settings.warm_start else 0)
         method.load()(archive, seed=settings.seed, population=population, start=start)
     return archive.outcome()
 
