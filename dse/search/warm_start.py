@@ -17,12 +17,14 @@ def coarse(problem: Problem, count: int) -> Index:
     rest of `count` is a grid that gives every axis as many values as fit, evenly on its scale.
     """
     sizes = np.array(problem.sizes, dtype=np.int64)
-    corners = _corners(sizes)
+    corners = _distinct(_corners(sizes))
     levels = _levels(sizes, count - len(corners))
     grid = _grid(problem, levels) if levels is not None else corners[:0]
-    rows = np.concatenate([corners, grid])
-    first = np.sort(np.unique(rows, axis=0, return_index=True)[1])
-    return rows[first][:count]
+    return _distinct(np.concatenate([corners, grid]))[:count]
+
+
+def _distinct(rows: Index) -> Index:
+    return rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
 
 
 def _corners(sizes: NDArray[np.int64]) -> Index:
