@@ -78,6 +78,11 @@ class Expression:
             )
         return self._broadcast(_violation, columns)
 
+    def violation_bounds(self, columns: Mapping[str, Any]) -> Any:
+        """Return `violation` of columns that may be intervals, without broadcasting them."""
+        with np.errstate(all="ignore"):
+            return _violation(self.tree, columns)
+
     def value(self, columns: Mapping[str, Column]) -> Column:
         """Return the value of an arithmetic expression for each design, in SI.
 

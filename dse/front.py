@@ -65,6 +65,18 @@ def dominated(loss: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.
     return worse
 
 
+def survivors(loss: NDArray[np.float64], pivots: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the rows of `loss`, (n, m), that no pivot dominates."""
+    rows = np.arange(len(loss))
+    for pivot in pivots:
+        loss = np.asfortranarray(loss)  # columns are compared one after the other
+        beaten = dominated(loss, pivot)
+        if beaten.any():
+            alive = np.flatnonzero(~beaten)
+            rows, loss = rows[alive], loss[alive]
+    return rows
+
+
 def _hopeful(losses: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the rows that may be non-dominated: all but those that a few pivots dominate.
 
@@ -87,18 +99,8 @@ def _hopeful(losses: NDArray[np.float64]) -> NDArray[np.intp]:
         return every
     starts = range(0, len(losses), CHUNK)
     return np.concatenate(
-        [start + _survivors(losses[start : start + CHUNK], pivots) for start in starts]
+        [start + survivors(losses[start : start + CHUNK], pivots) for start in starts]
     )
-
-
-def _survivors(part: NDArray[np.float64], pivots: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the rows of `part` that no pivot dominates."""
-    part = np.asfortranarray(part)  # columns are compared one after the other
-    rows = np.arange(len(part))
-    for pivot in pivots:
-        alive = np.flatnonzero(~dominated(part, pivot))
-        rows, part = rows[alive], np.asfortranarray(part[alive])
-    return rows
 
 
 def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | None = None) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,8 @@ from dse.errors import ContractError
 from dse.expression import Expression
 from dse.fleet import STAGE_COLUMNS, Stage
 from dse.graph import Graph, Step, bind
-from dse.space import Block, Index, Space, as_index
+from dse.interval import bounds
+from dse.space import Index, Points, Space, as_index, coarse, spread
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,14 @@ class Evaluation:
     Attributes
     ----------
     points
-        Design points: an index (n, d), or a block of n designs.
+        Design points: an index (n, d), or a block or boxes of n designs.
     loss
         What is minimised, shape (n, m); maximised quantities with their sign flipped.
     violation
         Shape (n, k); a constraint holds where its column is <= 0.
     """
 
-    points: Index | Block
+    points: Points
     loss: NDArray[np.float64]
     violation: NDArray[np.float64]
 
@@ -62,6 +63,16 @@ class Evaluation:
     def feasible(self) -> NDArray[np.bool_]:
         """Designs that meet every constraint, shape (n,)."""
         return np.asarray((self.violation <= 0).all(axis=1))
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Least and most loss (n, m) and violation (n, k) of the designs of each cell; NaN: unknown."""
+
+    loss_low: NDArray[np.float64]
+    loss_high: NDArray[np.float64]
+    violation_low: NDArray[np.float64]
+    violation_high: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -167,7 +178,7 @@ class Problem:
             wanted.update(step.arguments)
         return self.graph.closure(wanted)
 
-    def evaluate(self, points: Index | Block) -> Evaluation:
+    def evaluate(self, points: Points) -> Evaluation:
         """Evaluate designs, one result per row of an index (n, d) or design of a block.
 
         Raises
@@ -180,10 +191,43 @@ class Problem:
         violation += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self._partial]
         violation += [rule.expression.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
-        shape = points.shape or (1,) if isinstance(points, Block) else (len(points),)
+        shape = _shape(points)
         evaluation = Evaluation(points, _matrix(loss, shape), _matrix(violation, shape))
         self._refuse_nonsense(evaluation)
         return evaluation
+
+    def coarse(self, steps: Sequence[int]) -> Problem:
+        """Return the problem of cells of `steps` consecutive values per axis, for `bounds`."""
+        return replace(self, space=coarse(self.space, steps))
+
+    def bounds(self, points: Points) -> Bounds:
+        """Return between which numbers losses and violations of all designs of cells lie.
+
+        Raises
+        ------
+        ContractError, TypeError
+            A function of the study cannot be bounded.
+        """
+        with np.errstate(all="ignore"):
+            columns = self._columns(points, self._search_plan, self._bound_requirements)
+            violation = [step(columns) for step in self._bound_requirements]
+            violation += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self._partial]
+            violation += [rule.expression.violation_bounds(columns) for rule in self.constraints]
+        goals = self.goals
+        loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in goals]
+        pairs = [bounds(column) for column in (*loss, *violation)]
+        low, high = (_matrix(side, _shape(points)) for side in zip(*pairs, strict=True))
+        count = len(goals)
+        return Bounds(low[:, :count], high[:, :count], low[:, count:], high[:, count:])
+
+    def spread(self, axis: int, step: int) -> float:
+        """Return how much columns differ among `step` consecutive values of an axis, 0 to 1.
+
+        The mean of (most - least) / most; 1 for an axis without an order.
+        """
+        if not self.ordered[axis]:
+            return 1.0
+        return spread(self.space.axes[axis], step)
 
     def describe(self, index: Index) -> dict[str, Column]:
         """Return every column of the designs `index`: inputs, stages and all quantities."""
@@ -213,7 +257,7 @@ class Problem:
 
     def _columns(
         self,
-        points: Index | Block,
+        points: Points,
         plan: Sequence[Step],
         requirements: Sequence[Step],
         changed: Mapping[str, Column] | None = None,
@@ -245,7 +289,7 @@ class Problem:
                 f"{self._text(evaluation.points, row)}; an objective must be a finite number"
             )
 
-    def _text(self, points: Index | Block, row: int) -> str:
+    def _text(self, points: Points, row: int) -> str:
         return self.point_text(as_index(points, np.array([row]))[0])
 
     def point_text(self, point: NDArray[np.int64]) -> str:
@@ -254,6 +298,10 @@ class Problem:
             f"{axis.name} = {axis.labels[choice]}"
             for axis, choice in zip(self.space.axes, point, strict=True)
         )
+
+
+def _shape(points: Points) -> tuple[int, ...]:
+    return (len(points),) if isinstance(points, np.ndarray) else points.shape or (1,)
 
 
 def _matrix(columns: Sequence[Column], shape: tuple[int, ...]) -> NDArray[np.float64]:

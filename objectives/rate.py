@@ -7,6 +7,8 @@ run as fast as allowed; a demand is never exceeded either way.
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from dse.contract import Column, Guard, Objective, Requirement
@@ -48,8 +50,7 @@ def _limits(
     dependence: Column | float,
 ) -> Stages:
     """Return the limits in the order of `BOUNDS`."""
-    limits = (compute, np.minimum(link, memory), power, offload, dependence)
-    return tuple(np.asarray(limit, dtype=np.float64) for limit in limits)
+    return cast(Stages, (compute, np.minimum(link, memory), power, offload, dependence))
 
 
 def rate_limit_bit_per_s(
