@@ -131,6 +131,13 @@ class Problem:
         return len(self.goals)
 
     @cached_property
+    def floor(self) -> Column:
+        """Losses (m,) that no design goes below: 0 for what is minimised and never negative."""
+        signed = {quantity.name for quantity in self.quantities if quantity.signed}
+        free = [goal.maximise or goal.name in signed for goal in self.goals]
+        return np.where(free, -np.inf, 0.0)
+
+    @cached_property
     def quantities(self) -> tuple[Objective, ...]:
         """Every quantity that the study can report: its goals, then in plug-in order."""
         goals = [goal.name for goal in self.goals]

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dse import finished, search, study
 from dse.axes import STEPS
 from dse.contract import Objective
 from dse.errors import StudyError, TooLargeError
-from dse.front import nondominated
+from dse.expression import parse
+from dse.front import hypervolume, nondominated, reference_point
 from dse.graph import wire
-from dse.problem import Goal, Problem
+from dse.problem import Constraint, Goal, Problem
 from dse.result import Result
-from dse.search import METHODS, SearchSettings
+from dse.runner import ENUMERABLE
+from dse.search import METHODS, SearchSettings, completeness
 from dse.search.pymoo_methods import _MixedCrossover, _MixedMutation
 from dse.search.scales import Scales
 from dse.search.warm_start import coarse
 from dse.space import Axis, Numbers, Space
-from tests.conftest import problem_of, solved
+from tests.conftest import STUDIES, problem_of, solved
 
 HEURISTICS = tuple(name for name in METHODS if name != "exact")
 
@@ -166,7 +168,9 @@ def test_a_continuous_run_says_how_fine_it_was_and_is_read_back(asked, tmp_path)
         "des.clock is continuous: 1,048,577 values, 8.583e-07 apart",
     ]
     assert result.manifest["hypervolume_share_of_exact"] is None
-    assert "of the exact front's" in result.summary()
+    least = result.manifest["hypervolume_share_at_least"]
+    assert 0.9 < least <= 1
+    assert f"at least {least:.2%} of the exact front's" in " ".join(result.summary().split())
     ((_, index),) = finished.read(result.save(tmp_path / "run")).points()
     np.testing.assert_array_equal(index, run.answers[0].outcome.front_index)
 
@@ -319,3 +323,69 @@ def test_a_continuous_optimum_is_met_closely(method):
     problem = one_axis(2**20 + 1, lambda x: (np.log(1000) * x / 2**20 - np.log(20)) ** 2)
     outcome = search.run(problem, SearchSettings(method=method, budget=300, seed=2))
     assert outcome.front_loss.min() < 1e-4
+
+
+# --- how complete a front is ----------------------------------------------------------------
+
+
+def smooth(a, b, c, limit):
+    """Return a problem with two objectives and a constraint that intervals can bound."""
+
+    def first(*, x, y, kind):
+        return x * y + kind - 3
+
+    def second(*, x, y, kind):
+        return np.where(x > a, b / (1 + x), c + y) + np.maximum(y, x) / 8 - kind / 4
+
+    quantities = {
+        f.__name__: Objective(function=f, source="test", signed=True) for f in (first, second)
+    }
+    axes = tuple(
+        Axis(name, {name: np.arange(size) + 0.5}, Numbers(np.arange(size)), name, **more)
+        for name, size, more in (("x", 19, {}), ("y", 12, {}), ("kind", 3, {"ordered": False}))
+    )
+    inputs = {"x", "y", "kind"}
+    rule = parse(f"x + y >= {limit}", inputs)
+    goals = (Goal("first"), Goal("second"))
+    graph = wire(quantities, inputs)
+    return Problem(Space(axes), (), graph, goals, (Constraint("enough", rule),))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    numbers=st.tuples(*[st.integers(1, 9)] * 3, st.integers(0, 25)),
+    chosen=st.integers(1, 60),
+    most=st.sampled_from([4, 30, 20_000]),
+)
+def test_a_proven_share_is_at_most_the_true_one_and_reaches_it(numbers, chosen, most):
+    problem = smooth(*numbers)
+    best = search.run(problem, SearchSettings()).front_loss
+    some = search.run(problem, SearchSettings(method="random", budget=chosen)).front_loss
+    if not len(some):
+        return
+    reference = reference_point(some)
+    ideal = np.minimum(best.min(axis=0), some.min(axis=0))
+    true = hypervolume(some, reference, ideal=ideal) / hypervolume(best, reference, ideal=ideal)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(completeness, "MOST_CELLS", most)
+        least = completeness.share_at_least(problem, some, reference, problem.floor)
+    if most == 20_000:
+        assert least == pytest.approx(true, rel=1e-9)
+    else:
+        assert least is None or 0 <= least <= true * (1 + 1e-9)
+
+
+def test_nothing_is_proven_of_a_function_without_bounds():
+    problem = rugged()  # has a sine and a remainder
+    loss = search.run(problem, SearchSettings(method="random", budget=100)).front_loss
+    reference = reference_point(loss)
+    assert completeness.share_at_least(problem, loss, reference, problem.floor) is None
+
+
+def test_a_front_of_a_space_too_large_to_enumerate_can_be_proven_whole():
+    """Six designs, up to 20 of each: 86 million fleets."""
+    counts = ("des.instances", "{from: 0, to: 20}")
+    (answer,) = solved(STUDIES / "des_100gbps.yaml", counts, method="nsga2", budget=6_000).answers
+    assert answer.study.problem.size == 21**6 > ENUMERABLE
+    assert answer.share is None
+    assert answer.at_least == 1.0

@@ -23,6 +23,13 @@ def coarse(problem: Problem, count: int) -> Index:
     return _distinct(np.concatenate([corners, grid]))[:count]
 
 
+def product(levels: NDArray[np.int64]) -> Index:
+    """Return all rows of a product of ranges; numpy's own functions end at 64 axes."""
+    count = np.arange(int(np.prod(levels)))[:, np.newaxis]
+    rows: Index = count // (np.cumprod(levels) // levels) % levels
+    return rows
+
+
 def _distinct(rows: Index) -> Index:
     return rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
 
@@ -52,8 +59,7 @@ def _levels(sizes: NDArray[np.int64], count: int) -> NDArray[np.int64] | None:
 def _grid(problem: Problem, levels: NDArray[np.int64]) -> Index:
     """Return the product of values spread over each axis: bins' middles on its scale."""
     scales = Scales(problem)
-    count = np.arange(int(np.prod(levels)))[:, np.newaxis]
-    spots = count // (np.cumprod(levels) // levels) % levels
+    spots = product(levels)
     middles = (spots + 0.5) / levels
     rows: Index = np.floor(middles * np.array(problem.sizes)).astype(np.int64)
     rows[:, scales.ordered] = scales.nearest(middles[:, scales.ordered])
