@@ -208,7 +208,8 @@ def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
         least = facts.get("hypervolume_share_at_least")
         of_exact = "" if facts["exact"] else ", of the exact front's unknown"
         if least is not None and share is None:
-            of_exact = f", at least {least:.2%} of the exact front's"
+            surely = np.floor(least * 1e4) / 1e4  # rounded up, it would claim too much
+            of_exact = f", at least {surely:.2%} of the exact front's"
         if share is not None and not facts["exact"]:
             of_exact = f", {share:.2%} of the exact front's"
         lines.append(f"hypervolume: {facts['hypervolume']:.4f} of its box{of_exact}")
