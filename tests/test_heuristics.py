@@ -175,6 +175,15 @@ def test_a_continuous_run_says_how_fine_it_was_and_is_read_back(asked, tmp_path)
     np.testing.assert_array_equal(index, run.answers[0].outcome.front_index)
 
 
+def test_a_small_continuous_space_is_not_enumerated_behind_the_scenes(asked):
+    file = asked(granularity="8 KiB", host_clock="{from: 1 GHz, to: 4 GHz, continuous: true}")
+    fixed = (("des.designs", "[u16]"), ("des.instances", "4"))
+    (answer,) = solved(file, *fixed, method="nsga2", budget=50).answers
+    assert answer.study.problem.size == STEPS + 1 < ENUMERABLE
+    assert answer.share is None
+    assert not answer.outcome.exact
+
+
 # --- operators ------------------------------------------------------------------------------
 
 MIXED = st.lists(st.tuples(st.integers(1, 40), st.booleans()), min_size=1, max_size=6)
@@ -224,6 +233,15 @@ def test_mutations_are_as_long_on_the_scale_wherever_they_start():
         factors.append(np.median(np.abs(np.log((moved + 1) / (position + 1)))))
     assert factors[0] == pytest.approx(factors[1], rel=0.25)
     assert factors[0] < np.log(10)
+
+
+def test_a_mutation_never_stays_where_it_was_on_a_short_axis():
+    """Polynomial steps are shorter than half of a fifth: the next value is taken all the same."""
+    problem = mixed([(5, True)])
+    start = np.arange(5)[:, np.newaxis].repeat(200, axis=0)
+    mutation = _MixedMutation(problem.sizes, Scales(problem))
+    after = mutation._do(None, start, random_state=np.random.default_rng(0))
+    assert (after != start).all()
 
 
 # --- warm start -----------------------------------------------------------------------------
