@@ -31,7 +31,7 @@ EXACT_LIMIT = 200_000_000
 """Largest space that the exact method enumerates unless told otherwise."""
 
 WARM_SHARE = 0.1
-WARM_POPULATIONS = 10
+WARM_POPULATIONS = 4
 """A warm start takes this share of the budget, and at most so many populations."""
 
 
