@@ -1,0 +1,361 @@
+"""Where the answer to a study changes as one of its numbers moves, to a tenth of a per cent.
+
+A pool of designs, the fronts of every exact search so far, tells cheaply where an answer may
+end.  Whether it holds up to there is asked of the whole space: a design whose least merit at
+the two ends of an interval is worse than the answer's largest is ruled out inside it, and what
+is left is asked again in each half.  That is complete where losses and violations rise or fall
+throughout an interval, which is never taken for granted over more than `NARROW` where a rival
+is left.  Spaces beyond `SCREENED` designs are searched exactly at points of a grid instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse import search
+from dse.errors import ContractError
+from dse.front import dominated, nondominated
+from dse.preference import Preference
+from dse.problem import Problem
+from dse.search.exact import CHUNK
+from dse.space import Index, as_index, blocks
+
+NARROW = 1e-3
+"""Relative width of the intervals that are not divided any further."""
+
+PRECISE = 1e-7
+"""Relative width to which an end is bisected."""
+
+SCREENED = 20_000_000
+"""Largest space of which every design is compared."""
+
+LARGEST = 60_000_000
+"""Largest space that is searched; what makes it larger bounds the range looked at."""
+
+MOST_RIVALS = 400_000
+"""With more rivals an interval is divided before they are listed."""
+
+STEPS = 160
+CHECKS = 10
+"""Points where the pool is asked, and, beyond `SCREENED`, where exact searches are."""
+
+Key = tuple[int, ...]
+"""What a design is: its row, and the counts that follow from it."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is followed: the answer that a preference picks, or the whole front.
+
+    Attributes
+    ----------
+    preference
+        Picks the answer.
+    front
+        Follow which designs are on the front, whatever is preferred.
+    counts
+        Instances that follow from the rate are part of what a design is.
+    """
+
+    preference: Preference
+    front: bool = False
+    counts: bool = True
+
+    def column(self, problem: Problem) -> int | None:
+        """Return which loss alone decides, None when the rest of the front matters too."""
+        names = [goal.name for goal in problem.goals]
+        expression = self.preference.expression
+        if self.front or expression is None or expression.text not in names:
+            return None
+        return names.index(expression.text)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The designs that answer: what they are, and their rows (n, d)."""
+
+    keys: tuple[Key, ...]
+    rows: Index
+
+
+@dataclass(frozen=True)
+class Edge:
+    """How far an answer holds.
+
+    Attributes
+    ----------
+    inside
+        The last value at which it was found to hold.
+    outside
+        The first value at which it was found not to; None when it holds up to the limit.
+    complete
+        Every design was compared; False when only exact searches at points of a grid were.
+    limited
+        The range ends at `inside` because the space grows beyond what is searched.
+    """
+
+    inside: float
+    outside: float | None
+    complete: bool
+    limited: bool = False
+
+
+def look(problem: Problem, rows: Index, question: Question) -> Found:
+    """Return which of the designs `rows` answer the question."""
+    rows = rows[(rows < np.array(problem.sizes)).all(axis=1)]
+    evaluation = problem.evaluate(rows)
+    rows, loss = rows[evaluation.feasible], evaluation.loss[evaluation.feasible]
+    column = question.column(problem)
+    if column is not None and len(rows):
+        best = loss[:, column] == loss[:, column].min()
+        rows, loss = rows[best], loss[best]
+    if len(rows) > 1:
+        rows = rows[nondominated(loss)]
+        if not question.front:
+            rows = rows[question.preference.order(problem, rows)[:1]]
+    return Found(_keys(problem, rows, question), rows)
+
+
+def _keys(problem: Problem, rows: Index, question: Question) -> tuple[Key, ...]:
+    columns = [rows]
+    if question.counts:
+        counts = problem.counts(rows).values()
+        columns += [count.astype(np.int64)[:, np.newaxis] for count in counts]
+    return tuple(sorted(map(tuple, np.hstack(columns).tolist())))
+
+
+@dataclass
+class Pool:
+    """Designs worth asking, without duplicates; it only grows."""
+
+    rows: Index
+    _known: set[bytes] = field(default_factory=set)
+
+    def add(self, rows: Index) -> bool:
+        """Add designs; return whether any was new."""
+        new = [row for row in rows if row.tobytes() not in self._known]
+        self._known.update(row.tobytes() for row in new)
+        if new:
+            self.rows = np.vstack([self.rows, *new])
+        return bool(new)
+
+
+class Line:
+    """The answers to one question along one number."""
+
+    def __init__(
+        self,
+        at: Callable[[float], Problem],
+        question: Question,
+        pool: Pool,
+        *,
+        integer: bool = False,
+    ) -> None:
+        """Start with a pool of designs that may answer, which this line adds to."""
+        self._at = at
+        self.question = question
+        self.pool = pool
+        self.integer = integer
+        self.solves = 0
+        self._exact: dict[float, Found] = {}
+        self._problems: dict[float, Problem] = {}
+
+    def problem(self, value: float) -> Problem:
+        """Return the problem at a value of the number."""
+        if value not in self._problems:
+            if len(self._problems) > 4 * STEPS:
+                self._problems.clear()
+            self._problems[value] = self._at(value)
+        return self._problems[value]
+
+    def exact(self, value: float) -> Found:
+        """Return the answer at a value, searched exactly; the front joins the pool."""
+        if value not in self._exact:
+            problem = self.problem(value)
+            limit = max(LARGEST, problem.size)
+            front = search.run(problem, search.SearchSettings(method="exact", limit=limit))
+            self.solves += 1
+            self.pool.add(front.front_index)
+            self._exact[value] = look(problem, front.front_index, self.question)
+        return self._exact[value]
+
+    def edge(self, start: float, limit: float) -> Edge:
+        """Return how far from `start` towards `limit` the answer at `start` holds."""
+        reach = self._reach(start, limit)
+        today = self.exact(start)
+        complete = self.problem(reach).size <= SCREENED
+        witnesses: list[float] = []
+        while True:
+            inside, outside = self._pooled_edge(today, start, reach, witnesses)
+            changed = self._first_change(today, start, inside, complete=complete)
+            if changed is None:
+                ends = [inside] if outside is None else [inside, outside]
+                changed = next((end for end in ends if self._surprises(today, end, outside)), None)
+            if changed is None or changed in witnesses:
+                return Edge(inside, outside, complete, outside is None and reach != limit)
+            witnesses.append(changed)
+
+    def _surprises(self, today: Found, value: float, outside: float | None) -> bool:
+        """Whether an exact search contradicts what the pool said of an end."""
+        holds = self.exact(value).keys == today.keys
+        return holds if value == outside else not holds
+
+    def _reach(self, start: float, limit: float) -> float:
+        """Return how far the space stays small enough to be searched."""
+        if self.problem(limit).size <= LARGEST:
+            return limit
+        inside, outside = start, limit
+        while not self._close(inside, outside, NARROW):
+            middle = self._middle(inside, outside)
+            if self.problem(middle).size <= LARGEST:
+                inside = middle
+            else:
+                outside = middle
+        return inside
+
+    def _pooled_edge(
+        self, today: Found, start: float, limit: float, witnesses: Iterable[float]
+    ) -> tuple[float, float | None]:
+        """Return the last value where the pool has today's answer, and the first where not."""
+        inside = start
+        for value in self._grid(start, limit, STEPS, witnesses):
+            if look(self.problem(value), self.pool.rows, self.question).keys != today.keys:
+                return self._bisect(today, inside, value)
+            inside = value
+        return inside, None
+
+    def _bisect(self, today: Found, inside: float, outside: float) -> tuple[float, float]:
+        while not self._close(inside, outside, PRECISE):
+            middle = self._middle(inside, outside)
+            if look(self.problem(middle), self.pool.rows, self.question).keys == today.keys:
+                inside = middle
+            else:
+                outside = middle
+        return inside, outside
+
+    def _grid(
+        self, start: float, limit: float, count: int, extra: Iterable[float] = ()
+    ) -> list[float]:
+        """Return values from `start` (left out) to `limit`, dense near `start`."""
+        span = abs(math.log(limit / start))
+        if span == 0.0:
+            return []
+        sign = 1.0 if limit > start else -1.0
+        distances = np.geomspace(min(NARROW, span), span, count)
+        values = [start * math.exp(sign * float(distance)) for distance in distances[:-1]]
+        if self.integer:
+            values = [float(round(value)) for value in values]
+        between = {value for value in (*values, *extra) if (value - start) * (value - limit) < 0}
+        return sorted({*between, limit} - {start}, reverse=sign < 0)
+
+    def _middle(self, one: float, other: float) -> float:
+        middle = math.sqrt(one) * math.sqrt(other)
+        return float(math.floor(middle)) if self.integer else middle
+
+    def _close(self, one: float, other: float, width: float) -> bool:
+        if self.integer:
+            return abs(one - other) <= 1
+        return abs(one - other) <= width * min(one, other)
+
+    def _first_change(
+        self, today: Found, start: float, end: float, *, complete: bool
+    ) -> float | None:
+        """Return a value between two that share an answer where it is another; None: nowhere."""
+        if start == end:
+            return None
+        if complete:
+            return self._change_inside(today, start, end, None)
+        for value in self._grid(start, end, CHECKS):
+            if self.exact(value).keys != today.keys:
+                return value
+        return None
+
+    def _change_inside(
+        self, today: Found, start: float, end: float, among: Index | None
+    ) -> float | None:
+        """Return where a rival wins between `start` and `end`, None when none does."""
+        rivals = self._rivals(today, start, end, among)
+        if (rivals is not None and not len(rivals)) or self._close(start, end, NARROW):
+            return None
+        middle = self._middle(start, end)
+        if rivals is None:
+            found = self.exact(middle)
+        else:
+            contenders = np.vstack([rivals, today.rows])
+            found = look(self.problem(middle), contenders, self.question)
+        if found.keys != today.keys:
+            self.pool.add(found.rows)
+            return middle
+        left = self._change_inside(today, start, middle, rivals)
+        return left if left is not None else self._change_inside(today, middle, end, rivals)
+
+    def _rivals(
+        self, today: Found, start: float, end: float, among: Index | None
+    ) -> Index | None:
+        """Return the designs that may win between two values; None when they are too many."""
+        ends = _same_space(self.problem(start), self.problem(end))
+        own = [problem.evaluate(today.rows) for problem in ends]
+        if not all(evaluation.feasible.all() for evaluation in own):
+            raise ContractError("an answer that was found is not feasible any more")
+        worst = np.maximum(own[0].loss, own[1].loss)
+        column = self.question.column(ends[0])
+        parts = blocks(ends[0].sizes, CHUNK) if among is None else [among]
+        found: list[Index] = []
+        for points in parts:
+            one, other = (problem.evaluate(points) for problem in ends)
+            lowest = np.fmin(one.loss, other.loss)
+            possible = (np.minimum(one.violation, other.violation) <= 0).all(axis=1)
+            rows = np.flatnonzero(possible)
+            rows = rows[_may_win(lowest[rows], worst, column)]
+            found.append(as_index(points, rows))
+            if among is None and sum(map(len, found)) > MOST_RIVALS:
+                return None
+        rivals = np.concatenate(found)
+        ours = {row.tobytes() for row in today.rows}
+        return rivals[[row.tobytes() not in ours for row in rivals]]
+
+
+def _may_win(
+    lowest: NDArray[np.float64], worst: NDArray[np.float64], column: int | None
+) -> NDArray[np.bool_]:
+    """Return which designs may beat those whose losses are at most `worst`, (n, m)."""
+    if not len(worst):
+        return np.ones(len(lowest), dtype=bool)
+    if column is not None:
+        better = lowest[:, column] < worst[0, column]
+        tied = lowest[:, column] == worst[0, column]
+        return better | (tied & ~dominated(lowest, worst[0]))
+    beaten = np.zeros(len(lowest), dtype=bool)
+    for row in worst:
+        beaten |= dominated(lowest, row)
+    return ~beaten
+
+
+def _same_space(one: Problem, other: Problem) -> tuple[Problem, Problem]:
+    """Return two problems over the larger of their spaces; counts beyond are never the least."""
+    if one.sizes == other.sizes:
+        return one, other
+    from dataclasses import replace
+
+    axes = [
+        pair[0] if pair[0].size >= pair[1].size else pair[1]
+        for pair in zip(one.space.axes, other.space.axes, strict=True)
+    ]
+    return tuple(  # type: ignore[return-value]
+        replace(
+            problem,
+            space=replace(
+                problem.space,
+                axes=tuple(
+                    larger if larger.size > own.size else own
+                    for larger, own in zip(axes, problem.space.axes, strict=True)
+                ),
+            ),
+        )
+        for problem in (one, other)
+    )
