@@ -1,11 +1,9 @@
 """Where the answer to a study changes as one of its numbers moves, to a tenth of a per cent.
 
 A pool of designs, the fronts of every exact search so far, tells cheaply where an answer may
-end.  Whether it holds up to there is asked of the whole space: a design whose least merit at
-the two ends of an interval is worse than the answer's largest is ruled out inside it, and what
-is left is asked again in each half.  That is complete where losses and violations rise or fall
-throughout an interval, which is never taken for granted over more than `NARROW` where a rival
-is left.  Spaces beyond `SCREENED` designs are searched exactly at points of a grid instead.
+end.  Whether it holds up to there is asked of the whole space: what `rivals` cannot rule out
+between two values is asked in the middle and again in each half, down to `NARROW`.  Spaces
+beyond `SCREENED` designs are searched exactly at points of a grid instead.
 """
 
 from __future__ import annotations
@@ -15,15 +13,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dse import search
-from dse.errors import ContractError
-from dse.front import dominated, nondominated
+from dse import rivals, search
+from dse.front import nondominated
 from dse.preference import Preference
 from dse.problem import Problem
-from dse.search.exact import CHUNK
-from dse.space import Index, as_index, blocks
+from dse.space import Index
 
 NARROW = 1e-3
 """Relative width of the intervals that are not divided any further."""
@@ -36,9 +31,6 @@ SCREENED = 20_000_000
 
 LARGEST = 60_000_000
 """Largest space that is searched; what makes it larger bounds the range looked at."""
-
-MOST_RIVALS = 400_000
-"""With more rivals an interval is divided before they are listed."""
 
 STEPS = 160
 CHECKS = 10
@@ -188,13 +180,14 @@ class Line:
         """Return how far from `start` towards `limit` the answer at `start` holds."""
         reach = self._reach(start, limit)
         today = self.exact(start)
-        complete = self.problem(reach).size <= SCREENED
         witnesses: list[float] = []
         while True:
             inside, outside = self._pooled_edge(today, start, reach, witnesses)
+            complete = self.problem(inside).size <= SCREENED
             changed = self._first_change(today, start, inside, complete=complete)
             if changed is None:
-                ends = [inside] if outside is None else [inside, outside]
+                ends = [] if complete and today.rows.size else [inside]
+                ends += [] if outside is None else [outside]
                 changed = next((end for end in ends if self._surprises(today, end, outside)), None)
             if changed is None or changed in witnesses:
                 return Edge(inside, outside, complete, outside is None and reach != limit)
@@ -279,83 +272,34 @@ class Line:
         self, today: Found, start: float, end: float, among: Index | None
     ) -> float | None:
         """Return where a rival wins between `start` and `end`, None when none does."""
-        rivals = self._rivals(today, start, end, among)
-        if (rivals is not None and not len(rivals)) or self._close(start, end, NARROW):
-            return None
         middle = self._middle(start, end)
-        if rivals is None:
-            found = self.exact(middle)
-        else:
-            contenders = np.vstack([rivals, today.rows])
-            found = look(self.problem(middle), contenders, self.question)
-        if found.keys != today.keys:
-            self.pool.add(found.rows)
-            return middle
-        left = self._change_inside(today, start, middle, rivals)
-        return left if left is not None else self._change_inside(today, middle, end, rivals)
+        others = self._rivals(today, start, middle, end, among)
+        if others is not None and not len(others):
+            return None
+        contenders = None if others is None else np.vstack([others, today.rows])
+        narrow = self._close(start, end, NARROW)
+        for value in (end,) if narrow else (middle, end):
+            problem = self.problem(value)
+            found = (
+                self.exact(value)
+                if contenders is None
+                else look(problem, contenders, self.question)
+            )
+            if found.keys != today.keys:
+                self.pool.add(found.rows)
+                return value
+        if narrow:
+            return None
+        left = self._change_inside(today, start, middle, others)
+        return left if left is not None else self._change_inside(today, middle, end, others)
 
     def _rivals(
-        self, today: Found, start: float, end: float, among: Index | None
+        self, today: Found, start: float, middle: float, end: float, among: Index | None
     ) -> Index | None:
         """Return the designs that may win between two values; None when they are too many."""
-        ends = _same_space(self.problem(start), self.problem(end))
-        own = [problem.evaluate(today.rows) for problem in ends]
-        if not all(evaluation.feasible.all() for evaluation in own):
-            raise ContractError("an answer that was found is not feasible any more")
-        worst = np.maximum(own[0].loss, own[1].loss)
-        column = self.question.column(ends[0])
-        parts = blocks(ends[0].sizes, CHUNK) if among is None else [among]
-        found: list[Index] = []
-        for points in parts:
-            one, other = (problem.evaluate(points) for problem in ends)
-            lowest = np.fmin(one.loss, other.loss)
-            possible = (np.minimum(one.violation, other.violation) <= 0).all(axis=1)
-            rows = np.flatnonzero(possible)
-            rows = rows[_may_win(lowest[rows], worst, column)]
-            found.append(as_index(points, rows))
-            if among is None and sum(map(len, found)) > MOST_RIVALS:
-                return None
-        rivals = np.concatenate(found)
-        ours = {row.tobytes() for row in today.rows}
-        return rivals[[row.tobytes() not in ours for row in rivals]]
-
-
-def _may_win(
-    lowest: NDArray[np.float64], worst: NDArray[np.float64], column: int | None
-) -> NDArray[np.bool_]:
-    """Return which designs may beat those whose losses are at most `worst`, (n, m)."""
-    if not len(worst):
-        return np.ones(len(lowest), dtype=bool)
-    if column is not None:
-        better = lowest[:, column] < worst[0, column]
-        tied = lowest[:, column] == worst[0, column]
-        return better | (tied & ~dominated(lowest, worst[0]))
-    beaten = np.zeros(len(lowest), dtype=bool)
-    for row in worst:
-        beaten |= dominated(lowest, row)
-    return ~beaten
-
-
-def _same_space(one: Problem, other: Problem) -> tuple[Problem, Problem]:
-    """Return two problems over the larger of their spaces; counts beyond are never the least."""
-    if one.sizes == other.sizes:
-        return one, other
-    from dataclasses import replace
-
-    axes = [
-        pair[0] if pair[0].size >= pair[1].size else pair[1]
-        for pair in zip(one.space.axes, other.space.axes, strict=True)
-    ]
-    return tuple(  # type: ignore[return-value]
-        replace(
-            problem,
-            space=replace(
-                problem.space,
-                axes=tuple(
-                    larger if larger.size > own.size else own
-                    for larger, own in zip(axes, problem.space.axes, strict=True)
-                ),
-            ),
-        )
-        for problem in (one, other)
-    )
+        column = self.question.column(self.problem(start))
+        if among is None:
+            return rivals.among_all(self.problem(start), self.problem(end), today.rows, column)
+        problems = (self.problem(start), self.problem(end), self.problem(middle))
+        distance = abs(math.log(end / start))
+        return rivals.among_few(problems, today.rows, among, column, distance)
