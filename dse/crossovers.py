@@ -1,0 +1,329 @@
+"""Which design holds which interval of a number, and where they change places exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dse import assumptions, report, schema, study, units
+from dse.assumptions import Assumption
+from dse.crossing import Line, Pool, Question
+from dse.design_text import parts
+from dse.document import Document
+from dse.errors import UnitError, nearest
+from dse.fields import unit_of
+from dse.flips import NOTHING_FITS
+from dse.preference import prefer
+from dse.space import Index
+from dse.study import Study
+
+DOTS = ".."
+EXAMPLE = "write for instance rate=1..240Gbps"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where the same designs answer: from `low` to `high`, in SI.
+
+    Attributes
+    ----------
+    low, high
+        The first and the last value at which they were found to.
+    designs
+        What they are, in words; one unless the whole front is followed, none when nothing fits.
+    rows
+        The designs (n, d).
+    complete
+        Whether every design was compared between `low` and `high`.
+    """
+
+    low: float
+    high: float
+    designs: tuple[str, ...]
+    rows: Index
+    complete: bool
+
+
+@dataclass(frozen=True)
+class Crossovers:
+    """A number, its range, and who holds which part of it.
+
+    Attributes
+    ----------
+    study
+        The study at the low end.
+    assumption
+        What was swept.
+    low, high
+        The range, in SI.
+    followed
+        What was followed, in words: a preference, or the front.
+    intervals
+        In order; together they cover the range, up to where the space grows too large.
+    """
+
+    study: Study
+    assumption: Assumption
+    low: float
+    high: float
+    followed: str
+    intervals: tuple[Interval, ...]
+
+    def goals(self, interval: Interval, value: float) -> dict[str, float]:
+        """Return the objectives of the first design of an interval at a value of the number."""
+        if not len(interval.rows):
+            return {}
+        problem = self.assumption.at(value)
+        loss = problem.evaluate(interval.rows[:1]).loss[0]
+        return {
+            goal.name: float(-entry if goal.maximise else entry)
+            for goal, entry in zip(problem.goals, loss, strict=True)
+        }
+
+    def held(self) -> dict[str, list[tuple[float, float]]]:
+        """Return for each design where it answers, touching intervals joined."""
+        found: dict[str, list[tuple[float, float]]] = {}
+        previous: tuple[str, ...] = ()
+        for interval in self.intervals:
+            for design in interval.designs:
+                spans = found.setdefault(design, [])
+                if design in previous:
+                    spans[-1] = (spans[-1][0], interval.high)
+                else:
+                    spans.append((interval.low, interval.high))
+            previous = interval.designs
+        return found
+
+
+def of_range(
+    found: Document,
+    written: str | None,
+    *,
+    preferred: str | None = None,
+    front: bool = False,
+    counts: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> Crossovers:
+    """Return who holds which part of a range.
+
+    Parameters
+    ----------
+    found
+        The study's document.
+    written
+        ``NAME=FROM..TO``, where NAME is an assumption; None for the range of the study's sweep.
+    preferred
+        What is preferred, as `dse.preference.prefer` takes it.
+    front
+        Follow which designs are on the front, whatever is preferred.
+    counts
+        Tell designs apart by the number of instances too where it follows from the rate.
+    progress
+        Called with the share of the range that is done.
+
+    Raises
+    ------
+    UnitError
+        When the range cannot be read, or names nothing that the study assumes.
+    StudyError
+        When the study has faults.
+    """
+    prepared, assumption, low, high = _range(found, written)
+    question = Question(prefer(prepared.problem, preferred), front=front, counts=counts)
+    pool = Pool(np.empty((0, len(prepared.problem.sizes)), dtype=np.int64))
+    line = Line(assumption.at, question, pool, integer=assumption.integer)
+    intervals = []
+    for interval in _follow(line, low, high, counts=counts):
+        intervals.append(interval)
+        if progress is not None:
+            progress(float(np.log(interval.high / low) / np.log(high / low)))
+    followed = "the front" if front else question.preference.text
+    return Crossovers(prepared, assumption, low, high, followed, tuple(intervals))
+
+
+def _follow(line: Line, low: float, high: float, *, counts: bool) -> Iterator[Interval]:
+    start: float | None = low
+    while start is not None:
+        edge = line.edge(start, high) if start < high else None
+        end = high if edge is None else edge.inside
+        rows = line.exact(start).rows
+        texts = parts(line.problem(start), rows, counts=counts)
+        designs = tuple(", ".join(text) for text in texts)
+        yield Interval(start, end, designs, rows, edge is None or edge.complete)
+        start = None if edge is None else edge.outside
+
+
+def _range(found: Document, written: str | None) -> tuple[Study, Assumption, float, float]:
+    """Return the study at the low end of a range, what is swept, and both ends in SI."""
+    if written is None:
+        name, low, high = _own_sweep(found)
+    else:
+        name, low, high = _split(written)
+    path = _field(found, name)
+    if path is not None:
+        section, _, field = path.partition(".")
+        unit = unit_of(schema.SECTIONS[section], field)
+        if unit is None:
+            raise UnitError(f"{path} takes choices, not numbers", "sweep a number")
+        low, high = _with_unit(low, high)
+        column = _column(unit.read, low)
+        found = study.override(found, [(path, low)])
+        prepared = study.prepare(found)
+        known = [entry for entry in assumptions.of(prepared) if entry.quantity == column]
+        chosen = tuple(entry for entry in known if entry.name == path)
+    else:
+        prepared = study.prepare(found)
+        chosen = assumptions.choose(assumptions.of(prepared), name)
+        low, high = _with_unit(low, high)
+    if len(chosen) != 1:
+        listed = ", ".join(entry.name for entry in chosen[:6])
+        raise UnitError(f"{name!r} stands for several numbers", f"write one of {listed}")
+    ends = [units.parse(end, chosen[0].quantity) for end in (low, high)]
+    if not 0 < ends[0] < ends[1]:
+        raise UnitError(f"{low} to {high} is no range", "write the lower end first, above 0")
+    return prepared, chosen[0], ends[0], ends[1]
+
+
+def _own_sweep(found: Document) -> tuple[str, str, str]:
+    sweep = study.sweep_of(found)
+    if sweep is None or not sweep.column:
+        raise UnitError("the study has no sweep of a number, and no range was given", EXAMPLE)
+    numbers = [float(value) for value in sweep.values]
+    ends = (units.exact(value, sweep.column) for value in (min(numbers), max(numbers)))
+    low, high = ends
+    return sweep.path, low, high
+
+
+def _split(written: str) -> tuple[str, str, str]:
+    name, _, rest = written.partition("=")
+    low, dots, high = rest.partition(DOTS)
+    if not (name.strip() and low.strip() and dots and high.strip()):
+        raise UnitError(f"{written!r} is no range NAME=FROM..TO", EXAMPLE)
+    return name.strip(), low.strip(), high.strip()
+
+
+def _with_unit(low: str, high: str) -> tuple[str, str]:
+    """Return both ends with a unit: a bare low end has that of the high end."""
+    digits = high.rstrip().lstrip("+-0123456789.eE ")
+    return (f"{low} {digits}" if _is_number(low) else low), high
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _column(read: Callable[[Any], Any], low: str) -> str:
+    try:
+        given = read(low)
+    except Exception as error:
+        context = getattr(error, "context", None)
+        if not context:
+            raise
+        raise UnitError(context["rule"], context["remedy"]) from error
+    return str(given.column)
+
+
+def _field(found: Document, name: str) -> str | None:
+    """Return the field of a section that `name` is, or is short for; None when it is none."""
+    fields = [
+        f"{section}.{field}"
+        for section, model in schema.SECTIONS.items()
+        for field in model.model_fields
+    ]
+    if name in fields:
+        return name
+    short = [path for path in fields if path.partition(".")[2] == name]
+    if len(short) > 1:
+        raise UnitError(f"{name!r} stands for several fields", nearest(name, short))
+    return short[0] if short else None
+
+
+def text(crossovers: Crossovers) -> str:
+    """Return the intervals as a table."""
+    quantity = crossovers.assumption.quantity
+    ends = [units.show(end, quantity) for end in (crossovers.low, crossovers.high)]
+    title = f"{crossovers.followed}, {crossovers.assumption.name} from {ends[0]} to {ends[1]}"
+    if crossovers.followed == "the front":
+        table = report.catalogue(_front_rows(crossovers), ("design", "on the front"))
+    else:
+        goals = [goal.name for goal in crossovers.study.problem.goals]
+        headers = ("from", "to", *(units.stem(name).replace("_", " ") for name in goals), "design")
+        table = report.catalogue(_rows(crossovers), headers)
+    return "\n\n".join([title, table, *_notes(crossovers)])
+
+
+def _rows(crossovers: Crossovers) -> Iterator[tuple[str, ...]]:
+    quantity = crossovers.assumption.quantity
+    for interval in crossovers.intervals:
+        ends = [_precise(end, quantity) for end in (interval.low, interval.high)]
+        one, other = (
+            crossovers.goals(interval, end) for end in (interval.low, interval.high)
+        )
+        values = [
+            f"{units.show(one[goal.name], goal.name)} to {units.show(other[goal.name], goal.name)}"
+            if one
+            else ""
+            for goal in crossovers.study.problem.goals
+        ]
+        yield (*ends, *values, ", ".join(interval.designs) or NOTHING_FITS)
+
+
+def _front_rows(crossovers: Crossovers) -> Iterator[tuple[str, str]]:
+    quantity = crossovers.assumption.quantity
+    for design, spans in crossovers.held().items():
+        shown = (f"{_precise(a, quantity)} to {_precise(b, quantity)}" for a, b in spans)
+        yield design, ", ".join(shown)
+
+
+def _precise(value: float, quantity: str) -> str:
+    """Return a value with its unit and six digits, as crossovers deserve."""
+    factor, unit = units.scale([value], quantity)
+    return f"{value / factor:.6g} {unit}".rstrip()
+
+
+def _notes(crossovers: Crossovers) -> list[str]:
+    notes = []
+    if not all(interval.complete for interval in crossovers.intervals):
+        notes.append(
+            "some spaces are too large to compare every design: there the answer was searched "
+            "exactly at some values only"
+        )
+    end = crossovers.intervals[-1].high
+    if end < crossovers.high:
+        reached = units.show(end, crossovers.assumption.quantity)
+        notes.append(f"beyond {reached} the space is too large to search exactly")
+    return notes
+
+
+def plain(crossovers: Crossovers) -> dict[str, Any]:
+    """Return the intervals as plain data in SI."""
+    suffix = units.suffix(crossovers.assumption.quantity)
+    unit = f"_{suffix}" if suffix else ""
+    return {
+        "swept": crossovers.assumption.name,
+        f"from{unit}": crossovers.low,
+        f"to{unit}": crossovers.high,
+        "followed": crossovers.followed,
+        "intervals": [
+            {
+                f"from{unit}": interval.low,
+                f"to{unit}": interval.high,
+                "designs": list(interval.designs),
+                "at_from": crossovers.goals(interval, interval.low),
+                "at_to": crossovers.goals(interval, interval.high),
+                "every_design_compared": interval.complete,
+            }
+            for interval in crossovers.intervals
+        ],
+        "held": [
+            {"design": design, f"intervals{unit}": [list(span) for span in spans]}
+            for design, spans in crossovers.held().items()
+        ],
+    }
