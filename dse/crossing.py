@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dse import rivals, search
+from dse import rivals, search, units
 from dse.front import nondominated
 from dse.preference import Preference
 from dse.problem import Problem
@@ -52,19 +53,24 @@ class Question:
         Follow which designs are on the front, whatever is preferred.
     counts
         Instances that follow from the rate are part of what a design is.
+    by
+        Positions of the axes that alone tell designs apart; empty for all of them.
     """
 
     preference: Preference
     front: bool = False
     counts: bool = True
+    by: tuple[int, ...] = ()
 
     def column(self, problem: Problem) -> int | None:
         """Return which loss alone decides, None when the rest of the front matters too."""
         names = [goal.name for goal in problem.goals]
         expression = self.preference.expression
-        if self.front or expression is None or expression.text not in names:
+        if self.front or expression is None or len(expression.names) != 1:
             return None
-        return names.index(expression.text)
+        (name,) = expression.names
+        plain = expression.text in (name, units.stem(name))
+        return names.index(name) if plain and name in names else None
 
 
 @dataclass(frozen=True)
@@ -114,11 +120,17 @@ def look(problem: Problem, rows: Index, question: Question) -> Found:
 
 
 def _keys(problem: Problem, rows: Index, question: Question) -> tuple[Key, ...]:
-    columns = [rows]
-    if question.counts:
-        counts = problem.counts(rows).values()
-        columns += [count.astype(np.int64)[:, np.newaxis] for count in counts]
-    return tuple(sorted(map(tuple, np.hstack(columns).tolist())))
+    return tuple(sorted(set(map(tuple, _identity(problem, rows, question).tolist()))))
+
+
+def _identity(problem: Problem, rows: Index, question: Question) -> Index:
+    """Return what tells designs (n, d) apart, one row of numbers each."""
+    if question.by:
+        return rows[:, question.by]
+    if not question.counts:
+        return rows
+    counts = problem.counts(rows).values()
+    return np.hstack([rows, *(count.astype(np.int64)[:, np.newaxis] for count in counts)])
 
 
 @dataclass
@@ -182,6 +194,7 @@ class Line:
         today = self.exact(start)
         witnesses: list[float] = []
         while True:
+            known = len(self.pool.rows)
             inside, outside = self._pooled_edge(today, start, reach, witnesses)
             complete = self.problem(inside).size <= SCREENED
             changed = self._first_change(today, start, inside, complete=complete)
@@ -189,7 +202,7 @@ class Line:
                 ends = [] if complete and today.rows.size else [inside]
                 ends += [] if outside is None else [outside]
                 changed = next((end for end in ends if self._surprises(today, end, outside)), None)
-            if changed is None or changed in witnesses:
+            if changed is None or (changed in witnesses and len(self.pool.rows) == known):
                 return Edge(inside, outside, complete, outside is None and reach != limit)
             witnesses.append(changed)
 
@@ -248,7 +261,9 @@ class Line:
 
     def _middle(self, one: float, other: float) -> float:
         middle = math.sqrt(one) * math.sqrt(other)
-        return float(math.floor(middle)) if self.integer else middle
+        if not self.integer:
+            return middle
+        return float(min(max(math.floor(middle), min(one, other) + 1), max(one, other) - 1))
 
     def _close(self, one: float, other: float, width: float) -> bool:
         if self.integer:
@@ -273,10 +288,11 @@ class Line:
     ) -> float | None:
         """Return where a rival wins between `start` and `end`, None when none does."""
         middle = self._middle(start, end)
-        others = self._rivals(today, start, middle, end, among)
+        holders = self._holders(today, start, end)
+        others = self._rivals(today, holders, (start, end, middle), among)
         if others is not None and not len(others):
             return None
-        contenders = None if others is None else np.vstack([others, today.rows])
+        contenders = None if others is None else np.vstack([others, today.rows, self.pool.rows])
         narrow = self._close(start, end, NARROW)
         for value in (end,) if narrow else (middle, end):
             problem = self.problem(value)
@@ -285,6 +301,8 @@ class Line:
                 if contenders is None
                 else look(problem, contenders, self.question)
             )
+            if found.keys != today.keys and self.question.by:
+                found = self.exact(value)  # designs told apart from none may do better
             if found.keys != today.keys:
                 self.pool.add(found.rows)
                 return value
@@ -293,13 +311,39 @@ class Line:
         left = self._change_inside(today, start, middle, others)
         return left if left is not None else self._change_inside(today, middle, end, others)
 
+    def _holders(self, today: Found, start: float, end: float) -> Index:
+        """Return the designs that hold today's answer at both values, of those known."""
+        if not self.question.by or self.question.front:
+            return today.rows
+        rows = self.pool.rows[self._same(today, start, self.pool.rows)]
+        ends = [self.problem(value).evaluate(rows) for value in (start, end)]
+        both = ends[0].feasible & ends[1].feasible
+        column = self.question.column(self.problem(start))
+        if column is None or not both.any():
+            return rows[both]
+        worst = np.maximum(ends[0].loss[both, column], ends[1].loss[both, column])
+        return rows[both][[int(np.argmin(worst))]]
+
+    def _same(self, today: Found, value: float, rows: Index) -> NDArray[np.bool_]:
+        """Return which designs are told apart from none of today's answer."""
+        identity = _identity(self.problem(value), rows, self.question)
+        same = np.zeros(len(rows), dtype=bool)
+        for key in today.keys:
+            same |= (identity == np.array(key)).all(axis=1)
+        return same
+
     def _rivals(
-        self, today: Found, start: float, middle: float, end: float, among: Index | None
+        self, today: Found, holders: Index, values: tuple[float, ...], among: Index | None
     ) -> Index | None:
         """Return the designs that may win between two values; None when they are too many."""
-        column = self.question.column(self.problem(start))
+        start, end, middle = (self.problem(value) for value in values)
+        column = self.question.column(start)
         if among is None:
-            return rivals.among_all(self.problem(start), self.problem(end), today.rows, column)
-        problems = (self.problem(start), self.problem(end), self.problem(middle))
-        distance = abs(math.log(end / start))
-        return rivals.among_few(problems, today.rows, among, column, distance)
+            found = rivals.among_all(start, end, holders, column)
+        else:
+            distance = abs(math.log(values[1] / values[0]))
+            problems = (start, end, middle)
+            found = rivals.among_few(problems, holders, among, column, distance)
+        if found is None or not self.question.by:
+            return found
+        return found[~self._same(today, values[0], found)]

@@ -10,7 +10,9 @@ from dse.problem import Problem
 from dse.space import Axis, Index
 
 
-def parts(problem: Problem, index: Index, *, counts: bool = True) -> list[tuple[str, ...]]:
+def parts(
+    problem: Problem, index: Index, *, counts: bool = True, by: Sequence[int] = ()
+) -> list[tuple[str, ...]]:
     """Return what was chosen for each design (n, d): its fleet, then every open axis.
 
     Parameters
@@ -19,7 +21,12 @@ def parts(problem: Problem, index: Index, *, counts: bool = True) -> list[tuple[
         The designs.
     counts
         Say how many instances, also where that follows from the rate.
+    by
+        Positions of the axes to speak of; the fleet and every open axis when empty.
     """
+    if by:
+        axes = [(place, problem.space.axes[place]) for place in by]
+        return [tuple(_choice(axis, int(row[place])) for place, axis in axes) for row in index]
     fleets = tables.names(problem, index)
     if not counts:
         fleets = [_without_counts(problem, fleet) for fleet in fleets]

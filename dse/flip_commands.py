@@ -50,12 +50,19 @@ def sweep(
     *,
     front: bool,
     counts: bool,
+    by: Sequence[str],
     as_json: bool,
 ) -> None:
     """Print which design holds which interval, and draw it."""
     document = study.read(path, commands.settings(pairs))
     found = crossovers.of_range(
-        document, range_, preferred=preferred, front=front, counts=counts, progress=_share
+        document,
+        range_,
+        preferred=preferred,
+        front=front,
+        counts=counts,
+        by=by,
+        progress=_share,
     )
     _clear()
     facts = crossovers.plain(found)

@@ -51,6 +51,10 @@ def sweep(
     counts: Annotated[
         bool, typer.Option("--counts", help="Tell designs apart by `least` instances too.")
     ] = False,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="AXIS", help="Tell designs apart by this alone: --by device."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for crossovers.csv, pictures and JSON.")
     ] = None,
@@ -61,5 +65,13 @@ def sweep(
     from dse import flip_commands
 
     flip_commands.sweep(
-        study, range_, prefer, out, set_ or [], front=front, counts=counts, as_json=json
+        study,
+        range_,
+        prefer,
+        out,
+        set_ or [],
+        front=front,
+        counts=counts,
+        by=by or [],
+        as_json=json,
     )
