@@ -2,8 +2,8 @@
 
 Two arguments rule a design out.  Over any distance: its least loss at the two ends is worse
 than the largest of the others, as losses and violations rise or fall throughout.  Over a short
-distance w: it is worse at both ends and in the middle by more than w squared, where its loss is
-as straight as that; a loss that bends no more than a cubic power stays within that margin.
+distance w: at both ends and in the middle it is worse by several times what the gap bends, and
+both losses are smooth, which is to say straight but for w squared, as a cubic power is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dse.front import dominated
 from dse.problem import Problem
 from dse.search.exact import CHUNK
-from dse.space import Index, as_index, blocks
+from dse.space import Axis, Index, as_index, blocks
 
 MOST = 400_000
 """With more rivals an interval is divided before they are listed."""
@@ -26,6 +26,9 @@ SHORT = 0.2
 
 EQUAL = 1e-12
 """Losses closer than this, relatively, are the same quantity with another rounding."""
+
+CAUTION = 4.0
+"""How many times the bend seen in the middle a gap has to exceed to stay open."""
 
 Losses = NDArray[np.float64]
 
@@ -59,7 +62,7 @@ def among_all(
 
 
 def among_few(
-    problems: tuple[Problem, Problem, Problem],
+    problems: tuple[Problem, ...],
     holders: Index,
     candidates: Index,
     column: int | None,
@@ -78,6 +81,8 @@ def among_few(
     distance
         Natural logarithm of the ratio of the two values.
     """
+    problems = _same_space(*problems)
+    candidates = candidates[(candidates < np.array(problems[0].sizes)).all(axis=1)]
     ours = [problem.evaluate(holders).loss for problem in problems]
     found = [problem.evaluate(candidates) for problem in problems]
     possible = (np.minimum(found[0].violation, found[1].violation) <= 0).all(axis=1)
@@ -107,19 +112,20 @@ def _stay_behind(
     losses: Losses, ours: Losses, column: int | None, share: float
 ) -> NDArray[np.bool_]:
     """Return which losses (3, n, m) stay worse than those of a holder, (3, h, m)."""
-    if column is not None:
-        losses, ours = losses[:, :, [column]], ours[:, :1, [column]]
     behind = np.zeros(losses.shape[1], dtype=bool)
     for holder in range(ours.shape[1]):
         own = ours[:, holder, :]
         margin = share * np.abs(own).max(axis=0)
-        if not (_bend(own) <= margin).all():
-            continue
+        smooth = _bend(own) <= margin
         with np.errstate(invalid="ignore"):
             gap = losses - own[:, np.newaxis, :]
-            worse = (gap > margin).all(axis=0) & (_bend(losses) <= margin)
-            same = (np.abs(gap) <= EQUAL * np.abs(own[:, np.newaxis, :])).all(axis=0)
-        behind |= (worse | same).all(axis=1) & worse.any(axis=1)
+            noise = EQUAL * np.abs(own).max(axis=0)
+            worse = gap.min(axis=0) > CAUTION * _bend(gap) + noise
+            worse &= smooth & (_bend(losses) <= margin)
+            same = (np.abs(gap) <= noise).all(axis=0)
+        behind |= (worse | same).all(axis=1)  # where all is the same, their order stays
+        if column is not None:
+            behind |= worse[:, column]
     return behind
 
 
@@ -134,14 +140,18 @@ def _without(rows: Index, others: Index) -> Index:
     return rows[np.array([row.tobytes() not in known for row in rows], dtype=bool)]
 
 
-def _same_space(one: Problem, other: Problem) -> tuple[Problem, Problem]:
-    """Return two problems over the larger of their spaces; counts beyond are never the least."""
-    pairs = list(zip(one.space.axes, other.space.axes, strict=True))
-    if one.sizes == other.sizes:
-        return one, other
-    first = tuple(b if b.size > a.size else a for a, b in pairs)
-    second = tuple(a if a.size > b.size else b for a, b in pairs)
-    return (
-        replace(one, space=replace(one.space, axes=first)),
-        replace(other, space=replace(other.space, axes=second)),
+def _same_space(*problems: Problem) -> tuple[Problem, ...]:
+    """Return problems over the largest of their spaces; counts beyond are never the least."""
+    if len({problem.sizes for problem in problems}) == 1:
+        return problems
+    every = zip(*(problem.space.axes for problem in problems), strict=True)
+    largest = [max(axes, key=lambda axis: axis.size) for axes in every]
+    return tuple(
+        replace(problem, space=replace(problem.space, axes=_widest(problem, largest)))
+        for problem in problems
     )
+
+
+def _widest(problem: Problem, largest: list[Axis]) -> tuple[Axis, ...]:
+    pairs = zip(problem.space.axes, largest, strict=True)
+    return tuple(other if other.size > own.size else own for own, other in pairs)
