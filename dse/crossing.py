@@ -34,8 +34,10 @@ LARGEST = 60_000_000
 """Largest space that is searched; what makes it larger bounds the range looked at."""
 
 STEPS = 160
-CHECKS = 10
-"""Points where the pool is asked, and, beyond `SCREENED`, where exact searches are."""
+CHECKS, MANY_CHECKS = 10, 40
+SMALL = 300_000
+"""Points where the pool is asked; where exact searches are, if not every design is compared, and
+up to which space there are many."""
 
 Key = tuple[int, ...]
 """What a design is: its row, and the counts that follow from it."""
@@ -196,7 +198,7 @@ class Line:
         while True:
             known = len(self.pool.rows)
             inside, outside = self._pooled_edge(today, start, reach, witnesses)
-            complete = self.problem(inside).size <= SCREENED
+            complete = self._is_complete(inside)
             changed = self._first_change(today, start, inside, complete=complete)
             if changed is None:
                 ends = [] if complete and today.rows.size else [inside]
@@ -205,6 +207,12 @@ class Line:
             if changed is None or (changed in witnesses and len(self.pool.rows) == known):
                 return Edge(inside, outside, complete, outside is None and reach != limit)
             witnesses.append(changed)
+
+    def _is_complete(self, value: float) -> bool:
+        """Whether every design is compared: one loss decides, or the front is followed."""
+        problem = self.problem(value)
+        decided = self.question.front or self.question.column(problem) is not None
+        return problem.size <= SCREENED and decided
 
     def _surprises(self, today: Found, value: float, outside: float | None) -> bool:
         """Whether an exact search contradicts what the pool said of an end."""
@@ -278,7 +286,8 @@ class Line:
             return None
         if complete:
             return self._change_inside(today, start, end, None)
-        for value in self._grid(start, end, CHECKS):
+        many = self.problem(end).size <= SMALL
+        for value in self._grid(start, end, MANY_CHECKS if many else CHECKS):
             if self.exact(value).keys != today.keys:
                 return value
         return None

@@ -20,6 +20,7 @@ SOURCES = {
 ONLY_USERS = {
     "importlib.metadata": {"dse.plugins", "dse.result", "dse.cli.app"},
     "matplotlib": {
+        "dse.flip_plots",
         "dse.labels",
         "dse.plots",
         "dse.sheets",
