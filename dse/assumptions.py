@@ -123,9 +123,7 @@ def _scalar_axes(problem: Problem) -> Iterator[Axis]:
             yield axis
 
 
-def _field(
-    problem: Problem, column: str, value: float, growing: frozenset[str]
-) -> Assumption:
+def _field(problem: Problem, column: str, value: float, growing: frozenset[str]) -> Assumption:
     def change(found: Problem, new: float) -> Problem:
         return _regrown(_with_space(found, _set(found.space, column, new)), growing)
 
@@ -199,21 +197,21 @@ def _bounds(problem: Problem) -> Iterator[Assumption]:
     """Numbers that a constraint of the study compares a quantity with."""
     for place, constraint in enumerate(problem.constraints):
         numbers = list(_compared(constraint.expression.tree))
-        for order, (number, quantity) in enumerate(numbers):
+        for order, (_, number, quantity) in enumerate(numbers):
             name = constraint.text if len(numbers) == 1 else f"{constraint.text} [{order + 1}]"
             change = _bound_change(place, order)
-            yield Assumption(name, quantity, float(number.value), False, problem, change)
+            yield Assumption(name, quantity, number, False, problem, change)
 
 
-def _compared(tree: ast.expr) -> Iterator[tuple[ast.Constant, str]]:
+def _compared(tree: ast.expr) -> Iterator[tuple[ast.Constant, float, str]]:
     """Return each number that is one side of a comparison, and what stands beside it."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             named = next((side.id for side in sides if isinstance(side, ast.Name)), "")
             for side in sides:
-                if isinstance(side, ast.Constant):
-                    yield side, named
+                if isinstance(side, ast.Constant) and isinstance(side.value, int | float):
+                    yield side, float(side.value), named
 
 
 def _bound_change(place: int, order: int) -> Change:

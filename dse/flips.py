@@ -11,9 +11,10 @@ import numpy as np
 
 from dse import assumptions, report, runner, units
 from dse.assumptions import Assumption
-from dse.crossing import Edge, Line, Pool, Question
+from dse.crossing import Edge, Line
 from dse.design_text import difference, parts
 from dse.preference import prefer
+from dse.questions import Pool, Question
 from dse.study import Study
 
 FACTOR = 1000.0
@@ -140,9 +141,7 @@ def _stability(assumption: Assumption, question: Question, pool: Pool) -> Stabil
             limit = max(1.0, float(round(limit)))
         edge = line.edge(assumption.value, limit)
         sides.append(_side(line, edge))
-    return Stability(
-        assumption.name, assumption.quantity, assumption.value, sides[0], sides[1]
-    )
+    return Stability(assumption.name, assumption.quantity, assumption.value, sides[0], sides[1])
 
 
 def _side(line: Line, edge: Edge) -> Side:

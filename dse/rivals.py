@@ -33,9 +33,7 @@ CAUTION = 4.0
 Losses = NDArray[np.float64]
 
 
-def among_all(
-    start: Problem, end: Problem, holders: Index, column: int | None
-) -> Index | None:
+def among_all(start: Problem, end: Problem, holders: Index, column: int | None) -> Index | None:
     """Return the designs of the whole space that may beat `holders`; None for too many.
 
     Parameters
@@ -137,7 +135,8 @@ def _bend(losses: Losses) -> Losses:
 
 def _without(rows: Index, others: Index) -> Index:
     known = {row.tobytes() for row in others}
-    return rows[np.array([row.tobytes() not in known for row in rows], dtype=bool)]
+    kept = np.array([row.tobytes() not in known for row in rows], dtype=bool)
+    return rows[np.flatnonzero(kept)]
 
 
 def _same_space(*problems: Problem) -> tuple[Problem, ...]:
