@@ -32,11 +32,11 @@ SCREENED = 20_000_000
 LARGEST = 60_000_000
 """Largest space that is searched; what makes it larger bounds the range looked at."""
 
-STEPS = 160
+STEPS, DENSE = 160, 480
 CHECKS, MANY_CHECKS = 10, 40
 SMALL = 300_000
-"""Points where the pool is asked; where exact searches are, if not every design is compared, and
-up to which space there are many."""
+"""Points where the pool is asked, the second if not every design is compared; then also points of
+exact searches, and up to which space there are many of them."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,8 @@ class Line:
                 ends = [] if complete and today.rows.size else [inside]
                 ends += [] if outside is None else [outside]
                 changed = next((end for end in ends if self._surprises(today, end, outside)), None)
+            if changed is None and not complete and len(self.pool.rows) > known:
+                continue  # what the checks found may answer between them
             if changed is None or (changed in witnesses and len(self.pool.rows) == known):
                 return Edge(inside, outside, complete, outside is None and reach != limit)
             witnesses.append(changed)
@@ -147,7 +149,8 @@ class Line:
     ) -> tuple[float, float | None]:
         """Return the last value where the pool has today's answer, and the first where not."""
         inside = start
-        for value in self._grid(start, limit, STEPS, witnesses):
+        steps = STEPS if self._is_complete(limit) else DENSE
+        for value in self._grid(start, limit, steps, witnesses):
             if look(self.problem(value), self.pool.rows, self.question).keys != today.keys:
                 return self._bisect(today, inside, value)
             inside = value
