@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,9 @@ from dse.study import Study
 
 FACTOR = 1000.0
 """Each assumption is moved between its value over this and its value times this."""
+
+WIDTH = 100
+"""Longest line of a note."""
 
 NOTHING_FITS = "no feasible design"
 
@@ -160,7 +164,7 @@ def text(flips: Flips) -> str:
     if moving:
         headers = ("assumption", "today", "same from", "to", "takes", "then")
         lines.append(report.catalogue([_row(flips, entry) for entry in moving], headers))
-    lines += _notes(flips)
+    lines += [textwrap.fill(note, WIDTH, break_on_hyphens=False) for note in _notes(flips)]
     return "\n\n".join(lines)
 
 

@@ -98,7 +98,7 @@ def test_no_flip_hides_inside_an_interval(text, written, seed, write) -> None:
             if side.flips_at is not None:
                 flipped += 1
                 assert answer(at(side.flips_at), written) != today, (entry.name, side)
-    assert flipped
+    assert flipped or written not in SINGLE
 
 
 def test_a_flip_is_where_two_lines_cross(write) -> None:
