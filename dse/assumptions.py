@@ -79,10 +79,17 @@ def of(study: Study) -> tuple[Assumption, ...]:
     """
     problem, growing = study.problem, _growing(study)
     found = (*_fields(problem, growing), *_records(problem), *_bounds(problem))
-    return tuple(
+    usable = [
         assumption
         for assumption in (*found, *_designs(problem, growing))
         if assumption.value != 0.0 and math.isfinite(assumption.value)
+    ]
+    names = [assumption.name for assumption in usable]
+    return tuple(
+        replace(entry, name=f"{entry.name}_{units.suffix(entry.quantity)}")
+        if names.count(entry.name) > 1
+        else entry
+        for entry in usable
     )
 
 

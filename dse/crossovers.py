@@ -240,8 +240,8 @@ def _notes(crossovers: Crossovers) -> list[str]:
     notes = []
     if not all(interval.complete for interval in crossovers.intervals):
         notes.append(
-            "some spaces are too large to compare every design: there the answer was searched "
-            "exactly at some values only"
+            "not every design was compared: for a knee or an expression, and in large spaces, the "
+            "answer was searched exactly at some values only"
         )
     end = crossovers.intervals[-1].high
     if end < crossovers.high:

@@ -211,8 +211,8 @@ def _notes(flips: Flips) -> list[str]:
         )
     if not all(side.complete for side in sides):
         notes.append(
-            "some spaces are too large to compare every design: there the answer was searched "
-            "exactly at some values only"
+            "not every design was compared: for a knee or an expression, and in large spaces, the "
+            "answer was searched exactly at some values only"
         )
     if any(side.limited for side in sides):
         notes.append("where the space grows beyond what is searched exactly, the range ends there")

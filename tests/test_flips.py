@@ -148,6 +148,12 @@ def test_assumptions_are_what_no_search_chooses(write) -> None:
         assumptions.choose(tuple(every.values()), "overheat")
 
 
+def test_names_are_unique() -> None:
+    for path in sorted(STUDIES.glob("*.yaml")):
+        every = [entry.name for entry in assumptions.of(study.prepare(study.read(path)))]
+        assert len(set(every)) == len(every) > 0, path
+
+
 def test_a_rate_opens_and_closes_counts(write) -> None:
     """The space at another rate is that of the study written with this rate."""
     found = prepared(MIXED, write)
