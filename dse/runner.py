@@ -144,6 +144,12 @@ def _exact_front(problem: Problem, outcome: Outcome) -> np.ndarray | None:
     return exact.front_loss
 
 
+def require_feasible(answer: Answer) -> None:
+    """Raise `InfeasibleError` when an answer has no design, saying why."""
+    if not answer.outcome.feasible:
+        raise _infeasible(answer, "")
+
+
 def _infeasible(answer: Answer, where: str) -> InfeasibleError:
     from dse.infeasible import tell
 

@@ -36,7 +36,7 @@ def build(study: schema.Study, scenario: Scenario, faults: Faults) -> list[Built
     names: set[str] = set()
     for position, written in enumerate(study.stages):
         path = ("stages", position)
-        name = stage_name(vars(written)) or f"stage_{position + 1}"
+        name = prefix(written, position)
         if name in names:
             faults.add(
                 path,
@@ -69,6 +69,11 @@ def build(study: schema.Study, scenario: Scenario, faults: Faults) -> list[Built
     return built
 
 
+def prefix(written: schema.Stage, position: int) -> str:
+    """Return the prefix of the columns of the stage at `position`."""
+    return stage_name(vars(written)) or f"stage_{position + 1}"
+
+
 def _stage(
     name: str,
     written: schema.Stage,
@@ -89,7 +94,7 @@ def _stage(
         return Built(stage, tuple(axes), meet)
     instances = _instances(written, faults, (*path, "instances"), rate)
     if written.fleet == "mixed":
-        axes += _mixed_axes(name, designs, instances, rate, clock)
+        axes += mixed_axes(name, designs, instances, rate, clock)
     else:
         column = np.arange(len(designs.names), dtype=np.float64)
         axes.append(choices(f"{name}.design", {f"{name}.design": column}, designs.names))
@@ -99,7 +104,7 @@ def _stage(
     return Built(stage, tuple(axes), meet, counts_compute_alone=instances is None)
 
 
-def _mixed_axes(
+def mixed_axes(
     name: str,
     designs: Designs,
     instances: Sequence[float] | None,
