@@ -157,6 +157,19 @@ def _refuse_open_axes(prepared: study.Study) -> None:
         raise StudyError(faults)
 
 
+def verify(folder: Path, trials: int, seed: int, *, as_json: bool) -> bool:
+    """Check a finished run again, independently of its search; return whether it holds."""
+    from dse.verify import verify
+
+    with _bar() as progress:
+        found = verify(folder, trials=trials, seed=seed, progress=progress)
+    if as_json:
+        _print_json(found.plain())
+    else:
+        print(found.text())
+    return found.holds
+
+
 def plot(folder: Path, out: Path | None) -> None:
     """Draw the pictures of a run folder again."""
     from dse import result

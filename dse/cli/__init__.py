@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from dse.cli import catalogue, studies  # each adds its commands
+from dse.cli import catalogue, proving, studies  # each adds its commands
 from dse.cli.app import app
 from dse.errors import DseError
 
-__all__ = ["app", "catalogue", "main", "studies"]
+__all__ = ["app", "catalogue", "main", "proving", "studies"]
 
 
 def main() -> None:
