@@ -80,8 +80,10 @@ def designs(
     if problem.size <= trials:
         for start in range(0, problem.size, CHUNK):
             rows = np.arange(start, min(start + CHUNK, problem.size))
-            yield np.stack(np.unravel_index(rows, problem.sizes), axis=1) if len(sizes) else (
-                np.zeros((len(rows), 0), dtype=np.int64)
+            yield (
+                np.stack(np.unravel_index(rows, problem.sizes), axis=1)
+                if len(sizes)
+                else (np.zeros((len(rows), 0), dtype=np.int64))
             )
         return
     for start in range(0, trials, CHUNK):

@@ -170,6 +170,18 @@ def verify(folder: Path, trials: int, seed: int, *, as_json: bool) -> bool:
     return found.holds
 
 
+def explain(folder: Path, designs: Sequence[str], *, as_json: bool) -> bool:
+    """Say why a design is on the front of a run, or not; return whether the run agrees."""
+    from dse.explain import explain
+
+    found = explain(folder, designs)
+    if as_json:
+        _print_json(found.plain())
+    else:
+        print(found.text())
+    return found.verdict != "refutation"
+
+
 def plot(folder: Path, out: Path | None) -> None:
     """Draw the pictures of a run folder again."""
     from dse import result

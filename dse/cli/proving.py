@@ -9,9 +9,7 @@ import typer
 
 from dse.cli.app import AsJson, app
 
-RunFolder = Annotated[
-    Path, typer.Argument(help="Folder that `dse run` wrote.", show_default=False)
-]
+RunFolder = Annotated[Path, typer.Argument(help="Folder that `dse run` wrote.", show_default=False)]
 
 REFUTED = 1
 """Exit status when a run is not what it says."""
@@ -30,4 +28,22 @@ def verify(
     from dse import commands
 
     if not commands.verify(run, trials, seed, as_json=json):
+        raise typer.Exit(REFUTED)
+
+
+@app.command()
+def explain(
+    run: RunFolder,
+    design: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME=VALUE", help='A design, as in front.csv: --design "des.u16=2 des.u8=1".'
+        ),
+    ],
+    json: AsJson = False,
+) -> None:
+    """Say why a design is on the front of a run, or what it violates or is dominated by."""
+    from dse import commands
+
+    if not commands.explain(run, design, as_json=json):
         raise typer.Exit(REFUTED)
