@@ -75,7 +75,7 @@ def rows_at(run: Finished, position: int) -> list[int]:
     """Return which rows of front.csv, from 0, are the front at a position of the sweep."""
     if run.sweep is None:
         return list(range(len(run.rows)))
-    column, value = str(run.manifest["sweep"]), run.sweep.values[position]
+    column, value = str(run.manifest.get("sweep")), run.sweep.values[position]
     return [number for number, row in enumerate(run.rows) if _same(row.get(column), value)]
 
 
@@ -145,19 +145,19 @@ def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) ->
         "evaluated": _whole(manifest, "evaluated"),
         "front": _whole(manifest, "front"),
     }
-    right = (
+    right = [
         sum(point.problem.size for point in every),
         sum(len(point.loss) - len(np.unique(point.loss, axis=0)) for point in every),
         every[0].problem.size,
         _whole(certificate, "evaluated"),
         len(run.rows),
-    )
+    ]
     if run.sweep is not None:
         written |= {
             f"points.{position}.front": _whole(entry, "front")
             for position, entry in enumerate(manifest.get("points", ()))
         }
-        right += tuple(len(point.loss) for point in every)
+        right += [len(point.loss) for point in every]
     if len(written) != len(right):
         return [f"points has {len(written) - 5} entries for {count(len(every), 'value')}"]
     return [

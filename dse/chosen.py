@@ -61,7 +61,9 @@ def design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Index]:
     faults: list[Fault] = []
     position, found = 0, run.document
     if run.sweep is not None:
-        position = _swept(run.sweep, str(run.manifest["sweep"]), left, faults)
+        swept = (run.sweep.path, str(run.manifest.get("sweep")))
+        position = _swept(run.sweep, swept[1], left, faults)
+        left = {name: value for name, value in left.items() if name not in swept}
         found = study.at(run.document, run.sweep, position)
     prepared = study.prepare(found)
     problem = prepared.problem

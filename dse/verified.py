@@ -9,6 +9,8 @@ from typing import Any
 
 from dse import units
 
+HOLDS, FAILS, FOUND = "holds", "FAILS", "found"
+
 MOST_SHOWN = 3
 """Most finds, and most faults of a check, that are written out."""
 
@@ -20,11 +22,19 @@ def count(number: int, word: str) -> str:
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was checked: what, whether it holds, and what was seen."""
+    """One thing that was checked, the verdict and what was seen.
+
+    A verdict is ``holds``, ``FAILS``, or ``found`` for designs better than a heuristic's.
+    """
 
     name: str
-    holds: bool
+    verdict: str
     text: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether it does not refute the run."""
+        return self.verdict != FAILS
 
 
 @dataclass(frozen=True)
@@ -73,7 +83,7 @@ class Verified:
     tried, feasible
         Designs held against the front, and how many of them are feasible.
     found, finds
-        How many feasible designs the front lacks, and the first of them.
+        How many feasible designs the front lacks, and the best of them: none dominates another.
     """
 
     folder: Path
@@ -86,15 +96,12 @@ class Verified:
 
     @property
     def holds(self) -> bool:
-        """Whether every check holds."""
+        """Whether no check refutes the run."""
         return all(check.holds for check in self.checks)
 
     def text(self) -> str:
         """Return one line per check, and the verdict."""
-        lines = [
-            f"{'holds' if check.holds else 'FAILS'}  {check.name}: {check.text}"
-            for check in self.checks
-        ]
+        lines = [f"{check.verdict}  {check.name}: {check.text}" for check in self.checks]
         lines += [f"       {find.text}" for find in self.finds[:MOST_SHOWN]]
         if not self.holds:
             failed = sum(not check.holds for check in self.checks)
@@ -120,4 +127,6 @@ class Verified:
 def check(name: str, wrong: list[str], right: str) -> Check:
     """Return a check that fails with all that is wrong, the first of many written out."""
     more = f"; and {len(wrong) - MOST_SHOWN} more" if len(wrong) > MOST_SHOWN else ""
-    return Check(name, not wrong, "; ".join(wrong[:MOST_SHOWN]) + more if wrong else right)
+    return Check(
+        name, FAILS if wrong else HOLDS, "; ".join(wrong[:MOST_SHOWN]) + more if wrong else right
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,15 +11,19 @@ from numpy.typing import NDArray
 from dse import challenge, checks, chosen, finished
 from dse.checks import Point
 from dse.errors import OutputError
+from dse.front import nondominated
 from dse.search import Progress
 from dse.space import Index
-from dse.verified import Check, Find, Verified, check
+from dse.verified import FAILS, FOUND, HOLDS, Check, Find, Verified, check
 
 TRIALS = 1_000_000
 """Random designs held against a front unless told otherwise."""
 
 MOST_FOUND = 20
-"""Most designs that are kept of all that beat a front."""
+"""Most designs that are kept of the best that a front lacks."""
+
+Designs = tuple[Index, NDArray[np.float64]]
+"""Designs (n, d) and their losses (n, m)."""
 
 
 def verify(
@@ -75,63 +78,77 @@ def _challenged(
     for position, point in enumerate(points):
         random = np.random.default_rng([seed, position])
         known = {row.tobytes() for row in point.index}
+        best = (point.index[:0], point.loss[:0])
         for designs in challenge.designs(point.problem, point.index, share, random):
             evaluation = point.problem.evaluate(designs)
             good = np.flatnonzero(evaluation.feasible)
             tried, feasible = tried + len(designs), feasible + len(good)
-            loss = evaluation.loss[good]
-            for row, cover in _lacking(point, designs[good], loss, known, exact=verified.exact):
-                found += 1
-                if len(finds) < MOST_FOUND:
-                    finds.append(_find(point, designs[good[row]], loss[row], cover))
+            lacking = good[_lacking(point, designs[good], evaluation.loss[good], known, verified)]
+            found += len(lacking)
+            best = _best(best, (designs[lacking], evaluation.loss[lacking]))
             if progress is not None:
                 progress(min(tried, trials), trials)
+        finds += [_find(point, *pair) for pair in zip(*best, strict=True)]
     whole = all(point.problem.size <= share for point in points)
-    all_checks = (*verified.checks, _unbeaten(verified.exact, whole, tried, feasible, found))
     return replace(
         verified,
-        checks=all_checks,
+        checks=(*verified.checks, _unbeaten(verified.exact, whole, tried, feasible, found)),
         tried=tried,
         feasible=feasible,
         found=found,
-        finds=tuple(finds),
+        finds=tuple(finds[:MOST_FOUND]),
     )
 
 
+def _best(before: Designs, more: Designs) -> Designs:
+    """Return the designs of both that none of them dominates, for showing."""
+    if not len(more[0]):
+        return before
+    index, loss = (np.concatenate(parts) for parts in zip(before, more, strict=True))
+    kept = nondominated(loss)
+    return index[kept], loss[kept]
+
+
 def _lacking(
-    point: Point, designs: Index, loss: NDArray[np.float64], known: set[bytes], *, exact: bool
-) -> Iterator[tuple[int, int]]:
-    """Yield the rows of feasible `designs` that a front lacks, and what covers each or -1.
+    point: Point,
+    designs: Index,
+    loss: NDArray[np.float64],
+    known: set[bytes],
+    verified: Verified,
+) -> list[int]:
+    """Return which of some feasible designs a front lacks.
 
     An exact front holds every design that is worth what a design on it is worth.  Those that
-    are `known` already are left out; those that are yielded become known.
+    are `known` already are left out; those that are returned become known.
     """
     covers = challenge.covering(loss, point.loss)
     missing = covers < 0
-    if exact and len(point.loss):
+    if verified.exact and len(point.loss):
         missing |= (loss == point.loss[covers]).all(axis=1)
+    found = []
     for row in np.flatnonzero(missing):
         key = designs[row].tobytes()
         if key not in known:
             known.add(key)
-            yield int(row), int(covers[row])
+            found.append(int(row))
+    return found
 
 
-def _find(point: Point, design: NDArray[np.int64], loss: NDArray[np.float64], cover: int) -> Find:
+def _find(point: Point, design: NDArray[np.int64], loss: NDArray[np.float64]) -> Find:
+    equal = np.flatnonzero((point.loss == loss).all(axis=1))
     beaten = np.flatnonzero((point.loss >= loss).all(axis=1))
-    relation = "equals" if cover >= 0 else "dominates" if len(beaten) else "incomparable"
-    row = cover if cover >= 0 else int(beaten[0]) if len(beaten) else None
+    relation = "equals" if len(equal) else "dominates" if len(beaten) else "incomparable"
     text = ", ".join(filter(None, [point.where, chosen.text(point.problem, design)]))
-    number = None if row is None else int(point.numbers[row]) + 1
-    return Find(text, chosen.worth(point.problem, loss), relation, number)
+    row = int(point.numbers[beaten[0]]) + 1 if len(beaten) else None
+    return Find(text, chosen.worth(point.problem, loss), relation, row)
 
 
 def _unbeaten(exact: bool, whole: bool, tried: int, feasible: int, found: int) -> Check:
     which = "every design" if whole else "random designs and neighbours of the front"
     text = f"{tried:,} tried ({which}), {feasible:,} feasible, "
     if not found:
-        return Check("unbeaten", True, f"{text}none that the front lacks")
+        return Check("unbeaten", HOLDS, f"{text}none that the front lacks")
     lacks = f"{found:,} that the front lacks"
     if exact:
-        return Check("unbeaten", False, f"{text}{lacks}, which refutes that it is exact")
-    return Check("unbeaten", True, f"{text}{lacks}: improvements on a heuristic's front")
+        return Check("unbeaten", FAILS, f"{text}{lacks}, which refutes that it is exact")
+    return Check("unbeaten", FOUND, f"{text}{lacks}: improvements on a heuristic's front")
