@@ -29,6 +29,10 @@ VERDICTS = {
 }
 
 
+def _percent(share: float) -> str:
+    return f"{100 * share:,.0f} %" if share >= 1 else f"{100 * share:.3g} %"
+
+
 @dataclass(frozen=True)
 class Miss:
     """A constraint that a design violates.
@@ -57,7 +61,7 @@ class Miss:
         """The miss in words, with units."""
         missed = f"{self.relative:.4g} of the bound" if self.relative < 1e6 else ""
         if self.by is not None:
-            missed = f"{units.show(self.by, self.quantity)} ({100 * self.relative:.3g} %)"
+            missed = f"{units.show(self.by, self.quantity)} ({_percent(self.relative)})"
         values = ", ".join(
             f"{words(name)} {units.show(value, name)}" for name, value in self.quantities.items()
         )
@@ -116,7 +120,7 @@ class Explained:
         if self.objectives[name] == rival:
             return ", the same there"
         more = "more" if self.objectives[name] > rival else "less"
-        by = "" if share is None else f": {100 * abs(share):.3g} % {more} here"
+        by = "" if share is None else f": {_percent(abs(share))} {more} here"
         return f", there {units.show(rival, name)}{by}"
 
     def plain(self) -> dict[str, Any]:
