@@ -625,7 +625,8 @@ def test_a_comma_between_thousands_is_not_taken_for_a_decimal_one(cell: str, tol
 def test_a_figure_given_without_its_unit_is_told_so(tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
     path.write_text(
-        "stages: [{table: a.csv, values: {payload: 128}, instances: 1}]\nobjectives: {area: minimise}\n"
+        "stages: [{table: a.csv, values: {payload: 128}, instances: 1}]\n"
+        "objectives: {area: minimise}\n"
     )
     (tmp_path / "a.csv").write_text("area_um2,clock_mhz,cycles_per_block,power_mw\n1,1,1,1\n")
     told = "its unit is missing, or not that of the figure; write it with its unit, as in 128 bit"
