@@ -138,7 +138,7 @@ def verify(folder: Path, trials: int, seed: int, *, as_json: bool) -> bool:
     """Check a finished run again, independently of its search; return whether it holds."""
     from dse.verify import verify
 
-    with bar() as progress:
+    with bar("designs") as progress:
         found = verify(folder, trials=trials, seed=seed, progress=progress)
     if as_json:
         print_json(found.plain())
