@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from dse.cli import asking, catalogue, fitting, measuring, studies  # each adds its commands
+from dse.cli import asking, catalogue, fitting, making, measuring, studies  # each adds its commands
 from dse.cli.app import app
 from dse.errors import DseError
 
-__all__ = ["app", "asking", "catalogue", "fitting", "main", "measuring", "studies"]
+__all__ = ["app", "asking", "catalogue", "fitting", "main", "making", "measuring", "studies"]
 
 
 def main() -> None:
