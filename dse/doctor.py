@@ -53,8 +53,13 @@ def _platform() -> dict[str, Any]:
         "python": f"{platform.python_version()} ({platform.python_implementation()})",
         "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
         "cpu_cores": os.cpu_count(),
-        "numpy_uses": ", ".join(np.show_config(mode="dicts")["SIMD Extensions"]["found"][-3:]),
+        "numpy_uses": ", ".join(_cpu_features()[-3:]) or "no CPU features beyond its baseline",
     }
+
+
+def _cpu_features() -> list[str]:
+    built: Any = np.show_config(mode="dicts")
+    return list(built.get("SIMD Extensions", {}).get("found", ()))
 
 
 def _library_findings(needed: Sequence[Library]) -> Iterator[str]:
@@ -97,19 +102,15 @@ def _text(facts: Mapping[str, Any], needed: Sequence[Library]) -> Iterator[str]:
         ],
         ("plug-ins", "from", "number", "names"),
     )
-    yield report.catalogue([_extra_row(*item) for item in facts["extras"].items()], _EXTRAS)
+    extras = facts["extras"].items()
+    yield report.catalogue(
+        [(extra, one["for"], ", ".join(one["missing"]) or "-") for extra, one in extras],
+        ("extra", "what for", "missing"),
+    )
+    if lacking := [extra for extra, one in extras if one["missing"]]:
+        yield f'for extras: python -m pip install "{DISTRIBUTION}[{",".join(lacking)}]"'
     findings = facts["findings"]
     yield "\n".join([f"broken ({len(findings)})", *findings]) if findings else "nothing is broken"
-
-
-_EXTRAS = ("extra", "what for", "state")
-
-
-def _extra_row(extra: str, facts: Mapping[str, Any]) -> tuple[str, str, str]:
-    missing = facts["missing"]
-    remedy = f'python -m pip install "{DISTRIBUTION}[{extra}]"'
-    state = f"lacks {', '.join(missing)}: {remedy}" if missing else "installed"
-    return extra, facts["for"], state
 
 
 _MOST_NAMES = 6

@@ -158,7 +158,7 @@ def _describe(point: EntryPoint) -> tuple[str, str]:
 def _load(point: EntryPoint, kind: type, where: str) -> tuple[Any, ...]:
     try:
         loaded = point.load()
-    except Exception as error:  # whatever a foreign module raises while it is imported
+    except (Exception, SystemExit) as error:  # whatever a foreign module does on import
         raise BrokenPluginError(
             f"plug-in {where} fails to load: {type(error).__name__}: {error}; "
             f"repair it or uninstall its distribution"
@@ -169,5 +169,9 @@ def _load(point: EntryPoint, kind: type, where: str) -> tuple[Any, ...]:
             raise WrongTypePluginError(
                 f"plug-in {where} is a {type(record).__name__}; the group asks for a "
                 f"dse.contract.{kind.__name__} or a tuple of them"
+            )
+        if not isinstance(getattr(record, "name", None), str):
+            raise BrokenPluginError(
+                f"plug-in {where} has no name; name its record, or the function that it holds"
             )
     return found

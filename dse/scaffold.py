@@ -116,8 +116,8 @@ def _check_name(kind: type[contract.Core | contract.Objective], name: str, modul
             f"{word} {name!r}: a name is at most {_LONGEST} lower-case letters, digits and single "
             f"underscores, from a letter on; {_suggestion(name)}"
         )
-    if keyword.iskeyword(name):
-        raise NewNameError(f"{word} {name!r}: this is a word of Python; choose another name")
+    if keyword.iskeyword(name) or name in ("true", "false", "null"):
+        raise NewNameError(f"{word} {name!r}: Python or YAML has this word; choose another name")
     first = name if kind is contract.Core else name.partition("_")[0]
     if first in (*SECTIONS, "stage"):
         raise NewNameError(
