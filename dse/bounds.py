@@ -50,7 +50,7 @@ class Bounds:
     def least(self) -> Mapping[str, str]:
         """Quantities that are at least a column in every feasible design."""
         found: dict[str, str] = {}
-        for step in self.problem.bound_requirements:
+        for step in self.problem.requirement_steps:
             if isinstance(step.plugin, Requirement) and step.plugin.at_least:
                 found[step.plugin.quantity] = step.plugin.at_least
         return found
@@ -58,7 +58,7 @@ class Bounds:
     @cached_property
     def wanted(self) -> frozenset[str]:
         """Every column that the bounds take."""
-        steps = (*self.problem.search_plan, *self.problem.bound_requirements)
+        steps = (*self.problem.search_plan, *self.problem.requirement_steps)
         names = {name for step in steps for name in step.arguments}
         return frozenset(names | set(self.least.values()))
 
@@ -105,7 +105,7 @@ class Bounds:
                     low[step.name] = np.maximum(low[step.name], least)
                     high[step.name] = np.minimum(high[step.name], most)
             violation = [
-                _end(step, low, high, lower=True) for step in self.problem.bound_requirements
+                _end(step, low, high, lower=True) for step in self.problem.requirement_steps
             ]
             violation += [
                 least_violation(rule.expression, low, high) for rule in self.problem.constraints

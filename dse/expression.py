@@ -78,6 +78,11 @@ class Expression:
             )
         return self._broadcast(_violation, columns)
 
+    def violation_bounds(self, columns: Mapping[str, Any]) -> Any:
+        """Return `violation` of columns that may be intervals, without broadcasting them."""
+        with np.errstate(all="ignore"):
+            return _violation(self.tree, columns)
+
     def value(self, columns: Mapping[str, Column]) -> Column:
         """Return the value of an arithmetic expression for each design, in SI.
 
@@ -116,7 +121,7 @@ def parse(text: str, names: Collection[str]) -> Expression:
     ExpressionError
         The text is not an allowed expression, names an unknown quantity, or mixes units.
     """
-    source = _quote_quantities(_clean(text))
+    source = as_read(text)
     reader = ExpressionReader(source, names)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python comments on odd literals; we judge them.
@@ -132,6 +137,11 @@ def parse(text: str, names: Collection[str]) -> Expression:
     if not reader.used:
         raise ExpressionError(f"{short(text)} names no quantity", nearest("", names))
     return Expression(text, frozenset(reader.used), is_constraint, tree)
+
+
+def as_read(text: str) -> str:
+    """Return the text of an expression as the positions in its tree count it."""
+    return _quote_quantities(_clean(text))
 
 
 def _clean(text: str) -> str:

@@ -51,13 +51,18 @@ class Finished:
         if self.sweep is None:
             prepared = study.prepare(self.document)
             return [(prepared, find(prepared.problem, self.rows))]
-        column = str(self.manifest["sweep"])
         found = []
-        for position, value in enumerate(self.sweep.values):
+        for position in range(len(self.sweep.values)):
             prepared = study.prepare(study.at(self.document, self.sweep, position))
-            chosen = tuple(row for row in self.rows if _same(row[column], value))
-            found.append((prepared, find(prepared.problem, chosen)))
+            found.append((prepared, find(prepared.problem, self.rows_at(position))))
         return found
+
+    def rows_at(self, position: int) -> tuple[Row, ...]:
+        """Return the rows of one value of the sweep; all of them without a sweep."""
+        if self.sweep is None:
+            return self.rows
+        column, value = str(self.manifest["sweep"]), self.sweep.values[position]
+        return tuple(row for row in self.rows if _same(row[column], value))
 
 
 def read(folder: Path) -> Finished:

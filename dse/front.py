@@ -65,6 +65,18 @@ def dominated(loss: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.
     return worse
 
 
+def survivors(loss: NDArray[np.float64], pivots: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the rows of `loss`, (n, m), that no pivot dominates."""
+    rows = np.arange(len(loss))
+    for pivot in pivots:
+        loss = np.asfortranarray(loss)  # columns are compared one after the other
+        worse = dominated(loss, pivot)
+        if worse.any():
+            alive = np.flatnonzero(~worse)
+            rows, loss = rows[alive], loss[alive]
+    return rows
+
+
 def beaten(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which rows of `loss`, (n, m), some row of `front` dominates."""
     worse = np.zeros(len(loss), dtype=bool)
@@ -72,17 +84,10 @@ def beaten(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.
         return worse
     if loss.shape[1] == 2:
         return _beaten_in_two(loss, front)
-    rows = np.arange(len(loss))
     spread = np.ptp(front, axis=0)
     order = np.argsort((front / np.where(spread > 0, spread, 1.0)).sum(axis=1), kind="stable")
-    part = np.asfortranarray(loss)
-    for point in front[order]:
-        beat = dominated(part, point)
-        if beat.any():
-            worse[rows[beat]] = True
-            rows, part = rows[~beat], np.asfortranarray(part[~beat])
-            if not len(rows):
-                break
+    worse[:] = True
+    worse[survivors(loss, front[order])] = False
     return worse
 
 
@@ -119,18 +124,8 @@ def _hopeful(losses: NDArray[np.float64]) -> NDArray[np.intp]:
         return every
     starts = range(0, len(losses), CHUNK)
     return np.concatenate(
-        [start + _survivors(losses[start : start + CHUNK], pivots) for start in starts]
+        [start + survivors(losses[start : start + CHUNK], pivots) for start in starts]
     )
-
-
-def _survivors(part: NDArray[np.float64], pivots: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the rows of `part` that no pivot dominates."""
-    part = np.asfortranarray(part)  # columns are compared one after the other
-    rows = np.arange(len(part))
-    for pivot in pivots:
-        alive = np.flatnonzero(~dominated(part, pivot))
-        rows, part = rows[alive], np.asfortranarray(part[alive])
-    return rows
 
 
 def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | None = None) -> float:

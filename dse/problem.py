@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,8 @@ from dse.errors import ContractError
 from dse.expression import Expression
 from dse.fleet import STAGE_COLUMNS, Stage
 from dse.graph import Graph, Step, bind
-from dse.space import Block, Index, Space, as_index
+from dse.interval import bounds
+from dse.space import Index, Points, Space, as_index, coarse, spread
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Evaluation:
     Attributes
     ----------
     points
-        Design points: an index (n, d), or a block of n designs.
+        Design points: an index (n, d), or a block or boxes of n designs.
     loss
         What is minimised, shape (n, m), rounded to 40 bits; maximised quantities with their
         sign flipped.
@@ -55,7 +56,7 @@ class Evaluation:
         Shape (n, k); a constraint holds where its column is <= 0.
     """
 
-    points: Index | Block
+    points: Points
     loss: NDArray[np.float64]
     violation: NDArray[np.float64]
 
@@ -63,6 +64,16 @@ class Evaluation:
     def feasible(self) -> NDArray[np.bool_]:
         """Designs that meet every constraint, shape (n,)."""
         return np.asarray((self.violation <= 0).all(axis=1))
+
+
+@dataclass(frozen=True)
+class CellBounds:
+    """Least and most loss (n, m) and violation (n, k) of the designs of each cell; NaN: unknown."""
+
+    loss_low: NDArray[np.float64]
+    loss_high: NDArray[np.float64]
+    violation_low: NDArray[np.float64]
+    violation_high: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -105,10 +116,27 @@ class Problem:
         """Which axes have an order."""
         return tuple(axis.ordered for axis in self.space.axes)
 
+    @cached_property
+    def coordinates(self) -> tuple[Column | None, ...]:
+        """Where the values of each axis lie on its scale, in [0, 1]; None for choices."""
+        return tuple(axis.coordinates for axis in self.space.axes)
+
+    @cached_property
+    def continuous(self) -> tuple[str, ...]:
+        """Names of the axes that stand for a whole range."""
+        return tuple(axis.name for axis in self.space.axes if axis.continuous)
+
     @property
     def objective_count(self) -> int:
         """Number of objectives."""
         return len(self.goals)
+
+    @cached_property
+    def floor(self) -> Column:
+        """Losses (m,) that no design goes below: 0 for what is minimised and never negative."""
+        signed = {quantity.name for quantity in self.quantities if quantity.signed}
+        free = [goal.maximise or goal.name in signed for goal in self.goals]
+        return np.where(free, -np.inf, 0.0)
 
     @cached_property
     def quantities(self) -> tuple[Objective, ...]:
@@ -125,7 +153,7 @@ class Problem:
         return tuple(q.name for q in self.quantities if q.partial and q.name in used)
 
     @cached_property
-    def bound_requirements(self) -> tuple[Step, ...]:
+    def requirement_steps(self) -> tuple[Step, ...]:
         """The requirements whose columns the study provides."""
         available = self.available
         steps = (bind(requirement, available) for requirement in self.requirements)
@@ -143,10 +171,15 @@ class Problem:
         return frozenset(names)
 
     @property
+    def bound_requirements(self) -> tuple[Requirement, ...]:
+        """The requirements whose columns the study provides: the first of the constraints."""
+        plugins = (step.plugin for step in self.requirement_steps)
+        return tuple(plugin for plugin in plugins if isinstance(plugin, Requirement))
+
+    @property
     def constraint_names(self) -> tuple[str, ...]:
         """What each column of a violation stands for, in words."""
-        plugins = (step.plugin for step in self.bound_requirements)
-        rules = tuple(plugin.rule for plugin in plugins if isinstance(plugin, Requirement))
+        rules = tuple(requirement.rule for requirement in self.bound_requirements)
         exists = tuple(f"{name} exists" for name in self._partial)
         return rules + exists + tuple(rule.text for rule in self.constraints)
 
@@ -156,28 +189,64 @@ class Problem:
         wanted = {goal.name for goal in self.goals}
         for rule in self.constraints:
             wanted.update(rule.expression.names)
-        for step in self.bound_requirements:
+        for step in self.requirement_steps:
             wanted.update(step.arguments)
         return self.graph.closure(wanted)
 
-    def evaluate(self, points: Index | Block) -> Evaluation:
+    def evaluate(self, points: Points, changed: Mapping[str, Column] | None = None) -> Evaluation:
         """Evaluate designs, one result per row of an index (n, d) or design of a block.
+
+        `changed` replaces columns that the space sets.
 
         Raises
         ------
         ContractError
             When a feasible design has a loss that is not finite: names quantity and design.
         """
-        columns = self._columns(points, self.search_plan, self.bound_requirements)
-        violation = [step(columns) for step in self.bound_requirements]
+        columns = self._columns(points, self.search_plan, self.requirement_steps, changed)
+        violation = [step(columns) for step in self.requirement_steps]
         violation += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self._partial]
         violation += [rule.expression.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
-        shape = points.shape or (1,) if isinstance(points, Block) else (len(points),)
+        shape = _shape(points)
         losses = _rounded(_matrix(loss, shape))
         evaluation = Evaluation(points, losses, _matrix(violation, shape))
         self._refuse_nonsense(evaluation)
         return evaluation
+
+    def coarse(self, steps: Sequence[int]) -> Problem:
+        """Return the problem of cells of `steps` consecutive values per axis, for `bounds`."""
+        return replace(self, space=coarse(self.space, steps))
+
+    def bounds(self, points: Points) -> CellBounds:
+        """Return between which numbers losses and violations of all designs of cells lie.
+
+        Raises
+        ------
+        ContractError, TypeError
+            A function of the study cannot be bounded.
+        """
+        with np.errstate(all="ignore"):
+            columns = self._columns(points, self.search_plan, self.requirement_steps)
+            violation = [step(columns) for step in self.requirement_steps]
+            violation += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self._partial]
+            violation += [rule.expression.violation_bounds(columns) for rule in self.constraints]
+        goals = self.goals
+        loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in goals]
+        pairs = [bounds(column) for column in (*loss, *violation)]
+        low, high = (_matrix(side, _shape(points)) for side in zip(*pairs, strict=True))
+        count = len(goals)
+        best, worst = _rounded(low[:, :count]), _rounded(high[:, :count])
+        return CellBounds(best, worst, low[:, count:], high[:, count:])
+
+    def spread(self, axis: int, step: int) -> float:
+        """Return how much columns differ among `step` consecutive values of an axis, 0 to 1.
+
+        The mean of (most - least) / most; 1 for an axis without an order.
+        """
+        if not self.ordered[axis]:
+            return 1.0
+        return spread(self.space.axes[axis], step)
 
     def describe(self, index: Index) -> dict[str, Column]:
         """Return every column of the designs `index`: inputs, stages and all quantities."""
@@ -207,7 +276,7 @@ class Problem:
 
     def _columns(
         self,
-        points: Index | Block,
+        points: Points,
         plan: Sequence[Step],
         requirements: Sequence[Step],
         changed: Mapping[str, Column] | None = None,
@@ -241,7 +310,7 @@ class Problem:
                 f"{self._text(evaluation.points, row)}; an objective must be a finite number"
             )
 
-    def _text(self, points: Index | Block, row: int) -> str:
+    def _text(self, points: Points, row: int) -> str:
         return self.point_text(as_index(points, np.array([row]))[0])
 
     def point_text(self, point: NDArray[np.int64]) -> str:
@@ -250,6 +319,10 @@ class Problem:
             f"{axis.name} = {axis.labels[choice]}"
             for axis, choice in zip(self.space.axes, point, strict=True)
         )
+
+
+def _shape(points: Points) -> tuple[int, ...]:
+    return (len(points),) if isinstance(points, np.ndarray) else points.shape or (1,)
 
 
 def _matrix(columns: Sequence[Column], shape: tuple[int, ...]) -> NDArray[np.float64]:

@@ -41,7 +41,8 @@ def summary(view: FrontView, facts: Mapping[str, Any], *, width: int | None = No
     facts
         The counts ``designs``, ``evaluated`` and ``feasible``; ``exact``, ``method`` and
         ``wall_s``; if known ``hypervolume`` (a share of the box between the front's best
-        values and its reference point), ``hypervolume_share_of_exact`` and ``notes``.
+        values and its reference point), ``hypervolume_share_of_exact``, or at least
+        ``hypervolume_share_at_least``, and ``notes``.
     width
         Longest line.
     """
@@ -80,9 +81,14 @@ def infeasible(
     nearest: str,
     misses: Mapping[str, float],
     *,
+    more_conflicts: int = 0,
+    repairs: Sequence[str] = (),
+    beyond: Sequence[str] = (),
+    apart: Sequence[tuple[Sequence[str], Sequence[str]]] = (),
+    evaluated: int | None = None,
     width: int | None = None,
 ) -> str:
-    """Return why no design is feasible, and how far the nearest one is.
+    """Return why no design is feasible, what would admit one, and how far the nearest one is.
 
     Parameters
     ----------
@@ -92,16 +98,46 @@ def infeasible(
         The design that misses least.
     misses
         Its violation of each constraint, relative to the bound; met where <= 0.
+    more_conflicts
+        How many further sets there are.
+    repairs
+        What to change, by how much, and which design that admits, in words.
+    beyond
+        Constraints in conflict that no value of their own repairs.
+    apart
+        Where no one change helps: conflicts, and what repairs each with the others left out.
+    evaluated
+        Number of designs evaluated when that is not every design.
     """
     width = width or _width()
     lines = ["no feasible design"]
+    if evaluated is not None:
+        lines = [f"no feasible design among the {evaluated:,} evaluated"]
     for conflict in conflicts:
         alone = "no design meets" if len(conflict) == 1 else "no design meets together"
         lines.append(_hanging(alone, " and ".join(conflict), width))
+    if more_conflicts:
+        lines.append(f"and {more_conflicts} larger sets in conflict")
+    if repairs:
+        lines.append("any one of these changes admits a design, the smallest first:")
+        lines += _numbered(repairs, width)
+    if apart:
+        lines.append("no one change is enough; each conflict needs one:")
+    for conflict, changes in apart:
+        lines += [_hanging("of", " and ".join(conflict), width), *_numbered(changes, width)]
+    for rule in beyond:
+        lines.append(_hanging("no change of its own repairs", rule, width))
     lines.append(_hanging("nearest design", nearest, width))
     missed = {name: by for name, by in misses.items() if not by <= 0}
     rows = [(f"  {name}", _miss(by)) for name, by in missed.items()]
     return "\n".join([*lines, *([_plain(_grid(rows), width)] if rows else [])])
+
+
+def _numbered(texts: Sequence[str], width: int) -> list[str]:
+    return [
+        textwrap.fill(f"  {number}. {text}", width, subsequent_indent="     ")
+        for number, text in enumerate(texts, 1)
+    ]
 
 
 def catalogue(
@@ -206,7 +242,11 @@ def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
         lines.append(f"{words(view.category)}: {tally}")
     if facts.get("hypervolume") is not None and (view.size > 1 or not facts["exact"]):
         share = facts.get("hypervolume_share_of_exact")
+        least = facts.get("hypervolume_share_at_least")
         of_exact = "" if facts["exact"] else ", of the exact front's unknown"
+        if least is not None and share is None:
+            surely = np.floor(least * 1e4) / 1e4  # rounded up, it would claim too much
+            of_exact = f", at least {surely:.2%} of the exact front's"
         if share is not None and not facts["exact"]:
             of_exact = f", {share:.2%} of the exact front's"
         lines.append(f"hypervolume: {facts['hypervolume']:.4f} of its box{of_exact}")

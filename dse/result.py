@@ -23,7 +23,6 @@ from dse.folder import new_folder
 from dse.inputs import Input
 from dse.picture import FrontView
 from dse.plain import plain
-from dse.problem import Problem
 from dse.runner import Answer, Run, knee_row
 from dse.tables import Table
 
@@ -35,9 +34,6 @@ FLOAT_POLICY = (
     "losses are compared at 40 significant bits (relative 9e-13); a part is given up only when a "
     "bound is worse by more than 1e-9, relative"
 )
-
-MOST_KINDS = 20
-"""A quantity with more names than this, such as a comment, tells no groups apart."""
 
 LIBRARIES = ("accel-dse", "numpy", "moocore", "pymoo", "optuna", "pandas", "pyarrow")
 
@@ -210,6 +206,7 @@ def _quality(answer: Answer) -> dict[str, Any]:
         "reference_point": reference,
         "hypervolume": answer.hypervolume,
         "hypervolume_share_of_exact": answer.share,
+        "hypervolume_share_at_least": answer.at_least if answer.share is None else answer.share,
     }
 
 
@@ -250,20 +247,12 @@ def _picture(run: Run, sweep: str | None) -> dict[str, Any]:
             and tables.is_choice_of_scenario(problem, axis)
             and (problem.stages or axis.ordered)  # other choices are the names of the designs
         ],
-        "category": _category(problem),
+        "category": tables.category(problem),
         "limits": bool(problem.graph.steps),
         "sweep": sweep,
         "names": names,
         "knee": knee_row(run.answers[0]) if sweep is None else None,
     }
-
-
-def _category(problem: Problem) -> str | None:
-    """Return the quantity that tells designs apart by name: the one with the most labels."""
-    some = range(1, MOST_KINDS + 1)
-    labelled = [quantity for quantity in problem.quantities if len(quantity.labels) in some]
-    found = max(labelled, key=lambda quantity: len(quantity.labels), default=None)
-    return found.name if found is not None else None
 
 
 def _drawn(

@@ -16,6 +16,10 @@ Table = dict[str, NDArray[Any]]
 """Column by name, all of one length; numbers in SI, choices as text."""
 
 
+MOST_KINDS = 20
+"""A quantity with more names than this, such as a comment, tells no groups apart."""
+
+
 def table(problem: Problem, index: Index) -> Table:
     """Return the designs `index`, shape (n, d), with everything there is to say of them.
 
@@ -74,6 +78,36 @@ def names(problem: Problem, index: Index) -> list[str]:
     choices = [(place, axis) for place, axis in enumerate(problem.space.axes) if not axis.ordered]
     chosen = (", ".join(axis.labels[row[place]] for place, axis in choices) for row in index)
     return [name or "as given" for name in chosen]
+
+
+def described(problem: Problem, index: Index) -> list[str]:
+    """Return the name of each design and its choices: ``3 u16, in flight 2``."""
+    chosen = [
+        (place, axis)
+        for place, axis in enumerate(problem.space.axes)
+        if axis.size > 1
+        and is_choice_of_scenario(problem, axis)
+        and (problem.stages or axis.ordered)  # other choices are the names of the designs
+    ]
+    texts = []
+    for name, row in zip(names(problem, index), index.tolist(), strict=True):
+        parts = [name]
+        for place, axis in chosen:
+            label = axis.labels[row[place]]
+            if axis.unit_name:
+                value = units.show(float(axis_values(axis)[row[place]]), axis.unit_name)
+                label = f"{axis.name.rpartition('.')[2].replace('_', ' ')} {value}"
+            parts.append(label)
+        texts.append(", ".join(parts))
+    return texts
+
+
+def category(problem: Problem) -> str | None:
+    """Return the quantity that tells designs apart by name: the one with the most labels."""
+    some = range(1, MOST_KINDS + 1)
+    labelled = [quantity for quantity in problem.quantities if len(quantity.labels) in some]
+    found = max(labelled, key=lambda quantity: len(quantity.labels), default=None)
+    return found.name if found is not None else None
 
 
 def axis_text(problem: Problem, axis: Axis, row: Mapping[str, str]) -> str:

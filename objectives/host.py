@@ -37,7 +37,7 @@ def host_cores(
     offloads_per_s = throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte)
     # an empty fleet takes forever over no offloads
     with np.errstate(invalid="ignore"):
-        return np.where(np.asarray(offloads_per_s) > 0, offloads_per_s * busy, 0.0)
+        return np.where(np.greater(offloads_per_s, 0), offloads_per_s * busy, 0.0)
 
 
 def host_power_w(
@@ -115,5 +115,7 @@ requirements = (
         falls_with=("interface_host_cores",),
         quantity="host_cores",
         at_most="interface_host_cores",
+        relaxed_by_less=("workload_rate_bit_per_s",),
+        relaxed_by_more=("interface_host_cores", "workload_granularity_byte"),
     ),
 )

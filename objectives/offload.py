@@ -299,6 +299,8 @@ requirements = (
         falls_with=("interface_max_in_flight",),
         quantity="interface_in_flight",
         at_most="interface_max_in_flight",
+        relaxed_by_less=("interface_in_flight",),
+        relaxed_by_more=("interface_max_in_flight",),
     ),
 )
 

@@ -213,6 +213,8 @@ requirements = (
         rule="constant power and leakage stay below budget.power_cap",
         rises_with=("leakage_power_w", "budget_constant_power_w"),
         falls_with=("budget_power_cap_w",),
+        relaxed_by_less=("budget_constant_power_w",),
+        relaxed_by_more=("budget_power_cap_w",),
     ),
 )
 

@@ -7,6 +7,8 @@ run as fast as allowed; a demand is never exceeded either way.
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from dse.contract import Column, Guard, Limit, Objective, Requirement
@@ -48,8 +50,7 @@ def _limits(
     dependence: Column | float,
 ) -> Stages:
     """Return the limits in the order of `BOUNDS`."""
-    limits = (compute, np.minimum(link, memory), power, offload, dependence)
-    return tuple(np.asarray(limit, dtype=np.float64) for limit in limits)
+    return cast(Stages, (compute, np.minimum(link, memory), power, offload, dependence))
 
 
 def rate_limit_bit_per_s(
@@ -65,9 +66,7 @@ def rate_limit_bit_per_s(
     What dependent tasks allow is part of the capacity; `bound` tells the two apart.
     """
     others = (power_limit_bit_per_s, link_limit_bit_per_s, memory_limit_bit_per_s)
-    return least(
-        (capacity_bit_per_s, *map(np.asarray, others), np.asarray(offload_limit_bit_per_s))
-    )
+    return least(cast(Stages, (capacity_bit_per_s, *others, offload_limit_bit_per_s)))
 
 
 def bound(
@@ -250,6 +249,15 @@ requirements = (
         falls_with=("throughput_bit_per_s",),
         quantity="throughput_bit_per_s",
         at_least="workload_rate_bit_per_s",
+        relaxed_by_less=("workload_rate_bit_per_s",),
+        relaxed_by_more=(
+            "workload_streams",
+            "workload_granularity_byte",
+            "interface_in_flight",
+            "interface_link_byte_per_s",
+            "budget_power_cap_w",
+            "budget_memory_byte_per_s",
+        ),
     ),
 )
 

@@ -278,6 +278,12 @@ class Requirement:
     `falls_with` are those of an `Objective`.  A requirement that bounds a `quantity` names the
     column that it is to be `at_most` or `at_least`: every design that meets it keeps to that,
     and an answer can tell both numbers.
+
+    Attributes
+    ----------
+    relaxed_by_less, relaxed_by_more
+        Columns of the study (``workload_rate_bit_per_s``) of which less, or more, can meet it.
+        When nothing fits, the least change of each that admits a design is looked for.
     """
 
     function: Callable[..., Column]
@@ -287,6 +293,8 @@ class Requirement:
     quantity: str = ""
     at_most: str = ""
     at_least: str = ""
+    relaxed_by_less: tuple[str, ...] = ()
+    relaxed_by_more: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+import math
+from collections.abc import Callable, Sequence
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.contract import Column
 from dse.errors import ContractError
-from dse.front import dominated, nondominated
+from dse.front import beaten, nondominated, survivors
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
-from dse.space import Block, Index, as_index, one_block
+from dse.space import Index, Points, as_index, one_block
 
 Matrix = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -23,7 +25,8 @@ INFEASIBLE_SAMPLE = 20_000
 """Most designs kept as a sample of those evaluated."""
 
 PIVOTS = 8
-"""Points of the front that every batch meets first."""
+RIVALS = 64
+"""Points of the front that every batch, and all bounds of unevaluated designs, meet first."""
 
 CONSTRAINT_LIMIT = 62
 """A set of constraints is the bits of one int64."""
@@ -57,6 +60,14 @@ class Problem(Protocol):
         """Which axes have an order."""
 
     @property
+    def coordinates(self) -> tuple[Column | None, ...]:
+        """Where the values of each axis lie on its scale, rising in [0, 1]; None for choices."""
+
+    @property
+    def continuous(self) -> tuple[str, ...]:
+        """Names of the axes whose values stand for a whole range."""
+
+    @property
     def size(self) -> int:
         """Number of designs, however large."""
 
@@ -68,8 +79,42 @@ class Problem(Protocol):
     def constraint_names(self) -> tuple[str, ...]:
         """What each column of a violation stands for."""
 
-    def evaluate(self, points: Index | Block) -> Evaluation:
+    def evaluate(self, points: Points) -> Evaluation:
         """Evaluate designs, one result per row."""
+
+
+class CellBounds(Protocol):
+    """Least and most loss (n, m) and violation (n, k) of the designs of cells; NaN: unknown."""
+
+    @property
+    def loss_low(self) -> Matrix:
+        """No design of the cell has a smaller loss."""
+
+    @property
+    def loss_high(self) -> Matrix:
+        """No design of the cell has a larger loss."""
+
+    @property
+    def violation_low(self) -> Matrix:
+        """No design of the cell has a smaller violation."""
+
+    @property
+    def violation_high(self) -> Matrix:
+        """No design of the cell has a larger violation."""
+
+
+@runtime_checkable
+class Bounded(Problem, Protocol):
+    """A problem that can say something of many designs at once."""
+
+    def coarse(self, steps: Sequence[int]) -> Bounded:
+        """Return the problem whose designs are cells, of `steps` values along each axis."""
+
+    def bounds(self, points: Points) -> CellBounds:
+        """Return the bounds of cells."""
+
+    def spread(self, axis: int, step: int) -> float:
+        """Return how much the values of an axis differ inside a cell, 0 (not at all) to 1."""
 
 
 class Archive:
@@ -84,18 +129,24 @@ class Archive:
             )
         self.problem = problem
         self.total = total
+        self._progress = progress
+        self.forget()
+
+    def forget(self, *, every: bool = False) -> None:
+        """Start again; `every`: each design of the space is going to be judged."""
         self.evaluated = 0
         self.witnessed = 0
         self.given_up = 0
         self.feasible = 0
-        axes, objectives = len(problem.sizes), problem.objective_count
-        self._progress = progress
+        self.decided = {True: 0, False: 0}
+        axes, objectives = len(self.problem.sizes), self.problem.objective_count
         self._known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
         self._front_index: Index = np.empty((0, axes), dtype=np.int64)
         self._front_loss: Matrix = np.empty((0, objectives))
+        self._rivals: Matrix = np.empty((0, objectives))
         self._samples = (
-            Sample(axes, FEASIBLE_SAMPLE),
-            Sample(axes, INFEASIBLE_SAMPLE),
+            Sample(self.problem.sizes, FEASIBLE_SAMPLE, every=every),
+            Sample(self.problem.sizes, INFEASIBLE_SAMPLE, every=every),
         )
         self._satisfied: set[int] = set()
         self._nearest: tuple[float, tuple[int, ...], NDArray[np.float64]] | None = None
@@ -120,26 +171,49 @@ class Archive:
         pairs = [self._known[key] for key in keys]
         return np.array([loss for loss, _ in pairs]), np.array([missed for _, missed in pairs])
 
-    def evaluate_new(self, points: Index | Block) -> Evaluation:
+    def evaluate_new(self, points: Points) -> Evaluation:
         """Evaluate distinct designs, never seen before, without remembering each."""
         evaluation = self.problem.evaluate(points)
         feasible = evaluation.feasible
         self.evaluated += len(points)
         self.feasible += int(feasible.sum())
         self._update_front(points, evaluation.loss, feasible)
-        hashed = hashes(points, self.problem.sizes)
-        for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
-            sample.add(points, hashed, chosen)
+        if not all(sample.complete for sample in self._samples):
+            hashed = hashes(points, len(self.problem.sizes))
+            for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
+                if not sample.complete:
+                    sample.add(points, hashed, chosen)
         if not self.feasible:
             self._update_constraints(as_index(points), evaluation.violation)
         if self._progress is not None:
-            self._progress(self.evaluated, self.total)
+            self._progress(self.evaluated + self.given_up, self.total)
         return evaluation
+
+    def settle(self, designs: Points, *, feasible: bool) -> None:
+        """Count designs that are known to be all infeasible, or all feasible but dominated."""
+        self.given_up += len(designs)
+        self.feasible += len(designs) * feasible
+        self.decided[feasible] += len(designs)
+        sample = self._samples[0 if feasible else 1]
+        if not sample.complete:
+            sample.add(designs, hashes(designs, len(self.problem.sizes)))
+        if self._progress is not None:
+            self._progress(self.evaluated + self.given_up, self.total)
+
+    def challenge(self, index: Index) -> None:
+        """Let designs of the space compete with others before it is their turn to be judged."""
+        evaluation = self.problem.evaluate(index)
+        loss = evaluation.loss[evaluation.feasible]
+        self._rivals = loss[nondominated(loss)]
+
+    def beaten(self, loss: Matrix) -> NDArray[np.bool_]:
+        """Return which losses some feasible design dominates; may miss a few."""
+        return beaten(loss, np.concatenate([self._some(RIVALS), self._rivals]))
 
     def witness(self, index: Index) -> Evaluation:
         """Evaluate designs (n, d) that are shown and judged by, but are not yet of the front."""
         evaluation = self.problem.evaluate(index)
-        hashed = hashes(index, self.problem.sizes)
+        hashed = hashes(index, len(self.problem.sizes))
         feasible = evaluation.feasible
         self.witnessed += len(index)
         for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
@@ -164,37 +238,37 @@ class Archive:
 
     def outcome(self, certificate: Certificate | None = None) -> Outcome:
         """Return what was found, and how."""
-        if not self.evaluated and not self.witnessed:
+        if not self.evaluated + self.given_up + self.witnessed:
             raise ContractError("a search that evaluated nothing has no outcome")
         nearest = None if self.feasible else self._nearest
-        order = _lexicographic(self._front_index)
-        sample = np.unique(np.concatenate([part.index for part in self._samples]), axis=0)
+        order = _lexicographic(self._front_index, self.problem.sizes)
+        feasible, infeasible = self._samples
+        sample = np.concatenate([feasible.index(self._meets), infeasible.index(self._misses)])
+        if self.witnessed:  # designs that may have been evaluated later, too
+            sample = np.unique(sample, axis=0)
         return Outcome(
             front_index=self._front_index[order],
             front_loss=self._front_loss[order],
-            sample_index=sample[_lexicographic(sample)],
+            sample_index=sample[_lexicographic(sample, self.problem.sizes)],
             evaluated=self.evaluated,
             feasible=self.feasible,
             witnessed=self.witnessed,
             certificate=certificate or Certificate(),
-            exact=self.evaluated + self.given_up == self.problem.size,
+            exact=self.evaluated + self.given_up == self.problem.size
+            and not self.problem.continuous,
             nearest_index=None if nearest is None else np.array(nearest[1], dtype=np.int64),
             nearest_violation=None if nearest is None else nearest[2],
             satisfied=frozenset() if self.feasible else frozenset(self._satisfied),
             constraint_names=self.problem.constraint_names,
         )
 
-    def _update_front(
-        self, points: Index | Block, loss: Matrix, feasible: NDArray[np.bool_]
-    ) -> None:
+    def _update_front(self, points: Points, loss: Matrix, feasible: NDArray[np.bool_]) -> None:
         """Add what no design seen so far dominates.
 
         A few points of the front so far dismiss most of a batch before the full comparison.
         """
-        hopeful = feasible.copy()
-        for pivot in self._front_loss[:: max(1, len(self._front_loss) // PIVOTS)]:
-            hopeful &= ~dominated(loss, pivot)
-        rows = np.flatnonzero(hopeful)
+        rows = np.flatnonzero(feasible)
+        rows = rows[survivors(loss[rows], self._some(PIVOTS))]
         if not len(rows):
             return
         rows = rows[nondominated(loss[rows])]
@@ -202,6 +276,17 @@ class Archive:
         loss = np.concatenate([self._front_loss, loss[rows]])
         best = nondominated(loss)
         self._front_index, self._front_loss = index[best], loss[best]
+
+    def _meets(self, index: Index) -> NDArray[np.bool_]:
+        parts = [index[first : first + 65_536] for first in range(0, len(index), 65_536)]
+        return np.concatenate([self.problem.evaluate(part).feasible for part in parts])
+
+    def _misses(self, index: Index) -> NDArray[np.bool_]:
+        return ~self._meets(index)
+
+    def _some(self, most: int) -> Matrix:
+        """Return points of the front so far, not much more than `most`."""
+        return self._front_loss[:: max(1, len(self._front_loss) // most)]
 
     def _update_constraints(self, index: Index, violation: Matrix) -> None:
         bits = (violation <= 0) @ (np.int64(1) << np.arange(violation.shape[1], dtype=np.int64))
@@ -217,8 +302,10 @@ def _keys(index: Index) -> list[bytes]:
     return [row.tobytes() for row in np.ascontiguousarray(index, dtype=np.int64)]
 
 
-def _lexicographic(index: Index) -> NDArray[np.intp]:
+def _lexicographic(index: Index, sizes: tuple[int, ...]) -> NDArray[np.intp]:
     """Return the order that sorts rows by their first axis, then the second, ..."""
+    if math.prod(sizes) < 2**63 and len(sizes) > 0:
+        return np.argsort(np.ravel_multi_index(tuple(index.T), sizes))
     return np.lexsort((np.zeros(len(index)), *index.T[::-1]))
 
 

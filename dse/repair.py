@@ -1,0 +1,316 @@
+"""What would make an infeasible study feasible: the least change of each bound and field.
+
+Found over the whole space, in blocks.  Every repair that is told has been tried: the study with
+that one change has the design that is named.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dse import constraint_bounds as bounds
+from dse import search, study, tables, units
+from dse.constraint_bounds import Bound
+from dse.errors import DseError
+from dse.fields import unit_of
+from dse.graph import arguments
+from dse.loosen import Field, any_feasible, nearest
+from dse.preference import prefer
+from dse.problem import Problem
+from dse.scenario import field_path
+from dse.schema import SECTIONS
+from dse.search.exact import CHUNK
+from dse.space import Index, blocks
+from dse.study import Study
+
+
+@dataclass(frozen=True)
+class Repair:
+    """One change that makes a study feasible.
+
+    Attributes
+    ----------
+    constraints
+        What it relaxes, in words.
+    path, written
+        What to set, and to what: the arguments of ``--set``.
+    name
+        Names what is changed; its suffix is the unit.
+    today, value
+        The number now (of the design named) and the nearest one that admits a design, in SI.
+    design
+        The design that it admits: of several, the one preferred.
+    limit
+        What limits that design, by the study's labelled quantity.
+    missed
+        What the design misses when the change is 0.1 % short.
+    """
+
+    constraints: tuple[str, ...]
+    path: str
+    written: str
+    name: str
+    today: float
+    value: float
+    design: str
+    limit: str
+    missed: tuple[str, ...]
+
+    @property
+    def relative(self) -> float:
+        """By how much the number changes, relative to today's; infinite from 0."""
+        return abs(self.value - self.today) / abs(self.today) if self.today else math.inf
+
+    @property
+    def is_constraint(self) -> bool:
+        """Whether a constraint of the study changes, not a field."""
+        return self.path.startswith("constraints.")
+
+    def plain(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        unit = units.suffix(self.name)
+        suffix = f"_{unit}" if unit else ""
+        return {
+            "constraints": list(self.constraints),
+            "set": self.path,
+            "to": self.written,
+            f"today{suffix}": self.today,
+            f"value{suffix}": self.value,
+            "relative": self.relative,
+            "design": self.design,
+            "limit": self.limit,
+            "missed_short_of_it": list(self.missed),
+        }
+
+
+STAGE_FIELDS = frozenset({"workload_rate_bit_per_s", "workload_streams"})
+"""Fields that decide what fleets are and carry; others act through what takes them."""
+
+SHORT = 1e-3
+"""How far short of a repair it is told what is still missed."""
+
+
+def repairs(infeasible: Study) -> tuple[Repair, ...]:
+    """Return the repairs of a study that no design meets, the least relative change first."""
+    found = [*_of_fields(infeasible), *_of_bounds(infeasible)]
+    return tuple(sorted(found, key=lambda repair: (repair.relative, repair.path)))
+
+
+def _of_bounds(infeasible: Study) -> Iterator[Repair]:
+    problem = infeasible.problem
+    first = len(problem.constraint_names) - len(problem.constraints)
+    named = {
+        first + position: bounds.of(constraint.expression)
+        for position, constraint in enumerate(problem.constraints)
+    }
+    for (position, number), value in sorted(_bound_values(problem, named).items()):
+        bound = named[position][number]
+        text = problem.constraint_names[position]
+        up = value > bound.value
+        shown = _bound_text(bound, value, up=up)
+        written = bound.text(shown)
+        path = f"constraints.{position - first}"
+        solved = _solved(infeasible, path, _as_yaml(written))
+        if solved is not None:
+            told = units.parse(shown, bound.name)
+            yield _repair(solved, (text,), path, written, bound.name, bound.value, told, (text,))
+
+
+def _bound_text(bound: Bound, value: float, *, up: bool) -> str:
+    if bound.up and bound.down:
+        return units.exact(value, bound.name)
+    return bounds.written(value, bound.name, up=up, beyond=bound.strict)
+
+
+def _bound_values(
+    problem: Problem, named: dict[int, tuple[Bound, ...]]
+) -> dict[tuple[int, int], float]:
+    """Return for bound j of constraint k, under (k, j), the value that admits a design.
+
+    Only a design that misses nothing but constraint k can be admitted by it.
+    """
+    found: dict[tuple[int, int], float] = {}
+    for block in blocks(problem.sizes, CHUNK):
+        violation = problem.evaluate(block).violation
+        missed = violation > 0
+        alone = missed.sum(axis=1) == 1
+        for position, entries in named.items():
+            rows = np.flatnonzero(alone & missed[:, position])
+            if not len(rows) or not entries:
+                continue
+            if len(entries) == 1:  # its quantity decides how much is missed
+                least = violation[rows, position].min()
+                rows = rows[violation[rows, position] == least][:1]
+            columns = problem.describe(block.rows(rows))
+            for number, bound in enumerate(entries):
+                values = bound.quantity.value(columns)[bound.rest.violation(columns) <= 0]
+                best = [*values.tolist(), found.get((position, number), math.nan)]
+                if (value := _nearest_to(bound, best)) is not None:
+                    found[position, number] = value
+    return found
+
+
+def _nearest_to(bound: Bound, values: Sequence[float]) -> float | None:
+    """Return the value nearest to the bound among those on its loose side."""
+    loose = [
+        value
+        for value in values
+        if math.isfinite(value)
+        and ((bound.up and value >= bound.value) or (bound.down and value <= bound.value))
+    ]
+    return min(loose, key=lambda value: abs(value - bound.value), default=None)
+
+
+def _of_fields(infeasible: Study) -> Iterator[Repair]:
+    problem = infeasible.problem
+    for field, rules in _fields(problem).items():
+        value = nearest(problem, field)
+        if value is not None and (repair := _confirmed(infeasible, field, rules, value)):
+            yield repair
+
+
+def _fields(problem: Problem) -> dict[Field, tuple[str, ...]]:
+    """Return the fields that may relax a requirement, with the rules of those they relax."""
+    found: dict[Field, tuple[str, ...]] = {}
+    used = STAGE_FIELDS.union(*(step.arguments for step in problem.graph.steps))
+    used |= {
+        name
+        for requirement in problem.bound_requirements
+        for name in sum(arguments(requirement), ())
+    }
+    for requirement in problem.bound_requirements:
+        named = [(name, False) for name in requirement.relaxed_by_less]
+        named += [(name, True) for name in requirement.relaxed_by_more]
+        for column, more in named:
+            section, _, name = field_path(column).partition(".")
+            model = SECTIONS.get(section)
+            unit = unit_of(model, name) if model and name in model.model_fields else None
+            if unit is not None and column in unit.columns and column in used:
+                field = Field(f"{section}.{name}", column, unit, more)
+                found[field] = (*found.get(field, ()), requirement.rule)
+    return found
+
+
+def _confirmed(
+    infeasible: Study, field: Field, rules: tuple[str, ...], value: float
+) -> Repair | None:
+    """Return the repair by `value`, or by the nearest value further on that is one.
+
+    A demanded rate also sets how many instances are tried, so the study may need a little more.
+    """
+    solved = _solved(infeasible, field.path, _field_text(field, value))
+    if solved is None:
+        further = _further(infeasible, field, value)
+        if further is None:
+            return None
+        value = further
+        solved = _solved(infeasible, field.path, _field_text(field, value))
+        if solved is None:
+            return None
+    text = _field_text(field, value)
+    told = units.parse(text, field.column)
+    repaired, index = solved
+    short = field.columns(field.moved(told, -SHORT))
+    missed = repaired.problem.evaluate(index, short).violation[0] > 0
+    names = repaired.problem.constraint_names
+    left = tuple(name for name, still in zip(names, missed.tolist(), strict=True) if still)
+    today = _today(infeasible.problem, field, solved)
+    return _repair(solved, rules, field.path, text, field.column, today, told, left)
+
+
+def _field_text(field: Field, value: float) -> str:
+    return bounds.written(value, field.column, up=field.more, whole=field.unit.integer)
+
+
+def _further(infeasible: Study, field: Field, value: float) -> float | None:
+    """Return the nearest looser value with which the study itself has a design, to 0.01 %."""
+    near, far = value, None
+    for doubling in range(14):
+        further = field.moved(value, SHORT * 2**doubling)
+        if _has_design(infeasible, field, further):
+            far = further
+            break
+        near = further
+    while far is not None and abs(far - near) > 1e-4 * abs(far):
+        middle = (near + far) / 2
+        if field.unit.integer:
+            middle = float(math.floor(middle))
+        if middle in (near, far):
+            break
+        if _has_design(infeasible, field, middle):
+            far = middle
+        else:
+            near = middle
+    return far
+
+
+def _has_design(infeasible: Study, field: Field, value: float) -> bool:
+    changed = _changed(infeasible, field.path, _field_text(field, value))
+    return changed is not None and any_feasible(changed.problem)
+
+
+def _changed(infeasible: Study, path: str, text: str) -> Study | None:
+    """Return the study with one field or constraint replaced, None when that is a fault."""
+    try:
+        return study.prepare(study.override(infeasible.document, [(path, text)]))
+    except DseError:
+        return None
+
+
+def _solved(infeasible: Study, path: str, text: str) -> tuple[Study, Index] | None:
+    """Return the changed study and its preferred design (1, d), None when it has none."""
+    changed = _changed(infeasible, path, text)
+    if changed is None:
+        return None
+    outcome = search.run(changed.problem, search.SearchSettings(method="exact"))
+    if not outcome.feasible:
+        return None
+    order = prefer(changed.problem).order(changed.problem, outcome.front_index)
+    return changed, outcome.front_index[order[:1]]
+
+
+def _repair(
+    solved: tuple[Study, Index],
+    rules: tuple[str, ...],
+    path: str,
+    written: str,
+    name: str,
+    today: float,
+    value: float,
+    missed: tuple[str, ...],
+) -> Repair:
+    problem, index = solved[0].problem, solved[1]
+    category = tables.category(problem)
+    rows = tables.table(problem, index)
+    limit = str(rows[category][0]) if category is not None else ""
+    design = tables.described(problem, index)[0]
+    return Repair(rules, path, written, name, today, value, design, limit, missed)
+
+
+def _today(problem: Problem, field: Field, solved: tuple[Study, Index]) -> float:
+    """Return what the field is today for the design that a repair admits."""
+    repaired, index = solved
+    today = field.tightest(problem) or math.nan
+    chosen = {
+        axis.name: axis.labels[place]
+        for axis, place in zip(repaired.problem.space.axes, index[0], strict=True)
+    }
+    for axis in problem.space.axes:
+        if field.column not in axis.columns:
+            continue
+        if chosen.get(axis.name) in axis.labels:
+            today = float(axis.columns[field.column][axis.labels.index(chosen[axis.name])])
+        else:
+            values = axis.columns[field.column]
+            today = float(values.max() if field.more else values.min())
+    return today
+
+
+def _as_yaml(text: str) -> str:
+    return json.dumps(text) if text[0] in "'\"[{&*!|>%@`-" else text
