@@ -17,9 +17,7 @@ from dse.plugins import DISTRIBUTION, Surveyed
 PURPOSES: Mapping[str, str] = {
     "dev": "work on the program itself",
     "test": "run its tests, or those of a package of your own",
-    "fast": "compiled evaluation of large spaces",
     "uncertainty": "sensitivities of an answer to its inputs",
-    "html": "pictures that move in a browser",
 }
 """What the extras are for; one that is not here is shown without."""
 

@@ -85,6 +85,8 @@ def test_a_package_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Mon
          "single underscores, from a letter on; write for instance 'aes_256'"),
         ("core", "", "core '': a name is at most 40 lower-case letters, digits and single "
          "underscores, from a letter on; choose another name"),
+        ("core", "c" * 41, f"core '{'c' * 41}': a name is at most 40 lower-case letters, digits "
+         f"and single underscores, from a letter on; write for instance '{'c' * 40}'"),
         ("core", "lambda", "core 'lambda': Python or YAML has this word; choose another name"),
         ("core", "null", "core 'null': Python or YAML has this word; choose another name"),
         ("core", "budget", "core 'budget': 'budget' is a part of every study, and columns of both "
