@@ -67,9 +67,14 @@ def new_study(path: Path) -> Path:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+            try:
+                file.write(text)
+                file.flush()
+            except OSError:
+                target.unlink()
+                raise
     except FileExistsError as error:
-        raise OutputError(f"{target} exists already; name another file") from error
+        raise OutputError(f"{error.filename} exists already; name another file") from error
     except OSError as error:
         raise OutputError(f"{target} cannot be written: {error.strerror}") from error
     return target
@@ -80,7 +85,11 @@ def _package(kind: type[contract.Core | contract.Objective], name: str, out: Pat
     module = f"{name}_{word}"
     _check_name(kind, name, module)
     target = out or Path(name)
-    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+    try:
+        free = not target.exists() or (target.is_dir() and not any(target.iterdir()))
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {error.strerror}") from error
+    if not free:
         raise OutputError(
             f"{target} exists already, and nothing is replaced; name another folder with --out"
         )

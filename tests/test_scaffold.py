@@ -160,3 +160,11 @@ class TestStudy:
         assert path.read_text(encoding="utf-8") == "mine"
         with pytest.raises(OutputError, match=r"study\.json does not end in \.yaml; name"):
             scaffold.new_study(tmp_path / "study.json")
+        with pytest.raises(OutputError, match=r"study\.yaml exists already; name another file"):
+            scaffold.new_study(path / "below")
+
+
+@pytest.mark.parametrize("make", [scaffold.new_study, lambda path: scaffold.new_core("aes", path)])
+def test_a_place_that_cannot_be(make: Callable[[Path], Path], tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=r"cannot be written: File name too long"):
+        make(tmp_path / ("x" * 300))
