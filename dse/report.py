@@ -231,10 +231,11 @@ def _highlights(view: FrontView, width: int) -> str:
 
 def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
     front = f"{view.size:,} on the front{', which is exact' if facts['exact'] else ''}"
+    ruled_out = facts["exact"] and facts["evaluated"] < facts["designs"]
+    others = "the others ruled out by bounds" if ruled_out else f"{facts['feasible']:,} feasible"
     lines = [
         f"{facts['designs']:,} designs, {facts['evaluated']:,} evaluated "
-        f"({facts['method']}, {units.show(facts['wall_s'], 'wall_s')}), "
-        f"{facts['feasible']:,} feasible, {front}"
+        f"({facts['method']}, {units.show(facts['wall_s'], 'wall_s')}), {others}, {front}"
     ]
     if view.category is not None and view.size:
         kinds, counts = np.unique(view.front[view.category].astype(str), return_counts=True)
