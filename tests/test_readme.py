@@ -25,7 +25,11 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def commands(page: str) -> list[str]:
-    lines = [line for block in blocks(page, "console") for line in block.splitlines()]
+    lines = [
+        line
+        for block in blocks(page, "console")
+        for line in block.replace("\\\n", " ").splitlines()
+    ]
     return [line.partition("#")[0].strip() for line in lines]
 
 
