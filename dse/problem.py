@@ -174,7 +174,7 @@ class Problem:
         violation += [rule.expression.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
         shape = points.shape or (1,) if isinstance(points, Block) else (len(points),)
-        losses = _rounded(_matrix(loss, shape))
+        losses = rounded(_matrix(loss, shape))
         evaluation = Evaluation(points, losses, _matrix(violation, shape))
         self._refuse_nonsense(evaluation)
         return evaluation
@@ -260,7 +260,7 @@ def _matrix(columns: Sequence[Column], shape: tuple[int, ...]) -> NDArray[np.flo
     return matrix.reshape(len(columns), math.prod(shape)).T
 
 
-def _rounded(loss: NDArray[np.float64]) -> NDArray[np.float64]:
+def rounded(loss: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return losses at 40 of their 53 significant bits (1e-12), by Veltkamp's splitting.
 
     Equal quantities that were added up in different orders become equal losses, so that

@@ -218,11 +218,14 @@ objectives = (
         function=stream_limit_bit_per_s,
         source=ROOFLINE,
         rises_with=("capacity_bit_per_s", "power_limit_bit_per_s"),
+        at_most=("stage_capacity_bit_per_s",),
     ),
     Objective(
         function=stream_rate_bit_per_s,
         source=BATTLE_HEMPSTEAD,
         rises_with=("throughput_bit_per_s", "offload_stream_bit_per_s", "stream_limit_bit_per_s"),
+        # a design that carries the demand may stream as fast as that takes
+        settled_while={"stream_limit_bit_per_s": "workload_meet"},
     ),
 )
 
@@ -232,7 +235,10 @@ requirements = (
         rule="the throughput reaches workload.rate",
         rises_with=("workload_rate_bit_per_s",),
         falls_with=("throughput_bit_per_s",),
-        at_least={"throughput_bit_per_s": "workload_rate_bit_per_s"},
+        at_least={
+            "throughput_bit_per_s": "workload_rate_bit_per_s",
+            "stream_limit_bit_per_s": "offload_stream_bit_per_s",
+        },
     ),
 )
 

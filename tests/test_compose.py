@@ -13,6 +13,7 @@ from dse.contract import CoreMetrics
 from dse.fleet import Designs
 from dse.problem import Problem
 from dse.search import SearchSettings, compose
+from dse.search import replace as replacing
 
 INSTANCES = 240
 GOALS = {
@@ -131,6 +132,9 @@ def test_the_composed_front_is_that_of_all_designs(
     if block % 2:  # stages with more fleets than this are grown behind the others
         monkeypatch.setattr(compose, "FEW_ROWS", 10)
         monkeypatch.setattr(compose, "BATCH", 2)
+    if block % 4 > 1:  # without shortlists of fleets
+        monkeypatch.setattr(replacing, "FEW_FLEETS", 0)
+        monkeypatch.setattr(replacing, "MANY_FLEETS", 0)
     for seed in range(block, INSTANCES, 8):
         problem = random_problem(seed, tmp_path)
         every, composed = front(problem, "enumerate"), front(problem, "compose")

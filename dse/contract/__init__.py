@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -210,6 +211,14 @@ class Objective:
         exact composition of fronts relies on them.
     at_most
         Columns that the quantity never exceeds, each stage's if staged; proven like the above.
+    over_stages
+        For a quantity of stage columns alone: how the values of its stages, each alone, become
+        that of the chain: ``sum``, ``least`` or ``largest``.
+    settled_while
+        Argument -> column of the study.  While the column is positive, and among designs that
+        are the same outside the stages and reach what is demanded (`Requirement.at_least`), the
+        quantity rises and falls as declared when this argument is ignored: all that it changes
+        comes through the others.
     """
 
     function: Callable[..., Column]
@@ -221,6 +230,8 @@ class Objective:
     rises_with: tuple[str, ...] = field(default=())
     falls_with: tuple[str, ...] = field(default=())
     at_most: tuple[str, ...] = field(default=())
+    over_stages: Literal["", "sum", "least", "largest"] = ""
+    settled_while: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
