@@ -132,7 +132,9 @@ def test_the_composed_front_is_that_of_all_designs(
     if block % 2:  # stages with more fleets than this are grown behind the others
         monkeypatch.setattr(compose, "FEW_ROWS", 10)
         monkeypatch.setattr(compose, "BATCH", 2)
-    if block % 4 > 1:  # without shortlists of fleets
+    if block in (4, 5):  # shortlists are joined, although they are short
+        monkeypatch.setattr(replacing, "MOST_DESIGNS", 0)
+    if block in (6, 7):  # without shortlists of fleets
         monkeypatch.setattr(replacing, "FEW_FLEETS", 0)
         monkeypatch.setattr(replacing, "MANY_FLEETS", 0)
     for seed in range(block, INSTANCES, 8):

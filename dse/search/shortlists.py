@@ -131,8 +131,9 @@ class Case:
         found = {}
         for stage, rows in parts.items():
             capped = dict(traits[stage])
-            for name in self.influence.capacities & set(capped):
-                capped[name] = np.minimum(capped[name], enough[rows.scenario])
+            for name, wanted in zip(traits[stage], self.directions, strict=True):
+                if name in self.influence.capacities and not any(wanted):
+                    capped[name] = np.minimum(capped[name], enough[rows.scenario])
             signed = signed_traits(capped, self.helping)
             found[stage] = np.zeros(len(rows), dtype=bool)
             edges = np.searchsorted(rows.scenario, np.arange(len(scenarios) + 1))
