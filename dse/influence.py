@@ -141,7 +141,7 @@ def _demands(step: Step) -> bool:
     return isinstance(step.plugin, Requirement) and bool(step.plugin.at_least)
 
 
-def _falling(missed: Column, count: int) -> NDArray[np.bool_]:
+def _falling(missed: NDArray[np.bool_], count: int) -> NDArray[np.bool_]:
     """Return that low values are wanted in scenarios where a requirement may be missed."""
     here = np.zeros((2, count), dtype=bool)
     here[0] = missed

@@ -88,7 +88,7 @@ class Replacing:
         for first in range(0, len(failing), CHUNK):
             chosen = failing[first : first + CHUNK]
             loss, violation = case.best(case.designs(chosen))
-            hopeful = (violation <= 0).all(axis=1)
+            hopeful = np.asarray((violation <= 0).all(axis=1))
             hopeful[hopeful] = ~self.ledger.beaten(loss[hopeful])
             found[chosen[hopeful] // case.each] = True
         return found

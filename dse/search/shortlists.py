@@ -285,7 +285,7 @@ def _ends(traits: Traits, scenario: NDArray[np.intp], count: int) -> tuple[Trait
 
 def close(loss: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which rows are equal but for rounding."""
-    return np.isclose(loss, other, rtol=NEAR, atol=0.0).all(axis=1)
+    return np.asarray(np.isclose(loss, other, rtol=NEAR, atol=0.0).all(axis=1))
 
 
 def _hull(
