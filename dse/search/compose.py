@@ -12,7 +12,7 @@ the most promising ones before the others.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from dse.bounds import Bounds
 from dse.problem import Problem
 from dse.search.archive import Archive, Progress
 from dse.search.ledger import Ledger, Tally
-from dse.search.partial import Batch, Ends, NotComposedError, Rows, StageParts
+from dse.search.partial import Batch, Ends, NotComposedError, Rows, stage_parts
 from dse.search.replace import Replacing
 from dse.search.seeds import promising, seeds
 from dse.search.shortlists import Case
@@ -56,7 +56,7 @@ class Composer:
         self.problem = problem
         self.ledger = Ledger(archive, len(problem.goals))
         self.bounds = Bounds(problem)
-        self.parts = tuple(_stage_parts(problem))
+        self.parts = tuple(stage_parts(problem))
         chosen = {place for part in self.parts for place in part.places}
         self.outer = [place for place in range(len(problem.sizes)) if place not in chosen]
         self.fleets = [math.prod(problem.sizes[k] for k in part.places) for part in self.parts]
@@ -273,21 +273,6 @@ def _check(count: int, most: int) -> None:
         raise NotComposedError(
             f"composition would hold {count:,} partial designs".replace(",", " ")
         )
-
-
-def _stage_parts(problem: Problem) -> Iterator[StageParts]:
-    """Yield the axes of each stage: the clock, then counts from the fastest design on."""
-    names = [axis.name for axis in problem.space.axes]
-    for stage in problem.stages:
-        own = [k for k, name in enumerate(names) if name.partition(".")[0] == stage.name]
-        designs = {
-            k: stage.designs.names.index(names[k].partition(".")[2])
-            for k in own
-            if stage.mixed and names[k] != f"{stage.name}.clock"
-        }
-        rate = stage.designs.bandwidth_bit_per_s
-        order = sorted(own, key=lambda k: (k in designs, -rate[designs.get(k, 0)], k))
-        yield StageParts(stage, tuple(order), designs)
 
 
 def _weighed(scenario: NDArray[np.intp], weights: NDArray[np.object_]) -> int:

@@ -174,6 +174,18 @@ def signed_traits(traits: Traits, directions: Directions) -> Column:
     return np.stack(columns or [np.zeros(len(next(iter(traits.values()))))], axis=1)
 
 
+def ends(traits: Traits, scenario: NDArray[np.intp], count: int) -> tuple[Traits, Traits]:
+    """Return the least and largest traits in each of `count` scenarios, sorted rows."""
+    present, starts = np.unique(scenario, return_index=True)
+    low, high = {}, {}
+    for name, values in traits.items():
+        low[name], high[name] = np.full(count, np.inf), np.full(count, -np.inf)
+        if len(present):
+            low[name][present] = np.minimum.reduceat(values, starts)
+            high[name][present] = np.maximum.reduceat(values, starts)
+    return low, high
+
+
 def _taken(fleets: Shortlist, kept: NDArray[np.bool_]) -> Shortlist:
     traits = {name: values[kept] for name, values in fleets.traits.items()}
     return Shortlist(fleets.positions[kept], traits)

@@ -19,7 +19,8 @@ class Tally:
     Attributes
     ----------
     dominated
-        Because an evaluated design dominates a bound of theirs.
+        Because an evaluated design dominates a bound of theirs, or because fleets of theirs can
+        be replaced by others that are at least as good.
     infeasible
         Because all of them miss a constraint.
     """

@@ -26,7 +26,7 @@ from dse.contract import Column
 from dse.fleet import SHARED_COLUMNS
 from dse.front import nondominated
 from dse.influence import Influence, Traits
-from dse.search.fleets import Directions, Fleets, Shortlist, signed_traits
+from dse.search.fleets import Directions, Fleets, Shortlist, ends, signed_traits
 from dse.search.partial import NotComposedError, Rows, StageParts
 from dse.space import Index
 
@@ -123,10 +123,10 @@ class Case:
     ) -> dict[int, NDArray[np.bool_]]:
         """Return which fleets of each stage, in `scenarios`, others of `parts` can replace."""
         traits = {k: self._traits(self.fleets[k], rows.index) for k, rows in parts.items()}
-        ends = [_ends(traits[k], rows.scenario, len(scenarios)) for k, rows in parts.items()]
+        hulls = [ends(traits[k], rows.scenario, len(scenarios)) for k, rows in parts.items()]
         columns = self.influence.bounds.problem.space.columns(scenarios)
-        low = columns | self.influence.chain([end[0] for end in ends])
-        high = columns | self.influence.chain([end[1] for end in ends])
+        low = columns | self.influence.chain([hull[0] for hull in hulls])
+        high = columns | self.influence.chain([hull[1] for hull in hulls])
         enough = np.broadcast_to(self.influence.enough(low, high), (len(scenarios),))
         found = {}
         for stage, rows in parts.items():
@@ -269,18 +269,6 @@ def _cases(
         except NotComposedError:
             continue
         yield rows, Case(influence, wanted, helping, scenarios[rows], fleets, lists)
-
-
-def _ends(traits: Traits, scenario: NDArray[np.intp], count: int) -> tuple[Traits, Traits]:
-    """Return the least and largest traits in each of `count` scenarios, sorted rows."""
-    present, starts = np.unique(scenario, return_index=True)
-    low, high = {}, {}
-    for name, values in traits.items():
-        low[name], high[name] = np.full(count, np.inf), np.full(count, -np.inf)
-        if len(present):
-            low[name][present] = np.minimum.reduceat(values, starts)
-            high[name][present] = np.maximum.reduceat(values, starts)
-    return low, high
 
 
 def close(loss: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
