@@ -52,7 +52,7 @@ class Bounds:
         found: dict[str, str] = {}
         for step in self.problem.bound_requirements:
             if isinstance(step.plugin, Requirement):
-                found.update(step.plugin.at_least)
+                found.update({**step.plugin.implies, **step.plugin.at_least})
         return found
 
     @cached_property

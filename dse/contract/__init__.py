@@ -251,7 +251,8 @@ class Requirement:
     The violation is relative (1.0 means off by the whole bound), so that violations of
     different requirements can be compared.  `rule` says it in words.  `rises_with` and
     `falls_with` are those of an `Objective`; `at_least` maps quantities to columns that they
-    reach in every design that meets the requirement.
+    reach in every design that meets the requirement.  `implies` does the same for quantities
+    that are no arguments: consequences of how the arguments are made, proven like the rest.
     """
 
     function: Callable[..., Column]
@@ -259,6 +260,7 @@ class Requirement:
     rises_with: tuple[str, ...] = field(default=())
     falls_with: tuple[str, ...] = field(default=())
     at_least: Mapping[str, str] = field(default_factory=dict)
+    implies: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
