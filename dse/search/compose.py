@@ -224,7 +224,6 @@ class Composer:
     ) -> Rows:
         """Return `rows` with every fleet that is left of a stage, as far as the front allows."""
         left, right = _pairs(rows.scenario, parts[stage].scenario)
-        _check(len(left), MOST_ROWS)
         index = rows.index[left]
         for place in self.parts[stage].places:
             index[:, place] = parts[stage].index[right, place]
@@ -286,6 +285,7 @@ def _pairs(
     """Return the positions of all pairs of rows of one scenario; both come sorted by it."""
     starts = np.searchsorted(right, left, side="left")
     counts = np.searchsorted(right, left, side="right") - starts
+    _check(int(counts.sum()), MOST_ROWS)
     first = np.repeat(np.arange(len(left)), counts)
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     return first, np.repeat(starts, counts) + within
