@@ -7,7 +7,7 @@ import platform
 from datetime import date
 from importlib.metadata import version
 
-from benchmarks import break_even, enumeration, evaluation, filter, methods
+from benchmarks import break_even, enumeration, evaluation, filter, growth, methods
 
 LIBRARIES = ("numpy", "scipy", "moocore", "pymoo", "optuna")
 
@@ -23,6 +23,7 @@ def main() -> None:
     )
     evaluation.main()
     enumeration.main()
+    growth.main()
     filter.main()
     break_even.main()
     methods.main()

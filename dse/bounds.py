@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dse.contract import Column, Guard, Objective, Requirement
 from dse.expression_bounds import least_violation
 from dse.graph import Step
-from dse.problem import Problem
+from dse.problem import Problem, rounded
 
 Columns = dict[str, Any]
 """One end of the interval of every column; those of stages as tuples."""
@@ -51,8 +51,10 @@ class Bounds:
         """Quantities that are at least a column in every feasible design."""
         found: dict[str, str] = {}
         for step in self.problem.requirement_steps:
-            if isinstance(step.plugin, Requirement) and step.plugin.at_least:
-                found[step.plugin.quantity] = step.plugin.at_least
+            if isinstance(step.plugin, Requirement):
+                found.update(step.plugin.implies)
+                if step.plugin.at_least:
+                    found[step.plugin.quantity] = step.plugin.at_least
         return found
 
     @cached_property
@@ -75,7 +77,7 @@ class Bounds:
         """Return what each stage carries at least in a feasible design within `ranges`."""
         floor = np.zeros(1)
         for name in self.carried:
-            if name in self.least:
+            if self.least.get(name) in low:
                 floor = np.maximum(floor, low[self.least[name]])
             if name in ranges:
                 floor = np.maximum(floor, ranges[name][0])
@@ -94,39 +96,64 @@ class Bounds:
         ranges
             Quantities of which only values between two columns are of interest.
         """
-        low, high = dict(low), dict(high)
-        outside = [np.full(1, -np.inf)]
         with np.errstate(all="ignore"):
-            for step in self.problem.search_plan:
-                self._bound(step, low, high)
-                if step.name in ranges:
-                    least, most = ranges[step.name]
-                    outside += [least - high[step.name], low[step.name] - most]
-                    low[step.name] = np.maximum(low[step.name], least)
-                    high[step.name] = np.minimum(high[step.name], most)
+            low, high, outside = self.intervals(low, high, ranges)
             violation = [
                 _end(step, low, high, lower=True) for step in self.problem.requirement_steps
             ]
             violation += [
                 least_violation(rule.expression, low, high) for rule in self.problem.constraints
             ]
-            violation.append(np.where(reduce(np.maximum, outside) > 0, np.inf, -1.0))
+            violation.append(np.where(outside > 0, np.inf, -1.0))
             loss = [
                 -high[goal.name] if goal.maximise else low[goal.name] for goal in self.problem.goals
             ]
+            # a quantity of one value only, such as a rate that is reached, needs no margin
+            open_ = [low[goal.name] != high[goal.name] for goal in self.problem.goals]
         losses = _stacked(loss, count)
         margin = MARGIN * np.where(np.isfinite(losses), np.abs(losses), 0.0)
-        return losses - margin, _stacked(violation, count) - MARGIN
+        losses -= margin * _stacked(open_, count)
+        return rounded(losses), _stacked(violation, count) - MARGIN
 
-    def _bound(self, step: Step, low: Columns, high: Columns) -> None:
-        """Add the ends of a quantity's interval to `low` and `high`."""
+    def intervals(
+        self, low: Columns, high: Columns, ranges: Ranges, *, demanded: bool = True
+    ) -> tuple[Columns, Columns, Column]:
+        """Return the ends of every column and quantity; and by how much ranges are missed.
+
+        Arguments are those of `best`; a quantity that they bound already stays as it is.  Unless
+        `demanded`, designs that do not reach the demand are bounded as well.
+        """
+        low, high = dict(low), dict(high)
+        outside = np.full(1, -np.inf)
+        for step in self.problem.search_plan:
+            if step.name not in low:
+                self._bound(step, low, high, self.least if demanded else {})
+            if step.name in ranges:
+                least, most = ranges[step.name]
+                missed = np.maximum(least - high[step.name], low[step.name] - most)
+                outside = np.maximum(outside, missed)
+                low[step.name] = np.maximum(low[step.name], least)
+                high[step.name] = np.minimum(high[step.name], most)
+        return low, high, outside
+
+    def largest_violation(self, step: Step, low: Columns, high: Columns) -> Column:
+        """Return by how much a requirement may be missed, given the ends from `intervals`."""
+        return _end(step, high, low, lower=False)
+
+    def _bound(self, step: Step, low: Columns, high: Columns, reached: Mapping[str, str]) -> None:
+        """Add the ends of a quantity's interval; quantities are at least what they reach."""
         name = step.name
-        below = _end(step, low, high, lower=True)
+        near = low | {
+            argument: np.maximum(low[argument], low[reached[argument]])
+            for argument in step.arguments
+            if reached.get(argument) in low and not _exact(argument, low, high)
+        }
+        below = _end(step, near, high, lower=True)
         above = below
         if not all(_exact(argument, low, high) for argument in step.arguments):
             above = _end(step, high, low, lower=False)
-        if name in self.least:
-            below = np.maximum(below, low[self.least[name]])
+        if reached.get(name) in low:
+            below = np.maximum(below, low[reached[name]])
         low[name], high[name] = below, above
 
 

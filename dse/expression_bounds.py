@@ -31,6 +31,34 @@ def least_violation(
     return _missed(expression.tree, {name: (low[name], high[name]) for name in expression.names})
 
 
+def wanted(expression: Expression) -> list[tuple[str, bool, bool]]:
+    """Return the names in a constraint, and whether lower and higher values help to meet it."""
+    found: list[tuple[str, bool, bool]] = []
+    for node in ast.walk(expression.tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            for operator, left, right in zip(node.ops, sides[:-1], sides[1:], strict=True):
+                less = isinstance(operator, ast.Lt | ast.LtE)
+                more = isinstance(operator, ast.Gt | ast.GtE)
+                either = not (less or more)
+                found += _sides(left, low=less or either, high=more or either)
+                found += _sides(right, low=more or either, high=less or either)
+    return [entry for entry in found if entry[0] in expression.names]
+
+
+def _sides(node: ast.expr, *, low: bool, high: bool) -> list[tuple[str, bool, bool]]:
+    """Return what `wanted` does for one side of a comparison that should be low or high."""
+    match node:
+        case ast.Name(id=name):
+            return [(name, low, high)]
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _sides(left, low=low, high=high) + _sides(right, low=low, high=high)
+        case ast.BinOp(left=left, op=ast.Sub(), right=right):
+            return _sides(left, low=low, high=high) + _sides(right, low=high, high=low)
+    inner = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
+    return [(name, True, True) for name in inner]
+
+
 def _missed(node: ast.expr, given: Mapping[str, Interval]) -> Column:
     match node:
         case ast.BoolOp(op=operator, values=parts):

@@ -106,6 +106,10 @@ class Stage:
         return Fleet(counts, [chosen.astype(np.int64)], self.designs, clock, streams)
 
 
+SHARED_COLUMNS = ("workload_chained", "workload_streams", "workload_rate_bit_per_s")
+"""Columns besides a stage's own that decide what its fleets are."""
+
+
 def dependent_streams(columns: Mapping[str, Column]) -> Column:
     """Return how many tasks may be in flight: one per stream in a chained mode, else any."""
     chained = columns.get("workload_chained", np.zeros(1))

@@ -209,7 +209,7 @@ class Problem:
         violation += [rule.expression.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
         shape = _shape(points)
-        losses = _rounded(_matrix(loss, shape))
+        losses = rounded(_matrix(loss, shape))
         evaluation = Evaluation(points, losses, _matrix(violation, shape))
         self._refuse_nonsense(evaluation)
         return evaluation
@@ -236,7 +236,7 @@ class Problem:
         pairs = [bounds(column) for column in (*loss, *violation)]
         low, high = (_matrix(side, _shape(points)) for side in zip(*pairs, strict=True))
         count = len(goals)
-        best, worst = _rounded(low[:, :count]), _rounded(high[:, :count])
+        best, worst = rounded(low[:, :count]), rounded(high[:, :count])
         return CellBounds(best, worst, low[:, count:], high[:, count:])
 
     def spread(self, axis: int, step: int) -> float:
@@ -333,7 +333,7 @@ def _matrix(columns: Sequence[Column], shape: tuple[int, ...]) -> NDArray[np.flo
     return matrix.reshape(len(columns), math.prod(shape)).T
 
 
-def _rounded(loss: NDArray[np.float64]) -> NDArray[np.float64]:
+def rounded(loss: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return losses at 40 of their 53 significant bits (1e-12), by Veltkamp's splitting.
 
     Equal quantities that were added up in different orders become equal losses, so that

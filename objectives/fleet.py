@@ -71,12 +71,18 @@ def has_instances(*, stage_instances: Stages) -> Column:
 
 
 objectives = (
-    Objective(function=instances, source=BATTLE_HEMPSTEAD, rises_with=("stage_instances",)),
+    Objective(
+        function=instances,
+        source=BATTLE_HEMPSTEAD,
+        rises_with=("stage_instances",),
+        over_stages="sum",
+    ),
     Objective(
         function=fleet_area_m2,
         source=BATTLE_HEMPSTEAD,
         grows_with_instances=True,
         rises_with=("stage_area_m2",),
+        over_stages="sum",
     ),
     Objective(
         function=area_m2,
@@ -88,24 +94,31 @@ objectives = (
         function=capacity_bit_per_s,
         source=BATTLE_HEMPSTEAD,
         rises_with=("stage_capacity_bit_per_s",),
+        over_stages="least",
     ),
     Objective(
-        function=peak_bit_per_s, source=BATTLE_HEMPSTEAD, rises_with=("stage_peak_bit_per_s",)
+        function=peak_bit_per_s,
+        source=BATTLE_HEMPSTEAD,
+        rises_with=("stage_peak_bit_per_s",),
+        over_stages="least",
     ),
     Objective(
         function=serial_tasks,
         source="one task in flight per stream of a chained mode",
         rises_with=("stage_serial_tasks",),
+        over_stages="largest",
     ),
     Objective(
         function=fill_bit,
         source="latency of a task, Battle & Hempstead, section IV-B",
         rises_with=("stage_latency_s", "stage_capacity_bit_per_s"),
+        over_stages="sum",
     ),
     Objective(
         function=tasks_in_flight,
         source="Battle & Hempstead, Tables I to III",
         rises_with=("stage_tasks_in_flight",),
+        over_stages="largest",
     ),
     Objective(
         function=memory_byte_per_bit,
@@ -117,6 +130,7 @@ objectives = (
         source="fitted range of the core's law",
         labels=("no", "yes"),
         rises_with=("stage_extrapolated",),
+        over_stages="largest",
     ),
 )
 

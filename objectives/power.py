@@ -193,6 +193,7 @@ objectives = (
         function=dynamic_energy_j_per_bit,
         source=BATTLE_HEMPSTEAD,
         rises_with=("stage_dynamic_energy_j_per_bit",),
+        over_stages="sum",
     ),
     Objective(
         function=power_limit_bit_per_s,

@@ -233,11 +233,14 @@ objectives = (
         function=stream_limit_bit_per_s,
         source=ROOFLINE,
         rises_with=("capacity_bit_per_s", "power_limit_bit_per_s"),
+        at_most=("stage_capacity_bit_per_s",),
     ),
     Objective(
         function=stream_rate_bit_per_s,
         source=BATTLE_HEMPSTEAD,
         rises_with=("throughput_bit_per_s", "offload_stream_bit_per_s", "stream_limit_bit_per_s"),
+        # a design that carries the demand may stream as fast as that takes
+        settled_while={"stream_limit_bit_per_s": "workload_meet"},
     ),
 )
 
@@ -258,6 +261,8 @@ requirements = (
             "budget_power_cap_w",
             "budget_memory_byte_per_s",
         ),
+        # k * 8 g / T1 at the top clock is no less than the rate
+        implies={"stream_limit_bit_per_s": "offload_stream_bit_per_s"},
     ),
 )
 

@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dse import search, study
-from dse.contract import CoreMetrics
+from dse import graph, influence, plugins, search, study
+from dse.contract import CoreMetrics, Objective
 from dse.fleet import Designs
+from dse.front import beaten
 from dse.problem import Problem
 from dse.search import SearchSettings, compose
+from dse.search import replace as replacing
 
+CHAIN = """
+workload:
+  kernel: des
+  rate: 20 Gbps
+stages:
+  - {core: des, fleet: mixed, instances: {from: 0, to: 5}}
+  - {core: fft, fleet: mixed, instances: {from: 0, to: 5}}
+  - {core: jacobi, fleet: mixed, instances: {from: 0, to: 9}}
+interface: {device: sparc_t4_engine}
+axes:
+  interface.in_flight: [4, 64]
+  workload.granularity: [1500 B, 4 KiB]
+objectives:
+  area: minimise
+  total_power: minimise
+  offload_latency: minimise
+"""
 INSTANCES = 240
 GOALS = {
     "area": "minimise",
@@ -131,9 +151,53 @@ def test_the_composed_front_is_that_of_all_designs(
     if block % 2:  # stages with more fleets than this are grown behind the others
         monkeypatch.setattr(compose, "FEW_ROWS", 10)
         monkeypatch.setattr(compose, "BATCH", 2)
+    if block in (4, 5):  # shortlists are joined, although they are short
+        monkeypatch.setattr(replacing, "MOST_DESIGNS", 0)
+    if block in (6, 7):  # without shortlists of fleets
+        monkeypatch.setattr(replacing, "FEW_FLEETS", 0)
+        monkeypatch.setattr(replacing, "MANY_FLEETS", 0)
     for seed in range(block, INSTANCES, 8):
         problem = random_problem(seed, tmp_path)
         every, composed = front(problem, "enumerate"), front(problem, "compose")
         assert np.array_equal(composed.front_index, every.front_index), seed
         assert np.array_equal(composed.front_loss, every.front_loss), seed
         assert composed.exact, seed
+
+
+def test_quantities_over_stages_are_joined_as_declared() -> None:
+    rng = np.random.default_rng(1)
+    declared = [q for q in plugins.records(Objective).values() if q.over_stages]
+    assert declared
+    for quantity in declared:
+        names = graph.arguments(quantity)[0]
+        chain = {name: tuple(rng.uniform(0.1, 9.0, (3, 50))) for name in names}
+        alone = [
+            quantity.function(**{name: (chain[name][stage],) for name in names})
+            for stage in range(3)
+        ]
+        joined = reduce(influence.JOINS[quantity.over_stages], alone)
+        assert np.array_equal(quantity.function(**chain), joined), quantity.name
+
+
+def test_more_designs_than_anyone_can_enumerate_are_accounted_for(tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text(CHAIN)
+    problem = study.prepare(study.read(path)).problem
+    found = front(problem, "exact")
+    certificate = found.certificate
+    assert problem.size == 6**6 * 6**6 * 10**4 * 2 * 2
+    assert found.evaluated + certificate.dominated + certificate.infeasible == problem.size
+    drawn = np.random.default_rng(2).integers(0, problem.sizes, (20_000, len(problem.sizes)))
+    # neighbours of the front: one fleet of each differs
+    near = np.repeat(found.front_index, 200, axis=0)
+    place = np.random.default_rng(3).integers(0, near.shape[1], len(near))
+    near[np.arange(len(near)), place] = np.random.default_rng(4).integers(
+        0, np.array(problem.sizes)[place]
+    )
+    others = problem.evaluate(np.concatenate([drawn, near]))
+    best = others.loss[others.feasible]
+    assert not beaten(found.front_loss, best).any()
+    known = {row.tobytes() for row in found.front_index}
+    equal = {row.tobytes() for row in found.front_loss}
+    for design, loss in zip(others.points[others.feasible], best, strict=True):
+        assert (loss.tobytes() in equal) == (design.tobytes() in known)

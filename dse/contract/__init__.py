@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -242,6 +243,14 @@ class Objective:
         the quantity that they limit.
     threshold
         For a quantity from which on something pays: what to do on either side of it.
+    over_stages
+        For a quantity of stage columns alone: how the values of its stages, each alone, become
+        that of the chain: ``sum``, ``least`` or ``largest``.
+    settled_while
+        Argument -> column of the study.  While the column is positive, and among designs that
+        are the same outside the stages and reach what is demanded (`Requirement.at_least`), the
+        quantity rises and falls as declared when this argument is ignored: all that it changes
+        comes through the others.
     """
 
     function: Callable[..., Column]
@@ -257,6 +266,8 @@ class Objective:
     limits: tuple[Limit, ...] = field(default=(), repr=False)
     limited: str = ""
     threshold: Threshold | None = field(default=None, repr=False)
+    over_stages: Literal["", "sum", "least", "largest"] = ""
+    settled_while: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -281,6 +292,9 @@ class Requirement:
 
     Attributes
     ----------
+    implies
+        Quantities that are no arguments -> columns that they reach in every design that meets the
+        requirement: consequences of how the arguments are made, proven like the rest.
     relaxed_by_less, relaxed_by_more
         Columns of the study (``workload_rate_bit_per_s``) of which less, or more, can meet it.
         When nothing fits, the least change of each that admits a design is looked for.
@@ -295,6 +309,7 @@ class Requirement:
     at_least: str = ""
     relaxed_by_less: tuple[str, ...] = ()
     relaxed_by_more: tuple[str, ...] = ()
+    implies: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

@@ -156,6 +156,11 @@ class Archive:
         """How many new designs may still be evaluated."""
         return self.total - self.evaluated
 
+    @property
+    def front(self) -> tuple[Index, Matrix]:
+        """The best designs so far, in no order, and their losses."""
+        return self._front_index, self._front_loss
+
     def seen(self, index: Index) -> NDArray[np.bool_]:
         """Return which designs (n, d) `evaluate` has already evaluated."""
         return np.array([key in self._known for key in _keys(index)], dtype=bool)

@@ -12,18 +12,20 @@ the most promising ones before the others.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Container, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.bounds import Bounds
-from dse.front import beaten, nondominated
 from dse.problem import Problem
 from dse.search.archive import Archive, Progress
-from dse.search.partial import Batch, Ends, NotComposedError, Rows, StageParts
-from dse.search.seeds import seeds
+from dse.search.ledger import Ledger, Tally
+from dse.search.partial import Batch, Ends, NotComposedError, Rows, stage_parts
+from dse.search.replace import Replacing
+from dse.search.seeds import promising, seeds
+from dse.search.shortlists import Case
 from dse.space import Index, blocks
 
 BATCH = 64
@@ -31,6 +33,9 @@ BATCH = 64
 
 SCENARIOS = 4096
 """Scenarios that are bounded together."""
+
+ROUNDS = 3
+"""Times that each shortlist is shortened by bounds, which the shorter ones sharpen."""
 
 RANDOM = 2048
 """Designs drawn at random, which show what the space is like."""
@@ -41,22 +46,6 @@ MOST_ROWS = 1_000_000
 composed."""
 
 
-@dataclass
-class Tally:
-    """How many designs were given up unevaluated.
-
-    Attributes
-    ----------
-    dominated
-        Because an evaluated design dominates a bound of theirs.
-    infeasible
-        Because all of them miss a constraint.
-    """
-
-    dominated: int = 0
-    infeasible: int = 0
-
-
 class Composer:
     """Composes the front of a problem."""
 
@@ -65,43 +54,71 @@ class Composer:
     ) -> None:
         """Sort the axes by stage; what belongs to no stage is scenario."""
         self.problem = problem
-        self.archive = archive
-        self.tally = Tally()
+        self.ledger = Ledger(archive, len(problem.goals))
         self.bounds = Bounds(problem)
-        self.parts = tuple(_stage_parts(problem))
+        self.parts = tuple(stage_parts(problem))
         chosen = {place for part in self.parts for place in part.places}
         self.outer = [place for place in range(len(problem.sizes)) if place not in chosen]
         self.fleets = [math.prod(problem.sizes[k] for k in part.places) for part in self.parts]
         self._progress = progress
-        self._known = np.empty((0, len(problem.goals)))
+
+    @property
+    def tally(self) -> Tally:
+        """How many designs were given up unevaluated."""
+        return self.ledger.tally
 
     def run(self) -> None:
         """Evaluate every design that may be on the front."""
         drawn = np.random.default_rng(0).integers(
             0, self.problem.sizes, size=(RANDOM, len(self.problem.sizes))
         )
-        self._witness(np.unique(drawn, axis=0))
-        for scenarios in self._scenarios():
-            self._divide(scenarios)
-            if self._progress is not None:
-                done = self.tally.dominated + self.tally.infeasible + self.archive.evaluated
-                self._progress(done, self.problem.size)
+        self.ledger.witness(np.unique(drawn, axis=0))
+        scenarios = self._scenarios()
+        replacing = Replacing(self.bounds, self.parts, self.ledger)
+        if replacing.pays(self.fleets, len(scenarios)):
+            scenarios = replacing.settle(scenarios, math.prod(self.fleets))
+            scenarios = self._join_listed(replacing, scenarios)
+        for first in range(0, len(scenarios), BATCH):
+            self._show()
+            self._divide(scenarios[first : first + BATCH])
+        replacing.add_equals()
+        self._show()
 
-    def _divide(self, scenarios: Index) -> None:
+    def _show(self) -> None:
+        if self._progress is not None:
+            tally, archive = self.tally, self.ledger.archive
+            done = tally.dominated + tally.infeasible + archive.evaluated
+            self._progress(done, self.problem.size)
+
+    def _join_listed(self, replacing: Replacing, scenarios: Index) -> Index:
+        """Settle scenarios with shortlisted fleets; return those for which they are too many."""
+        done = np.zeros(len(scenarios), dtype=bool)
+        for rows, case in replacing.listed(scenarios):
+            for first in range(0, len(rows), BATCH):
+                some = rows[first : first + BATCH]
+                try:
+                    self._divide(scenarios[some], case)
+                except NotComposedError:
+                    continue
+                done[some] = True
+                replacing.keep(case, scenarios[some])
+        return scenarios[~done]
+
+    def _divide(self, scenarios: Index, case: Case | None = None) -> None:
         """Settle scenarios together, or in halves when together they are too many rows."""
         before = replace(self.tally)
         try:
-            self._settle(Batch(self.bounds, self.parts, scenarios, {}))
+            self._settle(Batch(self.bounds, self.parts, scenarios, {}), case)
         except NotComposedError:
+            self.ledger.tally = before
             if len(scenarios) == 1:
                 raise
-            self.tally = before
             half = len(scenarios) // 2
-            self._divide(scenarios[:half])
-            self._divide(scenarios[half:])
+            self._divide(scenarios[:half], case)
+            self._divide(scenarios[half:], case)
 
-    def _scenarios(self) -> Iterator[Index]:
-        """Yield batches of scenarios that may hold a design of the front, best first."""
+    def _scenarios(self) -> Index:
+        """Return the scenarios that may hold a design of the front, best first."""
         found, losses = [], []
         for block in blocks(tuple(self.problem.sizes[k] for k in self.outer), SCENARIOS):
             index = np.zeros((len(block), len(self.problem.sizes)), dtype=np.int64)
@@ -116,20 +133,21 @@ class Composer:
         spread = np.ptp(loss, axis=0) if len(loss) else np.ones(loss.shape[1])
         merit = (loss / np.where(spread > 0, spread, 1.0)).sum(axis=1)
         order = np.argsort(merit, kind="stable")
-        for first in range(0, len(order), BATCH):
-            yield index[order[first : first + BATCH]]
+        return index[order]
 
-    def _settle(self, batch: Batch) -> None:
+    def _settle(self, batch: Batch, case: Case | None) -> None:
         """Evaluate what may be on the front in a batch of scenarios."""
-        self._witness(seeds(batch))
+        self.ledger.witness(seeds(batch))
         parts: dict[int, Rows] = {}
-        for stage in sorted(range(len(self.parts)), key=self.fleets.__getitem__):
+        if case is not None:
+            self._list(batch, case, parts)
+        for stage in sorted(set(range(len(self.parts))) - set(parts), key=self.fleets.__getitem__):
             before = replace(self.tally)
             try:
                 parts[stage] = self._grow(batch, stage, batch.rows, {}, parts, FEW_ROWS)
                 batch.narrow(stage, parts[stage])
             except NotComposedError:  # it is grown behind the others, whose fleets are known then
-                self.tally = before
+                self.ledger.tally = before
         rows = batch.rows
         done: dict[int, Rows] = {}
         for stage in sorted(
@@ -140,9 +158,34 @@ class Composer:
             else:
                 rows = self._grow(batch, stage, rows, done, parts, MOST_ROWS)
             done[stage] = rows
-        if len(rows):
-            final = self.archive.evaluate_new(rows.index)
-            self._remember(final.loss[final.feasible])
+        self.ledger.settle(rows.index)
+
+    def _list(self, batch: Batch, case: Case, parts: dict[int, Rows]) -> None:
+        """Let every stage be one of its shortlisted fleets, as far as the front allows."""
+        count, lists = len(batch.index), case.shortlists
+        _check(count * max(map(len, lists)), MOST_ROWS)
+        left = math.prod(map(len, lists))
+        self.tally.dominated += count * (math.prod(self.fleets) - left)
+        for stage, fleets in enumerate(lists):
+            rows = Rows(
+                np.repeat(np.arange(count), len(fleets)), np.repeat(batch.index, len(fleets), 0)
+            )
+            rows.index[:, self.parts[stage].places] = np.tile(fleets.positions, (count, 1))
+            parts[stage] = rows
+            batch.narrow(stage, rows)
+        for _ in range(ROUNDS):
+            losses = {}
+            for stage, rows in parts.items():
+                weights = self._ways(batch, parts, {stage})
+                kept, loss = self._judge(batch, rows, {stage: batch.exact(stage, rows)}, weights)
+                parts[stage], losses[stage] = rows.take(kept), loss[kept]
+                batch.narrow(stage, parts[stage])
+            self.ledger.witness(promising(batch, parts, losses))
+            before = self._ways(batch, parts, ()).sum()
+            for stage, worse in case.replaceable(batch.index, parts).items():
+                parts[stage] = parts[stage].take(~worse)
+                batch.narrow(stage, parts[stage])
+            self.tally.dominated += int(before - self._ways(batch, parts, ()).sum())
 
     def _grow(
         self,
@@ -181,7 +224,6 @@ class Composer:
     ) -> Rows:
         """Return `rows` with every fleet that is left of a stage, as far as the front allows."""
         left, right = _pairs(rows.scenario, parts[stage].scenario)
-        _check(len(left), MOST_ROWS)
         index = rows.index[left]
         for place in self.parts[stage].places:
             index[:, place] = parts[stage].index[right, place]
@@ -219,21 +261,10 @@ class Composer:
         loss, violation = batch.judge(rows, stages)
         missed = np.asarray((violation > 0).any(axis=1))
         worse = ~missed
-        worse[worse] = beaten(loss[worse], self._known)
+        worse[worse] = self.ledger.beaten(loss[worse])
         self.tally.infeasible += _weighed(rows.scenario[missed], weights)
         self.tally.dominated += _weighed(rows.scenario[worse], weights)
         return ~(missed | worse), loss
-
-    def _witness(self, index: Index) -> None:
-        """Evaluate designs only to have something to compare bounds with."""
-        evaluation = self.archive.witness(index)
-        self._remember(evaluation.loss[evaluation.feasible])
-
-    def _remember(self, loss: NDArray[np.float64]) -> None:
-        known = np.concatenate([self._known, loss])
-        if len(known):
-            known = np.unique(known, axis=0)
-            self._known = known[nondominated(known)]
 
 
 def _check(count: int, most: int) -> None:
@@ -241,21 +272,6 @@ def _check(count: int, most: int) -> None:
         raise NotComposedError(
             f"composition would hold {count:,} partial designs".replace(",", " ")
         )
-
-
-def _stage_parts(problem: Problem) -> Iterator[StageParts]:
-    """Yield the axes of each stage: the clock, then counts from the fastest design on."""
-    names = [axis.name for axis in problem.space.axes]
-    for stage in problem.stages:
-        own = [k for k, name in enumerate(names) if name.partition(".")[0] == stage.name]
-        designs = {
-            k: stage.designs.names.index(names[k].partition(".")[2])
-            for k in own
-            if stage.mixed and names[k] != f"{stage.name}.clock"
-        }
-        rate = stage.designs.bandwidth_bit_per_s
-        order = sorted(own, key=lambda k: (k in designs, -rate[designs.get(k, 0)], k))
-        yield StageParts(stage, tuple(order), designs)
 
 
 def _weighed(scenario: NDArray[np.intp], weights: NDArray[np.object_]) -> int:
@@ -269,6 +285,7 @@ def _pairs(
     """Return the positions of all pairs of rows of one scenario; both come sorted by it."""
     starts = np.searchsorted(right, left, side="left")
     counts = np.searchsorted(right, left, side="right") - starts
+    _check(int(counts.sum()), MOST_ROWS)
     first = np.repeat(np.arange(len(left)), counts)
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     return first, np.repeat(starts, counts) + within

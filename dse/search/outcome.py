@@ -22,7 +22,8 @@ class Certificate:
     reason
         Why this way.
     dominated
-        Designs that were not evaluated because an evaluated one dominates a bound of theirs.
+        Designs that were not evaluated because an evaluated one dominates a bound of theirs, or
+        because fleets of theirs can be replaced by others that are at least as good.
     infeasible
         Designs that were not evaluated because bounds show that they miss a constraint.
     """

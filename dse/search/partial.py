@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -15,6 +15,7 @@ from dse.contract import Column
 from dse.errors import TooLargeError
 from dse.fleet import STAGE_COLUMNS, Stage, dependent_streams
 from dse.fleet_bounds import PartialFleets
+from dse.problem import Problem
 from dse.space import Index
 
 MOST_ROWS = 2_000_000
@@ -66,6 +67,21 @@ class StageParts:
     places: tuple[int, ...]
     designs: Mapping[int, int]
     """Place of a count axis -> position of its design."""
+
+
+def stage_parts(problem: Problem) -> Iterator[StageParts]:
+    """Yield the axes of each stage: the clock, then counts from the fastest design on."""
+    names = [axis.name for axis in problem.space.axes]
+    for stage in problem.stages:
+        own = [k for k, name in enumerate(names) if name.partition(".")[0] == stage.name]
+        designs = {
+            k: stage.designs.names.index(names[k].partition(".")[2])
+            for k in own
+            if stage.mixed and names[k] != f"{stage.name}.clock"
+        }
+        rate = stage.designs.bandwidth_bit_per_s
+        order = sorted(own, key=lambda k: (k in designs, -rate[designs.get(k, 0)], k))
+        yield StageParts(stage, tuple(order), designs)
 
 
 class Batch:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.search.partial import Batch, StageParts
+from dse.search.partial import Batch, Rows, StageParts
 from dse.space import Index
 
 SEEDS = 16_384
@@ -16,6 +17,9 @@ SEEDS = 16_384
 
 FEW = 64
 """Fleets per stage and scenario."""
+
+WEIGHTS = 12
+"""Fleets of a stage that look promising, in each scenario."""
 
 
 def seeds(batch: Batch) -> Index:
@@ -35,6 +39,35 @@ def seeds(batch: Batch) -> Index:
         chosen = choice[:, picks[:, place]].reshape(len(index), len(part.places))
         index[:, part.places] = chosen
     return np.unique(index, axis=0)
+
+
+def promising(
+    batch: Batch, parts: Mapping[int, Rows], losses: Mapping[int, NDArray[np.float64]]
+) -> Index:
+    """Return designs of those fleets whose bounds are best, by several weights of the losses."""
+    stages = sorted(parts)
+    weights = np.random.default_rng(0).dirichlet(
+        np.full(losses[stages[0]].shape[1], 0.5), size=WEIGHTS
+    )
+    found = [batch.index[:0]]
+    for scenario in range(len(batch.index)):
+        choices = []
+        for stage in stages:
+            first, last = np.searchsorted(parts[stage].scenario, [scenario, scenario + 1])
+            loss = losses[stage][first:last]
+            if not len(loss):
+                break
+            spread = np.ptp(loss, axis=0)
+            merit = (loss / np.where(spread > 0, spread, 1.0)) @ weights.T
+            choices.append(first + np.unique(merit.argmin(axis=0)))
+        if len(choices) == len(stages):
+            grid = np.meshgrid(*choices, indexing="ij")
+            index = np.repeat(batch.index[[scenario]], grid[0].size, axis=0)
+            for stage, rows in zip(stages, grid, strict=True):
+                places = batch.parts[stage].places
+                index[:, places] = parts[stage].index[rows.reshape(-1)][:, places]
+            found.append(index)
+    return np.concatenate(found)
 
 
 def _fleets(batch: Batch, part: StageParts, rng: np.random.Generator) -> NDArray[np.int64]:
