@@ -89,7 +89,7 @@ def _stage(
         return Built(stage, tuple(axes), meet)
     instances = _instances(written, faults, (*path, "instances"), rate)
     if written.fleet == "mixed":
-        axes += _mixed_axes(name, designs, instances, rate, clock)
+        axes += mixed_axes(name, designs, instances, rate, clock)
     else:
         column = np.arange(len(designs.names), dtype=np.float64)
         axes.append(choices(f"{name}.design", {f"{name}.design": column}, designs.names))
@@ -99,7 +99,7 @@ def _stage(
     return Built(stage, tuple(axes), meet, counts_compute_alone=instances is None)
 
 
-def _mixed_axes(
+def mixed_axes(
     name: str,
     designs: Designs,
     instances: Sequence[float] | None,
