@@ -1,55 +1,186 @@
-"""Every search method on one study: time, evaluations, and how much of the true front it found."""
+"""Every search method on the same studies: its cost, and how much of the front it found."""
 
 from __future__ import annotations
 
+import statistics
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from benchmarks.timing import table
-from dse import study
-from dse.runner import Options, solve
+import numpy as np
 
-STUDY = Path(__file__).parent.parent / "studies" / "crypto_interface_100gbps.yaml"
-RUNS = (  # method, designs it may evaluate
-    ("exact", None),
-    ("nsga2", 12_000),
-    ("nsga3", 12_000),
-    ("sms-emoa", 4_000),
-    ("nsga2-optuna", 2_000),
-    ("tpe", 500),
-    ("random", 12_000),
-)
+from benchmarks.plot import over_time
+from benchmarks.timing import REPETITIONS, table
+from dse import search, study
+from dse.front import hypervolume, nondominated, reference_point
+from dse.problem import Problem
+from dse.search import SearchSettings
+
+ROOT = Path(__file__).parent.parent
+STUDIES: Mapping[str, Sequence[tuple[str, str]]] = {
+    "crypto_interface_100gbps": (),
+    "des_100gbps": (),
+}
+"""Shipped studies and the fields to replace in them."""
+
+PICTURE = ROOT / "docs" / "benchmarks.png"
+SECONDS = 8.0
+"""What a method that is bounded by time gets."""
+
+EXACT: Mapping[str, Mapping[str, Any]] = {"exact": {"method": "exact"}}
+"""Ways to the exact front: name -> search settings.  The first one is the truth for the others."""
+
+_GENERATIONS_60 = {"budget": 200 * 60, "population": 200}
+HEURISTICS: Mapping[str, Mapping[str, Any]] = {
+    "NSGA-II 200 x 60": {"method": "nsga2", **_GENERATIONS_60},
+    "NSGA-II 200 x 60, cold": {"method": "nsga2", **_GENERATIONS_60, "warm_start": False},
+    "NSGA-II 200 x 400": {"method": "nsga2", "budget": 200 * 400, "population": 200},
+    "NSGA-III 200 x 60": {"method": "nsga3", **_GENERATIONS_60},
+    "SMS-EMOA 200 x 60": {"method": "sms-emoa", **_GENERATIONS_60},
+    "optuna NSGA-II": {"method": "nsga2-optuna", "budget": 10_000},
+    "optuna TPE": {"method": "tpe", "budget": 10_000},
+    "random": {"method": "random", "budget": 12_000},
+}
+"""Heuristics: name -> search settings; those of optuna end after `SECONDS`."""
+
+
+class TimeUp(Exception):  # noqa: N818
+    """A method has used its time."""
+
+
+class Recorder:
+    """A problem that keeps when which losses came, and stops a method when its time is up."""
+
+    def __init__(self, problem: Problem, seconds: float) -> None:
+        """Start the clocks."""
+        self._problem = problem
+        self._end = time.perf_counter() + seconds
+        self._start, self._cpu = time.perf_counter(), time.process_time()
+        self.evaluated = 0
+        self.batches: list[tuple[float, np.ndarray]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        """Be the problem in everything else."""
+        return getattr(self._problem, name)
+
+    def evaluate(self, points: Any) -> Any:
+        """Evaluate designs; the result counts when it is there in time."""
+        evaluation = self._problem.evaluate(points)
+        if time.perf_counter() > self._end:
+            raise TimeUp
+        self.evaluated += len(points)
+        self.keep(evaluation.loss[evaluation.feasible])
+        return evaluation
+
+    def keep(self, loss: np.ndarray) -> None:
+        """Keep feasible losses and when they came."""
+        self.batches.append((self.wall, loss))
+
+    @property
+    def wall(self) -> float:
+        """Seconds since the start."""
+        return time.perf_counter() - self._start
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds since the start."""
+        return time.process_time() - self._cpu
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The exact front and the hypervolume that counts as 1."""
+
+    front: np.ndarray
+
+    @property
+    def points(self) -> set[tuple[float, ...]]:
+        """The front as tuples."""
+        return set(map(tuple, self.front.tolist()))
+
+    def share(self, loss: np.ndarray) -> float:
+        """Return the hypervolume of a front as a share of the exact one's."""
+        reference, ideal = reference_point(self.front), self.front.min(axis=0)
+        volume = hypervolume(loss, reference, ideal=ideal) if len(loss) else 0.0
+        return volume / hypervolume(self.front, reference, ideal=ideal)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run: its cost, what it found, and its hypervolume over time."""
+
+    wall: float
+    cpu: float
+    evaluated: int
+    share: float
+    found: float
+    curve: list[tuple[float, float]]
+
+
+def trial(problem: Problem, settings: Mapping[str, Any], seed: int, truth: Truth) -> Trial:
+    """Run one method once; its front is that of everything it evaluated in time."""
+    timed = settings["method"] in ("nsga2-optuna", "tpe")
+    recorder = Recorder(problem, SECONDS if timed else np.inf)
+    try:
+        outcome = search.run(recorder, SearchSettings(**settings, seed=seed))
+        recorder.keep(outcome.front_loss)
+    except TimeUp:
+        pass
+    wall, cpu = recorder.wall, recorder.cpu
+    front, curve = np.empty((0, problem.objective_count)), []
+    for seconds, loss in recorder.batches:
+        merged = np.concatenate([front, loss])
+        front = merged[nondominated(merged)] if len(merged) else merged
+        curve.append((seconds, truth.share(front)))
+    found = len(set(map(tuple, front.tolist())) & truth.points) / len(truth.points)
+    return Trial(wall, cpu, recorder.evaluated, curve[-1][1], found, curve)
+
+
+def compare(name: str) -> dict[str, list[Trial]]:
+    """Run every method on a study, and print one row for each."""
+    problem = study.prepare(study.read(ROOT / "studies" / f"{name}.yaml", STUDIES[name])).problem
+    truth = Truth(search.run(problem, SearchSettings(**next(iter(EXACT.values())))).front_loss)
+    trials = {
+        label: [trial(problem, settings, seed, truth) for seed in range(1, REPETITIONS + 1)]
+        for label, settings in (EXACT | HEURISTICS).items()
+    }
+    headers = ("method", "evaluated", "wall s", "CPU s", "hypervolume / exact", "points found")
+    table(
+        f"Methods on {name} ({problem.size:,} designs, {len(truth.points)} points on the front)",
+        headers,
+        [(label, *_row(runs)) for label, runs in trials.items()],
+    )
+    return trials
+
+
+def _row(runs: list[Trial]) -> tuple[str, ...]:
+    def middle(field: str) -> float:
+        return statistics.median(getattr(run, field) for run in runs)
+
+    return (
+        f"{middle('evaluated'):,.0f}",
+        f"{middle('wall'):.2f}",
+        f"{middle('cpu'):.2f}",
+        f"{middle('share'):.4f}",
+        f"{middle('found'):.0%}",
+    )
 
 
 def main() -> None:
-    """Print one row per method; the share is the median of three seeds."""
-    prepared = study.prepare(study.read(STUDY))
-    exact = solve(prepared, Options(), None)
-    true = {tuple(row) for row in exact.outcome.front_loss.tolist()}
-    rows = []
-    for method, budget in RUNS:
-        runs = []
-        for seed in (1, 2, 3) if method != "exact" else (1,):
-            start, cpu = time.perf_counter(), time.process_time()
-            answer = solve(prepared, Options(method=method, seed=seed, budget=budget), None)
-            found = {tuple(row) for row in answer.outcome.front_loss.tolist()} & true
-            runs.append(
-                (
-                    answer.share or 0.0,
-                    len(found) / len(true),
-                    answer.seconds,
-                    time.process_time() - cpu,
-                    answer.outcome.evaluated,
-                    time.perf_counter() - start,
-                )
-            )
-        share, hits, seconds, _, evaluated, _ = sorted(runs)[len(runs) // 2]
-        rows.append((method, f"{evaluated:,}", f"{seconds:.2f}", f"{share:.4f}", f"{hits:.0%}"))
-    table(
-        f"Methods on {STUDY.stem} ({prepared.problem.size:,} designs, {len(true)} on the front)",
-        ("method", "evaluated", "wall s", "hypervolume / exact", "front points found"),
-        rows,
-    )
+    """Compare the methods on every study, and draw their hypervolume over time."""
+    found = {name: compare(name) for name in STUDIES}
+    curves = {
+        name: {label: _median(runs).curve for label, runs in trials.items()}
+        for name, trials in found.items()
+    }
+    over_time(curves, exact=tuple(EXACT), path=PICTURE)
+    print(f"\n![Hypervolume over time, for every method and study]({PICTURE.name})")
+
+
+def _median(runs: list[Trial]) -> Trial:
+    return sorted(runs, key=lambda run: (run.share, -run.wall))[len(runs) // 2]
 
 
 if __name__ == "__main__":

@@ -72,6 +72,11 @@ def _proof(found: Mapping[str, Any]) -> str:
     designs, evaluated, feasible = (
         f"{found[key]:,}" for key in ("designs", "evaluated", "feasible")
     )
+    if found["exact"] and found["evaluated"] < found["designs"]:
+        return (
+            f"Of {designs} designs, {evaluated} were evaluated; bounds prove that none of the "
+            "others is better."
+        )
     if found["exact"]:
         return f"Of {designs} designs, all evaluated, {feasible} meet the constraints."
     return (

@@ -3,20 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from dse import units
 from dse.contract import Column, Parameter
 from dse.errors import UnitError
 from dse.fields import Given, Range, Unit
 from dse.records import neutral
-from dse.space import Axis
+from dse.space import Axis, Numbers
 
 MOST_VALUES = 1_000_000
 """Most values of one axis; a longer one is a typing mistake rather than a question."""
 
+STEPS = 2**20
+"""Steps into which a continuous range is divided, so that equal designs are equal rows."""
+
+DIGITS = 12
+"""Significant digits of a computed value, which undo the rounding of the logarithm."""
+
 Reader = Callable[[Any], float]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Values of an axis in SI, whether they lie on a logarithmic grid, and stand for a range."""
+
+    numbers: Column
+    log: bool = False
+    continuous: bool = False
+
+
+def spread(written: Any, read: Reader, *, integer: bool) -> Spread:
+    """Return the values that a range, a list or a scalar stands for; a range may be continuous.
+
+    A continuous range of whole numbers is all of them, as long as there are no more than `STEPS`.
+
+    Raises
+    ------
+    UnitError
+        With rule and remedy, when a value cannot be read or the range is empty.
+    """
+    if not isinstance(written, Range):
+        return Spread(np.array(expand(written, read, integer=integer)))
+    log = written.grid == "log"
+    if not written.continuous:
+        return Spread(np.array(expand(written, read, integer=integer)), log)
+    start, stop = _ends(written, read)
+    if written.step is not None or written.points is not None:
+        raise UnitError("`continuous` is any value of the range", "remove `step` and `points`")
+    if stop == start:
+        raise UnitError("the range is a single value", "write it without `from` and `to`")
+    if integer and stop - start <= STEPS:
+        return Spread(np.arange(start, stop + 1), log)
+    grid = np.geomspace if log else np.linspace
+    numbers = _digits(grid(start, stop, STEPS + 1))
+    numbers = np.unique(np.rint(numbers) if integer else numbers)
+    return Spread(numbers, log, continuous=True)
+
+
+def _digits(values: Column) -> Column:
+    """Return values, not negative, with `DIGITS` significant digits; the ends stay as they are."""
+    powers = np.floor(np.log10(np.where(values > 0, values, 1.0)))
+    places = 10.0 ** np.abs(DIGITS - 1 - powers)
+    up = powers <= DIGITS - 1
+    rounded: Column = np.where(
+        up, np.rint(values * places) / places, np.rint(values / places) * places
+    )
+    rounded[[0, -1]] = values[[0, -1]]
+    return rounded
 
 
 def expand(written: Any, read: Reader, *, integer: bool) -> list[float]:
@@ -40,7 +97,7 @@ def _refuse_equal(values: Sequence[Any], written: Any) -> None:
             raise UnitError(f"{written[position]!r} stands twice in the list", "write it once")
 
 
-def _expand_range(written: Range, read: Reader, *, integer: bool) -> list[float]:
+def _ends(written: Range, read: Reader) -> tuple[float, float]:
     start, stop = read(written.start), read(written.to)
     if stop < start:
         raise UnitError(
@@ -49,6 +106,13 @@ def _expand_range(written: Range, read: Reader, *, integer: bool) -> list[float]
         )
     if written.grid == "log" and start <= 0:
         raise UnitError("a logarithmic grid has to start above 0", "raise `from`")
+    return start, stop
+
+
+def _expand_range(written: Range, read: Reader, *, integer: bool) -> list[float]:
+    start, stop = _ends(written, read)
+    if written.continuous:
+        raise UnitError("only a clock, or a field with a unit, is continuous", "give `points`")
     if written.step is not None and written.points is not None:
         raise UnitError("`step` and `points` exclude each other", "remove one of them")
     if written.points is None and (integer or written.step is not None):
@@ -58,8 +122,8 @@ def _expand_range(written: Range, read: Reader, *, integer: bool) -> list[float]
             "a range of real numbers needs `points` or `step`", "add for instance points: 11"
         )
     grid = np.geomspace if written.grid == "log" else np.linspace
-    # twelve digits undo the rounding of the logarithm, so that 64 .. 65536 holds exactly 1024
-    values = [float(f"{value:.12g}") for value in grid(start, stop, written.points)]
+    # so that 64 .. 65536 holds exactly 1024
+    values = [float(f"{value:.{DIGITS}g}") for value in grid(start, stop, written.points)]
     if integer:
         values = sorted({float(round(value)) for value in values})
     return values
@@ -110,13 +174,13 @@ def numeric(path: str, unit: Unit, written: Any) -> tuple[Axis, str]:
         columns.add(given.column)
         return given.value
 
-    values = expand(written, value, integer=unit.integer)
+    values = spread(written, value, integer=unit.integer)
     if len(columns) > 1:
         raise UnitError("the values have different kinds of unit", "write all in one unit")
     column = columns.pop()
-    data = {name: np.full(len(values), value) for name, value in neutral(unit).items()}
-    data[column] = np.array(values)
-    return Axis(path, data, _number_labels(values), column), column
+    axis = scaled(path, values, column)
+    others = {name: np.broadcast_to(value, axis.size) for name, value in neutral(unit).items()}
+    return replace(axis, columns=others | dict(axis.columns)), column
 
 
 def parameter_values(parameter: Parameter, written: Any) -> list[float]:
@@ -136,13 +200,30 @@ def parameter_values(parameter: Parameter, written: Any) -> list[float]:
 
 def counted(name: str, values: Sequence[float], column: str) -> Axis:
     """Return an axis of plain numbers that sets one column."""
-    return Axis(name, {column: np.array(values, dtype=np.float64)}, _number_labels(values), column)
+    return scaled(name, Spread(np.array(values, dtype=np.float64)), column)
+
+
+def scaled(name: str, values: Spread, column: str = "") -> Axis:
+    """Return an axis of numbers on their scale that sets one column, by default its own."""
+    numbers, column = values.numbers.astype(np.float64), column or name
+    labels = Numbers(numbers)
+    return Axis(
+        name, {column: numbers}, labels, column, log=values.log, continuous=values.continuous
+    )
+
+
+def resolution(axis: Axis) -> list[str]:
+    """Return a note that says how fine a continuous axis is, nothing for any other."""
+    if not axis.continuous:
+        return []
+    values = axis.columns[axis.unit_name]
+    if axis.log:
+        step = f"each {values[-1] / values[-2] - 1:.1e} more than the one before"
+    else:
+        step = f"{units.show(float(values[-1] - values[-2]), axis.unit_name)} apart"
+    return [f"{axis.name} is continuous: {axis.size:,} values, {step}"]
 
 
 def choices(name: str, columns: Mapping[str, Column], labels: Sequence[str]) -> Axis:
     """Return an axis of named choices without an order."""
     return Axis(name, columns, tuple(labels), "", ordered=False)
-
-
-def _number_labels(values: Sequence[float]) -> tuple[str, ...]:
-    return tuple(f"{value:.12g}" for value in values)

@@ -116,7 +116,7 @@ def unit_of(model: type[Section], name: str) -> Unit | None:
 
 
 class Range(Section):
-    """Evenly spaced values: whole numbers by step, others by number of points."""
+    """Evenly spaced values: whole numbers by step, others by number of points, or any value."""
 
     start: Annotated[int | float | str, Field(alias="from", description="First value")]
     to: Annotated[int | float | str, Field(description="Last value")]
@@ -125,6 +125,9 @@ class Range(Section):
     grid: Annotated[
         Literal["linear", "log"], Field(description="Even in the values or in their logarithm")
     ] = "linear"
+    continuous: Annotated[
+        bool, Field(description="Any value in the range, for a heuristic search; on this grid")
+    ] = False
 
 
 Scalar = int | float | bool | str

@@ -116,10 +116,27 @@ class Problem:
         """Which axes have an order."""
         return tuple(axis.ordered for axis in self.space.axes)
 
+    @cached_property
+    def coordinates(self) -> tuple[Column | None, ...]:
+        """Where the values of each axis lie on its scale, in [0, 1]; None for choices."""
+        return tuple(axis.coordinates for axis in self.space.axes)
+
+    @cached_property
+    def continuous(self) -> tuple[str, ...]:
+        """Names of the axes that stand for a whole range."""
+        return tuple(axis.name for axis in self.space.axes if axis.continuous)
+
     @property
     def objective_count(self) -> int:
         """Number of objectives."""
         return len(self.goals)
+
+    @cached_property
+    def floor(self) -> Column:
+        """Losses (m,) that no design goes below: 0 for what is minimised and never negative."""
+        signed = {quantity.name for quantity in self.quantities if quantity.signed}
+        free = [goal.maximise or goal.name in signed for goal in self.goals]
+        return np.where(free, -np.inf, 0.0)
 
     @cached_property
     def quantities(self) -> tuple[Objective, ...]:

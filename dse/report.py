@@ -41,7 +41,8 @@ def summary(view: FrontView, facts: Mapping[str, Any], *, width: int | None = No
     facts
         The counts ``designs``, ``evaluated`` and ``feasible``; ``exact``, ``method`` and
         ``wall_s``; if known ``hypervolume`` (a share of the box between the front's best
-        values and its reference point), ``hypervolume_share_of_exact`` and ``notes``.
+        values and its reference point), ``hypervolume_share_of_exact``, or at least
+        ``hypervolume_share_at_least``, and ``notes``.
     width
         Longest line.
     """
@@ -230,10 +231,11 @@ def _highlights(view: FrontView, width: int) -> str:
 
 def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
     front = f"{view.size:,} on the front{', which is exact' if facts['exact'] else ''}"
+    ruled_out = facts["exact"] and facts["evaluated"] < facts["designs"]
+    others = "the others ruled out by bounds" if ruled_out else f"{facts['feasible']:,} feasible"
     lines = [
         f"{facts['designs']:,} designs, {facts['evaluated']:,} evaluated "
-        f"({facts['method']}, {units.show(facts['wall_s'], 'wall_s')}), "
-        f"{facts['feasible']:,} feasible, {front}"
+        f"({facts['method']}, {units.show(facts['wall_s'], 'wall_s')}), {others}, {front}"
     ]
     if view.category is not None and view.size:
         kinds, counts = np.unique(view.front[view.category].astype(str), return_counts=True)
@@ -241,7 +243,11 @@ def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
         lines.append(f"{words(view.category)}: {tally}")
     if facts.get("hypervolume") is not None and (view.size > 1 or not facts["exact"]):
         share = facts.get("hypervolume_share_of_exact")
+        least = facts.get("hypervolume_share_at_least")
         of_exact = "" if facts["exact"] else ", of the exact front's unknown"
+        if least is not None and share is None:
+            surely = np.floor(least * 1e4) / 1e4  # rounded up, it would claim too much
+            of_exact = f", at least {surely:.2%} of the exact front's"
         if share is not None and not facts["exact"]:
             of_exact = f", {share:.2%} of the exact front's"
         lines.append(f"hypervolume: {facts['hypervolume']:.4f} of its box{of_exact}")

@@ -206,6 +206,7 @@ def _quality(answer: Answer) -> dict[str, Any]:
         "reference_point": reference,
         "hypervolume": answer.hypervolume,
         "hypervolume_share_of_exact": answer.share,
+        "hypervolume_share_at_least": answer.at_least if answer.share is None else answer.share,
     }
 
 

@@ -13,6 +13,7 @@ from dse.errors import InfeasibleError
 from dse.front import hypervolume, knee, reference_point
 from dse.problem import Problem
 from dse.search import Outcome, Progress
+from dse.search.completeness import share_at_least
 from dse.study import Study, Sweep
 
 ENUMERABLE = 10_000_000
@@ -34,6 +35,8 @@ class Answer:
         the box between the front's best values and the reference.
     share
         The hypervolume as a share of the exact front's, None when that is not known.
+    at_least
+        A share that it surely has where `share` is not known; None when nothing is proven.
     seconds
         Wall time of the search.
     """
@@ -44,6 +47,7 @@ class Answer:
     hypervolume: float
     share: float | None
     seconds: float
+    at_least: float | None = None
 
 
 @dataclass(frozen=True)
@@ -123,17 +127,27 @@ def solve(prepared: Study, options: Options, progress: Progress | None) -> Answe
     ideal = best.min(axis=0)
     volume = hypervolume(outcome.front_loss, reference, ideal=ideal)
     share = None if front is None else volume / hypervolume(front, reference, ideal=ideal)
-    return Answer(prepared, outcome, tuple(reference.tolist()), volume, share, seconds)
+    least = None
+    if share is None:
+        problem = prepared.problem
+        least = share_at_least(problem, outcome.front_loss, reference, problem.floor)
+    return Answer(prepared, outcome, tuple(reference.tolist()), volume, share, seconds, least)
 
 
 def _exact_front(problem: Problem, outcome: Outcome) -> np.ndarray | None:
-    """Return the losses of the exact front, None when the space is too large to enumerate."""
+    """Return the losses of the exact front, None when the space cannot be enumerated."""
     if outcome.exact:
         return outcome.front_loss
-    if problem.size > ENUMERABLE:
+    if problem.continuous or problem.size > ENUMERABLE:
         return None
     exact = search.run(problem, search.SearchSettings(method="exact"), None)
     return exact.front_loss
+
+
+def require_feasible(answer: Answer) -> None:
+    """Raise `InfeasibleError` when an answer has no design, saying why."""
+    if not answer.outcome.feasible:
+        raise _infeasible(answer, "")
 
 
 def _infeasible(answer: Answer, where: str) -> InfeasibleError:

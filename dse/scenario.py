@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from dse import contract, schema, user_records
-from dse.axes import choices, expand, numeric
+from dse.axes import choices, expand, numeric, resolution
 from dse.errors import UnitError, nearest
 from dse.faults import Faults
 from dse.fields import Section, unit_of
@@ -177,9 +177,7 @@ def _replace(scenario: Scenario, columns: Mapping[str, float]) -> None:
     scenario.constants.update(columns)
     for position, axis in enumerate(scenario.axes):
         kept = {name: values for name, values in axis.columns.items() if name not in columns}
-        scenario.axes[position] = Axis(
-            axis.name, kept, axis.labels, axis.unit_name, ordered=axis.ordered
-        )
+        scenario.axes[position] = replace(axis, columns=kept)
 
 
 def _note_assumptions(
@@ -228,6 +226,7 @@ def _field_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> 
         if unit is not None:
             axis, _ = numeric(path, unit, written)
             scenario.axes.append(axis)
+            scenario.notes += resolution(axis)
         else:
             scenario.axes.append(_code_axis(path, written))
 

@@ -257,6 +257,9 @@ class Search(Section):
     budget: Annotated[int | None, Field(ge=1, description="Most designs to evaluate")] = None
     seed: Annotated[int, Field(ge=0, lt=2**32, description="Same seed, same front")] = 1
     population: Annotated[int | None, Field(ge=2, le=100_000)] = None
+    warm_start: Annotated[
+        bool, Field(description="Begin a heuristic with corners and a coarse grid of the space")
+    ] = True
 
 
 Sense = Literal["minimise", "maximise"]

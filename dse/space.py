@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,18 +38,34 @@ class Axis:
         Column that carries the axis value itself, empty when values are choices by name.
     ordered
         False for choices without an order.
+    log
+        True for values that are searched in their logarithm.
+    continuous
+        True for values that stand for a whole range, at a fine resolution.
     """
 
     name: str
     columns: Mapping[str, Column]
-    labels: tuple[str, ...]
+    labels: Sequence[str]
     unit_name: str = ""
     ordered: bool = True
+    log: bool = False
+    continuous: bool = False
 
     @property
     def size(self) -> int:
         """Number of values."""
         return len(self.labels)
+
+    @cached_property
+    def coordinates(self) -> Column | None:
+        """Where each value lies on the scale of the axis, rising in [0, 1]; None for choices."""
+        if not self.ordered:
+            return None
+        if not self.log or self.size == 1:
+            return np.linspace(0.0, 1.0, self.size)
+        scale = np.log(self.columns[self.unit_name])
+        return np.asarray((scale - scale[0]) / (scale[-1] - scale[0]))
 
 
 @dataclass(frozen=True)
@@ -213,6 +229,30 @@ class Space:
                 else:
                     columns[name] = values[points[:, position]]
         return columns
+
+
+class Numbers(Sequence[str]):
+    """Numbers as they are shown, made when they are asked for."""
+
+    def __init__(self, values: Column) -> None:
+        """Keep the numbers, (n,)."""
+        self._values = values
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._values)
+
+    @overload
+    def __getitem__(self, position: int) -> str: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, position: int | slice) -> str | Sequence[str]:
+        """Return one of them, or some, with twelve digits."""
+        if isinstance(position, slice):
+            return Numbers(self._values[position])
+        return f"{self._values[position]:.12g}"
 
 
 def coarse(space: Space, steps: Sequence[int]) -> Space:

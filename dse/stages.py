@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dse import schema
-from dse.axes import choices, counted, expand
+from dse.axes import choices, counted, expand, resolution, scaled, spread
 from dse.designs import choose
 from dse.document import stage_name
 from dse.errors import UnitError
@@ -36,7 +36,7 @@ def build(study: schema.Study, scenario: Scenario, faults: Faults) -> list[Built
     names: set[str] = set()
     for position, written in enumerate(study.stages):
         path = ("stages", position)
-        name = stage_name(vars(written)) or f"stage_{position + 1}"
+        name = prefix(written, position)
         if name in names:
             faults.add(
                 path,
@@ -69,6 +69,11 @@ def build(study: schema.Study, scenario: Scenario, faults: Faults) -> list[Built
     return built
 
 
+def prefix(written: schema.Stage, position: int) -> str:
+    """Return the prefix of the columns of the stage at `position`."""
+    return stage_name(vars(written)) or f"stage_{position + 1}"
+
+
 def _stage(
     name: str,
     written: schema.Stage,
@@ -78,7 +83,7 @@ def _stage(
     path: Path,
 ) -> Built:
     rate = scenario.highest("workload_rate_bit_per_s")
-    clock, meet = _clock(name, written, rate, faults, (*path, "clock"))
+    clock, meet = _clock(name, written, scenario, faults, (*path, "clock"))
     axes: list[Axis] = list(clock)
     if written.counts is not None:
         stage = Stage(name, designs, mixed=True)
@@ -149,9 +154,10 @@ def _instances(
 
 
 def _clock(
-    name: str, written: schema.Stage, rate: float | None, faults: Faults, path: Path
+    name: str, written: schema.Stage, scenario: Scenario, faults: Faults, path: Path
 ) -> tuple[list[Axis], bool]:
     """Return the axis of top clock fractions, and whether the clock meets the rate."""
+    rate = scenario.highest("workload_rate_bit_per_s")
     if written.clock is None or written.clock == "meet":
         if rate is None and written.clock == "meet":
             faults.add(path, "a clock can only meet a rate", "set workload.rate, or a fraction")
@@ -166,6 +172,7 @@ def _clock(
         return float(scalar)
 
     with faults.at(path):
-        fractions = expand(written.clock, read, integer=False)
-        return [counted(f"{name}.clock", fractions, f"{name}.clock")], False
+        axis = scaled(f"{name}.clock", spread(written.clock, read, integer=False))
+        scenario.notes += resolution(axis)
+        return [axis], False
     return [], False

@@ -267,7 +267,11 @@ def _constraints(
 def _settings(written: schema.Study) -> SearchSettings:
     search = written.search
     return SearchSettings(
-        method=search.method, budget=search.budget, seed=search.seed, population=search.population
+        method=search.method,
+        budget=search.budget,
+        seed=search.seed,
+        population=search.population,
+        warm_start=search.warm_start,
     )
 
 
@@ -303,6 +307,8 @@ def sweep_of(found: Document) -> Sweep | None:
     with faults.at(("sweep", path)):
         if unit is not None:
             axis, column = numeric(path, unit, values)
+            if axis.continuous:
+                raise UnitError("a sweep takes its values in turn", "give `points`")
             numbers = tuple(float(value) for value in axis.columns[column])
             shown = tuple(units.exact(value, column) for value in numbers)
             sweep = Sweep(path, column, numbers, shown)

@@ -21,6 +21,7 @@ ONLY_USERS = {
     "importlib.metadata": {"dse.plugins", "dse.result", "dse.cli.app"},
     "matplotlib": {
         "dse.fit_plots",
+        "dse.flip_plots",
         "dse.labels",
         "dse.plots",
         "dse.sheets",

@@ -69,9 +69,11 @@ def test_the_summary_of_a_small_front():
 
 
 def test_an_exact_front_says_so_and_needs_no_share():
-    text = report.summary(VIEW, FACTS | {"exact": True}, width=100)
-    assert "3 on the front, which is exact" in text
+    text = report.summary(VIEW, FACTS | {"exact": True, "evaluated": 12_345}, width=200)
+    assert "345 feasible, 3 on the front, which is exact" in text
     assert "exact front's" not in text
+    text = report.summary(VIEW, FACTS | {"exact": True}, width=200)
+    assert "4,096 evaluated (nsga2, 830 ms), the others ruled out by bounds, 3 on" in text
 
 
 def test_a_narrow_terminal_gets_fewer_columns_and_is_told_which():

@@ -33,10 +33,14 @@ class Synthetic:
     constraint_names: tuple[str, ...] = ()
     ordered: tuple[bool, ...] = ()
     seen: list = field(default_factory=list)
+    continuous: tuple[str, ...] = ()
 
     def __post_init__(self):
         self.ordered = self.ordered or (True,) * len(self.sizes)
         self.size = math.prod(self.sizes)
+        scales = (np.linspace(0, 1, size) for size in self.sizes)
+        pairs = zip(scales, self.ordered, strict=True)
+        self.coordinates = tuple(scale if ordered else None for scale, ordered in pairs)
         self.objective_count = self.losses(np.zeros((1, len(self.sizes)), int)).shape[1]
 
     def evaluate(self, points):
@@ -255,10 +259,12 @@ def test_a_generation_holds_new_designs_only(method):
 
 
 def test_a_mutation_steps_along_an_order_and_jumps_where_there_is_none():
-    from dse.search.pymoo_methods import _IndexMutation
+    from dse.search.pymoo_methods import _MixedMutation
+    from dse.search.scales import Scales
 
     sizes, start = (1, 1000, 4), np.tile([0, 500, 2], (6_000, 1))
-    mutation = _IndexMutation(sizes, (True, True, False))
+    problem = Synthetic(sizes, lambda index: index, ordered=(True, True, False))
+    mutation = _MixedMutation(sizes, Scales(problem))
     after = mutation._do(None, start, random_state=np.random.default_rng(0))
     changed = after != start
     assert ((after >= 0) & (after < sizes)).all()

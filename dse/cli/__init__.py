@@ -11,11 +11,22 @@ from dse.cli import (
     fitting,
     measuring,
     studies,
+    sweeping,
 )  # each adds its commands
 from dse.cli.app import app
 from dse.errors import DseError
 
-__all__ = ["app", "asking", "catalogue", "comparing", "fitting", "main", "measuring", "studies"]
+__all__ = [
+    "app",
+    "asking",
+    "catalogue",
+    "comparing",
+    "fitting",
+    "main",
+    "measuring",
+    "studies",
+    "sweeping",
+]
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from dse.errors import Fault, StudyError, UnknownPluginError, nearest
 from dse.search import proven
 from dse.search.archive import Archive, Evaluation, Problem, Progress
 from dse.search.outcome import Certificate, Outcome
+from dse.search.warm_start import coarse
 
 __all__ = [
     "EXACT_LIMIT",
@@ -29,6 +30,10 @@ __all__ = [
 
 EXACT_LIMIT = 200_000_000
 """Largest space that is enumerated unless told otherwise."""
+
+WARM_SHARE = 0.1
+WARM_POPULATIONS = 4
+"""A warm start takes this share of the budget, and at most so many populations."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +59,7 @@ class Method:
     population: int = 100
 
     def load(self) -> Callable[..., None]:
-        """Import the function: ``(archive, *, seed, population) -> None``."""
+        """Import the function: ``(archive, *, seed, population, start) -> None``."""
         function: Callable[..., None] = getattr(import_module(self.module), self.function)
         return function
 
@@ -136,6 +141,8 @@ class SearchSettings:
         Designs per generation (or batch); None for the method's own default.
     limit
         Largest space that is enumerated.
+    warm_start
+        Heuristics begin with the corners and a coarse grid of the space.
     """
 
     method: str = "exact"
@@ -143,6 +150,7 @@ class SearchSettings:
     seed: int = 0
     population: int | None = None
     limit: int = EXACT_LIMIT
+    warm_start: bool = True
 
     def __post_init__(self) -> None:
         """Refuse an unknown method and numbers out of range."""
@@ -180,12 +188,17 @@ def run(problem: Problem, settings: SearchSettings, progress: Progress | None = 
     check(problem, settings)
     method = METHODS[settings.method]
     total = min(settings.budget or method.budget, problem.size)
-    way = settings.method if settings.method in proven.METHODS else "enumerate"
-    if settings.method in proven.METHODS or total == problem.size:
-        return proven.solve(problem, way, progress, budget=settings.budget, limit=settings.limit)
+    if settings.method in proven.METHODS:
+        return proven.solve(
+            problem, settings.method, progress, budget=settings.budget, limit=settings.limit
+        )
+    if total == problem.size:
+        return proven.enumerated(problem, progress, "the budget covers the space")
     archive = Archive(problem, total=total, progress=progress)
     population = max(2, min(settings.population or method.population, total))
-    method.load()(archive, seed=settings.seed, population=population)
+    warm = min(int(total * WARM_SHARE), WARM_POPULATIONS * population)
+    start = coarse(problem, warm if settings.warm_start else 0)
+    method.load()(archive, seed=settings.seed, population=population, start=start)
     return archive.outcome()
 
 

@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.contract import Column
 from dse.errors import ContractError
 from dse.front import beaten, nondominated, survivors
 from dse.search.outcome import Certificate, Outcome
@@ -57,6 +58,14 @@ class Problem(Protocol):
     @property
     def ordered(self) -> tuple[bool, ...]:
         """Which axes have an order."""
+
+    @property
+    def coordinates(self) -> tuple[Column | None, ...]:
+        """Where the values of each axis lie on its scale, rising in [0, 1]; None for choices."""
+
+    @property
+    def continuous(self) -> tuple[str, ...]:
+        """Names of the axes whose values stand for a whole range."""
 
     @property
     def size(self) -> int:
@@ -245,7 +254,8 @@ class Archive:
             feasible=self.feasible,
             witnessed=self.witnessed,
             certificate=certificate or Certificate(),
-            exact=self.evaluated + self.given_up == self.problem.size,
+            exact=self.evaluated + self.given_up == self.problem.size
+            and not self.problem.continuous,
             nearest_index=None if nearest is None else np.array(nearest[1], dtype=np.int64),
             nearest_violation=None if nearest is None else nearest[2],
             satisfied=frozenset() if self.feasible else frozenset(self._satisfied),

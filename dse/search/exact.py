@@ -34,13 +34,20 @@ SEEDS = 4_096
 
 
 def check(problem: Problem, *, budget: int | None, limit: int) -> None:
-    """Refuse a space larger than `limit`, or than the `budget` where one is set.
+    """Refuse a continuous axis, and a space larger than `limit`, or than `budget` where set.
 
     Raises
     ------
     TooLargeError
         The message prints the size as a product.
     """
+    if problem.continuous:
+        names = " and ".join(problem.continuous)
+        raise TooLargeError(
+            f"exact search cannot try every value of {names}, which is continuous; "
+            f"give `points` in place of `continuous`, for instance points: 101, "
+            f"or search with another method, for instance nsga2"
+        )
     bound = limit if budget is None else min(budget, limit)
     if problem.size > bound:
         budgeted = budget is not None and budget <= limit

@@ -20,7 +20,7 @@ METHODS = ("exact", "enumerate", "compose")
 
 def check(problem: Problem, method: str, *, budget: int | None, limit: int) -> None:
     """Raise `TooLargeError` when a method cannot prove the front; evaluates nothing."""
-    if method == "enumerate" or not composable(problem):
+    if method == "enumerate" or problem.continuous or not composable(problem):
         exact.check(problem, budget=budget, limit=limit)
 
 
@@ -43,9 +43,9 @@ def solve(
     small = problem.size <= ENOUGH
     if method == "enumerate" or not composable(problem):
         reason = "as asked" if method == "enumerate" else "the space is not made of stages"
-        return _enumerate(problem, progress, reason)
+        return enumerated(problem, progress, reason)
     if method == "exact" and small:
-        return _enumerate(problem, progress, f"no more than {ENOUGH:,} designs".replace(",", " "))
+        return enumerated(problem, progress, f"no more than {ENOUGH:,} designs".replace(",", " "))
     try:
         found = _compose(problem, progress, "as asked" if method == "compose" else "many designs")
     except NotComposedError as error:
@@ -54,7 +54,7 @@ def solve(
         return _fall_back(problem, progress, error, budget=budget, limit=limit)
     if found.feasible or problem.size > limit:
         return found
-    return _enumerate(problem, progress, "nothing is feasible, and every design may say why")
+    return enumerated(problem, progress, "nothing is feasible, and every design may say why")
 
 
 def _fall_back(
@@ -69,7 +69,7 @@ def _fall_back(
         exact.check(problem, budget=budget, limit=limit)
     except TooLargeError:
         raise TooLargeError(_refusal(problem, error)) from None
-    return _enumerate(problem, progress, str(error))
+    return enumerated(problem, progress, str(error))
 
 
 def _refusal(problem: Problem, error: NotComposedError) -> str:
@@ -79,7 +79,8 @@ def _refusal(problem: Problem, error: NotComposedError) -> str:
     )
 
 
-def _enumerate(problem: Problem, progress: Progress | None, reason: str) -> Outcome:
+def enumerated(problem: Problem, progress: Progress | None, reason: str) -> Outcome:
+    """Return the front of a space of which every design is judged."""
     archive = Archive(problem, total=problem.size, progress=progress)
     exact.enumerate_all(archive)
     decided = archive.decided

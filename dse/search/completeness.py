@@ -1,0 +1,92 @@
+"""How complete a front surely is where the exact one is unknown."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dse.errors import ContractError
+from dse.front import hypervolume, survivors
+from dse.search.archive import Bounded, Matrix, Problem
+from dse.search.warm_start import product
+from dse.space import Index
+
+MOST_CELLS = 50_000
+"""Cells that stay open at once: what bounds the time, to about a second."""
+
+
+def share_at_least(
+    problem: Problem, loss: Matrix, reference: Matrix, floor: Matrix
+) -> float | None:
+    """Return a share of the exact front's hypervolume that a front surely has.
+
+    The space is divided into cells, again and again.  No design of a cell is better, in any
+    objective, than the bounds of the cell, so that the hypervolume of the front and of all these
+    bounds together is at least that of the exact front.  Cells drop out that hold no feasible
+    design, nothing better than the reference, or only what the front dominates.
+
+    Parameters
+    ----------
+    problem
+        What was searched.
+    loss
+        The front found, (n, m), n >= 1.
+    reference
+        The point up to which volume counts, (m,).
+    floor
+        Losses that no design goes below, (m,); -inf where nothing is known.
+
+    Returns
+    -------
+    share
+        None where nothing is proven: a function of the study cannot be bounded.
+    """
+    if not isinstance(problem, Bounded):
+        return None
+    least = _least(problem, loss, reference, floor)
+    if least is None:
+        return None
+    every = np.concatenate([loss, least])
+    ideal = every.min(axis=0)
+    volume = hypervolume(every, reference, ideal=ideal)
+    return hypervolume(loss, reference, ideal=ideal) / volume
+
+
+def _least(problem: Bounded, loss: Matrix, reference: Matrix, floor: Matrix) -> Matrix | None:
+    """Return the least losses of the cells that stay open; None where one is unknown."""
+    axes = list(zip(problem.sizes, problem.ordered, strict=True))
+    steps = [1 << (size - 1).bit_length() if ordered else 1 for size, ordered in axes]
+    choices = [1 if ordered else size for size, ordered in axes]
+    if math.prod(choices) > MOST_CELLS:
+        return None
+    cells = product(np.array(choices, dtype=np.int64))
+    found: list[Matrix] = []
+    while True:
+        try:
+            bounds = problem.coarse(steps).bounds(cells)
+        except (ContractError, TypeError, AttributeError):
+            return None
+        least = np.fmax(bounds.loss_low, floor)
+        useless = (bounds.violation_low > 0).any(axis=1) | (least >= reference).any(axis=1)
+        kept = np.setdiff1d(survivors(least, loss), np.flatnonzero(useless))
+        cells, least = cells[kept], least[kept]
+        wide = [axis for axis, step in enumerate(steps) if step > 1]
+        if not wide or 2 * len(cells) > MOST_CELLS:
+            known = np.isfinite(least).all(axis=1)
+            found.append(least[known])
+            cells = cells[~known]  # these alone go on
+            if not len(cells):
+                return np.concatenate(found)
+            if not wide or 2 * len(cells) > MOST_CELLS:
+                return None
+        widest = max(wide, key=lambda axis: problem.spread(axis, steps[axis]))
+        steps[widest] //= 2
+        cells = _halved(cells, widest, -(-problem.sizes[widest] // steps[widest]))
+
+
+def _halved(cells: Index, axis: int, count: int) -> Index:
+    """Return the two halves of each cell along an axis that has `count` cells now."""
+    halves = np.repeat(cells, 2, axis=0)
+    halves[:, axis] = 2 * halves[:, axis] + np.tile([0, 1], len(cells))
+    return halves[halves[:, axis] < count]
