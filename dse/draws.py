@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from dse import schema, uncertain, units
+from dse.assumptions import growing_stages
 from dse.contract import Column, CoreMetrics
-from dse.document import stage_name
 from dse.errors import UnitError, nearest
-from dse.faults import validate
 from dse.fields import unit_of
 from dse.fleet import Stage
 from dse.problem import Evaluation, Problem
@@ -115,9 +114,8 @@ def _fields(problem: Problem, path: str, share: float) -> list[Uncertain]:
     model = schema.SECTIONS.get(section)
     unit = unit_of(model, name) if model and name in model.model_fields else None
     if unit is None:
-        known = (*uncertain.FIGURES, *SHORT, *_real_fields(problem))
         rule = f"--uncertainty {path!r}: no figure of a core and no field with a unit"
-        raise UnitError(rule, nearest(path, known))
+        raise UnitError(rule, nearest(path, _known(problem)))
     found = []
     axes = problem.space.axes
     for column in unit.columns:
@@ -132,13 +130,13 @@ def _fields(problem: Problem, path: str, share: float) -> list[Uncertain]:
             found.append(Uncertain(path, column, np.full(1, share)))
     if not found or unit.integer:
         rule = "is a whole number" if unit.integer else "is not set by this study"
-        remedy = nearest(path, (*uncertain.FIGURES, *SHORT, *_real_fields(problem)))
-        raise UnitError(f"--uncertainty {path!r}: it {rule}", remedy)
+        raise UnitError(f"--uncertainty {path!r}: it {rule}", nearest(path, _known(problem)))
     return found
 
 
-def _real_fields(problem: Problem) -> list[str]:
-    names = []
+def _known(problem: Problem) -> list[str]:
+    """Return what an uncertainty may be given for."""
+    names = [*uncertain.FIGURES] if problem.stages else []
     for section, model in schema.SECTIONS.items():
         for name in model.model_fields:
             unit = unit_of(model, name)
@@ -181,6 +179,16 @@ class Draws:
             else:
                 constants[entry.column] = constants[entry.column] * row
         return replace(self.problem, space=Space(tuple(axes), constants), stages=tuple(stages))
+
+    def extremes(self, most: int) -> list[int]:
+        """Return the draws with the least and the largest factor of each number, up to `most`."""
+        ends = [
+            int(end)
+            for factors in self.factors
+            for column in factors.T
+            for end in (column.argmin(), column.argmax())
+        ]
+        return list(dict.fromkeys(ends))[:most]
 
     def evaluate(self, index: Index, part: slice) -> Evaluation:
         """Evaluate designs (n, d) in some draws: len(part) * n results, draw after draw."""
@@ -236,9 +244,10 @@ def _widened(study: Study, found: tuple[Uncertain, ...], factors: tuple[Column, 
     drawn = dict(zip(((entry.stage, entry.column) for entry in found), factors, strict=True))
     rates = [factor for entry, factor in zip(found, factors, strict=True) if entry.name == RATE]
     grown: dict[str, Axis] = {}
+    growing = growing_stages(study)
     for place, stage in enumerate(problem.stages):
         paces = {metric: drawn[place, metric] for metric in PACE if (place, metric) in drawn}
-        if stage.name not in _growing(study) or not (rates or paces):
+        if stage.name not in growing or not (rates or paces):
             continue
         slow = stage
         for metric, factor in paces.items():
@@ -251,17 +260,6 @@ def _widened(study: Study, found: tuple[Uncertain, ...], factors: tuple[Column, 
         grown |= {axis.name: axis for axis in mixed_axes(stage.name, slowest, None, rate, clock)}
     axes = tuple(grown.get(axis.name, axis) for axis in problem.space.axes)
     return replace(problem, space=Space(axes, problem.space.constants))
-
-
-def _growing(study: Study) -> set[str]:
-    """Return the stages whose counts go up to what carries the rate alone."""
-    return {
-        str(stage_name(vars(written)))
-        for written in validate(study.document).stages
-        if written.fleet == "mixed"
-        and written.counts is None
-        and written.instances in (None, "least")
-    }
 
 
 def _highest(problem: Problem) -> float:

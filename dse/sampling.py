@@ -23,10 +23,13 @@ from dse.space import Index
 from dse.study import Study
 
 DRAWS = 10_000
-QUIET = 50
+QUIET = 100
 """Drawn studies that add no candidate in a row, before candidates are enough."""
-MOST_SEARCHES = 250
-"""Drawn studies that are searched for candidates."""
+MOST_SEARCHES = 300
+"""Drawn studies that are searched for candidates, besides those with the most extreme factors."""
+MOST_EXTREMES = 40
+MOST_ROUNDS, ROUND = 5, 10
+"""Draws that no candidate answers are searched in rounds of so many."""
 CHECKS = 100
 """Drawn studies that are searched after that, to see what the candidates lack."""
 PART = 200_000
@@ -154,9 +157,15 @@ def certainty(
     drawn = draws.draw(study, found, sampled.draws if found else 1, sampled.seed)
     ranked = front[preference.order(study.problem, front)]
     pool = _Pool(drawn, ranked, preference, settings or study.settings)
-    searched = pool.grow()
-    checked, beyond, beyond_answer = pool.check(searched)
-    told = _Told(drawn, np.array(pool.rows), preference, progress)
+    pool.grow()
+    told = _Told(drawn, pool.index, preference)
+    for _ in range(MOST_ROUNDS):
+        if not pool.answer(told.unanswered()):
+            break
+        told = _Told(drawn, pool.index, preference)
+    searched = len(pool.searched)
+    checked, beyond, beyond_answer = pool.check()
+    told = _Told(drawn, pool.index, preference, progress)
     answered = float((told.answers >= 0).mean())
     candidates = told.candidates(len(front))
     return Certainty(
@@ -195,28 +204,40 @@ class _Pool:
     ) -> None:
         self.drawn = drawn
         self.rows: list[tuple[int, ...]] = [tuple(row) for row in front.tolist()]
+        self.searched: set[int] = set()
         self._known = set(self.rows)
         self._preference = preference
         self._settings = settings
 
-    def grow(self) -> int:
-        """Add the fronts of drawn studies until they add nothing; return how many it took."""
+    @property
+    def index(self) -> Index:
+        """The candidates, (n, d)."""
+        return np.array(self.rows, dtype=np.int64)
+
+    def grow(self) -> None:
+        """Add the fronts of the most extreme draws, then of others until they add nothing."""
         quiet = 0
-        most = min(MOST_SEARCHES, self.drawn.count)
-        for draw in range(most):
+        for draw in self.drawn.extremes(MOST_EXTREMES):
+            self._search(draw)
+        for draw in range(min(MOST_SEARCHES, self.drawn.count)):
             quiet = 0 if self._search(draw)[0] else quiet + 1
             if quiet == QUIET:
-                return draw + 1
-        return most
+                break
 
-    def check(self, first: int) -> tuple[int, int, int]:
+    def answer(self, draws: NDArray[np.intp]) -> bool:
+        """Search the first of some draws; return whether their fronts added anything."""
+        fresh = [draw for draw in draws.tolist() if draw not in self.searched]
+        return sum(self._search(draw)[0] for draw in fresh[:ROUND]) > 0
+
+    def check(self) -> tuple[int, int, int]:
         """Search further draws; return how many, and in how many candidates were lacking."""
-        checks = range(first, min(first + CHECKS, self.drawn.count))
-        lacking = [self._search(draw) for draw in checks]
-        return len(checks), sum(new for new, _ in lacking), sum(best for _, best in lacking)
+        fresh = [draw for draw in range(self.drawn.count) if draw not in self.searched]
+        lacking = [self._search(draw) for draw in fresh[:CHECKS]]
+        return len(lacking), sum(new for new, _ in lacking), sum(best for _, best in lacking)
 
     def _search(self, draw: int) -> tuple[bool, bool]:
         """Add the front of a draw; return whether any of it, and its answer, was new."""
+        self.searched.add(draw)
         problem = self.drawn.at(draw)
         front = search.run(problem, self._settings).front_index
         new = [row for row in map(tuple, front.tolist()) if row not in self._known]
@@ -233,7 +254,11 @@ class _Told:
     """What happens to candidates over all draws."""
 
     def __init__(
-        self, drawn: Draws, rows: Index, preference: Preference, progress: Progress | None
+        self,
+        drawn: Draws,
+        rows: Index,
+        preference: Preference,
+        progress: Progress | None = None,
     ) -> None:
         self.problem: Problem = drawn.problem
         self.rows = rows
@@ -278,6 +303,10 @@ class _Told:
             best &= keyed == keyed.min(axis=1, keepdims=True)
         self.feasible[part], self.on_front[part], self.merit[part] = feasible, front, merit
         self.answers[part] = np.where(best.any(axis=1), best.argmax(axis=1), -1)
+
+    def unanswered(self) -> NDArray[np.intp]:
+        """Return the draws in which no candidate is feasible."""
+        return np.flatnonzero(self.answers < 0)
 
     def _regrets(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
         """Return regrets and their shares, (draws, n), NaN where a design is infeasible."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dse import units
-from dse.answer_words import listed, percent
+from dse.answer_words import LARGE, listed, percent
 from dse.sampling import Candidate, Certainty
 from dse.sections import Section
 
@@ -35,10 +35,11 @@ def section(found: Certainty) -> Section:
         return Section(KEY, TITLE, (line,), facts=_facts(found))
     shown = _shown(found)
     regrets = found.pick.expected is not None
-    headers: tuple[str, ...] = ("design", "on the front", "the answer", "feasible")
-    if regrets:
-        headers += ("mean regret", "largest regret")
-    rows = tuple(_row(entry, found, regrets=regrets) for entry in shown)
+    doubtful = any(entry.feasible < 1.0 for entry in shown)
+    headers: tuple[str, ...] = ("design", "on the front", "the answer")
+    headers += ("feasible",) if doubtful else ()
+    headers += ("mean regret", "largest") if regrets else ()
+    rows = tuple(_row(entry, doubtful=doubtful, regrets=regrets) for entry in shown)
     lines = (_drawn(found), *_sentences(found))
     return Section(KEY, TITLE, lines, headers, rows, _remarks(found, shown), _facts(found))
 
@@ -63,10 +64,9 @@ def _sentences(found: Certainty) -> Iterable[str]:
         f"front in {_probability(first.on_front)}."
     )
     if first.feasible < 1.0:
-        yield (
-            f"It meets every constraint in {_probability(first.feasible)} of the draws; in "
-            f"{_probability(1.0 - found.answered)} no candidate does."
-        )
+        yield f"It meets every constraint in {_probability(first.feasible)} of the draws."
+    if found.answered < 1.0:
+        yield f"In {_probability(1.0 - found.answered)} of the draws no candidate is feasible."
     if first.expected is None:
         yield "What is preferred is no single number, so there is no regret."
         return
@@ -115,11 +115,19 @@ def _shown(found: Certainty) -> tuple[Candidate, ...]:
     return (first, *likely[: MOST_ROWS - 1])
 
 
-def _row(entry: Candidate, found: Certainty, *, regrets: bool) -> tuple[str, ...]:
-    cells = [_probability(share) for share in (entry.on_front, entry.answer, entry.feasible)]
+def _row(entry: Candidate, *, doubtful: bool, regrets: bool) -> tuple[str, ...]:
+    shares = (entry.on_front, entry.answer, *((entry.feasible,) if doubtful else ()))
+    cells = [_probability(share) for share in shares]
     if regrets:
-        cells += [_regret(entry, found, worst=worst) for worst in (False, True)]
+        cells += [_loss(share) for share in (entry.expected_share, entry.worst_share)]
     return (entry.name, *cells)
+
+
+def _loss(share: float | None) -> str:
+    """Return a regret as a share of the answer's value: in per cent, large ones as a multiple."""
+    if share is None:
+        return "none"
+    return percent(share) if share < LARGE else f"{share:.3g} times"
 
 
 def _probability(share: float) -> str:
@@ -133,7 +141,7 @@ def _regret(entry: Candidate, found: Certainty, *, worst: bool) -> str:
     if value is None or share is None:
         return "none"
     shown = units.show(value, found.quantity) if found.quantity else f"{value:.4g}"
-    return f"{shown} ({percent(share)})" if value else "nothing"
+    return f"{shown} ({_loss(share)})" if value else "nothing"
 
 
 def _facts(found: Certainty) -> dict[str, Any]:
