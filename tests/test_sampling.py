@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dse
-from dse import draws, runner, sampling, search, study, uncertain
+from dse import contract, draws, plugins, runner, sampling, search, study, uncertain
 from dse.errors import DseError
 from dse.preference import prefer
 from dse.sampling import Certainty, Sampled
@@ -130,16 +130,19 @@ def test_factors_have_the_stated_spread_and_do_not_depend_on_what_else_is_drawn(
     assert (factors[:10] == entry.factors(10, 0)).all()
 
 
-def test_few_searches_find_what_many_draws_need() -> None:
-    """The pool of a space of millions: what the draws searched at last lack is told."""
-    found = dse.answer(DES, samples=300, uncertainty={"area": "10 %", "power": "10 %"})
-    certainty = found.certainty
-    assert certainty is not None
-    assert certainty.pick.name == "3 u16"
-    assert 0.7 < certainty.pick.answer < 0.85
-    assert certainty.checked == sampling.CHECKS
-    assert certainty.beyond_answer <= certainty.beyond < 10
-    assert certainty.searched + certainty.checked <= 300
+def test_few_searches_find_what_many_draws_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A space of millions: what the candidates lack is told, and it does not move the answer."""
+    given = {"area": 0.1, "power": 0.1}
+    more = sure(DES, draws=500, uncertainty=given)
+    monkeypatch.setattr(sampling, "QUIET", 10)
+    monkeypatch.setattr(sampling, "CHECKS", 20)
+    few = sure(DES, draws=500, uncertainty=given)
+    assert few.searched < more.searched < 500
+    assert few.checked == 20
+    assert few.beyond_answer <= few.beyond < 10
+    assert len(few.candidates) < len(more.candidates)
+    assert few.pick.name == more.pick.name == "3 u16"
+    assert few.pick.answer == pytest.approx(more.pick.answer, abs=0.01)
 
 
 def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(
@@ -147,8 +150,6 @@ def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(
 ) -> None:
     law = TINY.replace("designs: [u2, u8, u16]", "model: law, parameters: {unroll: [2, 8, 16]}")
     metrics = study.prepare(study.read(write(law))).problem.stages[0].designs.uncertainty
-    from dse import contract, plugins
-
     model = plugins.get(contract.Core, "des").models["law"]
     _, table, said = model.residuals()["area_m2"]
     assert metrics["area_m2"] == pytest.approx(np.sqrt(np.mean((said / table - 1) ** 2)))
