@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dse import draws, search, tables
 from dse.draws import Draws, Uncertain
+from dse.errors import UnitError
 from dse.front import bend, nondominated
 from dse.preference import Preference
 from dse.problem import Problem
@@ -189,10 +190,14 @@ def asked(samples: int | None, uncertainty: Sequence[str], seed: int) -> Sampled
     Raises
     ------
     UnitError
-        When an uncertainty cannot be read.
+        When an uncertainty cannot be read, or a number is out of range.
     """
     if samples is None and not uncertainty:
         return None
+    if samples is not None and samples < 1:
+        raise UnitError(f"{samples} samples are none", f"ask for 1 or more, such as {DRAWS}")
+    if seed < 0:
+        raise UnitError(f"seed {seed} is negative", "write 0 or more")
     return Sampled(draws=samples or DRAWS, seed=seed, uncertainty=draws.pairs(uncertainty))
 
 
@@ -309,13 +314,13 @@ class _Told:
         return np.flatnonzero(self.answers < 0)
 
     def _regrets(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return regrets and their shares, (draws, n), NaN where a design is infeasible."""
+        """Return regrets and their shares, (draws, n), where a design is feasible."""
         if not self._preference.is_quantity:
             return None
         rows = np.arange(len(self.answers))
         best = np.where(self.answers >= 0, self.merit[rows, self.answers], np.nan)[:, np.newaxis]
         with np.errstate(invalid="ignore", divide="ignore"):
-            regret = np.where(self.feasible, np.maximum(self.merit - best, 0.0), np.nan)
+            regret = np.maximum(self.merit - best, 0.0)
             return regret, np.where(regret == 0, 0.0, regret / np.abs(best))
 
     def candidates(self, today: int) -> tuple[Candidate, ...]:

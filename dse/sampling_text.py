@@ -49,10 +49,11 @@ def _drawn(found: Certainty) -> str:
     for entry in found.uncertain:
         low, high = float(entry.share.min()), float(entry.share.max())
         span = percent(low) if low == high else f"{percent(low)} to {percent(high)}"
-        shares[entry.name.replace("_", " ")] = span
+        shares[entry.name] = span
     names = listed([f"{name} ({span})" for name, span in shares.items()])
+    draws = "draw" if found.draws == 1 else "draws"
     return (
-        f"{found.draws:,} draws (seed {found.seed}) of {names}: relative standard uncertainties, "
+        f"{found.draws:,} {draws} (seed {found.seed}) of {names}: relative standard uncertainties, "
         f"log-normal about today's figures, each by itself."
     )
 
@@ -70,9 +71,10 @@ def _sentences(found: Certainty) -> Iterable[str]:
     if first.expected is None:
         yield "What is preferred is no single number, so there is no regret."
         return
+    where = " in which it does," if first.feasible < 1.0 else ""
     yield (
-        f"Against the answer of each draw it loses {_regret(first, found, worst=False)} on "
-        f"average and {_regret(first, found, worst=True)} at worst."
+        f"Against the answer of each draw{where} it loses {_regret(first, found, worst=False)} "
+        f"on average and {_regret(first, found, worst=True)} at worst."
     )
     steady = found.steady
     if steady is None:

@@ -15,7 +15,7 @@ from dse.errors import DseError
 from dse.preference import prefer
 from dse.sampling import Certainty, Sampled
 from dse.search import SearchSettings
-from tests.conftest import STUDIES
+from tests.conftest import STUDIES, everything
 
 TINY = """\
 workload: {rate: 20 Gbit/s}
@@ -45,8 +45,8 @@ def sure(path: Path, written: str | None = None, **given: object) -> Certainty:
 
 def by_brute_force(
     path: Path, written: str | None, given: dict[str, float], count: int
-) -> tuple[Counter[tuple[int, ...]], Counter[tuple[int, ...]], float]:
-    """Return in how many draws each design is on the front and the answer, and mean regret."""
+) -> tuple[Counter[tuple[int, ...]], Counter[tuple[int, ...]], list[float]]:
+    """Return in how many draws each design is on the front and the answer, and regrets."""
     prepared = study.prepare(study.read(path))
     drawn = draws.draw(prepared, draws.of(prepared, given), count, 0)
     preference = prefer(prepared.problem, written)
@@ -65,7 +65,7 @@ def by_brute_force(
         if preference.is_quantity and problem.evaluate(first).feasible[0]:
             merits = [float(preference.merit(problem, row)[0]) for row in (first, best)]
             regrets.append(max(merits[0] - merits[1], 0.0))
-    return fronts, answers, float(np.mean(regrets)) if regrets else np.nan
+    return fronts, answers, regrets
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,50 @@ def test_probabilities_are_those_of_answering_every_draw(
     given = {name: share for name, share in given.items() if share}
     path, count = write(text), 80
     found = sure(path, preferred, draws=count, uncertainty=given)
-    fronts, answers, regret = by_brute_force(path, preferred, given, count)
+    fronts, answers, regrets = by_brute_force(path, preferred, given, count)
     assert {c.point: round(c.on_front * count) for c in found.candidates if c.on_front} == fronts
     assert {c.point: round(c.answer * count) for c in found.candidates if c.answer} == answers
     assert len(answers) > 1
     if preferred == "knee":
         assert found.pick.expected is None
     else:
-        assert found.pick.expected == pytest.approx(regret, rel=1e-12)
+        assert found.pick.expected == pytest.approx(np.mean(regrets), rel=1e-12)
+        assert found.pick.worst == pytest.approx(max(regrets), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        (TINY, {"area": 0.1, "power": 0.2, "bandwidth": 0.2, "rate": 0.3}),
+        (OFFLOAD, {"interface.overhead": 0.5, "interface.latency": 0.5, "clock": 0.2, "rate": 0.1}),
+    ],
+)
+def test_draws_together_are_the_draws_one_by_one(
+    write: Callable[[str], Path], text: str, given: dict[str, float]
+) -> None:
+    prepared = study.prepare(study.read(write(text)))
+    drawn = draws.draw(prepared, draws.of(prepared, given), 12, 0)
+    every = everything(drawn.problem).points
+    together = drawn.evaluate(every, slice(3, 12))
+    alone = [drawn.at(draw).evaluate(every) for draw in range(3, 12)]
+    assert (together.loss == np.vstack([entry.loss for entry in alone])).all()
+    assert (together.violation == np.vstack([entry.violation for entry in alone])).all()
+    assert len(np.unique(together.loss, axis=0)) > len(alone[0].loss)
+
+
+def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Callable[[str], Path]) -> None:
+    prepared = study.prepare(study.read(write(TINY)))
+    drawn = draws.draw(prepared, draws.of(prepared, {"bandwidth": 0.3, "rate": 0.3}), 200, 0)
+    needed = []
+    for problem in map(drawn.at, range(200)):
+        rate = problem.space.constants["workload_rate_bit_per_s"]
+        needed.append(np.ceil(rate / problem.stages[0].designs.bandwidth_bit_per_s))
+    today = [size - 1 for size in prepared.problem.sizes]
+    most = np.array(drawn.problem.sizes) - 1
+    assert (most >= np.max(needed, axis=0)).all()
+    assert (most > today).all()
+    figures = draws.draw(prepared, draws.of(prepared, {"area": 0.3}), 200, 0)
+    assert figures.problem.sizes == prepared.problem.sizes
 
 
 def test_what_is_sure_is_certain(write: Callable[[str], Path]) -> None:
