@@ -134,6 +134,31 @@ def _refuse_open_axes(prepared: study.Study) -> None:
         raise StudyError(faults)
 
 
+def verify(folder: Path, trials: int, seed: int, *, as_json: bool) -> bool:
+    """Check a finished run again, independently of its search; return whether it holds."""
+    from dse.verify import verify
+
+    with bar("designs") as progress:
+        found = verify(folder, trials=trials, seed=seed, progress=progress)
+    if as_json:
+        print_json(found.plain())
+    else:
+        print(found.text())
+    return found.holds
+
+
+def explain(folder: Path, designs: Sequence[str], *, as_json: bool) -> bool:
+    """Say why a design is on the front of a run, or not; return whether the run agrees."""
+    from dse.explain import explain
+
+    found = explain(folder, designs)
+    if as_json:
+        print_json(found.plain())
+    else:
+        print(found.text())
+    return found.verdict != "refutation"
+
+
 def plot(folder: Path, out: Path | None) -> None:
     """Draw the pictures of a run folder again."""
     from dse import result

@@ -75,8 +75,12 @@ class Figures:
         """Report figures given by the study that no core has."""
         for name, (written, _) in self._given.items():
             if name not in self.used:
-                rule = "a core has no such figure in this unit"
                 where = (*self.path, "values", written)
+                if written in known:
+                    rule = "its unit is missing, or not that of the figure"
+                    self.faults.add(where, rule, "write it with its unit, as in 128 bit")
+                    continue
+                rule = "a core has no such figure in this unit"
                 self.faults.add(where, rule, nearest(written, known), repr(written))
 
     def need(self, label: str, example: str, forms: Sequence[Form]) -> Column:
@@ -87,10 +91,16 @@ class Figures:
         accepted = " or ".join(name for name, _ in forms[:3])
         rule = f"the table has no column for {label}, such as {example}"
         figure = units.stem(forms[0][0]) or forms[0][0]
+        value = units.example(forms[0][0])
+        column, given = f"columns: {{{example}: HEADER}}", f"values: {{{figure}: {value}}}"
+        if not self.path:  # a table that no study names
+            column, given = (
+                f'--set "columns.{example}=HEADER"',
+                f'--set "values.{figure}={value}"',
+            )
         remedy = (
             f"accepted are {accepted} with any prefix of the unit; call a column so with "
-            f"`columns: {{{example}: HEADER}}`, or give all designs one with "
-            f"`values: {{{figure}: {units.example(forms[0][0])}}}`"
+            f"`{column}`, or give all designs one with `{given}`"
         )
         self.faults.add((*self.path, "table"), rule, remedy)
         return self._unknown()

@@ -20,7 +20,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from dse.contract import Column
-from dse.errors import Fault, StudyError
+from dse.errors import Fault, StudyError, comma
 from dse.position import Position, line_column, quoted
 
 LARGEST_BYTE = 256_000_000
@@ -31,7 +31,6 @@ _PLAIN = frozenset("0123456789.+-")
 Parts = tuple[list[int], list[tuple[str, ...]], list[Fault]]
 """The line where each record starts that is not blank; the columns with their headers; faults."""
 
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
@@ -134,8 +133,8 @@ def _power_of_ten(factor: Fraction) -> int | None:
 def _not_a_number(cell: str) -> tuple[str, str]:
     if not cell:
         return "the cell is empty", "write the figure, or leave the row out"
-    if _DECIMAL_COMMA.fullmatch(cell):
-        return "a number has a decimal point", f"write {cell.replace(',', '.')}"
+    if told := comma(cell):
+        return told
     if is_number(cell) or cell.strip("+-").casefold() in ("nan", "inf", "infinity"):
         return "a number is finite", "write the figure, or leave the row out"
     return "it is not a number", "write the figure alone; its unit belongs in the header"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -124,6 +125,32 @@ class InfeasibleError(DseError):
 
 class OutputError(DseError):
     """The run folder cannot be written."""
+
+
+_COMMA = re.compile(r"[+-]?[0-9]+(?:,[0-9]+)+(?:\.[0-9]*)?")
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+
+
+def comma(number: str) -> tuple[str, str] | None:
+    """Return rule and remedy when a number is written with commas, else None.
+
+    Examples
+    --------
+    >>> comma("8,5")
+    ('a number has a decimal point', 'write 8.5')
+    >>> comma("231,000")
+    ('a number has no commas', 'write 231000, or 231.000 if the comma is the decimal one')
+    """
+    if not _COMMA.fullmatch(number):
+        return None
+    plain, point = number.replace(",", ""), number.replace(",", ".")
+    if not _THOUSANDS.fullmatch(number):
+        rule = "a number has a decimal point"
+        return rule, f"write {point}" if point.count(".") == 1 else "write it with one"
+    remedy = f"write {plain}"
+    if point.count(".") == 1:
+        remedy += f", or {point} if the comma is the decimal one"
+    return "a number has no commas", remedy
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

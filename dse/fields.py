@@ -49,7 +49,7 @@ def _read(written: Any, columns: tuple[str, ...]) -> Given:
         except UnitError as error:
             failures.append(error)
     rule = failures[0].rule
-    if len(columns) > 1:
+    if len({failure.rule for failure in failures}) > 1:
         shown = " or ".join(units.label(units.suffix(name)) or "a number" for name in columns)
         rule = f"its unit must be {shown}"
     raise fault(rule, failures[0].remedy)

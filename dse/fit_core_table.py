@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -60,7 +61,10 @@ def _parameters(
             continue
         if not name.isidentifier() or not name.isascii() or name.startswith("_"):
             rule = "a parameter is called by letters, digits and underscores"
-            faults.add((), rule, f'call it so: --set "columns.n={name}" --over n', repr(name))
+            short = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
+            short = short if short.isidentifier() else "n"
+            remedy = f'call it so: --set "columns.{short}={name}" --over {short}'
+            faults.add((), rule, remedy, repr(name))
         place = places[name]
         bad = len(faults.found)
         values = table.numbers(place, Fraction(1), faults.found)

@@ -26,7 +26,7 @@ from dse.base_units import (
     Base,
     decimal_factor,
 )
-from dse.errors import UnitError, nearest
+from dse.errors import UnitError, comma, nearest
 
 _KNOWN = (*SPELLINGS, *PER_SECOND)
 _DENOMINATOR = "|".join(BASES)
@@ -233,6 +233,8 @@ def _split(text: str | float, wanted: str) -> tuple[str, str]:
         shown = written if len(written) <= 40 else written[:40] + "..."
         form = "a finite number with its unit" if wanted else "a finite number"
         raise UnitError(f"{shown!r} is not {form}", _remedy(wanted))
+    if told := comma(written[: len(written) - len(match[2].lstrip("0123456789.,"))].strip()):
+        raise UnitError(*told)
     return match[1], match[2].strip()
 
 

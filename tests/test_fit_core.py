@@ -221,6 +221,25 @@ def test_a_parameter_is_positive_and_there(tmp_path: Path) -> None:
     assert text.startswith("--over m; t.csv has no column 'm'; ")
 
 
+def test_a_column_of_words_gets_a_name_with_which_the_fit_works(tmp_path: Path) -> None:
+    header = HEADER.replace("cycles_per_task", "Cycles per block")
+    rows = "a,1,10,1,500,16,64\nb,2,20,2,500,8,64\nc,3,30,4,500,4,64\n"
+    (text,) = message(header + rows, tmp_path, over=["Cycles per block"])
+    assert text == (
+        "'Cycles per block'; a parameter is called by letters, digits and underscores; call it "
+        'so: --set "columns.cycles_per_block=Cycles per block" --over cycles_per_block'
+    )
+    settings = [("columns.cycles_per_block", "Cycles per block")]
+    fitted = fit_core.from_table(tmp_path / "t.csv", "t", ["cycles_per_block"], settings)
+    assert list(fitted.parameters) == ["cycles_per_block"]
+
+
+def test_a_figure_that_is_missing_is_given_on_the_command_line(tmp_path: Path) -> None:
+    rows = "a,1,10,1,500,16\nb,2,20,2,500,8\nc,3,30,4,500,4\n"
+    (text,) = message(HEADER.replace(",payload_bit", "") + rows, tmp_path, over=["n"])
+    assert text.endswith('give all designs one with `--set "values.payload=64 bit"`')
+
+
 def test_which_parameters_are_meant_has_to_be_said(tmp_path: Path) -> None:
     with pytest.raises(StudyError) as caught:
         fit_core.from_table(TABLES / "jacobi.csv", "j", settings=[("values.payload", "32 bit")])

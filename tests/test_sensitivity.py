@@ -38,6 +38,7 @@ def test_sobol_indices_are_those_of_a_product() -> None:
     for name, part in alone.items():
         assert indices[name].first == pytest.approx(part / variance, abs=0.01)
         assert indices[name].total >= indices[name].first - 0.01
+    assert sum(effect.total for effect in power) > sum(effect.first for effect in power)
     assert indices["des.u16.area"].total == pytest.approx(0.0, abs=1e-9)
 
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import dse
 from dse import contract, csv_table, finished, headers, plugins, preference, study
-from dse.errors import DseError, InfeasibleError, OutputError, StudyError, UnitError
+from dse.errors import DseError, Fault, InfeasibleError, OutputError, StudyError, UnitError
 from dse.front import nondominated
 from dse.result import FILES
 from dse.search.exact import CHUNK
@@ -600,3 +600,34 @@ def test_quoting_every_cell_changes_nothing(rows: list[list[str]]) -> None:
     quoted = csv_table.parse(text.getvalue().encode(), "t.csv")
     assert plain.columns == quoted.columns
     assert plain.lines == quoted.lines
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("8,5", "a number has a decimal point; write 8.5"),
+        ("1234,567", "a number has a decimal point; write 1234.567"),
+        ("1,000,000", "a number has no commas; write 1000000"),
+        ("1,234.5", "a number has no commas; write 1234.5"),
+        (
+            "231,000",
+            "a number has no commas; write 231000, or 231.000 if the comma is the decimal one",
+        ),
+    ],
+)
+def test_a_comma_between_thousands_is_not_taken_for_a_decimal_one(cell: str, told: str) -> None:
+    table = csv_table.parse(f'area_um2,n\n"{cell}",1\n'.encode(), "a.csv")
+    found: list[Fault] = []
+    table.numbers(0, Fraction(1), found)
+    assert [str(fault) for fault in found] == [f"a.csv:2:1: area_um2: {cell!r}; {told}"]
+
+
+def test_a_figure_given_without_its_unit_is_told_so(tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text(
+        "stages: [{table: a.csv, values: {payload: 128}, instances: 1}]\n"
+        "objectives: {area: minimise}\n"
+    )
+    (tmp_path / "a.csv").write_text("area_um2,clock_mhz,cycles_per_block,power_mw\n1,1,1,1\n")
+    told = "its unit is missing, or not that of the figure; write it with its unit, as in 128 bit"
+    assert any(f"values.payload: 128; {told}" in fault for fault in faults(path))

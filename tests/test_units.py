@@ -233,6 +233,13 @@ WRONG = [
     ("1 KiHz", "clock_hz", f"'KiHz' is not a known unit; {WRITE} '1.2 GHz'"),
     ("29 000 cycles", "overhead_cycles", f"'000 cycles' is not a known unit; {WRITE} '15 cycles'"),
     # numbers
+    ("1,5 us", "time_s", "a number has a decimal point; write 1.5"),
+    ("1,5us", "time_s", "a number has a decimal point; write 1.5"),
+    (
+        "1,000 us",
+        "time_s",
+        "a number has no commas; write 1000, or 1.000 if the comma is the decimal one",
+    ),
     ("fast", "clock_hz", f"'fast' is not a finite number with its unit; {WRITE} '1.2 GHz'"),
     ("nan", "share", "'nan' is not a finite number; write a number without a unit"),
     (math.inf, "share", "'inf' is not a finite number; write a number without a unit"),

@@ -12,11 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic_core import PydanticCustomError
 
 import dse
 from dse import finished, study, user_records
 from dse.document import parse
 from dse.errors import OutputError, StudyError
+from dse.fields import Unit
 from dse.yaml_writer import to_yaml
 from tests.conftest import ROOT
 
@@ -76,6 +78,14 @@ def faults(path: Path) -> list[str]:
     with pytest.raises(StudyError) as caught:
         study.prepare(study.read(path))
     return [str(fault).replace(str(path.parent) + "/", "") for fault in caught.value.faults]
+
+
+def test_a_unit_that_no_form_of_a_field_knows_is_named() -> None:
+    unit = Unit("overhead_cycles", "overhead_s", description="")
+    with pytest.raises(PydanticCustomError, match=r"a number has a decimal point; write 1\.5"):
+        unit.read("1,5 us")
+    with pytest.raises(PydanticCustomError, match="'quux' is not a known unit"):
+        unit.read("1 quux")
 
 
 def test_records_stand_where_names_do_and_results_say_so(folder: Path) -> None:

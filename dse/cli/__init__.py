@@ -10,6 +10,7 @@ from dse.cli import (
     comparing,
     fitting,
     measuring,
+    proving,
     studies,
     sweeping,
 )  # each adds its commands
@@ -24,6 +25,7 @@ __all__ = [
     "fitting",
     "main",
     "measuring",
+    "proving",
     "studies",
     "sweeping",
 ]

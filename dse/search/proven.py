@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from dse.errors import TooLargeError
 from dse.problem import Problem as Study
 from dse.search import exact
@@ -26,7 +28,7 @@ def check(problem: Problem, method: str, *, budget: int | None, limit: int) -> N
 
 def composable(problem: Problem) -> bool:
     """Tell whether a problem is made of stages and scenarios, and may be composed."""
-    return isinstance(problem, Study) and bool(problem.stages)
+    return bool(getattr(problem, "stages", ()))
 
 
 def solve(
@@ -92,10 +94,8 @@ def enumerated(problem: Problem, progress: Progress | None, reason: str) -> Outc
 
 
 def _compose(problem: Problem, progress: Progress | None, reason: str) -> Outcome:
-    if not isinstance(problem, Study):
-        raise TypeError("only studies are composed")
     archive = Archive(problem, total=problem.size)
-    composer = Composer(problem, archive, progress)
+    composer = Composer(cast(Study, problem), archive, progress)
     composer.run()
     archive.given_up = composer.tally.dominated + composer.tally.infeasible
     return archive.outcome(
