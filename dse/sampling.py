@@ -8,14 +8,14 @@ A further set of draws is searched to see how often a front has a design that is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse import draws, search, tables
 from dse.draws import Draws, Uncertain
-from dse.errors import UnitError
+from dse.errors import TooLargeError, UnitError
 from dse.front import bend, nondominated
 from dse.preference import Preference
 from dse.problem import Problem
@@ -213,6 +213,8 @@ class _Pool:
         self._known = set(self.rows)
         self._preference = preference
         self._settings = settings
+        exact = settings.method == SearchSettings.method and bool(drawn.problem.stages)
+        self._brief = replace(settings, limit=1) if exact else None
 
     @property
     def index(self) -> Index:
@@ -244,7 +246,7 @@ class _Pool:
         """Add the front of a draw; return whether any of it, and its answer, was new."""
         self.searched.add(draw)
         problem = self.drawn.at(draw)
-        front = search.run(problem, self._settings).front_index
+        front = self._front(problem)
         new = [row for row in map(tuple, front.tolist()) if row not in self._known]
         best = False
         if new:
@@ -253,6 +255,15 @@ class _Pool:
         self.rows += new
         self._known.update(new)
         return bool(new), best
+
+    def _front(self, problem: Problem) -> Index:
+        """Return the front of a draw, without asking every design why nothing is feasible."""
+        if self._brief is not None:
+            try:
+                return search.run(problem, self._brief).front_index
+            except TooLargeError:
+                self._brief = None
+        return search.run(problem, self._settings).front_index
 
 
 class _Told:

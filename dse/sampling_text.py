@@ -78,7 +78,7 @@ def _sentences(found: Certainty) -> Iterable[str]:
     )
     steady = found.steady
     if steady is None:
-        yield "No candidate meets every constraint in all draws, so none bounds the regret."
+        yield "No candidate is feasible wherever some are, so none has a largest regret over all."
     elif steady.point == first.point:
         yield "No other candidate has a smaller largest regret."
     else:

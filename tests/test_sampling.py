@@ -181,6 +181,15 @@ def test_few_searches_find_what_many_draws_need(monkeypatch: pytest.MonkeyPatch)
     assert few.pick.answer == pytest.approx(more.pick.answer, abs=0.01)
 
 
+def test_draws_that_nothing_fits_are_told(write: Callable[[str], Path]) -> None:
+    path = write(TINY + 'constraints: ["power <= 5.5 mW"]\n')
+    found = sure(path, draws=200, uncertainty={"power": 0.2})
+    assert found.pick.feasible < found.answered < 1.0
+    assert sum(entry.answer for entry in found.candidates) == pytest.approx(found.answered)
+    text = repr(dse.answer(path, samples=200, uncertainty={"power": "20 %"}))
+    assert f"In {100 - 100 * found.answered:.1f} % of the draws no candidate is feasible" in text
+
+
 def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(
     write: Callable[[str], Path],
 ) -> None:
