@@ -123,6 +123,10 @@ class InfeasibleError(DseError):
         super().__init__(text)
 
 
+class NewNameError(DseError):
+    """A name that a new plug-in cannot have."""
+
+
 class OutputError(DseError):
     """The run folder cannot be written."""
 

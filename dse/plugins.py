@@ -1,4 +1,4 @@
-"""Finding plug-ins: the only user of ``importlib.metadata``.
+"""Finding plug-ins: the only user of entry points.
 
 An entry point of a group leads to one record of that group's type or to a tuple of them; the
 records carry their names.
@@ -6,7 +6,7 @@ records carry their names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -18,10 +18,13 @@ from dse.contract.papers import Claim, Figure
 from dse.errors import (
     BrokenPluginError,
     DuplicatePluginError,
+    PluginError,
     UnknownPluginError,
     WrongTypePluginError,
     nearest,
 )
+
+DISTRIBUTION = "accel-dse"
 
 Record = TypeVar(
     "Record",
@@ -85,22 +88,66 @@ def get(kind: type[Record], name: str) -> Record:
     return known[name]
 
 
+@dataclass(frozen=True)
+class Surveyed:
+    """An entry point, the records it leads to, and why it cannot be used if it cannot."""
+
+    kind: type
+    entry_point: str
+    distribution: str
+    names: tuple[str, ...]
+    fault: str = ""
+
+
+@cache
+def survey() -> Sequence[Surveyed]:
+    """Load every plug-in; one that cannot be used carries its fault and stops no other."""
+    return tuple(_survey())
+
+
+def _survey() -> Iterator[Surveyed]:
+    for kind, group in GROUPS.items():
+        found: dict[str, Registered] = {}
+        for point in _points(group):
+            where, distribution = _describe(point)
+            names: tuple[str, ...] = ()
+            try:
+                loaded = _load(point, kind, where)
+                names = tuple(record.name for record in loaded)
+                _add(found, loaded, where, distribution)
+            except PluginError as error:
+                yield Surveyed(kind, where, distribution, names, str(error))
+            else:
+                yield Surveyed(kind, where, distribution, names)
+
+
 @cache
 def _registered(group: str) -> Mapping[str, Registered]:
     kind = next(kind for kind, name in GROUPS.items() if name == group)
     found: dict[str, Registered] = {}
-    for point in sorted(entry_points(group=group), key=lambda point: point.name):
+    for point in _points(group):
         where, distribution = _describe(point)
-        for record in _load(point, kind, where):
-            if record.name in found:
-                other = found[record.name]
-                raise DuplicatePluginError(
-                    f"two plug-ins are called {record.name!r}: {other.entry_point} of "
-                    f"{other.distribution} and {where} of {distribution}; "
-                    f"rename one of them or uninstall its distribution"
-                )
-            found[record.name] = Registered(record, where, distribution)
+        _add(found, _load(point, kind, where), where, distribution)
     return found
+
+
+def _points(group: str) -> list[EntryPoint]:
+    return sorted(entry_points(group=group), key=lambda point: point.name)
+
+
+def _add(
+    found: dict[str, Registered], loaded: tuple[Any, ...], where: str, distribution: str
+) -> None:
+    """Add records to those of the same kind that were found before."""
+    for record in loaded:
+        if record.name in found:
+            other = found[record.name]
+            raise DuplicatePluginError(
+                f"two plug-ins are called {record.name!r}: {other.entry_point} of "
+                f"{other.distribution} and {where} of {distribution}; "
+                f"rename one of them or uninstall its distribution"
+            )
+        found[record.name] = Registered(record, where, distribution)
 
 
 def _describe(point: EntryPoint) -> tuple[str, str]:
@@ -111,7 +158,7 @@ def _describe(point: EntryPoint) -> tuple[str, str]:
 def _load(point: EntryPoint, kind: type, where: str) -> tuple[Any, ...]:
     try:
         loaded = point.load()
-    except Exception as error:  # whatever a foreign module raises while it is imported
+    except (Exception, SystemExit) as error:  # whatever a foreign module does on import
         raise BrokenPluginError(
             f"plug-in {where} fails to load: {type(error).__name__}: {error}; "
             f"repair it or uninstall its distribution"
@@ -122,5 +169,9 @@ def _load(point: EntryPoint, kind: type, where: str) -> tuple[Any, ...]:
             raise WrongTypePluginError(
                 f"plug-in {where} is a {type(record).__name__}; the group asks for a "
                 f"dse.contract.{kind.__name__} or a tuple of them"
+            )
+        if not isinstance(getattr(record, "name", None), str):
+            raise BrokenPluginError(
+                f"plug-in {where} has no name; name its record, or the function that it holds"
             )
     return found

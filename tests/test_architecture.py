@@ -18,7 +18,7 @@ SOURCES = {
     for path in (ROOT / package).rglob("*.py")
 }
 ONLY_USERS = {
-    "importlib.metadata": {"dse.plugins", "dse.result", "dse.cli.app"},
+    "importlib.metadata": {"dse.plugins", "dse.libraries", "dse.result", "dse.cli.app"},
     "matplotlib": {
         "dse.fit_plots",
         "dse.flip_plots",
@@ -31,6 +31,7 @@ ONLY_USERS = {
     "PIL": {"dse.sheets"},
     "SALib": {"dse.sensitivity"},
     "moocore": {"dse.front"},
+    "packaging": {"dse.libraries"},
     "optuna": {"dse.search.optuna_methods"},
     "pandas": {"dse.result"},
     "pyarrow": {"dse.result"},

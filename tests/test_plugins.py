@@ -5,6 +5,7 @@ A package is a module and its metadata in a folder on the path, which is what pi
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -74,6 +75,19 @@ CASES = {
         ("dse.cores", "aes = stranger:record", "import a_module_that_is_not_there"),
         "plug-in dse.cores: aes = stranger:record fails to load: ModuleNotFoundError",
     ),
+    "leaving": (
+        ("dse.cores", "aes = stranger:record", "raise SystemExit(0)"),
+        "plug-in dse.cores: aes = stranger:record fails to load: SystemExit",
+    ),
+    "nameless": (
+        (
+            "dse.objectives",
+            "x = stranger:record",
+            "from functools import partial\nfrom dse.contract import Objective\n"
+            "record = Objective(function=partial(max), source='a test')",
+        ),
+        "plug-in dse.objectives: x = stranger:record has no name; name its record",
+    ),
     "wrong type": (
         ("dse.cores", "aes = stranger:record", "record = 3"),
         "plug-in dse.cores: aes = stranger:record is a int; the group asks for a dse.contract.Core",
@@ -89,6 +103,39 @@ def test_a_plug_in_that_cannot_be_used(case: str, install: Install, tmp_path: Pa
     assert done.stderr.startswith(message)
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_doctor_shows_what_cannot_be_used_and_goes_on(case: str, install: Install) -> None:
+    (group, entry, module), message = CASES[case]
+    done = install(group, entry, module, "doctor", "--json")
+    assert (done.returncode, done.stderr) == (1, "")
+    facts = json.loads(done.stdout)
+    (finding,) = facts["findings"]
+    assert finding.startswith(message)
+    (installed,) = (name for name in facts["plug_ins"]["core"] if name.startswith("accel-dse"))
+    assert "des" in facts["plug_ins"]["core"][installed]
+
+
+OWN_CORE = """
+from dataclasses import replace
+from cores.des import core
+record = replace(core, name="aes")
+"""
+
+
+def test_an_installed_core_is_used_and_named_when_misspelled(install: Install) -> None:
+    entry = ("dse.cores", "aes = stranger:record", OWN_CORE)
+    done = install(*entry, "check", "study.yaml", "--set", "des.core=aess")
+    assert done.returncode == 2
+    assert "'aess' is not a known core; did you mean 'aes' or 'des'?" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_doctor_names_the_distribution(install: Install) -> None:
+    done = install("dse.cores", "aes = stranger:record", OWN_CORE, "doctor", "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["plug_ins"]["core"]["stranger 1.0"] == ["aes"]
 
 
 def test_a_plug_in_that_is_not_there(install: Install) -> None:

@@ -9,12 +9,13 @@ from dse.cli import (
     catalogue,
     comparing,
     fitting,
+    making,
     measuring,
     proving,
     studies,
     sweeping,
 )  # each adds its commands
-from dse.cli.app import app
+from dse.cli.app import app, write_in_any_encoding
 from dse.errors import DseError
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "comparing",
     "fitting",
     "main",
+    "making",
     "measuring",
     "proving",
     "studies",
@@ -33,6 +35,7 @@ __all__ = [
 
 def main() -> None:
     """Run the command line; errors of the user end with a message and an exit status."""
+    write_in_any_encoding()
     try:
         app()
     except DseError as error:

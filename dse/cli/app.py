@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
+import io
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -41,3 +44,22 @@ def _main(
     ] = False,
 ) -> None:
     """Which accelerator core, how many, behind which interface: fronts instead of guesses."""
+
+
+_PLAIN = {"\u2500": "-", "\u2026": "...", "\u00b2": "2", "\u00b5": "u", "\u2013": "-"}
+"""What stands for a character where the encoding of a terminal or a file lacks it."""
+
+
+def write_in_any_encoding() -> None:
+    """Let an answer through whatever the locale: no character of it is worth losing it."""
+
+    def plain(error: UnicodeError) -> tuple[str, int]:
+        if not isinstance(error, UnicodeEncodeError):
+            raise error
+        lacking = error.object[error.start : error.end]
+        return "".join(_PLAIN.get(character, "?") for character in lacking), error.end
+
+    codecs.register_error("plain", plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="plain")

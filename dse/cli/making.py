@@ -1,0 +1,84 @@
+"""Commands that make a start: packages, studies, and what is installed to start with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dse.cli.app import AsJson, app
+
+new = typer.Typer(
+    name="new",
+    help="Write a starter: a package with a core or an objective, or a study.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(new)
+
+Out = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Folder for the package; one called NAME.")
+]
+
+
+@new.callback()
+def _new() -> None:
+    """Write a starter: a package with a core or an objective, or a study."""
+
+
+@new.command()
+def core(
+    name: Annotated[str, typer.Argument(help="What studies will call it, such as aes.")],
+    out: Out = None,
+) -> None:
+    """Write a package with a core: record, test, study; installs and passes as it is."""
+    from dse import scaffold
+
+    _tell_package(scaffold.new_core(name, out))
+
+
+@new.command()
+def objective(
+    name: Annotated[str, typer.Argument(help="Its name with its unit, such as silicon_energy_j.")],
+    out: Out = None,
+) -> None:
+    """Write a package with an objective: record, test, study; installs and passes as it is."""
+    from dse import scaffold
+
+    _tell_package(scaffold.new_objective(name, out))
+
+
+@new.command()
+def study(
+    name: Annotated[Path, typer.Argument(help="File to write.")] = Path("study.yaml"),
+) -> None:
+    """Write a commented study that runs as it is."""
+    from dse import scaffold
+
+    target = scaffold.new_study(name)
+    print(f"{target} is written; try: dse run {_quoted(target)}")
+
+
+def _tell_package(folder: Path) -> None:
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        print(path)
+    print("\nIts figures are EXAMPLES, marked so; README.md says what to replace. Try:")
+    print(f"  python -m pip install --editable {_quoted(folder)}")
+    print(f"  python -m pytest {_quoted(folder)}")
+    print(f"  dse run {_quoted(folder / 'study.yaml')}")
+
+
+def _quoted(path: Path) -> str:
+    """Return a path for a shell; with ``./``, or pip would look for a distribution's name."""
+    text = str(path) if path.is_absolute() else f"./{path}"
+    return f'"{text}"' if " " in text else text
+
+
+@app.command()
+def doctor(json: AsJson = False) -> None:
+    """Show versions, plug-ins and optional extras; exit status 1 when something is broken."""
+    from dse import doctor
+
+    if not doctor.command(as_json=json):
+        raise typer.Exit(1)
