@@ -71,6 +71,9 @@ def answer(
     rate: str | None = None,
     prefer: str | None = None,
     overrides: Mapping[str, Any] | None = None,
+    samples: int | None = None,
+    uncertainty: Mapping[str, str] | None = None,
+    seed: int = 0,
 ) -> Answer | SweepAnswer:
     """Answer the question of a study: which design, why, and what any other choice would cost.
 
@@ -87,6 +90,10 @@ def answer(
         it is an objective, otherwise the first objective.
     overrides
         Fields to replace: ``{"interface.device": "sandy_bridge"}``.
+    samples, seed
+        Draw what is uncertain so often, and tell how sure the answer is.
+    uncertainty
+        Relative standard uncertainties besides those of the study: ``{"area": "10 %"}``.
 
     Returns
     -------
@@ -98,7 +105,9 @@ def answer(
     dse.errors.DseError
         When what was asked makes no sense; `InfeasibleError` when no design fits.
     """
-    from dse import answers
+    from dse import answers, sampling
 
     pairs = [(name, str(value)) for name, value in (overrides or {}).items()]
-    return answers.answer(study, rate=rate, preferred=prefer, overrides=pairs)
+    shares = [f"{path}={value}" for path, value in (uncertainty or {}).items()]
+    sampled = sampling.asked(samples, shares, seed)
+    return answers.answer(study, rate=rate, preferred=prefer, overrides=pairs, sampled=sampled)

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse import answer_tables, answer_text, answer_words, contract, plugins, questions, units
+from dse import (
+    answer_tables,
+    answer_text,
+    answer_words,
+    contract,
+    plugins,
+    questions,
+    sampling_text,
+    units,
+)
 from dse.alternatives import MOST_CHOICES, Alternative, alternatives
 from dse.commands import print_json, settings
 from dse.document import Document
-from dse.errors import ExpressionError, InfeasibleError
+from dse.errors import ExpressionError, InfeasibleError, UnitError
 from dse.graph import explain_missing
 from dse.picks import Pick, pick
 from dse.preference import Preference, prefer
 from dse.problem import Problem
 from dse.questions import Solved
 from dse.runner import Options
+from dse.sampling import Certainty, Sampled, certainty
 from dse.scenario import field_path
 from dse.schema import SECTIONS
 from dse.sections import Readable
@@ -41,12 +51,15 @@ class Answer(Readable):
         The best design by objective.
     others
         What any other choice would cost.
+    certainty
+        How sure it is, when that was asked for.
     """
 
     pick: Pick
     runner_up: Pick | None
     best: Mapping[str, Pick]
     others: tuple[Alternative, ...]
+    certainty: Certainty | None = None
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -64,6 +77,7 @@ def answer(
     rate: str | None = None,
     preferred: str | None = None,
     overrides: Sequence[tuple[str, str]] = (),
+    sampled: Sampled | None = None,
 ) -> Answer | SweepAnswer:
     """Answer a study, or what a finished run has found.
 
@@ -73,6 +87,8 @@ def answer(
         See `questions.solve`.
     preferred
         ``power``, ``area``, ``knee``, an objective or an expression; see `preference.prefer`.
+    sampled
+        How to draw what is uncertain; None not to ask how sure the answer is.
 
     Raises
     ------
@@ -84,8 +100,21 @@ def answer(
     question = questions.solve(Path(source), rate=rate, overrides=overrides)
     preference = _preference(question.points[0].study, preferred)
     if question.sweep is not None:
+        if sampled is not None:
+            raise _one_at_a_time(question.sweep)
         return _swept(question.points, question.sweep, preference)
-    return _answer(question.points[0], preference, question.options)
+    found = _answer(question.points[0], preference, question.options)
+    if sampled is None:
+        return found
+    first = question.points[0]
+    settings = question.options.apply(first.study.settings)
+    sure = certainty(first.study, first.front, preference, sampled, settings=settings)
+    return replace(found.with_section(sampling_text.section(sure)), certainty=sure)
+
+
+def _one_at_a_time(sweep: Sweep) -> UnitError:
+    rule = f"the study sweeps {sweep.path}, and --samples asks about one answer"
+    return UnitError(rule, f"set one value: --set {sweep.path}={sweep.written[0]!r}")
 
 
 def _preference(asked: Study, preferred: str | None) -> Preference:
@@ -253,12 +282,18 @@ def _first(solved: Solved, preference: Preference) -> Pick | None:
 
 
 def command(
-    source: Path, rate: str | None, preferred: str | None, pairs: Sequence[str], *, as_json: bool
+    source: Path,
+    rate: str | None,
+    preferred: str | None,
+    pairs: Sequence[str],
+    sampled: Sampled | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Print the answer of a study or of a run."""
     overrides = settings(pairs)
     try:
-        found = answer(source, rate=rate, preferred=preferred, overrides=overrides)
+        found = answer(source, rate=rate, preferred=preferred, overrides=overrides, sampled=sampled)
     except InfeasibleError as error:
         if as_json:
             print_json(error.facts)

@@ -77,7 +77,7 @@ def of(study: Study) -> tuple[Assumption, ...]:
 
     Scalars that are zero, infinite or unknown today are left out: there is no per cent of them.
     """
-    problem, growing = study.problem, _growing(study)
+    problem, growing = study.problem, growing_stages(study)
     found = (*_fields(problem, growing), *_records(problem), *_bounds(problem))
     usable = [
         assumption
@@ -234,7 +234,7 @@ def _bound_change(place: int, order: int) -> Change:
     return change
 
 
-def _growing(study: Study) -> frozenset[str]:
+def growing_stages(study: Study) -> frozenset[str]:
     """Return the stages whose counts go up to what carries the rate alone."""
     return frozenset(
         prefix(written, position)

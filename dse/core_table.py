@@ -11,10 +11,9 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
-from dse import inputs, schema, table_rows, units
+from dse import inputs, schema, table_rows, uncertain
 from dse.contract import Column, CoreMetrics
 from dse.core_figures import AGREEMENT, Figures, Form, as_is
-from dse.errors import nearest
 from dse.faults import Faults, Path
 from dse.fleet import Designs
 from dse.scenario import Scenario
@@ -32,18 +31,6 @@ KNOWN = (
     *("latency", "tasks_in_flight", "dynamic_power", "leakage_power", _POWER, "read", "written"),
 )
 """Figures of a core, as a study calls them in `values`."""
-
-UNCERTAIN: dict[str, tuple[str, ...]] = {
-    "area": ("area_m2",),
-    "clock": ("clock_hz",),
-    "dynamic_power": ("dynamic_power_w",),
-    "leakage_power": ("leakage_power_w",),
-    _POWER: ("dynamic_power_w", "leakage_power_w"),
-    "latency": ("latency_cycles",),
-    "cycles_per_task": ("cycles_per_task",),
-    **dict.fromkeys(_RATES, ("cycles_per_task",)),
-}
-"""What an uncertainty may be stated for, and the metrics that it makes uncertain."""
 
 
 def designs(
@@ -179,19 +166,9 @@ def _traffic(figures: Figures, direction: str, payload_byte: Column) -> Column:
 
 def _uncertainty(written: schema.Stage, figures: Figures) -> dict[str, Column]:
     """Return relative standard uncertainties: from ``area_uncertainty_percent``, or the study."""
-    found: dict[str, Column] = {}
-    for name, value in written.uncertainty.items():
-        where = (*figures.path, "uncertainty", name)
-        if name not in UNCERTAIN:
-            rule = "an uncertainty is stated for a figure of a core"
-            figures.faults.add(where, rule, nearest(name, UNCERTAIN), repr(name))
-            continue
-        with figures.faults.at(where):
-            share = units.parse(value, "share")
-            if share < 0:
-                figures.faults.add(where, "an uncertainty is not negative", "write 5 %")
-            found |= {metric: figures.full(share) for metric in UNCERTAIN[name]}
-    for name, metrics in UNCERTAIN.items():
+    shares = uncertain.stated(written.uncertainty, figures.path, figures.faults)
+    found = {metric: figures.full(share) for metric, share in shares.items()}
+    for name, metrics in uncertain.FIGURES.items():
         column = figures.one([(f"{name}_uncertainty", as_is)], zero=True)
         if column is not None:
             found |= dict.fromkeys(metrics, column)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dse import contract, core_table, schema
+from dse import contract, core_table, schema, uncertain
 from dse.axes import parameter_values
 from dse.document import stage_name
 from dse.errors import ContractError, nearest
@@ -51,7 +51,10 @@ def choose(written: schema.Stage, scenario: Scenario, path: Path, faults: Faults
             f"model {written.model!r} of core {core.name!r} fails: {type(error).__name__}: {error}"
         ) from error
     check_metrics(core.name, names, metrics)
-    return _chosen(Designs(names, metrics), written, path, faults)
+    uncertainty = uncertain.of_core(model, written.uncertainty, len(names), path, faults)
+    if len(faults.found) > before:
+        return None
+    return _chosen(Designs(names, metrics, uncertainty), written, path, faults)
 
 
 def _check_source(written: schema.Stage, path: Path, faults: Faults) -> None:
@@ -63,7 +66,7 @@ def _check_source(written: schema.Stage, path: Path, faults: Faults) -> None:
     if written.core is not None and written.table is not None:
         faults.add((*path, "table"), "a stage has a core or a table", "remove one of them")
         return
-    foreign = ("model",) if written.core is None else ("columns", "values", "uncertainty")
+    foreign = ("model",) if written.core is None else ("columns", "values")
     for name in foreign:
         if name in written.model_fields_set:
             rule = f"only a stage with a {'core' if written.core is None else 'table'} has it"

@@ -22,7 +22,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Designs:
-    """The designs a stage may use: names and one column per metric, shape (m,).
+    """The designs a stage may use: names and one column per metric, shape (m,) or (draws, m).
 
     `uncertainty` has, for metrics whose source states it, the relative standard uncertainty of
     each design: 0.1 is 10 %.
@@ -81,7 +81,7 @@ class Stage:
     def _instances(self, chosen: Column, columns: Mapping[str, Column]) -> Column:
         if f"{self.name}.instances" in columns:
             return columns[f"{self.name}.instances"]
-        bandwidth = self.designs.bandwidth_bit_per_s[chosen.astype(np.int64)]
+        bandwidth = _of(self.designs.bandwidth_bit_per_s, chosen.astype(np.int64))
         clock = columns.get(f"{self.name}.clock", np.ones(1))
         least = np.ceil(columns["workload_rate_bit_per_s"] / (bandwidth * clock) * (1 - ROUNDING))
         return np.maximum(least, 1.0)
@@ -158,21 +158,26 @@ class Fleet:
 
     def total(self, metric: Column) -> Column:
         """Return the sum of `metric` (one value per design) over all instances."""
-        result = self.counts[0] * metric[self.positions[0]]
+        result = self.counts[0] * _of(metric, self.positions[0])
         for count, position in zip(self.counts[1:], self.positions[1:], strict=True):
-            result = result + count * metric[position]
+            result = result + count * _of(metric, position)
         return result
 
     def largest(self, metric: Column) -> Column:
         """Return the largest `metric` of any design in use, 0 for an empty fleet."""
-        result = np.where(self.counts[0] > 0, metric[self.positions[0]], 0.0)
+        result = np.where(self.counts[0] > 0, _of(metric, self.positions[0]), 0.0)
         for count, position in zip(self.counts[1:], self.positions[1:], strict=True):
-            result = np.maximum(result, np.where(count > 0, metric[position], 0.0))
+            result = np.maximum(result, np.where(count > 0, _of(metric, position), 0.0))
         return result
 
     def column(self, name: str) -> Column:
         """Return one of `STAGE_COLUMNS`, shape as the counts broadcast."""
         return STAGE_COLUMNS[name](self)
+
+
+def _of(metric: Column, positions: NDArray[np.int64]) -> Column:
+    """Return a metric of the designs at `positions`, in each draw where there are several."""
+    return np.take(metric, positions, axis=-1)
 
 
 def _instances(fleet: Fleet) -> Column:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -193,10 +193,13 @@ class Problem:
             wanted.update(step.arguments)
         return self.graph.closure(wanted)
 
-    def evaluate(self, points: Points, changed: Mapping[str, Column] | None = None) -> Evaluation:
+    def evaluate(
+        self, points: Points, changed: Mapping[str, Column] | None = None, *, draws: int = 1
+    ) -> Evaluation:
         """Evaluate designs, one result per row of an index (n, d) or design of a block.
 
-        `changed` replaces columns that the space sets.
+        `changed` replaces columns that the space sets.  Where these, or the metrics of stages,
+        have a row for each of several `draws`, there are draws * n results, draw after draw.
 
         Raises
         ------
@@ -208,7 +211,7 @@ class Problem:
         violation += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self._partial]
         violation += [rule.expression.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
-        shape = _shape(points)
+        shape = _shape(points) if draws == 1 else (draws, len(points))
         losses = rounded(_matrix(loss, shape))
         evaluation = Evaluation(points, losses, _matrix(violation, shape))
         self._refuse_nonsense(evaluation)
@@ -257,6 +260,12 @@ class Problem:
             for name, column in columns.items()
             if not isinstance(column, tuple)
         }
+
+    def columns(
+        self, index: Index, wanted: Iterable[str], changed: Mapping[str, Column] | None = None
+    ) -> dict[str, Any]:
+        """Return the columns `wanted` of the designs `index`, among others, as they broadcast."""
+        return self._columns(index, self.graph.closure(wanted), (), changed)
 
     def counts(self, index: Index) -> dict[str, Column]:
         """Return the number of instances of each design, named ``<stage>.<design>``."""
@@ -311,7 +320,7 @@ class Problem:
             )
 
     def _text(self, points: Points, row: int) -> str:
-        return self.point_text(as_index(points, np.array([row]))[0])
+        return self.point_text(as_index(points, np.array([row % len(points)]))[0])
 
     def point_text(self, point: NDArray[np.int64]) -> str:
         """Return one design point, shape (d,), as ``axis = value`` pairs."""

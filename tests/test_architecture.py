@@ -29,6 +29,7 @@ ONLY_USERS = {
         "dse.sheet_scales",
     },
     "PIL": {"dse.sheets"},
+    "SALib": {"dse.sensitivity"},
     "moocore": {"dse.front"},
     "packaging": {"dse.libraries"},
     "optuna": {"dse.search.optuna_methods"},
