@@ -16,6 +16,8 @@ from dse.space import product_text
 ENOUGH = 100_000
 """Spaces up to this size are enumerated: it takes less than putting designs together."""
 
+LARGE = f"more than {ENOUGH:,} designs, made of stages".replace(",", " ")
+
 METHODS = ("exact", "enumerate", "compose")
 """The methods that prove their front."""
 
@@ -49,7 +51,7 @@ def solve(
     if method == "exact" and small:
         return enumerated(problem, progress, f"no more than {ENOUGH:,} designs".replace(",", " "))
     try:
-        found = _compose(problem, progress, "as asked" if method == "compose" else "many designs")
+        found = _compose(problem, progress, "as asked" if method == "compose" else LARGE)
     except NotComposedError as error:
         if method == "compose":
             raise TooLargeError(_refusal(problem, error)) from None
