@@ -71,14 +71,18 @@ class Line:
         pool: Pool,
         *,
         integer: bool = False,
+        known: tuple[float, Found] | None = None,
     ) -> None:
-        """Start with a pool of designs that may answer, which this line adds to."""
+        """Start with a pool of designs that may answer, which this line adds to.
+
+        `known` is a value and the answer there, where an exact search has found it.
+        """
         self._at = at
         self.question = question
         self.pool = pool
         self.integer = integer
         self.solves = 0
-        self._exact: dict[float, Found] = {}
+        self._exact: dict[float, Found] = dict([known] if known else [])
         self._problems: dict[float, Problem] = {}
 
     def problem(self, value: float) -> Problem:
@@ -104,6 +108,8 @@ class Line:
         """Return how far from `start` towards `limit` the answer at `start` holds."""
         reach = self._reach(start, limit)
         today = self.exact(start)
+        if self._is_unrivalled(today, start, start, reach):
+            return Edge(reach, None, complete=True, limited=reach != limit)
         witnesses: list[float] = []
         while True:
             known = len(self.pool.rows)
@@ -120,11 +126,33 @@ class Line:
                 return Edge(inside, outside, complete, outside is None and reach != limit)
             witnesses.append(changed)
 
+    def holds(self, start: float, low: float, high: float) -> bool:
+        """Return True when nothing beats the answer at `start` from `low` to `high`: one look.
+
+        False says nothing.  It is tried only where the number leaves the answer itself alone.
+        """
+        if any(self._reach(start, limit) != limit for limit in (low, high)):
+            return False
+        today = self.exact(start)
+        losses = [self.problem(v).evaluate(today.rows).loss for v in (low, start, high)]
+        alone = all(np.array_equal(loss, losses[1]) for loss in losses)
+        return alone and self._is_unrivalled(today, start, low, high)
+
+    def _is_unrivalled(self, today: Found, start: float, low: float, high: float) -> bool:
+        """Whether no design may beat the answer at `start`, which holds at two values."""
+        if not today.rows.size or not self._is_complete(low) or not self._is_complete(high):
+            return False
+        for value in (low, high):
+            if look(self.problem(value), today.rows, self.question).keys != today.keys:
+                return False
+        others = self._rivals(today, today.rows, (low, high, self._middle(low, high)), None)
+        return others is not None and not len(others)
+
     def _is_complete(self, value: float) -> bool:
         """Whether every design is compared: one loss decides, or the front is followed."""
         problem = self.problem(value)
         decided = self.question.front or self.question.column(problem) is not None
-        return problem.size <= SCREENED and decided
+        return decided and (problem.size <= SCREENED or rivals.composes(problem))
 
     def _surprises(self, today: Found, value: float, outside: float | None) -> bool:
         """Whether an exact search contradicts what the pool said of an end."""

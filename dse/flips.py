@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dse import assumptions, report, runner, units
-from dse.asked import Pool, Question
+from dse.asked import Found, Pool, Question, look
 from dse.assumptions import Assumption
 from dse.crossing import Edge, Line
 from dse.design_text import difference, parts
@@ -126,25 +126,35 @@ def find(
     runner.require_feasible(answer)
     pool = Pool(np.empty((0, len(study.problem.sizes)), dtype=np.int64))
     pool.add(answer.outcome.front_index)
-    first = question.preference.order(study.problem, answer.outcome.front_index)[:1]
-    today = parts(study.problem, answer.outcome.front_index[first])[0]
+    today = look(study.problem, answer.outcome.front_index, question)
     found = []
     for number, assumption in enumerate(chosen):
         if progress is not None:
             progress(assumption.name, number + 1, len(chosen))
-        found.append(_stability(assumption, question, pool))
+        found.append(_stability(assumption, question, pool, today))
     ranked = sorted(found, key=lambda entry: (entry.least_change, entry.name))
-    return Flips(study, question.preference.text, today, tuple(ranked))
+    told = parts(study.problem, today.rows)[0]
+    return Flips(study, question.preference.text, told, tuple(ranked))
 
 
-def _stability(assumption: Assumption, question: Question, pool: Pool) -> Stability:
-    line = Line(assumption.at, question, pool, integer=assumption.integer)
-    sides = []
-    for limit in (assumption.value / FACTOR, assumption.value * FACTOR):
-        if assumption.integer:
-            limit = max(1.0, float(round(limit)))
-        edge = line.edge(assumption.value, limit)
-        sides.append(_side(line, edge))
+def _stability(
+    assumption: Assumption, question: Question, pool: Pool, today: Found
+) -> Stability:
+    line = Line(
+        assumption.at,
+        question,
+        pool,
+        integer=assumption.integer,
+        known=(assumption.value, today),
+    )
+    low, high = assumption.value / FACTOR, assumption.value * FACTOR
+    if assumption.integer:
+        low, high = max(1.0, float(round(low))), float(round(high))
+    if line.holds(assumption.value, low, high):
+        edges = [Edge(limit, None, complete=True) for limit in (low, high)]
+    else:
+        edges = [line.edge(assumption.value, limit) for limit in (low, high)]
+    sides = [_side(line, edge) for edge in edges]
     return Stability(assumption.name, assumption.quantity, assumption.value, sides[0], sides[1])
 
 

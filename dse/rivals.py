@@ -8,6 +8,7 @@ both losses are smooth, which is to say straight but for w squared, as a cubic p
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -15,11 +16,16 @@ from numpy.typing import NDArray
 
 from dse.front import dominated
 from dse.problem import Problem
+from dse.search.between import may_beat
 from dse.search.exact import CHUNK
-from dse.space import Axis, Index, as_index, blocks
+from dse.search.proven import ENOUGH, composable
+from dse.space import Axis, Index, Points, as_index, blocks
 
 MOST = 400_000
 """With more rivals an interval is divided before they are listed."""
+
+LISTED = 2_000_000
+"""Spaces up to this size are gone through design by design where no fleet is mixed."""
 
 SHORT = 0.2
 """Natural logarithm of the longest ratio over which losses are taken for smooth."""
@@ -47,8 +53,14 @@ def among_all(start: Problem, end: Problem, holders: Index, column: int | None) 
     """
     ends = _same_space(start, end)
     worst = np.maximum(*(problem.evaluate(holders).loss for problem in ends))
+    whole: Iterable[Points] = blocks(ends[0].sizes, CHUNK)
+    if composes(ends[0]) and len(worst):
+        composed = may_beat((ends[0], ends[1]), worst, column, MOST)
+        if composed is None:
+            return None
+        whole = [composed]
     found: list[Index] = []
-    for block in blocks(ends[0].sizes, CHUNK):
+    for block in whole:
         one, other = (problem.evaluate(block) for problem in ends)
         possible = (np.minimum(one.violation, other.violation) <= 0).all(axis=1)
         rows = np.flatnonzero(possible)
@@ -57,6 +69,12 @@ def among_all(start: Problem, end: Problem, holders: Index, column: int | None) 
         if sum(map(len, found)) > MOST:
             return None
     return _without(np.concatenate(found), holders)
+
+
+def composes(problem: Problem) -> bool:
+    """Tell whether the rivals of a problem are composed rather than found among all designs."""
+    mixed = any(stage.mixed for stage in problem.stages)
+    return composable(problem) and problem.size > (ENOUGH if mixed else LISTED)
 
 
 def among_few(

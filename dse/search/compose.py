@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from dse.bounds import Bounds
 from dse.front import beaten, nondominated
 from dse.problem import Problem
 from dse.search.archive import Archive, Progress
-from dse.search.partial import Batch, Ends, NotComposedError, Rows, StageParts
+from dse.search.partial import Batch, NotComposedError, Rows, StageParts
 from dse.search.seeds import seeds
 from dse.space import Index, blocks
 
@@ -39,6 +40,32 @@ FEW_ROWS = 200_000
 MOST_ROWS = 1_000_000
 """Partial designs held at once, of one stage alone and in all; a study that needs more is not
 composed."""
+
+
+class Scenarios(Protocol):
+    """Scenarios that are settled together; what bounds a stage is theirs alone to know."""
+
+    @property
+    def index(self) -> Index:
+        """Scenarios as design points (s, d), 0 on the axes of stages."""
+
+    @property
+    def rows(self) -> Rows:
+        """The scenarios as partial designs that choose nothing else."""
+
+    def judge(
+        self, rows: Rows, stages: Mapping[int, Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the least losses and violations of partial designs."""
+
+    def exact(self, stage: int, rows: Rows) -> Any:
+        """Return what is known of a stage whose axes are all chosen."""
+
+    def partial(self, stage: int, rows: Rows, chosen: int) -> Any:
+        """Return what is known of a stage of which the first `chosen` axes are chosen."""
+
+    def narrow(self, stage: int, rows: Rows) -> None:
+        """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
 
 
 @dataclass
@@ -59,6 +86,8 @@ class Tally:
 
 class Composer:
     """Composes the front of a problem."""
+
+    few, most = FEW_ROWS, MOST_ROWS
 
     def __init__(
         self, problem: Problem, archive: Archive, progress: Progress | None = None
@@ -81,6 +110,10 @@ class Composer:
             0, self.problem.sizes, size=(RANDOM, len(self.problem.sizes))
         )
         self._witness(np.unique(drawn, axis=0))
+        self.compose()
+
+    def compose(self) -> None:
+        """Settle every scenario."""
         for scenarios in self._scenarios():
             self._divide(scenarios)
             if self._progress is not None:
@@ -91,7 +124,7 @@ class Composer:
         """Settle scenarios together, or in halves when together they are too many rows."""
         before = replace(self.tally)
         try:
-            self._settle(Batch(self.bounds, self.parts, scenarios, {}))
+            self._settle(self._batch(scenarios))
         except NotComposedError:
             if len(scenarios) == 1:
                 raise
@@ -106,7 +139,7 @@ class Composer:
         for block in blocks(tuple(self.problem.sizes[k] for k in self.outer), SCENARIOS):
             index = np.zeros((len(block), len(self.problem.sizes)), dtype=np.int64)
             index[:, self.outer] = block.rows(np.arange(len(block)))
-            batch = Batch(self.bounds, self.parts, index, {})
+            batch = self._batch(index)
             weights = np.full(len(index), math.prod(self.fleets), dtype=object)
             kept, loss = self._judge(batch, batch.rows, {}, weights)
             found.append(index[kept])
@@ -119,14 +152,32 @@ class Composer:
         for first in range(0, len(order), BATCH):
             yield index[order[first : first + BATCH]]
 
-    def _settle(self, batch: Batch) -> None:
+    def _batch(self, scenarios: Index) -> Scenarios:
+        """Return scenarios (s, d) that are settled together."""
+        return Batch(self.bounds, self.parts, scenarios, {})
+
+    def _begin(self, batch: Scenarios) -> None:
+        """Find something to compare the bounds of a batch with."""
+        if isinstance(batch, Batch):
+            self._witness(seeds(batch))
+
+    def _finish(self, index: Index) -> None:
+        """Take the designs that are left of a batch."""
+        final = self.archive.evaluate_new(index)
+        self._remember(final.loss[final.feasible])
+
+    def _beaten(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which bounds (n, m) cannot be met by a design that is asked for."""
+        return beaten(loss, self._known)
+
+    def _settle(self, batch: Scenarios) -> None:
         """Evaluate what may be on the front in a batch of scenarios."""
-        self._witness(seeds(batch))
+        self._begin(batch)
         parts: dict[int, Rows] = {}
         for stage in sorted(range(len(self.parts)), key=self.fleets.__getitem__):
             before = replace(self.tally)
             try:
-                parts[stage] = self._grow(batch, stage, batch.rows, {}, parts, FEW_ROWS)
+                parts[stage] = self._grow(batch, stage, batch.rows, {}, parts, self.few)
                 batch.narrow(stage, parts[stage])
             except NotComposedError:  # it is grown behind the others, whose fleets are known then
                 self.tally = before
@@ -138,15 +189,14 @@ class Composer:
             if stage in parts:
                 rows = self._join(batch, stage, rows, done, parts)
             else:
-                rows = self._grow(batch, stage, rows, done, parts, MOST_ROWS)
+                rows = self._grow(batch, stage, rows, done, parts, self.most)
             done[stage] = rows
         if len(rows):
-            final = self.archive.evaluate_new(rows.index)
-            self._remember(final.loss[final.feasible])
+            self._finish(rows.index)
 
     def _grow(
         self,
-        batch: Batch,
+        batch: Scenarios,
         stage: int,
         rows: Rows,
         done: Container[int],
@@ -173,7 +223,7 @@ class Composer:
 
     def _join(
         self,
-        batch: Batch,
+        batch: Scenarios,
         stage: int,
         rows: Rows,
         done: Container[int],
@@ -181,7 +231,7 @@ class Composer:
     ) -> Rows:
         """Return `rows` with every fleet that is left of a stage, as far as the front allows."""
         left, right = _pairs(rows.scenario, parts[stage].scenario)
-        _check(len(left), MOST_ROWS)
+        _check(len(left), self.most)
         index = rows.index[left]
         for place in self.parts[stage].places:
             index[:, place] = parts[stage].index[right, place]
@@ -195,7 +245,7 @@ class Composer:
         return [stage for stage in range(len(self.parts)) if stage in stages]
 
     def _ways(
-        self, batch: Batch, parts: Mapping[int, Rows], chosen: Container[int]
+        self, batch: Scenarios, parts: Mapping[int, Rows], chosen: Container[int]
     ) -> NDArray[np.object_]:
         """Return in how many ways the stages that are not chosen may be, by scenario."""
         ways = np.full(len(batch.index), 1, dtype=object)
@@ -210,7 +260,7 @@ class Composer:
         return ways
 
     def _judge(
-        self, batch: Batch, rows: Rows, stages: Mapping[int, Ends], weights: NDArray[np.object_]
+        self, batch: Scenarios, rows: Rows, stages: Mapping[int, Any], weights: NDArray[np.object_]
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Return which rows may lead to the front, and the least losses of all.
 
@@ -219,7 +269,7 @@ class Composer:
         loss, violation = batch.judge(rows, stages)
         missed = np.asarray((violation > 0).any(axis=1))
         worse = ~missed
-        worse[worse] = beaten(loss[worse], self._known)
+        worse[worse] = self._beaten(loss[worse])
         self.tally.infeasible += _weighed(rows.scenario[missed], weights)
         self.tally.dominated += _weighed(rows.scenario[worse], weights)
         return ~(missed | worse), loss
