@@ -32,7 +32,7 @@ SCREENED = 20_000_000
 LARGEST = 60_000_000
 """Largest space that is searched; what makes it larger bounds the range looked at."""
 
-STEPS, DENSE = 160, 480
+STEPS, DENSE = 40, 480
 CHECKS, MANY_CHECKS = 10, 40
 SMALL = 300_000
 """Points where the pool is asked, the second if not every design is compared; then also points of
@@ -88,7 +88,7 @@ class Line:
     def problem(self, value: float) -> Problem:
         """Return the problem at a value of the number."""
         if value not in self._problems:
-            if len(self._problems) > 4 * STEPS:
+            if len(self._problems) > DENSE:
                 self._problems.clear()
             self._problems[value] = self._at(value)
         return self._problems[value]
@@ -242,7 +242,8 @@ class Line:
         others = self._rivals(today, holders, (start, end, middle), among)
         if others is not None and not len(others):
             return None
-        contenders = None if others is None else np.vstack([others, today.rows, self.pool.rows])
+        known = self.pool.rows if self.question.by else holders
+        contenders = None if others is None else np.vstack([others, known])
         narrow = self._close(start, end, NARROW)
         for value in (end,) if narrow else (middle, end):
             problem = self.problem(value)
