@@ -71,6 +71,7 @@ def answer(
     rate: str | None = None,
     prefer: str | None = None,
     overrides: Mapping[str, Any] | None = None,
+    flips: bool | None = None,
 ) -> Answer | SweepAnswer:
     """Answer the question of a study: which design, why, and what any other choice would cost.
 
@@ -87,6 +88,9 @@ def answer(
         it is an objective, otherwise the first objective.
     overrides
         Fields to replace: ``{"interface.device": "sandy_bridge"}``.
+    flips
+        What would change the answer: None for what is near if the front is proven, True for
+        all of it, False for nothing.
 
     Returns
     -------
@@ -101,4 +105,4 @@ def answer(
     from dse import answers
 
     pairs = [(name, str(value)) for name, value in (overrides or {}).items()]
-    return answers.answer(study, rate=rate, preferred=prefer, overrides=pairs)
+    return answers.answer(study, rate=rate, preferred=prefer, overrides=pairs, flips=flips)

@@ -9,7 +9,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dse import answer_tables, answer_text, answer_words, contract, plugins, questions, units
+from dse import (
+    answer_tables,
+    answer_text,
+    answer_words,
+    contract,
+    flip_section,
+    plugins,
+    questions,
+    units,
+)
 from dse.alternatives import MOST_CHOICES, Alternative, alternatives
 from dse.commands import print_json, settings
 from dse.document import Document
@@ -64,6 +73,7 @@ def answer(
     rate: str | None = None,
     preferred: str | None = None,
     overrides: Sequence[tuple[str, str]] = (),
+    flips: bool | None = None,
 ) -> Answer | SweepAnswer:
     """Answer a study, or what a finished run has found.
 
@@ -73,6 +83,9 @@ def answer(
         See `questions.solve`.
     preferred
         ``power``, ``area``, ``knee``, an objective or an expression; see `preference.prefer`.
+    flips
+        Tell what would change the answer: True for all of it, None for what is near, if the
+        front is proven.
 
     Raises
     ------
@@ -84,8 +97,18 @@ def answer(
     question = questions.solve(Path(source), rate=rate, overrides=overrides)
     preference = _preference(question.points[0].study, preferred)
     if question.sweep is not None:
-        return _swept(question.points, question.sweep, preference)
-    return _answer(question.points[0], preference, question.options)
+        swept = _swept(question.points, question.sweep, preference)
+        return swept.with_section(flip_section.swept()) if flips else swept
+    solved = question.points[0]
+    found = _answer(solved, preference, question.options)
+    changing = flips is not False and flip_section.section(
+        solved.study,
+        solved.front,
+        preferred,
+        exact=bool(solved.found["exact"]),
+        full=bool(flips),
+    )
+    return found.with_section(changing) if changing else found
 
 
 def _preference(asked: Study, preferred: str | None) -> Preference:
@@ -253,12 +276,18 @@ def _first(solved: Solved, preference: Preference) -> Pick | None:
 
 
 def command(
-    source: Path, rate: str | None, preferred: str | None, pairs: Sequence[str], *, as_json: bool
+    source: Path,
+    rate: str | None,
+    preferred: str | None,
+    pairs: Sequence[str],
+    *,
+    flips: bool | None,
+    as_json: bool,
 ) -> None:
     """Print the answer of a study or of a run."""
     overrides = settings(pairs)
     try:
-        found = answer(source, rate=rate, preferred=preferred, overrides=overrides)
+        found = answer(source, rate=rate, preferred=preferred, overrides=overrides, flips=flips)
     except InfeasibleError as error:
         if as_json:
             print_json(error.facts)

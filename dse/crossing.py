@@ -72,11 +72,15 @@ class Line:
         *,
         integer: bool = False,
         known: tuple[float, Found] | None = None,
+        touched: tuple[int, int] | None = None,
     ) -> None:
         """Start with a pool of designs that may answer, which this line adds to.
 
-        `known` is a value and the answer there, where an exact search has found it.
+        `known` is a value and the answer there, where an exact search has found it; `touched`
+        an axis and its position, where only designs there depend on the number.
         """
+        self._touched: tuple[int, int] | None = None
+        self._may_touch = touched
         self._at = at
         self.question = question
         self.pool = pool
@@ -134,8 +138,12 @@ class Line:
         if any(self._reach(start, limit) != limit for limit in (low, high)):
             return False
         today = self.exact(start)
-        losses = [self.problem(v).evaluate(today.rows).loss for v in (low, start, high)]
+        problems = [self.problem(value) for value in (low, start, high)]
+        if any((today.rows >= np.array(problem.sizes)).any() for problem in problems):
+            return False
+        losses = [problem.evaluate(today.rows).loss for problem in problems]
         alone = all(np.array_equal(loss, losses[1]) for loss in losses)
+        self._touched = self._may_touch if alone else None
         return alone and self._is_unrivalled(today, start, low, high)
 
     def _is_unrivalled(self, today: Found, start: float, low: float, high: float) -> bool:
@@ -290,7 +298,7 @@ class Line:
         start, end, middle = (self.problem(value) for value in values)
         column = self.question.column(start)
         if among is None:
-            found = rivals.among_all(start, end, holders, column)
+            found = rivals.among_all(start, end, holders, column, self._touched)
         else:
             distance = abs(math.log(values[1] / values[0]))
             problems = (start, end, middle)

@@ -8,7 +8,7 @@ both losses are smooth, which is to say straight but for w squared, as a cubic p
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +19,7 @@ from dse.problem import Problem
 from dse.search.between import may_beat
 from dse.search.exact import CHUNK
 from dse.search.proven import ENOUGH, composable
-from dse.space import Axis, Index, Points, as_index, blocks
+from dse.space import Axis, Block, Index, Points, as_index, blocks
 
 MOST = 400_000
 """With more rivals an interval is divided before they are listed."""
@@ -39,7 +39,13 @@ CAUTION = 4.0
 Losses = NDArray[np.float64]
 
 
-def among_all(start: Problem, end: Problem, holders: Index, column: int | None) -> Index | None:
+def among_all(
+    start: Problem,
+    end: Problem,
+    holders: Index,
+    column: int | None,
+    touched: tuple[int, int] | None = None,
+) -> Index | None:
     """Return the designs of the whole space that may beat `holders`; None for too many.
 
     Parameters
@@ -50,10 +56,13 @@ def among_all(start: Problem, end: Problem, holders: Index, column: int | None) 
         Designs (n, d) that are feasible at both.
     column
         The one loss that decides; None when a design must be dominated to be ruled out.
+    touched
+        An axis and its position: only designs there are compared, as all others, and the
+        holders, are at both values what they are at an answered one.
     """
     ends = _same_space(start, end)
     worst = np.maximum(*(problem.evaluate(holders).loss for problem in ends))
-    whole: Iterable[Points] = blocks(ends[0].sizes, CHUNK)
+    whole: Iterable[Points] = _parts(ends[0].sizes, touched)
     if composes(ends[0]) and len(worst):
         composed = may_beat((ends[0], ends[1]), worst, column, MOST)
         if composed is None:
@@ -69,6 +78,19 @@ def among_all(start: Problem, end: Problem, holders: Index, column: int | None) 
         if sum(map(len, found)) > MOST:
             return None
     return _without(np.concatenate(found), holders)
+
+
+def _parts(sizes: tuple[int, ...], touched: tuple[int, int] | None) -> Iterator[Block]:
+    """Yield the blocks of a space, or what they have at a position of an axis."""
+    for block in blocks(sizes, CHUNK):
+        ranges = list(block.ranges)
+        if touched is not None:
+            place, position = touched
+            first, count = ranges[place]
+            if not first <= position < first + count:
+                continue
+            ranges[place] = (position, 1)
+        yield Block(sizes, tuple(ranges))
 
 
 def composes(problem: Problem) -> bool:

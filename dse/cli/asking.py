@@ -20,10 +20,18 @@ def answer(
         str | None,
         typer.Option(help="power, area, knee, an objective, or an expression to minimise."),
     ] = None,
+    flips: Annotated[
+        bool | None,
+        typer.Option(
+            "--flips/--no-flips",
+            help="All that would change the answer, or nothing of it; what is near.",
+            show_default=False,
+        ),
+    ] = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
     """Answer a study: which design, why, what limits it, what any other choice would cost."""
     from dse import answers
 
-    answers.command(study, rate, prefer, set_ or [], as_json=json)
+    answers.command(study, rate, prefer, set_ or [], flips=flips, as_json=json)
