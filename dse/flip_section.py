@@ -86,7 +86,8 @@ def told(found: flips.Flips, *, full: bool) -> Section:
     if any(side.limited for entry in found.found for side in (entry.low, entry.high)):
         remarks.append("Where the space grows beyond what is searched, the range ends there.")
     if not full:
-        remarks.append("With --flips the range is from 1/1000 to 1000 times.")
+        counts["widest_range_factor"] = int(flips.FACTOR)
+        remarks.append(f"With --flips they are moved up to {flips.FACTOR:g} times either way.")
     return Section(
         KEY,
         TITLE,
