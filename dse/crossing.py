@@ -3,7 +3,7 @@
 A pool of designs, the fronts of every exact search so far, tells cheaply where an answer may
 end.  Whether it holds up to there is asked of the whole space: what `rivals` cannot rule out
 between two values is asked in the middle and again in each half, down to `NARROW`.  Spaces
-beyond `SCREENED` designs are searched exactly at points of a grid instead.
+beyond `SCREENED` designs that cannot be composed are searched exactly at points instead.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PRECISE = 1e-7
 """Relative width to which an end is bisected."""
 
 SCREENED = 20_000_000
-"""Largest space of which every design is compared."""
+"""Largest space of which every design is compared, unless its rivals are composed."""
 
 LARGEST = 60_000_000
 """Largest space that is searched; what makes it larger bounds the range looked at."""
@@ -297,10 +297,11 @@ class Line:
         """Return the designs that may win between two values; None when they are too many."""
         start, end, middle = (self.problem(value) for value in values)
         column = self.question.column(start)
+        distance = abs(math.log(values[1] / values[0]))
         if among is None:
-            found = rivals.among_all(start, end, holders, column, self._touched)
+            short = distance <= rivals.SHORT
+            found = rivals.among_all(start, end, holders, column, self._touched, short=short)
         else:
-            distance = abs(math.log(values[1] / values[0]))
             problems = (start, end, middle)
             found = rivals.among_few(problems, holders, among, column, distance)
         if found is None or not self.question.by:

@@ -45,6 +45,8 @@ def among_all(
     holders: Index,
     column: int | None,
     touched: tuple[int, int] | None = None,
+    *,
+    short: bool = True,
 ) -> Index | None:
     """Return the designs of the whole space that may beat `holders`; None for too many.
 
@@ -59,15 +61,18 @@ def among_all(
     touched
         An axis and its position: only designs there are compared, as all others, and the
         holders, are at both values what they are at an answered one.
+    short
+        The interval is short: where bounds of partial designs say too little, every design is
+        compared.  A long one is better divided first.
     """
     ends = _same_space(start, end)
     worst = np.maximum(*(problem.evaluate(holders).loss for problem in ends))
     whole: Iterable[Points] = _parts(ends[0].sizes, touched)
     if composes(ends[0]) and len(worst):
         composed = may_beat((ends[0], ends[1]), worst, column, MOST)
-        if composed is None:
+        if composed is None and not short:
             return None
-        whole = [composed]
+        whole = whole if composed is None else [composed]
     found: list[Index] = []
     for block in whole:
         one, other = (problem.evaluate(block) for problem in ends)
