@@ -71,6 +71,7 @@ def answer(
     rate: str | None = None,
     prefer: str | None = None,
     overrides: Mapping[str, Any] | None = None,
+    flips: bool | None = None,
     samples: int | None = None,
     uncertainty: Mapping[str, str] | None = None,
     seed: int = 0,
@@ -90,6 +91,9 @@ def answer(
         it is an objective, otherwise the first objective.
     overrides
         Fields to replace: ``{"interface.device": "sandy_bridge"}``.
+    flips
+        What would change the answer: None for what is near if the front is proven, True for
+        all of it, False for nothing.
     samples, seed
         Draw what is uncertain so often, and tell how sure the answer is.
     uncertainty
@@ -110,4 +114,6 @@ def answer(
     pairs = [(name, str(value)) for name, value in (overrides or {}).items()]
     shares = [f"{path}={value}" for path, value in (uncertainty or {}).items()]
     sampled = sampling.asked(samples, shares, seed)
-    return answers.answer(study, rate=rate, preferred=prefer, overrides=pairs, sampled=sampled)
+    return answers.answer(
+        study, rate=rate, preferred=prefer, overrides=pairs, flips=flips, sampled=sampled
+    )

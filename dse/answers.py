@@ -14,6 +14,7 @@ from dse import (
     answer_text,
     answer_words,
     contract,
+    flip_section,
     plugins,
     questions,
     sampling_text,
@@ -77,6 +78,7 @@ def answer(
     rate: str | None = None,
     preferred: str | None = None,
     overrides: Sequence[tuple[str, str]] = (),
+    flips: bool | None = None,
     sampled: Sampled | None = None,
 ) -> Answer | SweepAnswer:
     """Answer a study, or what a finished run has found.
@@ -87,6 +89,9 @@ def answer(
         See `questions.solve`.
     preferred
         ``power``, ``area``, ``knee``, an objective or an expression; see `preference.prefer`.
+    flips
+        Tell what would change the answer: True for all of it, None for what is near, if the
+        front is proven.
     sampled
         How to draw what is uncertain; None not to ask how sure the answer is.
 
@@ -102,13 +107,22 @@ def answer(
     if question.sweep is not None:
         if sampled is not None:
             raise _one_at_a_time(question.sweep)
-        return _swept(question.points, question.sweep, preference)
-    found = _answer(question.points[0], preference, question.options)
+        swept = _swept(question.points, question.sweep, preference)
+        return swept.with_section(flip_section.swept()) if flips else swept
+    solved = question.points[0]
+    found = _answer(solved, preference, question.options)
+    changing = flips is not False and flip_section.section(
+        solved.study,
+        solved.front,
+        preferred,
+        exact=bool(solved.found["exact"]),
+        full=bool(flips),
+    )
+    found = found.with_section(changing) if changing else found
     if sampled is None:
         return found
-    first = question.points[0]
-    settings = question.options.apply(first.study.settings)
-    sure = certainty(first.study, first.front, preference, sampled, settings=settings)
+    settings = question.options.apply(solved.study.settings)
+    sure = certainty(solved.study, solved.front, preference, sampled, settings=settings)
     return replace(found.with_section(sampling_text.section(sure)), certainty=sure)
 
 
@@ -288,12 +302,20 @@ def command(
     pairs: Sequence[str],
     sampled: Sampled | None,
     *,
+    flips: bool | None,
     as_json: bool,
 ) -> None:
     """Print the answer of a study or of a run."""
     overrides = settings(pairs)
     try:
-        found = answer(source, rate=rate, preferred=preferred, overrides=overrides, sampled=sampled)
+        found = answer(
+            source,
+            rate=rate,
+            preferred=preferred,
+            overrides=overrides,
+            flips=flips,
+            sampled=sampled,
+        )
     except InfeasibleError as error:
         if as_json:
             print_json(error.facts)

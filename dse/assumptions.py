@@ -54,6 +54,8 @@ class Assumption:
         The study's problem.
     change
         Returns the problem with another value.
+    touched
+        An axis and its position, where only designs there depend on the value.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Assumption:
     integer: bool
     problem: Problem
     change: Change
+    touched: tuple[int, int] | None = None
 
     def at(self, value: float) -> Problem:
         """Return the problem with the scalar at `value`, in SI."""
@@ -171,18 +174,21 @@ def _record(
         return _with_space(found, Space(tuple(axes), found.space.constants))
 
     name = f"{label}.{_path(column).partition('.')[2]}"
-    return Assumption(name, column, value, _integer(column), problem, change)
+    return Assumption(name, column, value, _integer(column), problem, change, (place, row))
 
 
 def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
     """Metrics of each design of each stage."""
+    names = [axis.name for axis in problem.space.axes]
     for place, stage in enumerate(problem.stages):
+        axis = f"{stage.name}.design"
         for row, design in enumerate(stage.designs.names):
             for metric in METRICS:
                 value = float(getattr(stage.designs.metrics, metric)[row])
                 name = f"{stage.name}.{design}.{units.stem(metric)}"
                 change = _design_change(place, row, metric, growing)
-                yield Assumption(name, metric, value, False, problem, change)
+                touched = (names.index(axis), row) if axis in names else None
+                yield Assumption(name, metric, value, False, problem, change, touched)
 
 
 def _design_change(place: int, row: int, metric: str, growing: frozenset[str]) -> Change:

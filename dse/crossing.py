@@ -3,7 +3,7 @@
 A pool of designs, the fronts of every exact search so far, tells cheaply where an answer may
 end.  Whether it holds up to there is asked of the whole space: what `rivals` cannot rule out
 between two values is asked in the middle and again in each half, down to `NARROW`.  Spaces
-beyond `SCREENED` designs are searched exactly at points of a grid instead.
+beyond `SCREENED` designs that cannot be composed are searched exactly at points instead.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ PRECISE = 1e-7
 """Relative width to which an end is bisected."""
 
 SCREENED = 20_000_000
-"""Largest space of which every design is compared."""
+"""Largest space of which every design is compared, unless its rivals are composed."""
 
 LARGEST = 60_000_000
 """Largest space that is searched; what makes it larger bounds the range looked at."""
 
-STEPS, DENSE = 160, 480
+STEPS, DENSE = 40, 480
 CHECKS, MANY_CHECKS = 10, 40
 SMALL = 300_000
 """Points where the pool is asked, the second if not every design is compared; then also points of
@@ -71,20 +71,28 @@ class Line:
         pool: Pool,
         *,
         integer: bool = False,
+        known: tuple[float, Found] | None = None,
+        touched: tuple[int, int] | None = None,
     ) -> None:
-        """Start with a pool of designs that may answer, which this line adds to."""
+        """Start with a pool of designs that may answer, which this line adds to.
+
+        `known` is a value and the answer there, where an exact search has found it; `touched`
+        an axis and its position, where only designs there depend on the number.
+        """
+        self._touched: tuple[int, int] | None = None
+        self._may_touch = touched
         self._at = at
         self.question = question
         self.pool = pool
         self.integer = integer
         self.solves = 0
-        self._exact: dict[float, Found] = {}
+        self._exact: dict[float, Found] = dict([known] if known else [])
         self._problems: dict[float, Problem] = {}
 
     def problem(self, value: float) -> Problem:
         """Return the problem at a value of the number."""
         if value not in self._problems:
-            if len(self._problems) > 4 * STEPS:
+            if len(self._problems) > DENSE:
                 self._problems.clear()
             self._problems[value] = self._at(value)
         return self._problems[value]
@@ -104,6 +112,8 @@ class Line:
         """Return how far from `start` towards `limit` the answer at `start` holds."""
         reach = self._reach(start, limit)
         today = self.exact(start)
+        if self._is_unrivalled(today, start, start, reach):
+            return Edge(reach, None, complete=True, limited=reach != limit)
         witnesses: list[float] = []
         while True:
             known = len(self.pool.rows)
@@ -120,11 +130,37 @@ class Line:
                 return Edge(inside, outside, complete, outside is None and reach != limit)
             witnesses.append(changed)
 
+    def holds(self, start: float, low: float, high: float) -> bool:
+        """Return True when nothing beats the answer at `start` from `low` to `high`: one look.
+
+        False says nothing.  It is tried only where the number leaves the answer itself alone.
+        """
+        if any(self._reach(start, limit) != limit for limit in (low, high)):
+            return False
+        today = self.exact(start)
+        problems = [self.problem(value) for value in (low, start, high)]
+        if any((today.rows >= np.array(problem.sizes)).any() for problem in problems):
+            return False
+        losses = [problem.evaluate(today.rows).loss for problem in problems]
+        alone = all(np.array_equal(loss, losses[1]) for loss in losses)
+        self._touched = self._may_touch if alone else None
+        return alone and self._is_unrivalled(today, start, low, high)
+
+    def _is_unrivalled(self, today: Found, start: float, low: float, high: float) -> bool:
+        """Whether no design may beat the answer at `start`, which holds at two values."""
+        if not today.rows.size or not self._is_complete(low) or not self._is_complete(high):
+            return False
+        for value in (low, high):
+            if look(self.problem(value), today.rows, self.question).keys != today.keys:
+                return False
+        others = self._rivals(today, today.rows, (low, high, self._middle(low, high)), None)
+        return others is not None and not len(others)
+
     def _is_complete(self, value: float) -> bool:
         """Whether every design is compared: one loss decides, or the front is followed."""
         problem = self.problem(value)
         decided = self.question.front or self.question.column(problem) is not None
-        return problem.size <= SCREENED and decided
+        return decided and (problem.size <= SCREENED or rivals.composes(problem))
 
     def _surprises(self, today: Found, value: float, outside: float | None) -> bool:
         """Whether an exact search contradicts what the pool said of an end."""
@@ -214,7 +250,8 @@ class Line:
         others = self._rivals(today, holders, (start, end, middle), among)
         if others is not None and not len(others):
             return None
-        contenders = None if others is None else np.vstack([others, today.rows, self.pool.rows])
+        known = self.pool.rows if self.question.by else holders
+        contenders = None if others is None else np.vstack([others, known])
         narrow = self._close(start, end, NARROW)
         for value in (end,) if narrow else (middle, end):
             problem = self.problem(value)
@@ -260,10 +297,11 @@ class Line:
         """Return the designs that may win between two values; None when they are too many."""
         start, end, middle = (self.problem(value) for value in values)
         column = self.question.column(start)
+        distance = abs(math.log(values[1] / values[0]))
         if among is None:
-            found = rivals.among_all(start, end, holders, column)
+            short = distance <= rivals.SHORT
+            found = rivals.among_all(start, end, holders, column, self._touched, short=short)
         else:
-            distance = abs(math.log(values[1] / values[0]))
             problems = (start, end, middle)
             found = rivals.among_few(problems, holders, among, column, distance)
         if found is None or not self.question.by:

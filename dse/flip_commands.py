@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dse import commands, crossovers, study, units
+from dse import commands, crossovers, finished, study, units
 from dse import flips as flipping
+from dse.document import Document
 from dse.folder import new_folder
 from dse.plain import plain
 
@@ -28,7 +29,7 @@ def flips(
     as_json: bool,
 ) -> None:
     """Print how far each assumption may move, and draw it."""
-    prepared = study.prepare(study.read(path, commands.settings(pairs)))
+    prepared = study.prepare(_document(path, commands.settings(pairs)))
     found = flipping.find(prepared, written=preferred, only=only, progress=_assumption)
     _clear()
     facts = flipping.plain(found)
@@ -39,6 +40,13 @@ def flips(
         with new_folder(out, FLIP_FILES) as folder:
             (folder / FLIP_FILES[0]).write_text(_json(facts) + "\n", encoding="utf-8")
             flip_plots.flips(found, folder)
+
+
+def _document(path: Path, overrides: Sequence[tuple[str, str]]) -> Document:
+    """Return the study in a file, or of a finished run."""
+    if not path.is_dir():
+        return study.read(path, overrides)
+    return study.override(finished.read(path).document, overrides)
 
 
 def sweep(
@@ -54,7 +62,7 @@ def sweep(
     as_json: bool,
 ) -> None:
     """Print which design holds which interval, and draw it."""
-    document = study.read(path, commands.settings(pairs))
+    document = _document(path, commands.settings(pairs))
     found = crossovers.of_range(
         document,
         range_,

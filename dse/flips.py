@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from dse import assumptions, report, runner, units
-from dse.asked import Pool, Question
+from dse.asked import Found, Pool, Question, look
 from dse.assumptions import Assumption
 from dse.crossing import Edge, Line
 from dse.design_text import difference, parts
 from dse.preference import prefer
+from dse.space import Index
 from dse.study import Study
 
 FACTOR = 1000.0
@@ -85,6 +86,7 @@ class Flips:
     preference: str
     answer: tuple[str, ...]
     found: tuple[Stability, ...]
+    factor: float = FACTOR
 
 
 def find(
@@ -92,6 +94,8 @@ def find(
     *,
     written: str | None = None,
     only: Sequence[str] = (),
+    factor: float = FACTOR,
+    known: Index | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Flips:
     """Return for every assumption of a study how far the answer holds.
@@ -104,6 +108,10 @@ def find(
         What is preferred, as `dse.preference.prefer` takes it.
     only
         Names of assumptions, or parts of their dotted names; all of them when empty.
+    factor
+        Each assumption is moved between its value over this and its value times this.
+    known
+        The exact front (n, d) where it is known already.
     progress
         Called with the name of an assumption, its number and how many there are.
 
@@ -122,29 +130,45 @@ def find(
         wanted = {entry.name for name in only for entry in assumptions.choose(every, name)}
         chosen = tuple(entry for entry in every if entry.name in wanted)
     question = Question(prefer(study.problem, written))
-    answer = runner.solve(study, runner.Options(method="exact"), None)
-    runner.require_feasible(answer)
+    front = _front(study) if known is None else known
     pool = Pool(np.empty((0, len(study.problem.sizes)), dtype=np.int64))
-    pool.add(answer.outcome.front_index)
-    first = question.preference.order(study.problem, answer.outcome.front_index)[:1]
-    today = parts(study.problem, answer.outcome.front_index[first])[0]
+    pool.add(front)
+    today = look(study.problem, front, question)
     found = []
     for number, assumption in enumerate(chosen):
         if progress is not None:
             progress(assumption.name, number + 1, len(chosen))
-        found.append(_stability(assumption, question, pool))
-    ranked = sorted(found, key=lambda entry: (entry.least_change, entry.name))
-    return Flips(study, question.preference.text, today, tuple(ranked))
+        found.append(_stability(assumption, question, pool, today, factor))
+    ranked = sorted(found, key=lambda entry: (float(f"{entry.least_change:.6g}"), entry.name))
+    told = parts(study.problem, today.rows)[0]
+    return Flips(study, question.preference.text, told, tuple(ranked), factor)
 
 
-def _stability(assumption: Assumption, question: Question, pool: Pool) -> Stability:
-    line = Line(assumption.at, question, pool, integer=assumption.integer)
-    sides = []
-    for limit in (assumption.value / FACTOR, assumption.value * FACTOR):
-        if assumption.integer:
-            limit = max(1.0, float(round(limit)))
-        edge = line.edge(assumption.value, limit)
-        sides.append(_side(line, edge))
+def _front(study: Study) -> Index:
+    answer = runner.solve(study, runner.Options(method="exact"), None)
+    runner.require_feasible(answer)
+    return answer.outcome.front_index
+
+
+def _stability(
+    assumption: Assumption, question: Question, pool: Pool, today: Found, factor: float
+) -> Stability:
+    line = Line(
+        assumption.at,
+        question,
+        pool,
+        integer=assumption.integer,
+        known=(assumption.value, today),
+        touched=assumption.touched,
+    )
+    low, high = assumption.value / factor, assumption.value * factor
+    if assumption.integer:
+        low, high = max(1.0, float(round(low))), float(round(high))
+    if line.holds(assumption.value, low, high):
+        edges = [Edge(limit, None, complete=True) for limit in (low, high)]
+    else:
+        edges = [line.edge(assumption.value, limit) for limit in (low, high)]
+    sides = [_side(line, edge) for edge in edges]
     return Stability(assumption.name, assumption.quantity, assumption.value, sides[0], sides[1])
 
 
@@ -163,12 +187,13 @@ def text(flips: Flips) -> str:
     lines = [f"{', '.join(flips.answer)}: {flips.preference}"]
     if moving:
         headers = ("assumption", "today", "same from", "to", "takes", "then")
-        lines.append(report.catalogue([_row(flips, entry) for entry in moving], headers))
+        lines.append(report.catalogue([row(flips, entry) for entry in moving], headers))
     lines += [textwrap.fill(note, WIDTH, break_on_hyphens=False) for note in _notes(flips)]
     return "\n\n".join(lines)
 
 
-def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
+def row(flips: Flips, entry: Stability) -> tuple[str, ...]:
+    """Return one assumption as a row: what it is, how far it may move, what it takes, and then."""
     low, high = (
         "any" if side.flips_at is None else units.show(side.holds_to, entry.quantity)
         for side in (entry.low, entry.high)
@@ -201,15 +226,21 @@ def percent(change: float) -> str:
     return f"{100 * change:+.3g} %"
 
 
+def is_complete(flips: Flips) -> bool:
+    """Tell whether every design was compared for every assumption."""
+    return all(side.complete for entry in flips.found for side in (entry.low, entry.high))
+
+
 def _notes(flips: Flips) -> list[str]:
     stable = sorted(e.name for e in flips.found if not math.isfinite(e.least_change))
     sides = [side for entry in flips.found for side in (entry.low, entry.high)]
     notes = []
     if stable:
         notes.append(
-            f"no flip between 1/{FACTOR:g} and {FACTOR:g} times today's value: {', '.join(stable)}"
+            f"no flip between 1/{flips.factor:g} and {flips.factor:g} times today's value: "
+            f"{', '.join(stable)}"
         )
-    if not all(side.complete for side in sides):
+    if not is_complete(flips):
         notes.append(
             "not every design was compared: for a knee or an expression, and in large spaces, the "
             "answer was searched exactly at some values only"
@@ -224,12 +255,12 @@ def plain(flips: Flips) -> dict[str, Any]:
     return {
         "preference": flips.preference,
         "answer": ", ".join(flips.answer),
-        "range_factor": FACTOR,
-        "assumptions": [_plain(entry) for entry in flips.found],
+        "range_factor": flips.factor,
+        "assumptions": [_plain(flips, entry) for entry in flips.found],
     }
 
 
-def _plain(entry: Stability) -> dict[str, Any]:
+def _plain(flips: Flips, entry: Stability) -> dict[str, Any]:
     suffix = units.suffix(entry.quantity)
     unit = f"_{suffix}" if suffix else ""
     change = entry.least_change
@@ -243,6 +274,7 @@ def _plain(entry: Stability) -> dict[str, Any]:
                 f"flips_at{unit}": side.flips_at,
                 "relative_change": relative,
                 "becomes": ", ".join(side.becomes) or None,
+                "differs": difference(side.becomes, flips.answer) or None,
                 "every_design_compared": side.complete,
                 "range_limited": side.limited,
             }

@@ -142,8 +142,7 @@ class Problem:
     def quantities(self) -> tuple[Objective, ...]:
         """Every quantity that the study can report: its goals, then in plug-in order."""
         goals = [goal.name for goal in self.goals]
-        found = self.graph.objectives
-        return tuple(sorted(found, key=lambda q: (q.name not in goals, found.index(q))))
+        return tuple(sorted(self.graph.objectives, key=lambda quantity: quantity.name not in goals))
 
     @cached_property
     def _partial(self) -> tuple[str, ...]:

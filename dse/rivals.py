@@ -8,6 +8,7 @@ both losses are smooth, which is to say straight but for w squared, as a cubic p
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -15,11 +16,16 @@ from numpy.typing import NDArray
 
 from dse.front import dominated
 from dse.problem import Problem
+from dse.search.between import may_beat
 from dse.search.exact import CHUNK
-from dse.space import Axis, Index, as_index, blocks
+from dse.search.proven import ENOUGH, composable
+from dse.space import Axis, Block, Index, Points, as_index, blocks
 
 MOST = 400_000
 """With more rivals an interval is divided before they are listed."""
+
+LISTED = 2_000_000
+"""Spaces up to this size are gone through design by design where no fleet is mixed."""
 
 SHORT = 0.2
 """Natural logarithm of the longest ratio over which losses are taken for smooth."""
@@ -33,7 +39,15 @@ CAUTION = 4.0
 Losses = NDArray[np.float64]
 
 
-def among_all(start: Problem, end: Problem, holders: Index, column: int | None) -> Index | None:
+def among_all(
+    start: Problem,
+    end: Problem,
+    holders: Index,
+    column: int | None,
+    touched: tuple[int, int] | None = None,
+    *,
+    short: bool = True,
+) -> Index | None:
     """Return the designs of the whole space that may beat `holders`; None for too many.
 
     Parameters
@@ -44,11 +58,23 @@ def among_all(start: Problem, end: Problem, holders: Index, column: int | None) 
         Designs (n, d) that are feasible at both.
     column
         The one loss that decides; None when a design must be dominated to be ruled out.
+    touched
+        An axis and its position: only designs there are compared, as all others, and the
+        holders, are at both values what they are at an answered one.
+    short
+        The interval is short: where bounds of partial designs say too little, every design is
+        compared.  A long one is better divided first.
     """
     ends = _same_space(start, end)
     worst = np.maximum(*(problem.evaluate(holders).loss for problem in ends))
+    whole: Iterable[Points] = _parts(ends[0].sizes, touched)
+    if composes(ends[0]) and len(worst):
+        composed = may_beat((ends[0], ends[1]), worst, column, MOST)
+        if composed is None and not short:
+            return None
+        whole = whole if composed is None else [composed]
     found: list[Index] = []
-    for block in blocks(ends[0].sizes, CHUNK):
+    for block in whole:
         one, other = (problem.evaluate(block) for problem in ends)
         possible = (np.minimum(one.violation, other.violation) <= 0).all(axis=1)
         rows = np.flatnonzero(possible)
@@ -57,6 +83,25 @@ def among_all(start: Problem, end: Problem, holders: Index, column: int | None) 
         if sum(map(len, found)) > MOST:
             return None
     return _without(np.concatenate(found), holders)
+
+
+def _parts(sizes: tuple[int, ...], touched: tuple[int, int] | None) -> Iterator[Block]:
+    """Yield the blocks of a space, or what they have at a position of an axis."""
+    for block in blocks(sizes, CHUNK):
+        ranges = list(block.ranges)
+        if touched is not None:
+            place, position = touched
+            first, count = ranges[place]
+            if not first <= position < first + count:
+                continue
+            ranges[place] = (position, 1)
+        yield Block(sizes, tuple(ranges))
+
+
+def composes(problem: Problem) -> bool:
+    """Tell whether the rivals of a problem are composed rather than found among all designs."""
+    mixed = any(stage.mixed for stage in problem.stages)
+    return composable(problem) and problem.size > (ENOUGH if mixed else LISTED)
 
 
 def among_few(

@@ -149,7 +149,7 @@ def test_the_composed_front_is_that_of_all_designs(
     block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if block % 2:  # stages with more fleets than this are grown behind the others
-        monkeypatch.setattr(compose, "FEW_ROWS", 10)
+        monkeypatch.setattr(compose.Composer, "few", 10)
         monkeypatch.setattr(compose, "BATCH", 2)
     if block in (4, 5):  # shortlists are joined, although they are short
         monkeypatch.setattr(replacing, "MOST_DESIGNS", 0)

@@ -24,12 +24,13 @@ def blocks(page: str, language: str) -> list[str]:
     return [body for kind, body in BLOCK.findall(text) if kind == language]
 
 
+def joined(block: str) -> list[str]:
+    """Return the lines of a block, those that end with a backslash joined to the next."""
+    return block.replace("\\\n", " ").splitlines()
+
+
 def commands(page: str) -> list[str]:
-    lines = [
-        line
-        for block in blocks(page, "console")
-        for line in block.replace("\\\n", " ").splitlines()
-    ]
+    lines = [line for block in blocks(page, "console") for line in joined(block)]
     return [line.partition("#")[0].strip() for line in lines]
 
 

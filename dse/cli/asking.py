@@ -34,6 +34,14 @@ def answer(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draws.")] = 0,
+    flips: Annotated[
+        bool | None,
+        typer.Option(
+            "--flips/--no-flips",
+            help="All that would change the answer, or nothing of it; what is near.",
+            show_default=False,
+        ),
+    ] = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -41,7 +49,7 @@ def answer(
     from dse import answers, sampling
 
     sampled = sampling.asked(samples, uncertainty or [], seed)
-    answers.command(study, rate, prefer, set_ or [], sampled, as_json=json)
+    answers.command(study, rate, prefer, set_ or [], sampled, flips=flips, as_json=json)
 
 
 @app.command()

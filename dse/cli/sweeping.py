@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Setting, StudyFile, app
+from dse.cli.app import AsJson, Setting, app
 
+StudyOrRun = Annotated[Path, typer.Argument(help="Study file, or the folder of a run.")]
 Prefer = Annotated[
     str | None,
     typer.Option(help="power, area, knee, an objective, or an expression to minimise."),
@@ -17,7 +18,7 @@ Prefer = Annotated[
 
 @app.command()
 def flips(
-    study: StudyFile,
+    study: StudyOrRun,
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="An assumption, or part of its dotted name."),
@@ -35,7 +36,7 @@ def flips(
 
 @app.command()
 def sweep(
-    study: StudyFile,
+    study: StudyOrRun,
     range_: Annotated[
         str | None,
         typer.Argument(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Mapping
 from dataclasses import replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from dse.bounds import Bounds
 from dse.problem import Problem
 from dse.search.archive import Archive, Progress
 from dse.search.ledger import Ledger, Tally
-from dse.search.partial import Batch, Ends, NotComposedError, Rows, stage_parts
+from dse.search.partial import Batch, NotComposedError, Rows, stage_parts
 from dse.search.replace import Replacing
 from dse.search.seeds import promising, seeds
 from dse.search.shortlists import Case
@@ -46,8 +47,36 @@ MOST_ROWS = 1_000_000
 composed."""
 
 
+class Scenarios(Protocol):
+    """Scenarios that are settled together; what bounds a stage is theirs alone to know."""
+
+    @property
+    def index(self) -> Index:
+        """Scenarios as design points (s, d), 0 on the axes of stages."""
+
+    @property
+    def rows(self) -> Rows:
+        """The scenarios as partial designs that choose nothing else."""
+
+    def judge(
+        self, rows: Rows, stages: Mapping[int, Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the least losses and violations of partial designs."""
+
+    def exact(self, stage: int, rows: Rows) -> Any:
+        """Return what is known of a stage whose axes are all chosen."""
+
+    def partial(self, stage: int, rows: Rows, chosen: int) -> Any:
+        """Return what is known of a stage of which the first `chosen` axes are chosen."""
+
+    def narrow(self, stage: int, rows: Rows) -> None:
+        """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
+
+
 class Composer:
     """Composes the front of a problem."""
+
+    few, most = FEW_ROWS, MOST_ROWS
 
     def __init__(
         self, problem: Problem, archive: Archive, progress: Progress | None = None
@@ -84,6 +113,12 @@ class Composer:
         replacing.add_equals()
         self._show()
 
+    def compose(self) -> None:
+        """Settle every scenario by bounds alone."""
+        scenarios = self._scenarios()
+        for first in range(0, len(scenarios), BATCH):
+            self._divide(scenarios[first : first + BATCH])
+
     def _show(self) -> None:
         if self._progress is not None:
             tally, archive = self.tally, self.ledger.archive
@@ -108,7 +143,7 @@ class Composer:
         """Settle scenarios together, or in halves when together they are too many rows."""
         before = replace(self.tally)
         try:
-            self._settle(Batch(self.bounds, self.parts, scenarios, {}), case)
+            self._settle(self._batch(scenarios), case)
         except NotComposedError:
             self.ledger.tally = before
             if len(scenarios) == 1:
@@ -123,7 +158,7 @@ class Composer:
         for block in blocks(tuple(self.problem.sizes[k] for k in self.outer), SCENARIOS):
             index = np.zeros((len(block), len(self.problem.sizes)), dtype=np.int64)
             index[:, self.outer] = block.rows(np.arange(len(block)))
-            batch = Batch(self.bounds, self.parts, index, {})
+            batch = self._batch(index)
             weights = np.full(len(index), math.prod(self.fleets), dtype=object)
             kept, loss = self._judge(batch, batch.rows, {}, weights)
             found.append(index[kept])
@@ -135,16 +170,33 @@ class Composer:
         order = np.argsort(merit, kind="stable")
         return index[order]
 
-    def _settle(self, batch: Batch, case: Case | None) -> None:
+    def _batch(self, scenarios: Index) -> Scenarios:
+        """Return scenarios (s, d) that are settled together."""
+        return Batch(self.bounds, self.parts, scenarios, {})
+
+    def _begin(self, batch: Scenarios) -> None:
+        """Find something to compare the bounds of a batch with."""
+        if isinstance(batch, Batch):
+            self.ledger.witness(seeds(batch))
+
+    def _finish(self, index: Index) -> None:
+        """Take the designs that are left of a batch."""
+        self.ledger.settle(index)
+
+    def _beaten(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which bounds (n, m) cannot be met by a design that is asked for."""
+        return self.ledger.beaten(loss)
+
+    def _settle(self, batch: Scenarios, case: Case | None) -> None:
         """Evaluate what may be on the front in a batch of scenarios."""
-        self.ledger.witness(seeds(batch))
+        self._begin(batch)
         parts: dict[int, Rows] = {}
-        if case is not None:
+        if case is not None and isinstance(batch, Batch):
             self._list(batch, case, parts)
         for stage in sorted(set(range(len(self.parts))) - set(parts), key=self.fleets.__getitem__):
             before = replace(self.tally)
             try:
-                parts[stage] = self._grow(batch, stage, batch.rows, {}, parts, FEW_ROWS)
+                parts[stage] = self._grow(batch, stage, batch.rows, {}, parts, self.few)
                 batch.narrow(stage, parts[stage])
             except NotComposedError:  # it is grown behind the others, whose fleets are known then
                 self.ledger.tally = before
@@ -156,9 +208,9 @@ class Composer:
             if stage in parts:
                 rows = self._join(batch, stage, rows, done, parts)
             else:
-                rows = self._grow(batch, stage, rows, done, parts, MOST_ROWS)
+                rows = self._grow(batch, stage, rows, done, parts, self.most)
             done[stage] = rows
-        self.ledger.settle(rows.index)
+        self._finish(rows.index)
 
     def _list(self, batch: Batch, case: Case, parts: dict[int, Rows]) -> None:
         """Let every stage be one of its shortlisted fleets, as far as the front allows."""
@@ -189,7 +241,7 @@ class Composer:
 
     def _grow(
         self,
-        batch: Batch,
+        batch: Scenarios,
         stage: int,
         rows: Rows,
         done: Container[int],
@@ -216,7 +268,7 @@ class Composer:
 
     def _join(
         self,
-        batch: Batch,
+        batch: Scenarios,
         stage: int,
         rows: Rows,
         done: Container[int],
@@ -237,7 +289,7 @@ class Composer:
         return [stage for stage in range(len(self.parts)) if stage in stages]
 
     def _ways(
-        self, batch: Batch, parts: Mapping[int, Rows], chosen: Container[int]
+        self, batch: Scenarios, parts: Mapping[int, Rows], chosen: Container[int]
     ) -> NDArray[np.object_]:
         """Return in how many ways the stages that are not chosen may be, by scenario."""
         ways = np.full(len(batch.index), 1, dtype=object)
@@ -252,7 +304,7 @@ class Composer:
         return ways
 
     def _judge(
-        self, batch: Batch, rows: Rows, stages: Mapping[int, Ends], weights: NDArray[np.object_]
+        self, batch: Scenarios, rows: Rows, stages: Mapping[int, Any], weights: NDArray[np.object_]
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Return which rows may lead to the front, and the least losses of all.
 
@@ -261,7 +313,7 @@ class Composer:
         loss, violation = batch.judge(rows, stages)
         missed = np.asarray((violation > 0).any(axis=1))
         worse = ~missed
-        worse[worse] = self.ledger.beaten(loss[worse])
+        worse[worse] = self._beaten(loss[worse])
         self.tally.infeasible += _weighed(rows.scenario[missed], weights)
         self.tally.dominated += _weighed(rows.scenario[worse], weights)
         return ~(missed | worse), loss
