@@ -17,8 +17,8 @@ from dse.bounds import Bounds
 from dse.front import beaten
 from dse.problem import Problem
 from dse.search.archive import Archive
-from dse.search.compose import Composer, Scenarios
-from dse.search.partial import Batch, Ends, NotComposedError, Rows, StageParts
+from dse.search.compose import Composer
+from dse.search.partial import Batch, Ends, NotComposedError, Rows, Scenarios, StageParts
 from dse.space import Index
 
 Both = tuple[Ends, Ends]

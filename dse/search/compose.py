@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from dse.bounds import Bounds
 from dse.problem import Problem
 from dse.search.archive import Archive, Progress
 from dse.search.ledger import Ledger, Tally
-from dse.search.partial import Batch, NotComposedError, Rows, stage_parts
+from dse.search.partial import Batch, NotComposedError, Rows, Scenarios, stage_parts
 from dse.search.replace import Replacing
 from dse.search.seeds import promising, seeds
 from dse.search.shortlists import Case
@@ -45,32 +45,6 @@ FEW_ROWS = 200_000
 MOST_ROWS = 1_000_000
 """Partial designs held at once, of one stage alone and in all; a study that needs more is not
 composed."""
-
-
-class Scenarios(Protocol):
-    """Scenarios that are settled together; what bounds a stage is theirs alone to know."""
-
-    @property
-    def index(self) -> Index:
-        """Scenarios as design points (s, d), 0 on the axes of stages."""
-
-    @property
-    def rows(self) -> Rows:
-        """The scenarios as partial designs that choose nothing else."""
-
-    def judge(
-        self, rows: Rows, stages: Mapping[int, Any]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the least losses and violations of partial designs."""
-
-    def exact(self, stage: int, rows: Rows) -> Any:
-        """Return what is known of a stage whose axes are all chosen."""
-
-    def partial(self, stage: int, rows: Rows, chosen: int) -> Any:
-        """Return what is known of a stage of which the first `chosen` axes are chosen."""
-
-    def narrow(self, stage: int, rows: Rows) -> None:
-        """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
 
 
 class Composer:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +83,32 @@ def stage_parts(problem: Problem) -> Iterator[StageParts]:
         rate = stage.designs.bandwidth_bit_per_s
         order = sorted(own, key=lambda k: (k in designs, -rate[designs.get(k, 0)], k))
         yield StageParts(stage, tuple(order), designs)
+
+
+class Scenarios(Protocol):
+    """Scenarios that are settled together; what bounds a stage is theirs alone to know."""
+
+    @property
+    def index(self) -> Index:
+        """Scenarios as design points (s, d), 0 on the axes of stages."""
+
+    @property
+    def rows(self) -> Rows:
+        """The scenarios as partial designs that choose nothing else."""
+
+    def judge(
+        self, rows: Rows, stages: Mapping[int, Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the least losses and violations of partial designs."""
+
+    def exact(self, stage: int, rows: Rows) -> Any:
+        """Return what is known of a stage whose axes are all chosen."""
+
+    def partial(self, stage: int, rows: Rows, chosen: int) -> Any:
+        """Return what is known of a stage of which the first `chosen` axes are chosen."""
+
+    def narrow(self, stage: int, rows: Rows) -> None:
+        """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
 
 
 class Batch:
