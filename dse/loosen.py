@@ -97,7 +97,7 @@ def nearest(problem: Problem, field: Field) -> float | None:
     near = field.tightest(problem)
     if near is None:
         return None
-    for far in _steps(problem, field, near) or _rungs(problem, field, near):
+    for far in _steps(problem, field, near) or rungs(problem, field, near):
         found = _within(problem, field, near, far)
         if found is not None:
             return found
@@ -105,14 +105,9 @@ def nearest(problem: Problem, field: Field) -> float | None:
     return None
 
 
-def any_feasible(problem: Problem) -> bool:
-    """Tell whether any design meets every constraint; stops at the first."""
-    return any(problem.evaluate(block).feasible.any() for block in blocks(problem.sizes, CHUNK))
-
-
-def _rungs(problem: Problem, field: Field, today: float) -> list[float]:
+def rungs(problem: Problem, field: Field, today: float, count: int | None = None) -> list[float]:
     """Return values ever further from today's, more of them where a design costs less."""
-    count = min(max(EVALUATIONS // problem.size, FEWEST), MOST)
+    count = count or min(max(EVALUATIONS // problem.size, FEWEST), MOST)
     factors = 1.0 + np.geomspace(FIRST, FURTHEST, count)
     values = today * factors if field.more else today / factors
     if field.unit.integer:
@@ -159,7 +154,7 @@ def _within(problem: Problem, field: Field, near: float, far: float) -> float | 
         for _ in range(CROSSINGS):
             if not len(index):
                 break
-            found, index, nears = _closest(problem, field, index, missed, nears, target)
+            found, index, nears = closest(problem, field, index, missed, nears, target)
             if found is not None:
                 best = target = found
             missed = problem.evaluate(index, field.columns(nears)).violation > 0
@@ -169,7 +164,7 @@ def _within(problem: Problem, field: Field, near: float, far: float) -> float | 
     return best
 
 
-def _closest(
+def closest(
     problem: Problem,
     field: Field,
     index: Index,
