@@ -150,11 +150,19 @@ def _numbered(texts: Sequence[str], width: int) -> list[str]:
 def catalogue(
     rows: Iterable[Sequence[str]], headers: Sequence[str], *, width: int | None = None
 ) -> str:
-    """Return rows of text as a table; columns after the first wrap when they have to."""
+    """Return rows of text as a table; columns after the first wrap, between words if they fit."""
     table = _table()
+    cells = [tuple(row) for row in rows]
+    columns = list(zip(headers, *cells, strict=True))
+    widest = [max(len(line) for text in columns[0] for line in text.splitlines() or [""])]
+    widest += [
+        max(len(word) for text in column for word in text.split() or [""]) for column in columns[1:]
+    ]
+    fits = sum(widest) + 2 * len(headers) <= (width or _width())
     for position, header in enumerate(headers):
-        table.add_column(Text(header), no_wrap=position == 0, overflow="fold")
-    for row in rows:
+        least = widest[position] if fits else None
+        table.add_column(Text(header), no_wrap=position == 0, overflow="fold", min_width=least)
+    for row in cells:
         table.add_row(*map(Text, row))
     return _plain(table, width or _width())
 
