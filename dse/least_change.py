@@ -18,11 +18,14 @@ from dse.constraint_bounds import Bound
 from dse.errors import TooLargeError
 from dse.expression import Expression
 from dse.feasible import any_design, fixed
-from dse.loosen import MOST, Field, closest, rungs
+from dse.loosen import Field, closest, rungs
 from dse.problem import Constraint, Problem
 
 TOLERANCE = 1e-7
 """A value is the nearest when one nearer by this share admits nothing."""
+
+RUNGS = 24
+"""Values of a field that are tried outwards until one admits a design."""
 
 ANYTHING = 1e300
 """A bound that everything finite meets."""
@@ -53,7 +56,7 @@ def nearest(problem: Problem, field: Field) -> float | None:
     if near is None:
         return None
     with suppress(TooLargeError):
-        for far in rungs(problem, field, near, MOST):
+        for far in rungs(problem, field, near, RUNGS):
             value = admitted(near, far)
             if value is not None:
                 short = _Short(lambda value: field.moved(value, -TOLERANCE), middle)

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import Phase, assume, given, settings
 
 import dse
-from dse import document, feasible, infeasible, repair, search, study
-from dse.errors import InfeasibleError
-from dse.search import SearchSettings, proven
+from dse import constraint_bounds as bounds
+from dse import document, feasible, finished, infeasible, repair, report, result, search, study
+from dse.errors import InfeasibleError, OutputError
+from dse.search import SearchSettings, compose, proven
 from tests.conftest import everything
 from tests.test_repair import studies
 
@@ -47,14 +48,14 @@ def told(found: study.Study, method: str) -> dict[str, Any]:
     return infeasible.tell(found, outcome, 0)[1]
 
 
-@settings(max_examples=8, deadline=None, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=5, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(data=studies())
 def test_composed_and_enumerated_say_the_same(data: dict[str, Any]) -> None:
     found = prepared(data)
-    assume(found.problem.size <= 3_000)
+    assume(found.problem.size <= 500)
     assume(not everything(found.problem).feasible.any())
     every = told(found, "enumerate")
-    with patch.object(proven, "ENOUGH", 0):
+    with patch.object(proven, "ENOUGH", 0), patch.object(compose, "RANDOM", 64):
         composed = told(found, "compose")
     assert composed["conflicts"] == every["conflicts"]
     assert changes(composed) == changes(every)
@@ -145,3 +146,36 @@ objectives: {area: minimise}
     both = feasible.fixed(found.problem, {"interface_latency_cycles": np.full(1, 9.0)})
     fields = {field.column for field in repair._fields(both)}
     assert not any(name.startswith("interface_latency") for name in fields)
+
+
+def test_a_value_that_is_a_rounding_short_is_told_in_few_digits() -> None:
+    assert bounds.candidates(127.9999999e9, "rate_bit_per_s", up=False) == [
+        "128 Gbit/s",
+        "127.99 Gbit/s",
+    ]
+    assert bounds.candidates(127.994e9, "rate_bit_per_s", up=False) == ["127.99 Gbit/s"]
+
+
+def test_a_folder_of_runs_names_one_of_them(tmp_path: Path) -> None:
+    dse.run("studies/settop_116mbps.yaml", out=tmp_path / "runs" / "settop")
+    message = f"{tmp_path / 'runs'} is not the folder of a run: it has no "
+    for read, lacks in ((finished.read, "manifest.json"), (_drawn, "front.csv")):
+        with pytest.raises(OutputError) as caught:
+            read(tmp_path / "runs")
+        expected = f"{message}{lacks}; did you mean {tmp_path / 'runs' / 'settop'}?"
+        assert str(caught.value) == expected
+    with pytest.raises(OutputError, match="nowhere does not exist; name one that"):
+        finished.read(tmp_path / "nowhere")
+
+
+def _drawn(folder: Path) -> None:
+    result.plot(folder, folder)
+
+
+def test_a_table_breaks_no_word_that_fits() -> None:
+    rows = [
+        ("buffer_leakage_w_per_bit", "20 pW/bit", "given: interface.buffer_leakage", "a b " * 9)
+    ]
+    table = report.catalogue(rows, ("quantity", "value", "what it is", "source"), width=80)
+    assert "interface.buffer_leakage" in table
+    assert max(map(len, table.splitlines())) <= 80
