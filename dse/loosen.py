@@ -11,11 +11,13 @@ that cannot beat the best value so far are passed by.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.constraint_bounds import Bound
 from dse.contract import Column
 from dse.fields import Unit
 from dse.problem import Problem
@@ -103,6 +105,45 @@ def nearest(problem: Problem, field: Field) -> float | None:
             return found
         near = far
     return None
+
+
+def bound_values(
+    problem: Problem, named: Mapping[int, Sequence[Bound]]
+) -> dict[tuple[int, int], float]:
+    """Return for bound j of constraint k, under (k, j), the value that admits a design.
+
+    Only a design that misses nothing but constraint k can be admitted by it.
+    """
+    found: dict[tuple[int, int], float] = {}
+    for block in blocks(problem.sizes, CHUNK):
+        violation = problem.evaluate(block).violation
+        missed = violation > 0
+        alone = missed.sum(axis=1) == 1
+        for position, entries in named.items():
+            rows = np.flatnonzero(alone & missed[:, position])
+            if not len(rows) or not entries:
+                continue
+            if len(entries) == 1:  # its quantity decides how much is missed
+                least = violation[rows, position].min()
+                rows = rows[violation[rows, position] == least][:1]
+            columns = problem.describe(block.rows(rows))
+            for number, bound in enumerate(entries):
+                values = bound.quantity.value(columns)[bound.rest.violation(columns) <= 0]
+                best = [*values.tolist(), found.get((position, number), math.nan)]
+                if (value := _nearest_to(bound, best)) is not None:
+                    found[position, number] = value
+    return found
+
+
+def _nearest_to(bound: Bound, values: Sequence[float]) -> float | None:
+    """Return the value nearest to the bound among those on its loose side."""
+    loose = [
+        value
+        for value in values
+        if math.isfinite(value)
+        and ((bound.up and value >= bound.value) or (bound.down and value <= bound.value))
+    ]
+    return min(loose, key=lambda value: abs(value - bound.value), default=None)
 
 
 def rungs(problem: Problem, field: Field, today: float, count: int | None = None) -> list[float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -16,20 +16,19 @@ from typing import Any
 import numpy as np
 
 from dse import constraint_bounds as bounds
-from dse import least_change, search, study, tables, units
+from dse import least_change, loosen, search, study, tables, units
 from dse.constraint_bounds import Bound
 from dse.errors import DseError, TooLargeError
 from dse.feasible import any_design
 from dse.fields import Unit, unit_of
 from dse.graph import arguments
-from dse.loosen import Field, nearest
+from dse.loosen import Field
 from dse.preference import prefer
 from dse.problem import Problem
 from dse.records import neutral
 from dse.scenario import field_path
 from dse.schema import SECTIONS
-from dse.search.exact import CHUNK
-from dse.space import Index, blocks
+from dse.space import Index
 from dse.study import Study
 
 
@@ -115,7 +114,7 @@ def _of_bounds(infeasible: Study, composed: bool) -> Iterator[Repair]:
         first + position: bounds.of(constraint.expression)
         for position, constraint in enumerate(problem.constraints)
     }
-    values = (least_change.bound_values if composed else _bound_values)(problem, named)
+    values = (least_change if composed else loosen).bound_values(problem, named)
     for (position, number), value in sorted(values.items()):
         bound = named[position][number]
         text = problem.constraint_names[position]
@@ -137,49 +136,10 @@ def _bound_texts(bound: Bound, value: float) -> list[str]:
     return bounds.candidates(value, bound.name, up=up, beyond=bound.strict)
 
 
-def _bound_values(
-    problem: Problem, named: Mapping[int, Sequence[Bound]]
-) -> dict[tuple[int, int], float]:
-    """Return for bound j of constraint k, under (k, j), the value that admits a design.
-
-    Only a design that misses nothing but constraint k can be admitted by it.
-    """
-    found: dict[tuple[int, int], float] = {}
-    for block in blocks(problem.sizes, CHUNK):
-        violation = problem.evaluate(block).violation
-        missed = violation > 0
-        alone = missed.sum(axis=1) == 1
-        for position, entries in named.items():
-            rows = np.flatnonzero(alone & missed[:, position])
-            if not len(rows) or not entries:
-                continue
-            if len(entries) == 1:  # its quantity decides how much is missed
-                least = violation[rows, position].min()
-                rows = rows[violation[rows, position] == least][:1]
-            columns = problem.describe(block.rows(rows))
-            for number, bound in enumerate(entries):
-                values = bound.quantity.value(columns)[bound.rest.violation(columns) <= 0]
-                best = [*values.tolist(), found.get((position, number), math.nan)]
-                if (value := _nearest_to(bound, best)) is not None:
-                    found[position, number] = value
-    return found
-
-
-def _nearest_to(bound: Bound, values: Sequence[float]) -> float | None:
-    """Return the value nearest to the bound among those on its loose side."""
-    loose = [
-        value
-        for value in values
-        if math.isfinite(value)
-        and ((bound.up and value >= bound.value) or (bound.down and value <= bound.value))
-    ]
-    return min(loose, key=lambda value: abs(value - bound.value), default=None)
-
-
 def _of_fields(infeasible: Study, composed: bool) -> Iterator[Repair]:
     problem = infeasible.problem
     for field, rules in _fields(problem).items():
-        value = (least_change.nearest if composed else nearest)(problem, field)
+        value = (least_change if composed else loosen).nearest(problem, field)
         if value is not None and (repair := _confirmed(infeasible, field, rules, value)):
             yield repair
 

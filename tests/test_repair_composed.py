@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -179,3 +180,13 @@ def test_a_table_breaks_no_word_that_fits() -> None:
     table = report.catalogue(rows, ("quantity", "value", "what it is", "source"), width=80)
     assert "interface.buffer_leakage" in table
     assert max(map(len, table.splitlines())) <= 80
+
+
+def test_conflicts_are_found_from_no_example_at_all(write: Write) -> None:
+    text = MANY.replace("mixed}", "mixed, designs: [u8, u16]}").replace("<= 9", "<= 2")
+    problem = study.prepare(study.read(write(text))).problem
+    every = search.run(problem, SearchSettings(method="enumerate"))
+    rate = "the throughput reaches workload.rate"
+    assert every.conflicts() == ((rate, "power <= 20 mW"), (rate, "instances <= 2"))
+    forgotten = replace(every, satisfied=frozenset())
+    assert feasible.with_conflicts(problem, forgotten).conflicts() == every.conflicts()
