@@ -14,6 +14,9 @@ from dse.expression import Expression, as_read
 DIGITS = 5
 """Significant digits of a value that is told: rounding moves it by less than 0.01 %."""
 
+NEAR = 1e-6
+"""How far beyond a value, relative to it, a nicer one is tried."""
+
 _UP = (ast.Lt, ast.LtE)
 _DOWN = (ast.Gt, ast.GtE)
 _STRICT = (ast.Lt, ast.Gt)
@@ -126,6 +129,19 @@ def _replaced(tree: ast.expr, old: ast.expr, new: ast.expr) -> ast.expr:
     if isinstance(tree, ast.BoolOp):
         return ast.BoolOp(tree.op, [_replaced(part, old, new) for part in tree.values])
     return tree
+
+
+def candidates(
+    value: float, name: str, *, up: bool, beyond: bool = False, whole: bool = False
+) -> list[str]:
+    """Return texts to try for a value, the nicest first; the last is `written`.
+
+    A value that was found by bisection may be a rounding short of a number with few digits.
+    """
+    safe = written(value, name, up=up, beyond=beyond, whole=whole)
+    other = written(value, name, up=not up, whole=whole)
+    missed = abs(units.parse(other, name) - value)
+    return [other, safe] if other != safe and missed <= NEAR * abs(value) else [safe]
 
 
 def written(value: float, name: str, *, up: bool, beyond: bool = False, whole: bool = False) -> str:

@@ -83,11 +83,35 @@ def read(folder: Path) -> Finished:
         overrides = tuple(manifest["overrides"].items())
         parsed = inputs.restored(document.parse(text, file), manifest.get("inputs", {}), folder)
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
-        raise OutputError(
-            f"{folder} is not the folder of a run ({error}); name one that `dse run` wrote"
-        ) from error
+        raise not_a_run(folder, error) from error
     found = study.override(parsed, overrides)
     return Finished(folder, manifest, found, study.sweep_of(found), rows)
+
+
+def not_a_run(folder: Path, error: Exception) -> OutputError:
+    """Return what to say of a folder that is read as a run and is none, and where one may be."""
+    missing = error.filename if isinstance(error, FileNotFoundError) else None
+    if not folder.exists():
+        reason = "does not exist"
+    elif not folder.is_dir():
+        reason = "is a file; it is not the folder of a run"
+    elif missing:
+        reason = f"is not the folder of a run: it has no {Path(missing).name}"
+    else:
+        reason = f"is not the folder of a run ({error})"
+    inside = _runs_inside(folder)
+    if not inside:
+        return OutputError(f"{folder} {reason}; name one that `dse run` wrote")
+    others = f" ({len(inside) - 1} more are there)" if len(inside) > 1 else ""
+    return OutputError(f"{folder} {reason}; did you mean {inside[0]}{others}?")
+
+
+def _runs_inside(folder: Path) -> list[Path]:
+    """Return the folders of runs in a folder, sorted by name."""
+    try:
+        return sorted(path.parent for path in folder.glob("*/manifest.json"))
+    except OSError:
+        return []
 
 
 def find(problem: Problem, rows: tuple[Row, ...]) -> Index:

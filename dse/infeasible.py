@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from dse import repair, report, search, study, tables, units
+from dse.errors import TooLargeError
+from dse.feasible import with_conflicts
 from dse.search import EXACT_LIMIT, Outcome
 from dse.study import Study
 
@@ -33,10 +36,16 @@ def tell(infeasible: Study, outcome: Outcome, enumerable: int) -> Told:
         if whole.feasible:
             return _overlooked(infeasible, outcome, whole)
         outcome = whole
+    composed = outcome.certificate.way == "composed"
+    if composed:
+        with suppress(TooLargeError):
+            outcome = with_conflicts(problem, outcome)
     conflicts = outcome.conflicts()
     facts: dict[str, Any] = {
         "feasible": 0,
-        "evaluated": outcome.evaluated,
+        "designs": problem.size,
+        "evaluated": outcome.evaluated + (outcome.witnessed if composed else 0),
+        "ruled_out_by_bounds": outcome.certificate.infeasible,
         "exact": outcome.exact,
         "conflicts": [list(conflict) for conflict in conflicts],
     }
@@ -45,12 +54,12 @@ def tell(infeasible: Study, outcome: Outcome, enumerable: int) -> Told:
     names = problem.constraint_names
     missed = dict(zip(names, outcome.nearest_violation.tolist(), strict=True))
     nearest = problem.point_text(outcome.nearest_index)
-    known = outcome.exact and problem.size <= EXACT_LIMIT
-    repairs = repair.repairs(infeasible) if known else ()
+    known = composed or (outcome.exact and problem.size <= EXACT_LIMIT)
+    repairs = repair.repairs(infeasible, composed=composed) if known else ()
     repaired = {rule for found in repairs for rule in found.constraints}
     beyond = [rule for rule in dict.fromkeys(sum(conflicts, ())) if rule not in repaired]
     facts |= {"nearest_design": nearest, "violations": missed}
-    apart = _apart(infeasible, conflicts) if known and not repairs else []
+    apart = _apart(infeasible, conflicts, composed) if known and not repairs else []
     if known:
         facts |= {
             "repairs": [found.plain() for found in repairs],
@@ -69,12 +78,13 @@ def tell(infeasible: Study, outcome: Outcome, enumerable: int) -> Told:
         beyond=beyond if known and not apart else (),
         apart=[(rules, [_words(found) for found in several]) for rules, several in apart],
         evaluated=None if known else outcome.evaluated,
+        ruled_out=problem.size if composed else None,
     )
     return text, facts
 
 
 def _apart(
-    infeasible: Study, conflicts: Sequence[Sequence[str]]
+    infeasible: Study, conflicts: Sequence[Sequence[str]], composed: bool
 ) -> list[tuple[Sequence[str], tuple[repair.Repair, ...]]]:
     """Return the repairs of each conflict with the study's constraints outside it left out."""
     rules = [constraint.text for constraint in infeasible.problem.constraints]
@@ -87,7 +97,7 @@ def _apart(
             replace(entry, path=f"constraints.{kept[int(entry.path.rpartition('.')[2])]}")
             if entry.is_constraint
             else entry
-            for entry in repair.repairs(alone)
+            for entry in repair.repairs(alone, composed=composed)
         )
         if several:
             found.append((conflict, several))

@@ -11,11 +11,13 @@ that cannot beat the best value so far are passed by.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.constraint_bounds import Bound
 from dse.contract import Column
 from dse.fields import Unit
 from dse.problem import Problem
@@ -97,7 +99,7 @@ def nearest(problem: Problem, field: Field) -> float | None:
     near = field.tightest(problem)
     if near is None:
         return None
-    for far in _steps(problem, field, near) or _rungs(problem, field, near):
+    for far in _steps(problem, field, near) or rungs(problem, field, near):
         found = _within(problem, field, near, far)
         if found is not None:
             return found
@@ -105,14 +107,48 @@ def nearest(problem: Problem, field: Field) -> float | None:
     return None
 
 
-def any_feasible(problem: Problem) -> bool:
-    """Tell whether any design meets every constraint; stops at the first."""
-    return any(problem.evaluate(block).feasible.any() for block in blocks(problem.sizes, CHUNK))
+def bound_values(
+    problem: Problem, named: Mapping[int, Sequence[Bound]]
+) -> dict[tuple[int, int], float]:
+    """Return for bound j of constraint k, under (k, j), the value that admits a design.
+
+    Only a design that misses nothing but constraint k can be admitted by it.
+    """
+    found: dict[tuple[int, int], float] = {}
+    for block in blocks(problem.sizes, CHUNK):
+        violation = problem.evaluate(block).violation
+        missed = violation > 0
+        alone = missed.sum(axis=1) == 1
+        for position, entries in named.items():
+            rows = np.flatnonzero(alone & missed[:, position])
+            if not len(rows) or not entries:
+                continue
+            if len(entries) == 1:  # its quantity decides how much is missed
+                least = violation[rows, position].min()
+                rows = rows[violation[rows, position] == least][:1]
+            columns = problem.describe(block.rows(rows))
+            for number, bound in enumerate(entries):
+                values = bound.quantity.value(columns)[bound.rest.violation(columns) <= 0]
+                best = [*values.tolist(), found.get((position, number), math.nan)]
+                if (value := _nearest_to(bound, best)) is not None:
+                    found[position, number] = value
+    return found
 
 
-def _rungs(problem: Problem, field: Field, today: float) -> list[float]:
+def _nearest_to(bound: Bound, values: Sequence[float]) -> float | None:
+    """Return the value nearest to the bound among those on its loose side."""
+    loose = [
+        value
+        for value in values
+        if math.isfinite(value)
+        and ((bound.up and value >= bound.value) or (bound.down and value <= bound.value))
+    ]
+    return min(loose, key=lambda value: abs(value - bound.value), default=None)
+
+
+def rungs(problem: Problem, field: Field, today: float, count: int | None = None) -> list[float]:
     """Return values ever further from today's, more of them where a design costs less."""
-    count = min(max(EVALUATIONS // problem.size, FEWEST), MOST)
+    count = count or min(max(EVALUATIONS // problem.size, FEWEST), MOST)
     factors = 1.0 + np.geomspace(FIRST, FURTHEST, count)
     values = today * factors if field.more else today / factors
     if field.unit.integer:
@@ -159,7 +195,7 @@ def _within(problem: Problem, field: Field, near: float, far: float) -> float | 
         for _ in range(CROSSINGS):
             if not len(index):
                 break
-            found, index, nears = _closest(problem, field, index, missed, nears, target)
+            found, index, nears = closest(problem, field, index, missed, nears, target)
             if found is not None:
                 best = target = found
             missed = problem.evaluate(index, field.columns(nears)).violation > 0
@@ -169,7 +205,7 @@ def _within(problem: Problem, field: Field, near: float, far: float) -> float | 
     return best
 
 
-def _closest(
+def closest(
     problem: Problem,
     field: Field,
     index: Index,

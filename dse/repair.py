@@ -1,32 +1,34 @@
 """What would make an infeasible study feasible: the least change of each bound and field.
 
-Found over the whole space, in blocks.  Every repair that is told has been tried: the study with
-that one change has the design that is named.
+Found over the whole space, in blocks, or by composed searches.  Every repair that is told has
+been tried: the study with that one change has the design that is named.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dse import constraint_bounds as bounds
-from dse import search, study, tables, units
+from dse import least_change, loosen, search, study, tables, units
 from dse.constraint_bounds import Bound
-from dse.errors import DseError
-from dse.fields import unit_of
+from dse.errors import DseError, TooLargeError
+from dse.feasible import any_design
+from dse.fields import Unit, unit_of
 from dse.graph import arguments
-from dse.loosen import Field, any_feasible, nearest
+from dse.loosen import Field
 from dse.preference import prefer
 from dse.problem import Problem
+from dse.records import neutral
 from dse.scenario import field_path
 from dse.schema import SECTIONS
-from dse.search.exact import CHUNK
-from dse.space import Index, blocks
+from dse.space import Index
 from dse.study import Study
 
 
@@ -96,81 +98,48 @@ SHORT = 1e-3
 """How far short of a repair it is told what is still missed."""
 
 
-def repairs(infeasible: Study) -> tuple[Repair, ...]:
-    """Return the repairs of a study that no design meets, the least relative change first."""
-    found = [*_of_fields(infeasible), *_of_bounds(infeasible)]
+def repairs(infeasible: Study, *, composed: bool = False) -> tuple[Repair, ...]:
+    """Return the repairs of a study that no design meets, the least relative change first.
+
+    `composed`: found by composed searches, not by trying every design.
+    """
+    found = [*_of_fields(infeasible, composed), *_of_bounds(infeasible, composed)]
     return tuple(sorted(found, key=lambda repair: (repair.relative, repair.path)))
 
 
-def _of_bounds(infeasible: Study) -> Iterator[Repair]:
+def _of_bounds(infeasible: Study, composed: bool) -> Iterator[Repair]:
     problem = infeasible.problem
     first = len(problem.constraint_names) - len(problem.constraints)
     named = {
         first + position: bounds.of(constraint.expression)
         for position, constraint in enumerate(problem.constraints)
     }
-    for (position, number), value in sorted(_bound_values(problem, named).items()):
+    values = (least_change if composed else loosen).bound_values(problem, named)
+    for (position, number), value in sorted(values.items()):
         bound = named[position][number]
         text = problem.constraint_names[position]
-        up = value > bound.value
-        shown = _bound_text(bound, value, up=up)
-        written = bound.text(shown)
         path = f"constraints.{position - first}"
-        solved = _solved(infeasible, path, _as_yaml(written))
-        if solved is not None:
-            told = units.parse(shown, bound.name)
-            yield _repair(solved, (text,), path, written, bound.name, bound.value, told, (text,))
+        for shown in _bound_texts(bound, value):
+            written = bound.text(shown)
+            solved = _solved(infeasible, path, _as_yaml(written))
+            if solved is not None:
+                told = units.parse(shown, bound.name)
+                today = bound.value
+                yield _repair(solved, (text,), path, written, bound.name, today, told, (text,))
+                break
 
 
-def _bound_text(bound: Bound, value: float, *, up: bool) -> str:
+def _bound_texts(bound: Bound, value: float) -> list[str]:
     if bound.up and bound.down:
-        return units.exact(value, bound.name)
-    return bounds.written(value, bound.name, up=up, beyond=bound.strict)
+        return [units.exact(value, bound.name)]
+    up = value > bound.value
+    return bounds.candidates(value, bound.name, up=up, beyond=bound.strict)
 
 
-def _bound_values(
-    problem: Problem, named: dict[int, tuple[Bound, ...]]
-) -> dict[tuple[int, int], float]:
-    """Return for bound j of constraint k, under (k, j), the value that admits a design.
-
-    Only a design that misses nothing but constraint k can be admitted by it.
-    """
-    found: dict[tuple[int, int], float] = {}
-    for block in blocks(problem.sizes, CHUNK):
-        violation = problem.evaluate(block).violation
-        missed = violation > 0
-        alone = missed.sum(axis=1) == 1
-        for position, entries in named.items():
-            rows = np.flatnonzero(alone & missed[:, position])
-            if not len(rows) or not entries:
-                continue
-            if len(entries) == 1:  # its quantity decides how much is missed
-                least = violation[rows, position].min()
-                rows = rows[violation[rows, position] == least][:1]
-            columns = problem.describe(block.rows(rows))
-            for number, bound in enumerate(entries):
-                values = bound.quantity.value(columns)[bound.rest.violation(columns) <= 0]
-                best = [*values.tolist(), found.get((position, number), math.nan)]
-                if (value := _nearest_to(bound, best)) is not None:
-                    found[position, number] = value
-    return found
-
-
-def _nearest_to(bound: Bound, values: Sequence[float]) -> float | None:
-    """Return the value nearest to the bound among those on its loose side."""
-    loose = [
-        value
-        for value in values
-        if math.isfinite(value)
-        and ((bound.up and value >= bound.value) or (bound.down and value <= bound.value))
-    ]
-    return min(loose, key=lambda value: abs(value - bound.value), default=None)
-
-
-def _of_fields(infeasible: Study) -> Iterator[Repair]:
+def _of_fields(infeasible: Study, composed: bool) -> Iterator[Repair]:
     problem = infeasible.problem
     for field, rules in _fields(problem).items():
-        value = nearest(problem, field)
+        value = (least_change if composed else loosen).nearest(problem, field)
         if value is not None and (repair := _confirmed(infeasible, field, rules, value)):
             yield repair
 
@@ -191,10 +160,22 @@ def _fields(problem: Problem) -> dict[Field, tuple[str, ...]]:
             section, _, name = field_path(column).partition(".")
             model = SECTIONS.get(section)
             unit = unit_of(model, name) if model and name in model.model_fields else None
-            if unit is not None and column in unit.columns and column in used:
+            if unit is not None and column in used and _alone(problem, unit, column):
                 field = Field(f"{section}.{name}", column, unit, more)
                 found[field] = (*found.get(field, ()), requirement.rule)
     return found
+
+
+def _alone(problem: Problem, unit: Unit, column: str) -> bool:
+    """Tell whether a column is all that sets its field: not, say, also a latency per byte."""
+    plain = neutral(unit)
+    given = [problem.space.constants, *(axis.columns for axis in problem.space.axes)]
+    return column in unit.columns and not any(
+        np.any(columns[name] != plain[name])
+        for columns in given
+        for name in plain.keys() & columns
+        if name != column
+    )
 
 
 def _confirmed(
@@ -204,16 +185,13 @@ def _confirmed(
 
     A demanded rate also sets how many instances are tried, so the study may need a little more.
     """
-    solved = _solved(infeasible, field.path, _field_text(field, value))
-    if solved is None:
+    found = _first_solved(infeasible, field, value)
+    if found is None:
         further = _further(infeasible, field, value)
-        if further is None:
+        found = None if further is None else _first_solved(infeasible, field, further)
+        if found is None:
             return None
-        value = further
-        solved = _solved(infeasible, field.path, _field_text(field, value))
-        if solved is None:
-            return None
-    text = _field_text(field, value)
+    text, solved = found
     told = units.parse(text, field.column)
     repaired, index = solved
     short = field.columns(field.moved(told, -SHORT))
@@ -224,8 +202,19 @@ def _confirmed(
     return _repair(solved, rules, field.path, text, field.column, today, told, left)
 
 
-def _field_text(field: Field, value: float) -> str:
-    return bounds.written(value, field.column, up=field.more, whole=field.unit.integer)
+def _first_solved(
+    infeasible: Study, field: Field, value: float
+) -> tuple[str, tuple[Study, Index]] | None:
+    """Return the shortest text of a value that admits a design, and what it admits."""
+    for text in _field_texts(field, value):
+        solved = _solved(infeasible, field.path, text)
+        if solved is not None:
+            return text, solved
+    return None
+
+
+def _field_texts(field: Field, value: float) -> list[str]:
+    return bounds.candidates(value, field.column, up=field.more, whole=field.unit.integer)
 
 
 def _further(infeasible: Study, field: Field, value: float) -> float | None:
@@ -251,8 +240,10 @@ def _further(infeasible: Study, field: Field, value: float) -> float | None:
 
 
 def _has_design(infeasible: Study, field: Field, value: float) -> bool:
-    changed = _changed(infeasible, field.path, _field_text(field, value))
-    return changed is not None and any_feasible(changed.problem)
+    changed = _changed(infeasible, field.path, _field_texts(field, value)[-1])
+    with suppress(TooLargeError):
+        return changed is not None and any_design(changed.problem) is not None
+    return False
 
 
 def _changed(infeasible: Study, path: str, text: str) -> Study | None:
@@ -268,7 +259,10 @@ def _solved(infeasible: Study, path: str, text: str) -> tuple[Study, Index] | No
     changed = _changed(infeasible, path, text)
     if changed is None:
         return None
-    outcome = search.run(changed.problem, search.SearchSettings(method="exact"))
+    try:
+        outcome = search.run(changed.problem, search.SearchSettings(method="exact"))
+    except TooLargeError:
+        return None
     if not outcome.feasible:
         return None
     order = prefer(changed.problem).order(changed.problem, outcome.front_index)

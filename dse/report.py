@@ -86,6 +86,7 @@ def infeasible(
     beyond: Sequence[str] = (),
     apart: Sequence[tuple[Sequence[str], Sequence[str]]] = (),
     evaluated: int | None = None,
+    ruled_out: int | None = None,
     width: int | None = None,
 ) -> str:
     """Return why no design is feasible, what would admit one, and how far the nearest one is.
@@ -108,9 +109,14 @@ def infeasible(
         Where no one change helps: conflicts, and what repairs each with the others left out.
     evaluated
         Number of designs evaluated when that is not every design.
+    ruled_out
+        Number of designs when bounds prove that none of them is feasible.
     """
     width = width or _width()
     lines = ["no feasible design"]
+    if ruled_out is not None:
+        number = f"{ruled_out:,}" if ruled_out < 1e15 else f"{ruled_out:.3g}"
+        lines = [f"no feasible design: bounds rule out all {number}"]
     if evaluated is not None:
         lines = [f"no feasible design among the {evaluated:,} evaluated"]
     for conflict in conflicts:
@@ -127,7 +133,8 @@ def infeasible(
         lines += [_hanging("of", " and ".join(conflict), width), *_numbered(changes, width)]
     for rule in beyond:
         lines.append(_hanging("no change of its own repairs", rule, width))
-    lines.append(_hanging("nearest design", nearest, width))
+    label = "nearest design" if ruled_out is None else "nearest design of those tried"
+    lines.append(_hanging(label, nearest, width))
     missed = {name: by for name, by in misses.items() if not by <= 0}
     rows = [(f"  {name}", _miss(by)) for name, by in missed.items()]
     return "\n".join([*lines, *([_plain(_grid(rows), width)] if rows else [])])
@@ -143,11 +150,19 @@ def _numbered(texts: Sequence[str], width: int) -> list[str]:
 def catalogue(
     rows: Iterable[Sequence[str]], headers: Sequence[str], *, width: int | None = None
 ) -> str:
-    """Return rows of text as a table; columns after the first wrap when they have to."""
+    """Return rows of text as a table; columns after the first wrap, between words if they fit."""
     table = _table()
+    cells = [tuple(row) for row in rows]
+    columns = list(zip(headers, *cells, strict=True))
+    widest = [max(len(line) for text in columns[0] for line in text.splitlines() or [""])]
+    widest += [
+        max(len(word) for text in column for word in text.split() or [""]) for column in columns[1:]
+    ]
+    fits = sum(widest) + 2 * len(headers) <= (width or _width())
     for position, header in enumerate(headers):
-        table.add_column(Text(header), no_wrap=position == 0, overflow="fold")
-    for row in rows:
+        least = widest[position] if fits else None
+        table.add_column(Text(header), no_wrap=position == 0, overflow="fold", min_width=least)
+    for row in cells:
         table.add_row(*map(Text, row))
     return _plain(table, width or _width())
 

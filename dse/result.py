@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dse import inputs, plots, report, tables, units
+from dse import finished, inputs, plots, report, tables, units
 from dse.errors import OutputError
 from dse.folder import new_folder
 from dse.inputs import Input
@@ -287,9 +287,7 @@ def plot(run: Path, folder: Path) -> tuple[Path, ...]:
         manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
         view = _drawn(front, evaluations, manifest, manifest["picture"])
     except (OSError, ValueError, KeyError) as error:
-        raise OutputError(
-            f"{run} is not the folder of a run ({error}); name one that `dse run` wrote"
-        ) from error
+        raise finished.not_a_run(run, error) from error
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as fresh:

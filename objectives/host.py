@@ -115,7 +115,11 @@ requirements = (
         falls_with=("interface_host_cores",),
         quantity="host_cores",
         at_most="interface_host_cores",
-        relaxed_by_less=("workload_rate_bit_per_s",),
+        relaxed_by_less=(
+            "workload_rate_bit_per_s",
+            "interface_overhead_cycles",
+            "interface_overhead_s",
+        ),
         relaxed_by_more=("interface_host_cores", "workload_granularity_byte"),
     ),
 )

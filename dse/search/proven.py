@@ -51,14 +51,11 @@ def solve(
     if method == "exact" and small:
         return enumerated(problem, progress, f"no more than {ENOUGH:,} designs".replace(",", " "))
     try:
-        found = _compose(problem, progress, "as asked" if method == "compose" else LARGE)
+        return _compose(problem, progress, "as asked" if method == "compose" else LARGE)
     except NotComposedError as error:
         if method == "compose":
             raise TooLargeError(_refusal(problem, error)) from None
         return _fall_back(problem, progress, error, budget=budget, limit=limit)
-    if found.feasible or problem.size > limit:
-        return found
-    return enumerated(problem, progress, "nothing is feasible, and every design may say why")
 
 
 def _fall_back(
