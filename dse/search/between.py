@@ -18,7 +18,15 @@ from dse.front import beaten
 from dse.problem import Problem
 from dse.search.archive import Archive
 from dse.search.compose import Composer
-from dse.search.partial import Batch, Ends, NotComposedError, Rows, Scenarios, StageParts
+from dse.search.partial import (
+    Batch,
+    Ends,
+    NotComposedError,
+    Rows,
+    Scenarios,
+    StageParts,
+    TooMuchWorkError,
+)
 from dse.space import Index
 
 Both = tuple[Ends, Ends]
@@ -131,7 +139,7 @@ def may_beat(
     composer = Between(ends, worst, column, most)
     try:
         composer.compose()
-    except (NotComposedError, _EnoughError):
+    except (NotComposedError, TooMuchWorkError, _EnoughError):
         return None
     empty = np.empty((0, len(ends[0].sizes)), dtype=np.int64)
     return np.concatenate([empty, *composer.found])

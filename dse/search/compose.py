@@ -23,7 +23,14 @@ from dse.bounds import Bounds
 from dse.problem import Problem
 from dse.search.archive import Archive, Progress
 from dse.search.ledger import Ledger, Tally
-from dse.search.partial import Batch, NotComposedError, Rows, Scenarios, stage_parts
+from dse.search.partial import (
+    Batch,
+    NotComposedError,
+    Rows,
+    Scenarios,
+    TooMuchWorkError,
+    stage_parts,
+)
 from dse.search.replace import Replacing
 from dse.search.seeds import promising, seeds
 from dse.search.shortlists import Case
@@ -47,6 +54,10 @@ MOST_ROWS = 1_000_000
 composed."""
 
 
+MOST_JUDGED = 40_000_000
+"""Partial designs bounded in all, some minutes' work; a study that needs more is not composed."""
+
+
 class Composer:
     """Composes the front of a problem."""
 
@@ -64,6 +75,7 @@ class Composer:
         self.outer = [place for place in range(len(problem.sizes)) if place not in chosen]
         self.fleets = [math.prod(problem.sizes[k] for k in part.places) for part in self.parts]
         self._progress = progress
+        self._judged = 0
 
     @property
     def tally(self) -> Tally:
@@ -284,6 +296,13 @@ class Composer:
 
         `weights` says how many designs a row stands for, by scenario.
         """
+        self._judged += len(rows)
+        if self._judged > MOST_JUDGED:
+            raise TooMuchWorkError(
+                f"composition would bound more than {MOST_JUDGED:,} partial designs".replace(
+                    ",", " "
+                )
+            )
         loss, violation = batch.judge(rows, stages)
         missed = np.asarray((violation > 0).any(axis=1))
         worse = ~missed

@@ -10,7 +10,7 @@ from dse.search import exact
 from dse.search.archive import Archive, Problem, Progress
 from dse.search.compose import Composer
 from dse.search.outcome import Certificate, Outcome
-from dse.search.partial import NotComposedError
+from dse.search.partial import NotComposedError, TooMuchWorkError
 from dse.space import product_text
 
 ENOUGH = 100_000
@@ -52,7 +52,7 @@ def solve(
         return enumerated(problem, progress, f"no more than {ENOUGH:,} designs".replace(",", " "))
     try:
         return _compose(problem, progress, "as asked" if method == "compose" else LARGE)
-    except NotComposedError as error:
+    except (NotComposedError, TooMuchWorkError) as error:
         if method == "compose":
             raise TooLargeError(_refusal(problem, error)) from None
         return _fall_back(problem, progress, error, budget=budget, limit=limit)
@@ -61,7 +61,7 @@ def solve(
 def _fall_back(
     problem: Problem,
     progress: Progress | None,
-    error: NotComposedError,
+    error: TooLargeError,
     *,
     budget: int | None,
     limit: int,
@@ -73,7 +73,7 @@ def _fall_back(
     return enumerated(problem, progress, str(error))
 
 
-def _refusal(problem: Problem, error: NotComposedError) -> str:
+def _refusal(problem: Problem, error: TooLargeError) -> str:
     return (
         f"{error}, and {product_text(problem.sizes)} designs are too many to enumerate; give axes "
         f"fewer values, add constraints, or search with another method, for instance nsga2"

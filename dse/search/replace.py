@@ -17,9 +17,10 @@ MANY_FLEETS = 20_000_000
 FEW_FLEETS = 50_000
 """Fleets of all stages together: more are not compared, fewer always."""
 
+SOME_FLEETS = 1_000_000
 MANY_SCENARIOS = 16
 MANY_STAGES = 3
-"""In between, comparing pays for as many scenarios or stages as this."""
+"""In between, comparing pays for so many stages, and up to `SOME_FLEETS` for so many scenarios."""
 
 MOST_DESIGNS = 100_000
 """Designs of shortlisted fleets in one scenario."""
@@ -42,7 +43,8 @@ class Replacing:
         """Tell whether comparing fleets is likely to pay."""
         count = sum(fleets)
         if FEW_FLEETS < count <= MANY_FLEETS:
-            return len(fleets) >= MANY_STAGES or scenarios >= MANY_SCENARIOS
+            several = scenarios >= MANY_SCENARIOS and count <= SOME_FLEETS
+            return len(fleets) >= MANY_STAGES or several
         return count <= FEW_FLEETS
 
     def settle(self, scenarios: Index, each: int) -> Index:

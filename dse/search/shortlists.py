@@ -33,6 +33,9 @@ from dse.space import Index
 MOST_EQUALS = 200_000
 """Designs that may be worth the same as those on a front."""
 
+MOST_LOOKED = 50_000_000
+"""Fleets that are looked at one by one, over all scenarios that do not share them."""
+
 STEPS = 24
 """Halvings of a trait's range when looking for where the losses begin to differ."""
 
@@ -234,6 +237,9 @@ def cases(
     ]
     shared.append(np.broadcast_to(bounds.floor(columns, {}), (len(scenarios),)))
     keys, which = np.unique(np.stack(shared, axis=1), axis=0, return_inverse=True)
+    sizes = bounds.problem.sizes
+    if len(keys) * sum(math.prod(sizes[k] for k in part.places) for part in parts) > MOST_LOOKED:
+        return
     for group, key in enumerate(keys):
         rows = np.flatnonzero(which.reshape(-1) == group)
         point, floor = scenarios[rows[0]], float(key[-1])
