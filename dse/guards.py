@@ -67,11 +67,11 @@ def _grow_with_instances(problem: Problem, index: Index) -> None:
     """Add one instance of each design in turn; what depends on it has to grow."""
     growing = {q.name for q in problem.quantities if q.grows_with_instances}
     steps = [step for step in problem.graph.steps if step.name in growing]
-    before = problem.terms(index)
+    before = problem.columns(index, growing)
     given = problem.space.columns(index)
     for stage in problem.stages if steps else ():
         for changed in stage.one_more(given):
-            after = problem.terms(index, changed)
+            after = problem.columns(index, growing, changed)
             for step in steps:
                 values = np.broadcast_to(after[step.name], (len(index),))
                 wrong = ~(values > before[step.name]) & _must_grow(step, before, after)
