@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from benchmarks.timing import cpu_seconds, table
-from objectives.logca import LogCA
+from dse.objectives.logca.model import LogCA
 
 DEVICES = 1_000_000
 LOOPED = 5_000

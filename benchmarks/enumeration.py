@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.timing import cpu_seconds, table
-from dse import study
-from dse.problem import Problem
-from dse.search import Archive, Outcome, exact
-from dse.space import blocks
+from dse.model.problem import Problem
+from dse.model.space import blocks
+from dse.search import Archive, Outcome
+from dse.search.exact import enumeration
+from dse.study import study
 
 HERE = Path(__file__).parent
 STUDY = HERE / "fine_grid.yaml"
@@ -31,18 +32,18 @@ Way = Callable[[Archive], None]
 
 def gathered(archive: Archive) -> None:
     """Evaluate a space in rows of its index."""
-    for block in blocks(archive.problem.sizes, exact.CHUNK):
+    for block in blocks(archive.problem.sizes, enumeration.CHUNK):
         archive.evaluate_new(block.rows(np.arange(len(block))))
 
 
 def broadcast(archive: Archive) -> None:
     """Evaluate a space in blocks."""
-    exact.enumerate_all(archive, whole=archive.problem.size)
+    enumeration.enumerate_all(archive, whole=archive.problem.size)
 
 
 def bounded(archive: Archive) -> None:
     """Rule out what bounds can, and evaluate the rest."""
-    exact.enumerate_all(archive, whole=0)
+    enumeration.enumerate_all(archive, whole=0)
 
 
 WAYS = (gathered, broadcast, bounded)
@@ -79,7 +80,7 @@ def rates(path: Path) -> tuple[str, ...]:
 def growth(most: int, points: int) -> tuple[str, ...]:
     """Return size, seconds, rate and peak memory of one large space, in a process of its own."""
     run = [sys.executable, "-m", "benchmarks.enumeration", str(most), str(points)]
-    done = subprocess.run(run, capture_output=True, text=True, check=True, cwd=HERE.parent)  # noqa: S603
+    done = subprocess.run(run, capture_output=True, text=True, check=True, cwd=HERE.parent)
     return tuple(done.stdout.split())
 
 

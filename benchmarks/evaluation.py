@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.timing import cpu_seconds, table
-from dse import study
-from dse.problem import Problem
+from dse.model.problem import Problem
+from dse.study import study
 
 STUDIES = Path(__file__).parent.parent / "studies"
 COLUMNS = 100_000

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import cpu_seconds, table
-from dse.front import nondominated
+from dse.model.front import nondominated
 
 ROWS = (1_000_000, 10_000_000)
 

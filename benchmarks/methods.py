@@ -13,10 +13,11 @@ import numpy as np
 
 from benchmarks.plot import over_time
 from benchmarks.timing import REPETITIONS, table
-from dse import search, study
-from dse.front import hypervolume, nondominated, reference_point
-from dse.problem import Problem
+from dse import search
+from dse.model.front import hypervolume, nondominated, reference_point
+from dse.model.problem import Problem
 from dse.search import SearchSettings
+from dse.study import study
 
 ROOT = Path(__file__).parent.parent
 STUDIES: Mapping[str, Sequence[tuple[str, str]]] = {

@@ -5,7 +5,7 @@
     python -m benchmarks.snapshot compare BEFORE AFTER [--renamed told=tracked ...]
 
 A snapshot holds, for each command of `COMMANDS`, its exit status and what it prints as JSON, and
-the front of each run.  Comparing prints every value that differs, and ends with status 1 if any does.
+the front of each run.  Comparing prints every value that differs; its status is 1 if any does.
 """
 
 from __future__ import annotations
@@ -27,7 +27,15 @@ COMMANDS = {
     "samples": ["answer", "{study}", "--samples", "200", "--no-flips", "--json"],
     "sensitivity": ["sensitivity", "{study}", "--json"],
     "verify": ["verify", "{run}", "--trials", "20000", "--json"],
-    "too_fast": ["run", "{study}", "--set", "workload.rate=1e6 Gbit/s", "--out", "{run}_", "--json"],
+    "too_fast": [
+        "run",
+        "{study}",
+        "--set",
+        "workload.rate=1e6 Gbit/s",
+        "--out",
+        "{run}_",
+        "--json",
+    ],
     "misspelt": ["check", "{study}", "--set", "workload.speed=1 Gbit/s"],
 }
 """What is asked of each study, besides to run it."""

@@ -42,7 +42,7 @@ def read(table: str) -> tuple[tuple[str, ...], Mapping[str, Column]]:
         Names, and read-only columns of shape (n,) in SI under their SI name: ``area_um2``
         becomes ``area_m2``.  A cell without a figure is NaN.
     """
-    text = (files("cores") / "tables" / table).read_text(encoding="utf-8")
+    text = (files("dse.cores") / "tables" / table).read_text(encoding="utf-8")
     rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
     columns = {}
     for written in list(rows[0])[1:]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cores._table import PAPER, leakage_share, metrics, outside, read, residuals
 from dse.contract import Column, Core, CoreMetrics, Model, Parameter
+from dse.cores._table import PAPER, leakage_share, metrics, outside, read, residuals
 
 _PAYLOAD_BIT = 4096.0
 _CYCLES_PER_TASK = 4.0

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cores._table import PAPER, leakage_share, metrics, outside, read, residuals
 from dse.contract import Column, Core, CoreMetrics, Model, Parameter
+from dse.cores._table import PAPER, leakage_share, metrics, outside, read, residuals
 
 _BIT_PER_BYTE = 8.0
 _CELL_BIT = 32.0

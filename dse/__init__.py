@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dse.answers import Answer, SweepAnswer
-    from dse.result import Result
+    from dse.answers.answers import Answer, SweepAnswer
+    from dse.runs.result import Result
 
 __all__ = ["answer", "run"]
 
@@ -52,9 +52,9 @@ def run(
         When no design meets every constraint.
     """
     # imported here so that `import dse` and `dse --help` stay cheap
-    from dse import runner
-    from dse.result import Result
-    from dse.study import read
+    from dse.runs import runner
+    from dse.runs.result import Result
+    from dse.study.study import read
 
     pairs = [(name, str(value)) for name, value in (overrides or {}).items()]
     document = read(study, pairs)
@@ -109,7 +109,8 @@ def answer(
     dse.errors.DseError
         When what was asked makes no sense; `InfeasibleError` when no design fits.
     """
-    from dse import answers, sampling
+    from dse.answers import answers
+    from dse.uncertainty import sampling
 
     pairs = [(name, str(value)) for name, value in (overrides or {}).items()]
     shares = [f"{path}={value}" for path, value in (uncertainty or {}).items()]

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 import dse
-from dse import study
-from dse.problem import Evaluation, Problem
-from dse.runner import Options, Run, run
+from dse.model.problem import Evaluation, Problem
+from dse.runs.runner import Options, Run, run
+from dse.study import study
 
 ROOT = Path(__file__).parent.parent
 STUDIES = ROOT / "studies"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from dse.cli import (
+from dse.cli import (  # each adds its commands
     asking,
     catalogue,
     comparing,
@@ -14,7 +14,7 @@ from dse.cli import (
     proving,
     studies,
     sweeping,
-)  # each adds its commands
+)
 from dse.cli.app import app, write_in_any_encoding
 from dse.errors import DseError
 

@@ -46,7 +46,8 @@ def answer(
     json: AsJson = False,
 ) -> None:
     """Answer a study: which design, why, what limits it, what any other choice would cost."""
-    from dse import answers, sampling
+    from dse.answers import answers
+    from dse.uncertainty import sampling
 
     sampled = sampling.asked(samples, uncertainty or [], seed)
     answers.command(study, rate, prefer, set_ or [], sampled, flips=flips, as_json=json)
@@ -71,6 +72,6 @@ def sensitivity(
     json: AsJson = False,
 ) -> None:
     """Say which assumptions move the objectives of the recommended design, and how much."""
-    from dse import sensitivity_text
+    from dse.uncertainty import sensitivity_text
 
     sensitivity_text.command(study, method, range_, samples, seed, prefer, set_ or [], as_json=json)

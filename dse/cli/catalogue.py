@@ -20,7 +20,7 @@ def list_(
     ] = None,
 ) -> None:
     """List what a study can name, with sources; also the records in ./records."""
-    from dse import inventory
+    from dse.installation import inventory
 
     inventory.list_(kind)
 
@@ -30,7 +30,7 @@ def show(
     name: Annotated[str, typer.Argument(help="A name that `dse list` shows, or a record file.")],
 ) -> None:
     """Show one core, interface, kernel, platform, objective or method in full."""
-    from dse import inventory
+    from dse.installation import inventory
 
     inventory.show(name)
 
@@ -44,7 +44,7 @@ def figure(
     ] = None,
 ) -> None:
     """Draw a figure of one of the source papers again, from our models."""
-    from dse import figures
+    from dse.reproduction import figures
 
     figures.figure(name, out, gallery)
 
@@ -61,7 +61,7 @@ def reproduce(
     json: AsJson = False,
 ) -> None:
     """Check each number and statement of the papers against our models."""
-    from dse import reproduce
+    from dse.reproduction import reproduce
 
     reproduce.command(paper or [], as_json=json, out=out)
 
@@ -69,6 +69,6 @@ def reproduce(
 @app.command()
 def schema() -> None:
     """Print the JSON Schema of a study, for editors."""
-    from dse import commands
+    from dse.cli import commands
 
     commands.schema()

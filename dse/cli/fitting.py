@@ -56,9 +56,9 @@ def core(
     json: AsJson = False,
 ) -> None:
     """Fit laws of area, power and rate over one or two parameters to a table of designs."""
-    from dse import fitting
+    from dse.cli import fit_files
 
-    fitting.core(table, out, over or [], form or [], set_ or [], force=force, as_json=json)
+    fit_files.core(table, out, over or [], form or [], set_ or [], force=force, as_json=json)
 
 
 @fit.command()
@@ -77,6 +77,6 @@ def platform(
     json: AsJson = False,
 ) -> None:
     """Fit the energy roofline of a platform to measured runs."""
-    from dse import fitting
+    from dse.cli import fit_files
 
-    fitting.platform(data, out, precision, force=force, as_json=json)
+    fit_files.platform(data, out, precision, force=force, as_json=json)

@@ -33,7 +33,7 @@ def core(
     out: Out = None,
 ) -> None:
     """Write a package with a core: record, test, study; installs and passes as it is."""
-    from dse import scaffold
+    from dse.installation import scaffold
 
     _tell_package(scaffold.new_core(name, out))
 
@@ -44,7 +44,7 @@ def objective(
     out: Out = None,
 ) -> None:
     """Write a package with an objective: record, test, study; installs and passes as it is."""
-    from dse import scaffold
+    from dse.installation import scaffold
 
     _tell_package(scaffold.new_objective(name, out))
 
@@ -54,7 +54,7 @@ def study(
     name: Annotated[Path, typer.Argument(help="File to write.")] = Path("study.yaml"),
 ) -> None:
     """Write a commented study that runs as it is."""
-    from dse import scaffold
+    from dse.installation import scaffold
 
     target = scaffold.new_study(name)
     print(f"{target} is written; try: dse run {_quoted(target)}")
@@ -78,7 +78,7 @@ def _quoted(path: Path) -> str:
 @app.command()
 def doctor(json: AsJson = False) -> None:
     """Show versions, plug-ins and optional extras; exit status 1 when something is broken."""
-    from dse import doctor
+    from dse.installation import doctor
 
     if not doctor.command(as_json=json):
         raise typer.Exit(1)

@@ -50,7 +50,7 @@ def fit_interface(
     json: AsJson = False,
 ) -> None:
     """Fit a kernel and an interface to host and offload times, or to openssl speed."""
-    from dse import interface_commands
+    from dse.cli import interface_commands
 
     interface_commands.fit(
         data,
@@ -81,7 +81,7 @@ def measure_interface(
     json: AsJson = False,
 ) -> None:
     """Measure AES or SHA instructions of this x86 machine against software, and fit them."""
-    from dse import interface_commands
+    from dse.cli import interface_commands
 
     interface_commands.measure(
         out,

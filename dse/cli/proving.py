@@ -25,7 +25,7 @@ def verify(
     json: AsJson = False,
 ) -> None:
     """Check a finished run again, independently of its search, and try to beat its front."""
-    from dse import commands
+    from dse.cli import commands
 
     if not commands.verify(run, trials, seed, as_json=json):
         raise typer.Exit(REFUTED)
@@ -43,7 +43,7 @@ def explain(
     json: AsJson = False,
 ) -> None:
     """Say why a design is on the front of a run, or what it violates or is dominated by."""
-    from dse import commands
+    from dse.cli import commands
 
     if not commands.explain(run, design, as_json=json):
         raise typer.Exit(REFUTED)

@@ -24,7 +24,7 @@ def run(
     json: AsJson = False,
 ) -> None:
     """Search a study and write its front, evaluations, manifest and pictures."""
-    from dse import commands
+    from dse.cli import commands
 
     commands.run(study, out, method, seed, budget, set_ or [], as_json=json)
 
@@ -32,7 +32,7 @@ def run(
 @app.command()
 def check(study: StudyFile, set_: Setting = None) -> None:
     """Read a study and report every fault, without running it."""
-    from dse import commands
+    from dse.cli import commands
 
     commands.check(study, set_ or [])
 
@@ -40,7 +40,7 @@ def check(study: StudyFile, set_: Setting = None) -> None:
 @app.command()
 def evaluate(study: StudyFile, set_: Setting = None, json: AsJson = False) -> None:
     """Evaluate one design, with every term of its model written out."""
-    from dse import commands
+    from dse.cli import commands
 
     if not commands.evaluate(study, set_ or [], as_json=json):
         raise typer.Exit(InfeasibleError.exit_code)
@@ -52,6 +52,6 @@ def plot(
     out: Annotated[Path | None, typer.Option(help="Folder for the pictures; the run's.")] = None,
 ) -> None:
     """Draw the pictures of a finished run again."""
-    from dse import commands
+    from dse.cli import commands
 
     commands.plot(run, out)

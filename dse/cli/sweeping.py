@@ -29,7 +29,7 @@ def flips(
     json: AsJson = False,
 ) -> None:
     """Say for every assumption how far it may move before the answer changes."""
-    from dse import flip_commands
+    from dse.cli import flip_commands
 
     flip_commands.flips(study, only or [], prefer, out, set_ or [], as_json=json)
 
@@ -63,7 +63,7 @@ def sweep(
     json: AsJson = False,
 ) -> None:
     """Say which design holds which interval of a number, with exact crossovers."""
-    from dse import flip_commands
+    from dse.cli import flip_commands
 
     flip_commands.sweep(
         study,

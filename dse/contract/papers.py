@@ -42,7 +42,7 @@ class Claim:
     printed
         What is printed: a number, a name, or True for a statement.
     unit
-        Unit of the number, as `dse.units` reads it; empty for plain numbers.
+        Unit of the number, as `dse.algebra.units` reads it; empty for plain numbers.
     ours
         Returns what our models give, in the same unit; None when it cannot be checked.
     tolerance

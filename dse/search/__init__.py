@@ -8,10 +8,10 @@ from importlib import import_module
 from types import MappingProxyType
 
 from dse.errors import Fault, StudyError, UnknownPluginError, nearest
-from dse.search import proven
 from dse.search.archive import Archive, Evaluation, Problem, Progress
+from dse.search.exact import proven
+from dse.search.heuristic.start import coarse
 from dse.search.outcome import Certificate, Outcome
-from dse.search.warm_start import coarse
 
 __all__ = [
     "EXACT_LIMIT",
@@ -64,7 +64,7 @@ class Method:
         return function
 
 
-_PYMOO, _OPTUNA = "dse.search.pymoo_methods", "dse.search.optuna_methods"
+_PYMOO, _OPTUNA = "dse.search.heuristic.pymoo", "dse.search.heuristic.optuna"
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {

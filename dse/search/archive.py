@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from dse.contract import Column
 from dse.errors import ContractError
-from dse.front import beaten, nondominated, survivors
+from dse.model.front import beaten, nondominated, survivors
+from dse.model.space import Index, Points, as_index, one_block
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
-from dse.space import Index, Points, as_index, one_block
 
 Matrix = NDArray[np.float64]
 Progress = Callable[[int, int], None]

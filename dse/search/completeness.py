@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from dse.errors import ContractError
-from dse.front import hypervolume, survivors
+from dse.model.front import hypervolume, survivors
+from dse.model.space import Index
 from dse.search.archive import Bounded, Matrix, Problem
-from dse.search.warm_start import product
-from dse.space import Index
+from dse.search.heuristic.start import product
 
 MOST_CELLS = 50_000
 """Cells that stay open at once: what bounds the time, to about a second."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.front import beaten, nondominated
+from dse.model.front import beaten, nondominated
+from dse.model.space import Index
 from dse.search.archive import Archive, Evaluation
-from dse.space import Index
 
 
 @dataclass

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.space import Index
+from dse.model.space import Index
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.space import Block, Boxes, Index, Points, as_index
+from dse.model.space import Block, Boxes, Index, Points, as_index
 
 Hashes = NDArray[np.uint32]
 TOP = np.uint32(2**32 - 1)

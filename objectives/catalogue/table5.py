@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from objectives.catalogue import read
-from objectives.logca import LogCA
+from dse.objectives.catalogue import read
+from dse.objectives.logca.model import LogCA
 
 
 def logca(device: str, benchmark: str) -> LogCA:

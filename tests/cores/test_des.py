@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cores.des import core
+from dse.cores.des import core
 
 TABLE = core.models["table"].function()
 DESIGNS = core.models["table"].designs

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cores.fft import core
+from dse.cores.fft import core
 
 TABLE = core.models["table"].function()
 PRINTED = core.models["published_table"].function()

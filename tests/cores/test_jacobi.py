@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cores.jacobi import core
+from dse.cores.jacobi import core
 
 TABLE = core.models["table"].function()
 DESIGNS = core.models["table"].designs

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dse.contract import WAIT_MODES
-from objectives.accelerometer import (
+from dse.objectives.accelerometer import (
     async_speedup,
     program_speedup,
     sync_os_speedup,

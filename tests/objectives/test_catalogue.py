@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import objectives.catalogue as catalogue
+import dse.objectives.catalogue as catalogue
 from dse.contract import WAIT_MODES, Interface
 
 FOLDER = Path(catalogue.__file__).parent

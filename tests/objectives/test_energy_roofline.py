@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dse.contract import Platform
-from objectives.catalogue import platforms, vendor_peak
-from objectives.energy_roofline import REGIMES, EnergyRoofline
-from objectives.energy_roofline_fit import Measurements, compare, fit
+from dse.objectives.catalogue import platforms, vendor_peak
+from dse.objectives.roofline.fit import Measurements, compare, fit
+from dse.objectives.roofline.model import REGIMES, EnergyRoofline
 
 TABLE = {platform.name: EnergyRoofline.of(platform) for platform in platforms}
 TITAN, ARNDALE, PHI = TABLE["gtx_titan"], TABLE["arndale_gpu"], TABLE["xeon_phi"]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 from scipy.optimize import brentq
 
-from objectives.catalogue.table5 import logca, rows
-from objectives.logca import LogCA, break_even_granularity
-from objectives.logca_roots import roots
+from dse.objectives.catalogue.table5 import logca, rows
+from dse.objectives.logca.break_even import roots
+from dse.objectives.logca.model import LogCA, break_even_granularity
 
 GOLDEN = YAML(typ="safe", pure=True).load(
     (Path(__file__).parents[1] / "golden" / "logca_roots.yaml").read_text(encoding="utf-8")

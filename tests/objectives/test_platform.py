@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dse.contract import PRECISIONS, Platform
-from objectives import platform
-from objectives.catalogue import platforms
-from objectives.energy_roofline import REGIMES, EnergyRoofline
+from dse.objectives.catalogue import platforms
+from dse.objectives.roofline.model import REGIMES, EnergyRoofline
+from dse.objectives.system import platform
 
 OBJECTIVES = {objective.name: objective for objective in platform.objectives}
 BUDGET = (

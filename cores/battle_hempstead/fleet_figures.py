@@ -1,0 +1,169 @@
+"""Figures of the paper on accelerator cores that ask the engine for fleets of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.contract.papers import Figure, Laboratory, Mark, Panel, Region, Series
+from dse.cores import des
+from dse.cores._table import PAPER
+
+DES_FLEETS = """
+workload: {{rate: {rate}}}
+stages:
+  - core: des
+    instances: least
+objectives: {{area: minimise, power: minimise}}
+"""
+DES_FFT_FLEETS = """
+workload: {{rate: {rate}}}
+stages:
+  - core: des
+    instances: least
+  - core: fft
+    instances: least
+objectives: {{area: minimise, power: minimise}}
+"""
+RATES_GBIT_PER_S = (1, *range(2, 241, 2))
+
+Columns = Mapping[str, NDArray[Any]]
+
+
+def figure_5(laboratory: Laboratory) -> tuple[Panel, ...]:
+    """Power of a fleet of each DES design in both use cases."""
+    fast = laboratory.designs(DES_FLEETS.format(rate="100 Gbit/s"))
+    slow = laboratory.designs(DES_FLEETS.format(rate="116.43 Mbit/s"))
+    return (
+        _use_case("100 Gbit/s", fast, "mW", 1e3, [f"{count:g}" for count in fast["instances"]]),
+        _use_case(
+            "116.43 Mbit/s",
+            slow,
+            "µW",
+            1e6,
+            [f"{1e9 / clock:.0f} ns" for clock in slow["clock_hz"]],
+        ),
+    )
+
+
+def _use_case(title: str, found: Columns, unit: str, scale: float, notes: list[str]) -> Panel:
+    names = tuple(chosen(found, "des"))
+    power = found["power_w"] * scale
+    return Panel(
+        title=title,
+        x_label="design",
+        y_label=f"power [{unit}]",
+        series=(
+            Series(label="power", x=names, y=power, style="bars"),
+            Series(
+                label="of which leakage", x=names, y=found["leakage_power_w"] * scale, style="bars"
+            ),
+        ),
+        marks=tuple(
+            Mark(label=note, x=float(place), y=float(power[place]))
+            for place, note in enumerate(notes)
+        ),
+    )
+
+
+def chosen(found: Columns, stage: str) -> list[str]:
+    """Return for each fleet the design that a stage is made of."""
+    prefix = stage + "."
+    counts = {
+        name.removeprefix(prefix): values
+        for name, values in found.items()
+        if name.startswith(prefix)
+    }
+    designs = list(counts)
+    rows = np.argmax(np.column_stack(list(counts.values())), axis=1)
+    return [designs[row] for row in rows]
+
+
+def figure_9(laboratory: Laboratory) -> tuple[Panel, ...]:
+    """Area and power of DES in front of FFT over the rate, with the design that wins."""
+    found = [
+        laboratory.designs(DES_FFT_FLEETS.format(rate=f"{rate} Gbit/s"))
+        for rate in RATES_GBIT_PER_S
+    ]
+    return (
+        _sweep("least area", found, "area_m2", "power_w", "area [mm²]", 1e6),
+        _sweep("least power", found, "power_w", "area_m2", "power [mW]", 1e3),
+    )
+
+
+def _sweep(
+    title: str, found: list[Columns], least: str, other: str, y_label: str, scale: float
+) -> Panel:
+    """Return a quantity where it is least, where `other` is least, and at its worst."""
+    rates = np.array(RATES_GBIT_PER_S, dtype=np.float64)
+    best = [int(np.argmin(columns[least])) for columns in found]
+    winners = {
+        stage: np.array(
+            [chosen(columns, stage)[row] for columns, row in zip(found, best, strict=True)]
+        )
+        for stage in ("des", "fft")
+    }
+    values = scale * np.array([columns[least] for columns in found])
+    rival = [int(np.argmin(columns[other])) for columns in found]
+    rows = np.arange(len(found))
+    series = [
+        Series(label="worst of the 36 pairs", x=rates, y=values.max(axis=1), style="dashed"),
+        Series(
+            label=f"pair of least {'power' if other == 'power_w' else 'area'}",
+            x=rates,
+            y=values[rows, rival],
+            style="dashed",
+        ),
+    ]
+    for design in des.core.models["table"].designs:
+        where = winners["des"] == design
+        if where.any():
+            series.append(
+                Series(
+                    label=f"best, with {design}",
+                    x=rates[where],
+                    y=values[rows, best][where],
+                    style="points",
+                )
+            )
+    return Panel(
+        title=title,
+        x_label="rate [Gbit/s]",
+        y_label=y_label,
+        series=tuple(series),
+        regions=_runs(rates, winners["fft"]),
+    )
+
+
+def _runs(x: NDArray[np.float64], names: NDArray[np.str_]) -> tuple[Region, ...]:
+    """Return a region for each run of equal names."""
+    starts = [0, *(np.flatnonzero(names[1:] != names[:-1]) + 1).tolist()]
+    ends = [*(x[start] for start in starts[1:]), x[-1]]
+    return tuple(
+        Region(label=str(names[start]), low=float(x[start]), high=float(end))
+        for start, end in zip(starts, ends, strict=True)
+    )
+
+
+use_cases = Figure(
+    name="cores-5",
+    source=f"{PAPER}, figure 5",
+    caption="Power of a fleet of each DES design, clocked to meet the demand: a back-end "
+    "router at 100 Gbit/s (above the bars: instances) and a set-top box at 116.43 Mbit/s "
+    "(above the bars: clock period of the one instance), where leakage decides. Computed by "
+    "the engine from Table I.",
+    draw=figure_5,
+)
+
+design_space = Figure(
+    name="cores-9",
+    source=f"{PAPER}, figure 9",
+    caption="A DES fleet in front of an FFT fleet from 1 to 240 Gbit/s, one design per fleet, "
+    "clocked to meet the demand: the best of the 36 pairs, with its DES design as marker and "
+    "its FFT design as shading, beside the worst pair and the pair that is best in the other "
+    "quantity. Computed by the engine every 2 Gbit/s.",
+    draw=figure_9,
+)

@@ -1,0 +1,240 @@
+"""Constraint and arithmetic expressions of a study: a closed grammar, evaluated in columns.
+
+Allowed are numbers, names of quantities, quantities with a unit, ``+ - * /``, ``**`` with a
+small literal exponent, comparisons (also chained), ``and``, ``or`` and the functions in
+`FUNCTIONS`.  A name is a quantity with its unit suffix (``power_w``), or without it where
+only one quantity fits (``power``).  A side of a comparison may be a value with its unit
+(``power <= 30 mW``); inside arithmetic such a value is quoted (``power + '5 mW'``).  A bare
+number is SI.  Everything else is refused, so that an expression from anywhere is safe to read.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import unicodedata
+import warnings
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.algebra.expression_reader import (
+    DEPTH_LIMIT,
+    FUNCTIONS,
+    OPERATIONS,
+    ExpressionReader,
+    short,
+)
+from dse.contract import Column
+from dse.errors import ExpressionError, nearest
+
+LENGTH_LIMIT = 1000
+"""Characters of an expression."""
+
+MISSED = float(np.finfo(np.float64).eps)
+"""Violation of a strict comparison at equality: the bound is missed by a rounding."""
+
+_STRICT = (ast.Lt, ast.Gt, ast.NotEq)
+
+_SPLIT = re.compile(r"""('[^']*'|"[^"]*"|<=|>=|==|!=|<|>|\band\b|\bor\b|[(),])""")
+_QUANTITY = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\s*(?:[^\W\d_]|%)[^\s'\"]*")
+_STRANGER = re.compile(r"[^\w\s.+*/<>=!(),-]", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A checked expression.
+
+    Attributes
+    ----------
+    text
+        As it was written.
+    names
+        The quantities it needs, with their unit suffix.
+    is_constraint
+        True for a comparison (use `violation`), False for arithmetic (use `value`).
+    tree
+        Checked syntax tree: names resolved, quantities turned into SI numbers.
+    """
+
+    text: str
+    names: frozenset[str]
+    is_constraint: bool
+    tree: ast.expr
+
+    def violation(self, columns: Mapping[str, Column]) -> Column:
+        """Return by how much each design misses the constraint: <= 0 exactly where it holds.
+
+        A comparison is measured relative to its bound, which is the side that is a nonzero
+        number, otherwise its right side: 1.0 means off by the whole bound.  ``and`` is the
+        largest violation, ``or`` the smallest; NaN on either side of a comparison is +inf.
+
+        Raises
+        ------
+        ExpressionError
+            The expression compares nothing.
+        """
+        if not self.is_constraint:
+            raise ExpressionError(
+                f"{self.text!r} compares nothing", "a constraint needs <=, <, >=, > or =="
+            )
+        return self._broadcast(_violation, columns)
+
+    def violation_bounds(self, columns: Mapping[str, Any]) -> Any:
+        """Return `violation` of columns that may be intervals, without broadcasting them."""
+        with np.errstate(all="ignore"):
+            return _violation(self.tree, columns)
+
+    def value(self, columns: Mapping[str, Column]) -> Column:
+        """Return the value of an arithmetic expression for each design, in SI.
+
+        Raises
+        ------
+        ExpressionError
+            The expression is a comparison.
+        """
+        if self.is_constraint:
+            raise ExpressionError(
+                f"{self.text!r} is a comparison", "a quantity needs arithmetic only"
+            )
+        return self._broadcast(_value, columns)
+
+    def _broadcast(
+        self, evaluate: Callable[[ast.expr, Mapping[str, Column]], Any], columns: Mapping[str, Any]
+    ) -> Column:
+        needed = {name: np.asarray(columns[name], dtype=np.float64) for name in self.names}
+        shape = np.broadcast_shapes(*(column.shape for column in needed.values()))
+        with np.errstate(all="ignore"):
+            return np.array(np.broadcast_to(evaluate(self.tree, needed), shape), dtype=np.float64)
+
+
+def parse(text: str, names: Collection[str]) -> Expression:
+    """Read an expression over the quantities `names`.
+
+    Parameters
+    ----------
+    text
+        For instance ``25 um2 <= area <= 1 mm2 and power < 30 mW``.
+    names
+        Known quantities, with their unit suffix.
+
+    Raises
+    ------
+    ExpressionError
+        The text is not an allowed expression, names an unknown quantity, or mixes units.
+    """
+    source = as_read(text)
+    reader = ExpressionReader(source, names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python comments on odd literals; we judge them.
+        try:
+            body = ast.parse(source, mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            raise ExpressionError(
+                f"{short(text)} is not an expression",
+                "write for instance 'power <= 30 mW'; inside arithmetic quote values with a unit",
+            ) from None
+    is_constraint = isinstance(body, ast.Compare | ast.BoolOp)
+    tree = reader.condition(body, 0) if is_constraint else reader.arithmetic(body, 0)[0]
+    if not reader.used:
+        raise ExpressionError(f"{short(text)} names no quantity", nearest("", names))
+    return Expression(text, frozenset(reader.used), is_constraint, tree)
+
+
+def as_read(text: str) -> str:
+    """Return the text of an expression as the positions in its tree count it."""
+    return _quote_quantities(_clean(text))
+
+
+def _clean(text: str) -> str:
+    """Refuse what is too long, too deep or not printable, before the parser sees it."""
+    if len(text) > LENGTH_LIMIT:
+        raise ExpressionError(
+            f"an expression of {len(text)} characters is too long",
+            f"use at most {LENGTH_LIMIT} characters, or several constraints",
+        )
+    source = " ".join(text.split())
+    if not source.isprintable():
+        raise ExpressionError(f"{short(text)} holds an unprintable character", "remove it")
+    if source.count("(") > DEPTH_LIMIT:
+        raise ExpressionError(
+            f"{short(text)} has too many parentheses", f"use at most {DEPTH_LIMIT}"
+        )
+    return source
+
+
+def _quote_quantities(source: str) -> str:
+    """Put quotes around values with a unit that fill a whole side of a comparison."""
+    parts = []
+    for part in _SPLIT.split(source):
+        bare = part.strip()
+        if _QUANTITY.fullmatch(bare) and not _is_number(bare):
+            parts.append(f" {bare!r} ")
+            continue
+        stranger = None if part.startswith(("'", '"')) else _STRANGER.search(part)
+        if stranger:
+            name = unicodedata.name(stranger[0], "unnamed")
+            raise ExpressionError(
+                f"{stranger[0]!r} ({name}) cannot stand in {short(bare)}",
+                "use ASCII letters, digits, ( ) , and the operators + - * / ** < <= > >= == !=",
+            )
+        parts.append(part)
+    return "".join(parts).strip()
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _value(node: ast.expr, columns: Mapping[str, Column]) -> Any:
+    """Evaluate a checked arithmetic node."""
+    match node:
+        case ast.Constant(value=float(number)):
+            return np.float64(number)
+        case ast.Name(id=name):
+            return columns[name]
+        case ast.UnaryOp(op=operator, operand=operand):
+            return OPERATIONS[type(operator)](_value(operand, columns))
+        case ast.BinOp(left=left, op=operator, right=right):
+            return OPERATIONS[type(operator)](_value(left, columns), _value(right, columns))
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            values = [_value(argument, columns) for argument in arguments]
+            return FUNCTIONS[name](*values) if len(values) == 1 else reduce(FUNCTIONS[name], values)
+    raise TypeError(f"unchecked node {type(node).__name__}")
+
+
+def _violation(node: ast.expr, columns: Mapping[str, Column]) -> Any:
+    """Evaluate a checked comparison, or a combination of comparisons."""
+    match node:
+        case ast.BoolOp(op=operator, values=parts):
+            combine = np.maximum if isinstance(operator, ast.And) else np.minimum
+            return reduce(combine, [_violation(part, columns) for part in parts])
+        case ast.Compare(left=left, ops=operators, comparators=others):
+            sides = [_value(side, columns) for side in (left, *others)]
+            return reduce(np.maximum, map(_missed, operators, sides[:-1], sides[1:]))
+    raise TypeError(f"unchecked node {type(node).__name__}")
+
+
+def _missed(operator: ast.cmpop, left: Any, right: Any) -> NDArray[np.float64]:
+    """Return by how much one comparison is missed, relative to its bound."""
+    difference = left - right
+    if isinstance(operator, ast.Gt | ast.GtE):
+        difference = -difference
+    elif isinstance(operator, ast.Eq):
+        difference = np.abs(difference)
+    elif isinstance(operator, ast.NotEq):
+        difference = -np.abs(difference)
+    number_on_the_left = np.ndim(left) == 0 and np.ndim(right) > 0 and left != 0
+    bound = np.abs(left if number_on_the_left else right)
+    missed = difference / np.where((bound > 0) & np.isfinite(bound), bound, 1.0)
+    if isinstance(operator, _STRICT):
+        missed = np.where(missed == 0, MISSED, missed)
+    return np.where(np.isnan(missed), np.inf, missed)

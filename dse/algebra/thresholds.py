@@ -1,0 +1,193 @@
+"""The bounds in a constraint: what each limits, and the constraint with another value."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from dse.algebra import units
+from dse.algebra.expression import Expression, as_read
+
+DIGITS = 5
+"""Significant digits of a value that is told: rounding moves it by less than 0.01 %."""
+
+NEAR = 1e-6
+"""How far beyond a value, relative to it, a nicer one is tried."""
+
+_UP = (ast.Lt, ast.LtE)
+_DOWN = (ast.Gt, ast.GtE)
+_STRICT = (ast.Lt, ast.Gt)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One number that a constraint compares with.
+
+    Attributes
+    ----------
+    quantity
+        What is compared with it.
+    rest
+        The constraint with this comparison taken as met.
+    name
+        Name that carries the unit of the number; empty where it is a bare SI number.
+    value
+        The number in SI.
+    up, down
+        Whether a larger, or a smaller, number is looser; both for an equality.
+    strict
+        Whether the quantity has to be beyond the number, not at it.
+    source, span
+        The constraint's text as it is read, and where in it the number stands.
+    quoted
+        Whether the constraint itself holds quotes; otherwise reading it put them there.
+    """
+
+    quantity: Expression
+    rest: Expression
+    name: str
+    value: float
+    up: bool
+    down: bool
+    strict: bool
+    source: str
+    span: tuple[int, int]
+    quoted: bool
+
+    def text(self, number: str) -> str:
+        """Return the constraint with `number` written in place of the bound's."""
+        start, end = self.span
+        text = f"{self.source[:start]}{number}{self.source[end:]}"
+        return text if self.quoted else text.replace("'", "")
+
+
+def of(expression: Expression) -> tuple[Bound, ...]:
+    """Return the bounds of a constraint: comparisons with a number on one side."""
+    source = as_read(expression.text)
+    tree = copy.deepcopy(expression.tree)
+    return tuple(_bounds(expression, tree, source))
+
+
+def _bounds(expression: Expression, tree: ast.expr, source: str) -> Iterator[Bound]:
+    for node in [node for node in ast.walk(tree) if isinstance(node, ast.Compare)]:
+        sides = [node.left, *node.comparators]
+        for position, operator in enumerate(node.ops):
+            left, right = sides[position : position + 2]
+            if _is_number(left) == _is_number(right) or isinstance(operator, ast.NotEq):
+                continue
+            number, other = (left, right) if _is_number(left) else (right, left)
+            flipped = number is left
+            up, down = isinstance(operator, _UP), isinstance(operator, _DOWN)
+            exact = isinstance(operator, ast.Eq)
+            yield Bound(
+                quantity=replace(expression, is_constraint=False, tree=other, names=_names(other)),
+                rest=replace(expression, tree=_met(tree, node, position)),
+                name=other.id if isinstance(other, ast.Name) else "",
+                value=_number(number),
+                up=exact or (down if flipped else up),
+                down=exact or (up if flipped else down),
+                strict=isinstance(operator, _STRICT),
+                source=source,
+                span=(number.col_offset, number.end_col_offset or number.col_offset),
+                quoted="'" in expression.text or '"' in expression.text,
+            )
+
+
+def _is_number(node: ast.expr) -> bool:
+    return not _names(node)
+
+
+def _names(node: ast.expr) -> frozenset[str]:
+    """Return the quantities of a node; a function's name is none."""
+    functions = {id(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
+    names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
+    return frozenset(part.id for part in names if id(part) not in functions)
+
+
+def _number(node: ast.expr) -> float:
+    return float(Expression("", frozenset(), False, node).value({}))
+
+
+def _met(tree: ast.expr, compare: ast.Compare, position: int) -> ast.expr:
+    """Return the tree with one comparison of a chain replaced by one that always holds."""
+    sides = [compare.left, *compare.comparators]
+    kept: list[ast.expr] = [
+        ast.Compare(sides[place], [operator], [sides[place + 1]])
+        for place, operator in enumerate(compare.ops)
+        if place != position
+    ]
+    always = ast.Compare(ast.Constant(-1.0), [ast.LtE()], [ast.Constant(1.0)])
+    return _replaced(tree, compare, ast.BoolOp(ast.And(), [always, *kept]))
+
+
+def _replaced(tree: ast.expr, old: ast.expr, new: ast.expr) -> ast.expr:
+    if tree is old:
+        return new
+    if isinstance(tree, ast.BoolOp):
+        return ast.BoolOp(tree.op, [_replaced(part, old, new) for part in tree.values])
+    return tree
+
+
+def candidates(
+    value: float, name: str, *, up: bool, beyond: bool = False, whole: bool = False
+) -> list[str]:
+    """Return texts to try for a value, the nicest first; the last is `written`.
+
+    A value that was found by bisection may be a rounding short of a number with few digits.
+    """
+    safe = written(value, name, up=up, beyond=beyond, whole=whole)
+    other = written(value, name, up=not up, whole=whole)
+    missed = abs(units.parse(other, name) - value)
+    return [other, safe] if other != safe and missed <= NEAR * abs(value) else [safe]
+
+
+def written(value: float, name: str, *, up: bool, beyond: bool = False, whole: bool = False) -> str:
+    """Return a value with its unit in few digits, never on the wrong side of `value`.
+
+    Parameters
+    ----------
+    value
+        In SI.
+    name
+        Carries the unit.
+    up
+        True: rounded to no less than `value`.
+    beyond
+        Whether `value` itself will not do.
+    whole
+        Whether only whole numbers make sense.
+    """
+    if whole:
+        return _join(f"{math.ceil(value) if up else math.floor(value)}", units.label(name))
+    factor, unit = units.scale([value], name)
+    size = abs(value / factor)
+    exponent = math.floor(math.log10(size)) if size else 0
+    decimals = max(0, DIGITS - 1 - exponent)
+    step = 10.0**-decimals if up else -(10.0**-decimals)
+    if size and not 1e-4 <= size < 1e9:  # no unit suits: a power of ten
+        return _written_with_exponent(value / factor, unit, up=up)
+    number = round(value / factor, decimals)
+    text = _join(f"{number:.{decimals}f}", unit)
+    while not _reaches(units.parse(text, name), value, up=up, beyond=beyond):
+        number += step
+        text = _join(f"{number:.{decimals}f}", unit)
+    return text
+
+
+def _written_with_exponent(value: float, unit: str, *, up: bool) -> str:
+    nudged = value + (1 if up else -1) * abs(value) * 10.0**-DIGITS
+    return _join(f"{nudged:.{DIGITS}e}", unit)
+
+
+def _reaches(value: float, wanted: float, *, up: bool, beyond: bool) -> bool:
+    if value == wanted:
+        return not beyond
+    return value > wanted if up else value < wanted
+
+
+def _join(number: str, unit: str) -> str:
+    shown = number.rstrip("0").rstrip(".") if "." in number and "e" not in number else number
+    return f"{'0' if shown == '-0' else shown} {unit}".rstrip()

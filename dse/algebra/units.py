@@ -1,0 +1,307 @@
+"""Units: the one place where a written quantity becomes an SI float, and back.
+
+A bare float is SI and its unit is the longest suffix of its name that is a unit:
+``rate_bit_per_s`` is in bit/s, ``latency_s_per_byte`` in s/B; a name without such a suffix is
+dimensionless.  A suffix is ``<base>`` or ``<base>_per_<base>...`` over the closed table of
+`dse.algebra.base_units`.  Nothing is converted but prefixes: bits, bytes, cycles, tasks and
+operations stay apart, and so do J/s and W.  ``kB`` is 1000 bytes, ``KiB`` 1024; a prefix of an
+area is squared.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache
+
+from dse.algebra.base_units import (
+    BASES,
+    BINARY,
+    DECIMAL,
+    PER_SECOND,
+    PLURAL,
+    SPELLINGS,
+    Base,
+    decimal_factor,
+)
+from dse.errors import UnitError, comma, nearest
+
+_KNOWN = (*SPELLINGS, *PER_SECOND)
+_DENOMINATOR = "|".join(BASES)
+_NUMERATOR = "|".join(PLURAL.get(name, name) for name in BASES)
+_UNIT_SUFFIX = re.compile(
+    rf"(?:|.*?_)((?:{_NUMERATOR}|per_(?:{_NUMERATOR}|{_DENOMINATOR}))(?:_per_(?:{_DENOMINATOR}))*)"
+)
+_QUANTITY = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*(.*)", re.DOTALL)
+_LONGEST_TEXT = 100
+
+
+@lru_cache(maxsize=4096)
+def suffix(name: str) -> str:
+    """Return the unit suffix of a quantity's name, ``""`` when it is dimensionless.
+
+    Raises
+    ------
+    UnitError
+        The name ends in ``_per_<unit>`` without a unit before it.
+
+    Examples
+    --------
+    >>> suffix("rate_bit_per_s"), suffix("bit_per_s"), suffix("instances")
+    ('bit_per_s', 'bit_per_s', '')
+    """
+    match = _UNIT_SUFFIX.fullmatch(name)
+    found = match[1] if match else ""
+    if found.startswith("per_"):
+        raise UnitError(
+            f"the name {name!r} has no unit before '_{found}'",
+            f"write one, such as 'energy_j_{found}', or a name without 'per'",
+        )
+    return found
+
+
+def stem(name: str) -> str:
+    """Return a quantity's name without its unit suffix."""
+    unit = suffix(name)
+    return name.removesuffix(unit).removesuffix("_") if unit else name
+
+
+def label(name: str) -> str:
+    """Return the SI unit of a suffix (or name) written out, for instance ``"bit/s"``."""
+    return _label(suffix(name), "")
+
+
+def parse(text: str | float, name: str) -> float:
+    """Return in SI what was written for the quantity called `name`.
+
+    The result is the float nearest to the exact decimal value, rounded once.
+
+    Raises
+    ------
+    UnitError
+        The unit is missing, unknown or not the unit of `name`, or the number is not finite.
+
+    Examples
+    --------
+    >>> parse("100 Gbps", "rate_bit_per_s"), parse("50 %", "share"), parse(3, "instances")
+    (100000000000.0, 0.5, 3.0)
+    """
+    wanted = suffix(name)
+    number, unit = _split(text, wanted)
+    if wanted and not unit:
+        raise UnitError(f"a value in {label(wanted)} needs its unit", _remedy(wanted))
+    factor, written = _unit(unit, wanted)
+    if _dimension(written) != _dimension(wanted):
+        needed = f"a value in {label(wanted)}" if wanted else "a plain number"
+        raise UnitError(
+            f"{needed} is needed, not one in {label(written) or unit}",
+            _conversion(unit, factor, written, wanted) or _remedy(wanted),
+        )
+    return _to_float(number, factor)
+
+
+def parse_any(text: str | float) -> tuple[float, str]:
+    """Return the SI value of a written quantity and the suffix of its unit.
+
+    Examples
+    --------
+    >>> parse_any("1 us"), parse_any("15 cycle/B"), parse_any(3)
+    ((1e-06, 's'), (15.0, 'cycles_per_byte'), (3.0, ''))
+    """
+    number, unit = _split(text, "")
+    factor, written = _unit(unit, "")
+    return _to_float(number, factor), written
+
+
+def factor(unit: str) -> tuple[Fraction, str]:
+    """Return what a value in a written unit is multiplied by, and the suffix of the SI unit.
+
+    Examples
+    --------
+    >>> factor("mW"), factor("Gbps")
+    ((Fraction(1, 1000), 'w'), (Fraction(1000000000, 1), 'bit_per_s'))
+    """
+    return _unit(unit, "")
+
+
+def scale(values: Iterable[float], name: str) -> tuple[float, str]:
+    """Return one factor and unit label that suit a column in SI: divide by the factor.
+
+    The largest value gets one to three digits before the point.  Areas are in um2 below
+    1 mm2; bits, bytes, operations, tasks and cycles are not prefixed below 10 000, and bytes
+    are in KiB, MiB, ... when all are whole multiples.
+    """
+    unit = suffix(name)
+    sizes = [abs(float(value)) for value in values if math.isfinite(value)]
+    if not unit:
+        return 1.0, ""
+    base = BASES[_parts(unit)[0]]
+    binary = _binary_prefix(sizes) if unit == "byte" else ""
+    if binary:
+        return float(BINARY[binary]), _label(unit, binary)
+    prefix = _decimal_prefix(max(sizes, default=0.0), base, alone="_per_" not in unit)
+    return float(decimal_factor(prefix, base.power)), _label(unit, prefix)
+
+
+def show(value: float, name: str) -> str:
+    """Return a value in SI in a readable form with its unit; ``"none"`` for NaN.
+
+    Four significant digits, and never fewer than the digits before the point.
+
+    Examples
+    --------
+    >>> show(1.4969e-7, "area_m2"), show(0.02525, "power_w"), show(65536, "granularity_byte")
+    ('149690 um2', '25.25 mW', '64 KiB')
+    """
+    if math.isnan(value):
+        return "none"
+    factor, unit = scale([value], name)
+    return f"{_digits(float(value) / factor)} {unit}".rstrip()
+
+
+def exact(value: float, name: str) -> str:
+    """Return text that `parse` reads back as exactly `value`."""
+    return f"{float(value)!r} {label(name)}".rstrip()
+
+
+def written(value: float, name: str) -> str | float:
+    """Return a value to twelve digits for a file: with its unit and a customary prefix, if any."""
+    factor, unit = scale([value], name)
+    text = f"{value / factor:.12g}"
+    return f"{text} {unit}" if unit else float(text)
+
+
+def example(name: str) -> str:
+    """Return a value with its unit as one would write it for the quantity called `name`."""
+    unit = suffix(name)
+    if not unit:
+        return "1"
+    head, *rest = _parts(unit)
+    base = BASES[head]
+    fast = rest == ["s"] and "G" in base.prefixes
+    amount, _, prefix = ("100 G" if fast else base.example).partition(" ")
+    return f"{amount} {_label(unit, prefix)}"
+
+
+def _parts(unit: str) -> list[str]:
+    """Split a suffix into base units: the numerator, then the denominators."""
+    head, *rest = unit.split("_per_")
+    return ["cycle" if head == "cycles" else head, *rest]
+
+
+def _dimension(unit: str) -> tuple[str, ...]:
+    head, *rest = _parts(unit)
+    return (head, *sorted(rest))
+
+
+def _label(unit: str, prefix: str) -> str:
+    if not unit:
+        return ""
+    head, *rest = _parts(unit)
+    numerator = PLURAL.get(head, BASES[head].symbol)
+    return prefix + "/".join([numerator, *(BASES[name].symbol for name in rest)])
+
+
+def _remedy(unit: str) -> str:
+    if not unit:
+        return "write a number without a unit"
+    return f"write the value with its unit, such as '{example(unit)}'"
+
+
+def _conversion(text: str, factor: Fraction, written: str, wanted: str) -> str:
+    """Return the remedy when bits stand for bytes or the reverse, else ``""``."""
+    if written.replace("byte", "bit") != wanted.replace("byte", "bit"):
+        return ""
+    for index, (old, new) in enumerate(zip(_parts(written), _parts(wanted), strict=True)):
+        if old != new:
+            eight = Fraction(8) if old == "byte" else Fraction(1, 8)
+            factor *= eight if index == 0 else 1 / eight
+    return f"1 {text} is {show(float(factor), wanted)}: write the value in {label(wanted)}"
+
+
+def _split(text: str | float, wanted: str) -> tuple[str, str]:
+    """Split what was written into the text of a number and the text of its unit."""
+    if isinstance(text, bool) or not isinstance(text, str | int | float):
+        raise UnitError(f"{text!r} is not a number", _remedy(wanted))
+    if isinstance(text, int) and text.bit_length() > 1024:
+        text = math.inf
+    written = repr(float(text)) if isinstance(text, float) else str(text).strip()
+    match = _QUANTITY.fullmatch(written)
+    if not match or len(written) > _LONGEST_TEXT:
+        shown = written if len(written) <= 40 else written[:40] + "..."
+        form = "a finite number with its unit" if wanted else "a finite number"
+        raise UnitError(f"{shown!r} is not {form}", _remedy(wanted))
+    if told := comma(written[: len(written) - len(match[2].lstrip("0123456789.,"))].strip()):
+        raise UnitError(*told)
+    return match[1], match[2].strip()
+
+
+def _unit(text: str, wanted: str) -> tuple[Fraction, str]:
+    """Return the factor to SI and the suffix of a written unit."""
+    if text in ("", "%"):
+        return (Fraction(1, 100) if text else Fraction(1)), ""
+    plain = text.replace("\u00b5", "u").replace("\u03bc", "u").replace("^2", "2")
+    plain = plain.replace("\u00b2", "2")
+    parts = [part.strip() for part in PER_SECOND.get(plain, plain).split("/")]
+    for part in parts:
+        if part not in SPELLINGS:
+            alike = [known for known in _KNOWN if known.casefold() == part.casefold()]
+            remedy = nearest(part, alike or _KNOWN) if alike or not wanted else _remedy(wanted)
+            raise UnitError(f"{text!r} is not a known unit", remedy)
+    (factor, head), *rest = (SPELLINGS[part] for part in parts)
+    for divisor, _ in rest:
+        factor /= divisor
+    return factor, "_per_".join([PLURAL.get(head, head), *(base for _, base in rest)])
+
+
+def _to_float(number: str, factor: Fraction) -> float:
+    """Multiply exactly, then round once."""
+    if not number.lower().partition("e")[0].strip("+-0."):
+        return 0.0
+    try:
+        # Only a number that a float can hold becomes a fraction: '1e999999999' fills the memory.
+        rough = float(number)
+        value = float(Fraction(number) * factor) if rough and math.isfinite(rough) else 0.0
+    except OverflowError:
+        value = 0.0
+    if value == 0.0:
+        raise UnitError(
+            f"{number} is beyond the range of a floating-point number",
+            "write a number of ordinary size",
+        )
+    return value
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.3e}")
+
+
+def _digits(value: float) -> str:
+    size = _rounded(abs(value))
+    if size == 0.0 or math.isinf(size) or not 1e-3 <= size < 1e6:
+        return f"{value:.4g}"
+    decimals = max(0, 3 - math.floor(math.log10(size)))
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if decimals else text
+
+
+def _binary_prefix(sizes: list[float]) -> str:
+    largest = max(sizes, default=0.0)
+    for prefix, size in reversed(BINARY.items()):
+        whole = all(value % size == 0 for value in sizes)
+        if whole and size <= largest < 10_000 * size:
+            return prefix
+    return ""
+
+
+def _decimal_prefix(largest: float, base: Base, *, alone: bool) -> str:
+    size = _rounded(largest)
+    if base.power == 2:
+        return "m" if size >= 1e-6 else "u"
+    if size == 0.0 or (alone and base.counted and size < 10_000):
+        return ""
+    prefixes: list[str] = sorted(["", *base.prefixes], key=lambda prefix: DECIMAL[prefix])
+    fitting = [prefix for prefix in prefixes if 10.0 ** DECIMAL[prefix] <= size]
+    return fitting[-1] if fitting else prefixes[0]

@@ -1,0 +1,127 @@
+"""From a study file or a finished run to the fronts that answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dse.algebra import units
+from dse.errors import UnitError
+from dse.files import document
+from dse.files.document import Document
+from dse.model.space import Index
+from dse.runs import finished, runner
+from dse.runs.runner import Options
+from dse.study import study
+from dse.study.study import Study, Sweep
+
+RATE = "workload.rate"
+
+
+@dataclass(frozen=True)
+class Solved:
+    """The front of one study, wherever it comes from.
+
+    `found` holds the counts ``designs``, ``evaluated`` and ``feasible``, and whether the front
+    is ``exact``.
+    """
+
+    study: Study
+    front: Index
+    found: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A study solved: once, or for every value of its sweep; and how to search further."""
+
+    points: tuple[Solved, ...]
+    sweep: Sweep | None
+    options: Options
+
+
+def solve(
+    source: Path, *, rate: str | None = None, overrides: Sequence[tuple[str, str]] = ()
+) -> Question:
+    """Solve a study, or read what a finished run has found.
+
+    Parameters
+    ----------
+    source
+        A study file, or the folder of a run.  With a rate or overrides the study of a run is
+        searched again.
+    rate
+        The demanded rate, short for an override of ``workload.rate``.
+    overrides
+        Pairs of dotted path and value.  An override of the swept field ends the sweep.
+
+    Raises
+    ------
+    StudyError, UnitError, OutputError
+        What was asked for makes no sense.
+    InfeasibleError
+        When no design meets every constraint.
+    """
+    pairs = [*overrides, *([(RATE, _rate(rate))] if rate is not None else [])]
+    if source.is_dir():
+        run = finished.read(source)
+        if not pairs and run.rows:
+            return Question(_read_back(run), run.sweep, _options(run))
+        found = run.document
+    else:
+        found = document.read(source)
+    found = _overridden(found, pairs)
+    _check_rate(found, rate)
+    options = Options()
+    solved = runner.run(found, options)
+    return Question(tuple(map(_solved, solved.answers)), solved.sweep, options)
+
+
+def _solved(entry: runner.Answer) -> Solved:
+    found = {
+        "designs": entry.study.problem.size,
+        "evaluated": entry.outcome.evaluated,
+        "feasible": entry.outcome.feasible,
+        "exact": entry.outcome.exact,
+    }
+    return Solved(entry.study, entry.outcome.front_index, found)
+
+
+def _rate(written: str) -> str:
+    """Return a rate as it was written, checked."""
+    try:
+        rate = units.parse(written, "workload_rate_bit_per_s")
+    except UnitError as error:
+        raise UnitError(f"--rate {written!r}: {error.rule}", error.remedy) from error
+    if rate <= 0:
+        raise UnitError(f"--rate {written!r}: it must be more than 0", "write a demanded rate")
+    return written
+
+
+def _check_rate(found: Document, rate: str | None) -> None:
+    if rate is not None and not found.data.get("stages"):
+        raise UnitError(
+            f"--rate {rate!r}: this study has no stages to carry a rate",
+            "leave --rate out",
+        )
+
+
+def _overridden(found: Document, pairs: Sequence[tuple[str, str]]) -> Document:
+    """Return the document with fields replaced; a swept field that is set is swept no more."""
+    swept = found.data.get("sweep")
+    found = study.override(found, pairs)
+    if isinstance(swept, dict) and any(path in swept for path, _ in pairs):
+        return document.override(found, "sweep", "{}")
+    return found
+
+
+def _read_back(run: finished.Finished) -> tuple[Solved, ...]:
+    points = run.points()
+    share = {key: run.manifest[key] for key in ("designs", "evaluated", "feasible", "exact")}
+    return tuple(Solved(prepared, index, share) for prepared, index in points)
+
+
+def _options(run: finished.Finished) -> Options:
+    return Options(method=str(run.manifest["method"]), seed=int(run.manifest["seed"]))

@@ -1,0 +1,251 @@
+"""What a finished run says, each part held against the study and its models."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.audit import challenge
+from dse.audit.verdict import Check, check, count
+from dse.errors import OutputError
+from dse.model import tables
+from dse.model.problem import Problem
+from dse.model.space import Index
+from dse.runs import finished
+from dse.runs.finished import Finished, Row
+from dse.study import study
+
+TOLERANCE = 1e-9
+"""Relative difference between a number in front.csv and the model's that is forgiven."""
+
+ACCOUNTS = ("evaluated", "given_up_as_dominated", "given_up_as_infeasible")
+"""Where a certificate says that designs went."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """The front of one value of a sweep, or of the one study.
+
+    Attributes
+    ----------
+    where
+        The swept value as an assignment, empty without a sweep.
+    problem
+        The study.
+    numbers
+        (n,) which rows of front.csv are its front, from 0.
+    index, loss, feasible
+        Those designs, evaluated again.
+    """
+
+    where: str
+    problem: Problem
+    numbers: NDArray[np.int64]
+    index: Index
+    loss: NDArray[np.float64]
+    feasible: NDArray[np.bool_]
+
+
+Points = tuple[Point, ...]
+
+
+def points(run: Finished) -> Iterator[Point]:
+    """Yield the front of a run at every value of its sweep, evaluated again.
+
+    Raises
+    ------
+    OutputError
+        When a row of front.csv is no design of the study.
+    """
+    for number, row in enumerate(run.rows, start=1):
+        if None in row or None in row.values():
+            raise OutputError(f"row {number} of the front has more or fewer cells than columns")
+    if run.sweep is None:
+        yield _point("", study.prepare(run.document).problem, run.rows, rows_at(run, 0))
+        return
+    for position, written in enumerate(run.sweep.written):
+        prepared = study.prepare(study.at(run.document, run.sweep, position))
+        where = f"{run.sweep.path} = {written}"
+        yield _point(where, prepared.problem, run.rows, rows_at(run, position))
+
+
+def rows_at(run: Finished, position: int) -> list[int]:
+    """Return which rows of front.csv, from 0, are the front at a position of the sweep."""
+    if run.sweep is None:
+        return list(range(len(run.rows)))
+    column, value = str(run.manifest.get("sweep")), run.sweep.values[position]
+    return [number for number, row in enumerate(run.rows) if _same(row.get(column), value)]
+
+
+def _point(where: str, problem: Problem, rows: tuple[Row, ...], numbers: list[int]) -> Point:
+    try:
+        index = finished.find(problem, tuple(rows[number] for number in numbers))
+    except OutputError as error:
+        raise OutputError(f"{where}: {error}" if where else str(error)) from error
+    evaluation = problem.evaluate(index)
+    return Point(
+        where,
+        problem,
+        np.array(numbers, dtype=np.int64),
+        index,
+        evaluation.loss,
+        evaluation.feasible,
+    )
+
+
+def check_study(run: Finished, every: Points) -> Check:
+    """Check that the manifest tells of the study whose text it holds."""
+    manifest, first = run.manifest, every[0].problem
+    digest = hashlib.sha256(str(manifest["study"]).encode()).hexdigest()
+    says = {
+        "study_sha256": digest,
+        "objectives": {goal.name: goal.sense for goal in first.goals},
+        "constraints": list(first.constraint_names),
+    }
+    wrong = [
+        f"{key} of the manifest is not that of its study"
+        for key, value in says.items()
+        if manifest.get(key) != value
+    ]
+    return check("study", wrong, f"the manifest's text, sha256 {digest[:12]}")
+
+
+def check_accounting(run: Finished, every: Points) -> Check:
+    """Check that the counts of the manifest add up, and are those of its study and rows."""
+    certificate = run.manifest.get("certificate")
+    if not isinstance(certificate, dict):
+        return check("accounting", ["the manifest has no certificate; run the study again"], "")
+    designs = sum(point.problem.size for point in every)
+    evaluated, *given_up = (_whole(certificate, name) for name in ACCOUNTS)
+    accounted = evaluated + sum(given_up)
+    shown = (
+        f"{evaluated:,} evaluated + {given_up[0]:,} given up as dominated "
+        f"+ {given_up[1]:,} given up as infeasible"
+    )
+    wrong = _miscounted(run, certificate, every)
+    exact = bool(run.manifest.get("exact"))
+    if min(evaluated, *given_up) < 0 or exact != (accounted == designs) or accounted > designs:
+        claim = "exact" if exact else "not exact"
+        wrong.append(f"{shown} is {accounted:,} of {designs:,} designs, and the front {claim}")
+    feasible = _whole(run.manifest, "feasible")
+    if not len(run.rows) <= feasible <= evaluated + _whole(certificate, "evaluated_besides"):
+        wrong.append(f"{feasible:,} feasible is less than the front or more than were evaluated")
+    return check("accounting", wrong, f"{shown} {'=' if exact else 'of'} {designs:,} designs")
+
+
+def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) -> list[str]:
+    """Return the counts of the manifest that are not those of its study and rows."""
+    manifest = run.manifest
+    written = {
+        "certificate.designs": _whole(certificate, "designs"),
+        "certificate.ties": _whole(certificate, "ties"),
+        "designs": _whole(manifest, "designs"),
+        "evaluated": _whole(manifest, "evaluated"),
+        "front": _whole(manifest, "front"),
+    }
+    right = [
+        sum(point.problem.size for point in every),
+        sum(len(point.loss) - len(np.unique(point.loss, axis=0)) for point in every),
+        every[0].problem.size,
+        _whole(certificate, "evaluated"),
+        len(run.rows),
+    ]
+    if run.sweep is not None:
+        written |= {
+            f"points.{position}.front": _whole(entry, "front")
+            for position, entry in enumerate(manifest.get("points", ()))
+        }
+        right += [len(point.loss) for point in every]
+    if len(written) != len(right):
+        return [f"points has {len(written) - 5} entries for {count(len(every), 'value')}"]
+    return [
+        f"{name} of the manifest is {said:,}, and should be {value:,}"
+        for (name, said), value in zip(written.items(), right, strict=True)
+        if said != value
+    ]
+
+
+def _whole(counts: Mapping[str, Any], name: str) -> int:
+    """Return a count, -1 when it is missing or no whole number."""
+    value = counts.get(name)
+    return value if isinstance(value, int) else -1
+
+
+def check_designs(run: Finished, every: Points) -> Check:
+    """Check that every row is a design, and none is there twice."""
+    wrong = []
+    placed = np.concatenate([point.numbers for point in every])
+    for number in sorted(set(range(len(run.rows))) - set(placed.tolist())):
+        wrong.append(f"row {number + 1} has a value that is not in the sweep")
+    for point in every:
+        _, first, at = np.unique(point.index, axis=0, return_index=True, return_inverse=True)
+        for row, original in enumerate(first[at.ravel()]):
+            if row != original:
+                pair = point.numbers[[row, original]] + 1
+                wrong.append(f"row {pair[0]} is the design of row {pair[1]} again")
+    return check(
+        "designs", wrong, f"{count(len(run.rows), 'row')}, each a design of the study, once"
+    )
+
+
+def check_numbers(run: Finished, every: Points) -> Check:
+    """Check every column of every row against the model."""
+    wrong, columns = [], list(run.rows[0]) if run.rows else []
+    for point in every:
+        expected = tables.table(point.problem, point.index)
+        rows = [run.rows[number] for number in point.numbers]
+        lacking = [name for name in expected if rows and name not in columns]
+        wrong += [f"front.csv lacks the column {name}" for name in lacking]
+        for name in columns:
+            if name in expected:
+                values = expected[name]
+            elif name == run.manifest.get("sweep"):
+                continue
+            else:  # a column of other values of the sweep
+                values = np.full(len(rows), 0.0 if "." in name else np.nan)
+            for number, row, value in zip(point.numbers, rows, values, strict=True):
+                if not _same(row[name], value):
+                    said = f"{row[name]!r} is written, the model says {value}"
+                    wrong.append(f"row {number + 1}, {name}: {said}")
+    right = f"{len(columns)} columns of {count(len(run.rows), 'row')} as the model has them"
+    return check("numbers", wrong, f"{right}, within {TOLERANCE:g}, relative")
+
+
+def _same(written: str | None, value: Any) -> bool:
+    """Tell whether the text of a table stands for a value."""
+    if isinstance(value, str):
+        return written == value
+    try:
+        number = float(written or "nan")
+    except ValueError:
+        return False
+    if np.isnan(value) or np.isnan(number) or np.isinf(value):
+        return bool(np.isnan(value) and np.isnan(number)) or number == value
+    return bool(abs(number - value) <= TOLERANCE * abs(value))
+
+
+def check_feasible(every: Points) -> Check:
+    """Check that every row meets every constraint."""
+    wrong = []
+    for point in every:
+        for row in np.flatnonzero(~point.feasible):
+            violation = point.problem.evaluate(point.index[[row]]).violation[0]
+            names = np.array(point.problem.constraint_names, dtype=object)[~(violation <= 0)]
+            wrong.append(f"row {point.numbers[row] + 1} violates {' and '.join(names)}")
+    rules = count(len(every[0].problem.constraint_names), "constraint")
+    return check("feasible", wrong, f"every row meets {rules}")
+
+
+def check_mutual(every: Points) -> Check:
+    """Check that no row dominates another one."""
+    wrong = [
+        f"row {point.numbers[by] + 1} dominates row {point.numbers[row] + 1}"
+        for point in every
+        for row, by in challenge.dominated_rows(point.loss)
+    ]
+    return check("non-dominated", wrong, "no row dominates another, each compared with each")

@@ -1,0 +1,132 @@
+"""What checking a run again finds: checks, designs that beat the front, the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dse.algebra import units
+
+HOLDS, FAILS, FOUND = "holds", "FAILS", "found"
+
+MOST_SHOWN = 3
+"""Most finds, and most faults of a check, that are written out."""
+
+
+def count(number: int, word: str) -> str:
+    """Return a number of things in words."""
+    return f"{number:,} {word}{'s' * (number != 1)}"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was checked, the verdict and what was seen.
+
+    A verdict is ``holds``, ``FAILS``, or ``found`` for designs better than a heuristic's.
+    """
+
+    name: str
+    verdict: str
+    text: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether it does not refute the run."""
+        return self.verdict != FAILS
+
+
+@dataclass(frozen=True)
+class Find:
+    """A feasible design that a front lacks.
+
+    Attributes
+    ----------
+    design
+        Its axes, after the swept value where there is one.
+    objectives
+        What it is worth, in SI.
+    relation
+        ``dominates``, ``incomparable`` or ``equals``, to the front.
+    row
+        The row of front.csv that it dominates or equals, counted from 1; None otherwise.
+    """
+
+    design: str
+    objectives: Mapping[str, float]
+    relation: str
+    row: int | None
+
+    @property
+    def text(self) -> str:
+        """The find in words."""
+        values = ", ".join(units.show(value, name) for name, value in self.objectives.items())
+        said = {
+            "dominates": f"dominates row {self.row}",
+            "equals": f"equals row {self.row} and is not on the front",
+            "incomparable": "is covered by no row",
+        }
+        return f"{self.design} ({values}) {said[self.relation]}"
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What checking a run found.
+
+    Attributes
+    ----------
+    folder, exact
+        The run, and whether it says that its front is exact.
+    checks
+        In the order in which they were made.
+    tried, feasible
+        Designs held against the front, and how many of them are feasible.
+    found, finds
+        How many feasible designs the front lacks, and the best of them: none dominates another.
+    """
+
+    folder: Path
+    exact: bool
+    checks: tuple[Check, ...]
+    tried: int = 0
+    feasible: int = 0
+    found: int = 0
+    finds: tuple[Find, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether no check refutes the run."""
+        return all(check.holds for check in self.checks)
+
+    def text(self) -> str:
+        """Return one line per check, and the verdict."""
+        lines = [f"{check.verdict}  {check.name}: {check.text}" for check in self.checks]
+        lines += [f"       {find.text}" for find in self.finds[:MOST_SHOWN]]
+        if not self.holds:
+            failed = sum(not check.holds for check in self.checks)
+            return "\n".join([*lines, f"{self.folder} is refuted: {count(failed, 'check')} failed"])
+        kind = "an exact front" if self.exact else "a heuristic's front"
+        better = ", and it can be improved" if self.found else ""
+        return "\n".join([*lines, f"{self.folder} is what it says, {kind}{better}"])
+
+    def plain(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        return {
+            "folder": str(self.folder),
+            "holds": self.holds,
+            "exact": self.exact,
+            "checks": [vars(check) for check in self.checks],
+            "tried": self.tried,
+            "feasible": self.feasible,
+            "found": self.found,
+            "finds": [vars(find) for find in self.finds],
+        }
+
+
+def check(name: str, wrong: list[str], right: str) -> Check:
+    """Return a check that fails with all that is wrong, the first of many written out."""
+    more = f"; and {len(wrong) - MOST_SHOWN} more" if len(wrong) > MOST_SHOWN else ""
+    return Check(
+        name, FAILS if wrong else HOLDS, "; ".join(wrong[:MOST_SHOWN]) + more if wrong else right
+    )

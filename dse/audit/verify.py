@@ -1,0 +1,155 @@
+"""Checking a finished run again, independently of the search that made it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.audit import challenge, checks, chosen
+from dse.audit.checks import Point
+from dse.audit.verdict import FAILS, FOUND, HOLDS, Check, Find, Verified, check
+from dse.errors import OutputError
+from dse.model.front import nondominated
+from dse.model.space import Index
+from dse.runs import finished
+from dse.search import Progress
+
+TRIALS = 1_000_000
+"""Random designs held against a front unless told otherwise."""
+
+MOST_FOUND = 20
+"""Most designs that are kept of the best that a front lacks."""
+
+Designs = tuple[Index, NDArray[np.float64]]
+"""Designs (n, d) and their losses (n, m)."""
+
+
+def verify(
+    folder: Path, *, trials: int = TRIALS, seed: int = 0, progress: Progress | None = None
+) -> Verified:
+    """Check the run in `folder` again.
+
+    Parameters
+    ----------
+    trials
+        Random designs to hold against the front; the values of a sweep share them.
+    seed
+        The same seed tries the same designs.
+    progress
+        Called with the number of random designs tried and the number planned.
+
+    Raises
+    ------
+    OutputError
+        When it is not the folder of a run.
+    StudyError
+        When the study in its manifest has faults.
+    """
+    run = finished.read(folder)
+    exact = bool(run.manifest.get("exact"))
+    try:
+        points = tuple(checks.points(run))
+    except OutputError as error:
+        return Verified(folder, exact, (check("designs", [str(error)], ""),))
+    found = (
+        checks.check_study(run, points),
+        checks.check_accounting(run, points),
+        checks.check_designs(run, points),
+        checks.check_numbers(run, points),
+        checks.check_feasible(points),
+        checks.check_mutual(points),
+    )
+    return _challenged(Verified(folder, exact, found), points, trials, seed, progress)
+
+
+def _challenged(
+    verified: Verified,
+    points: tuple[Point, ...],
+    trials: int,
+    seed: int,
+    progress: Progress | None,
+) -> Verified:
+    """Return what was checked and the attempt to beat the front."""
+    share = max(1, trials // len(points))
+    tried = feasible = found = 0
+    finds: list[Find] = []
+    for position, point in enumerate(points):
+        random = np.random.default_rng([seed, position])
+        known = {row.tobytes() for row in point.index}
+        best = (point.index[:0], point.loss[:0])
+        for designs in challenge.designs(point.problem, point.index, share, random):
+            evaluation = point.problem.evaluate(designs)
+            good = np.flatnonzero(evaluation.feasible)
+            tried, feasible = tried + len(designs), feasible + len(good)
+            lacking = good[_lacking(point, designs[good], evaluation.loss[good], known, verified)]
+            found += len(lacking)
+            best = _best(best, (designs[lacking], evaluation.loss[lacking]))
+            if progress is not None:
+                progress(min(tried, trials), trials)
+        finds += [_find(point, *pair) for pair in zip(*best, strict=True)]
+    whole = all(point.problem.size <= share for point in points)
+    return replace(
+        verified,
+        checks=(*verified.checks, _unbeaten(verified.exact, whole, tried, feasible, found)),
+        tried=tried,
+        feasible=feasible,
+        found=found,
+        finds=tuple(finds[:MOST_FOUND]),
+    )
+
+
+def _best(before: Designs, more: Designs) -> Designs:
+    """Return the designs of both that none of them dominates, for showing."""
+    if not len(more[0]):
+        return before
+    index, loss = (np.concatenate(parts) for parts in zip(before, more, strict=True))
+    kept = nondominated(loss)
+    return index[kept], loss[kept]
+
+
+def _lacking(
+    point: Point,
+    designs: Index,
+    loss: NDArray[np.float64],
+    known: set[bytes],
+    verified: Verified,
+) -> list[int]:
+    """Return which of some feasible designs a front lacks.
+
+    An exact front holds every design that is worth what a design on it is worth.  Those that
+    are `known` already are left out; those that are returned become known.
+    """
+    covers = challenge.covering(loss, point.loss)
+    missing = covers < 0
+    if verified.exact and len(point.loss):
+        missing |= (loss == point.loss[covers]).all(axis=1)
+    found = []
+    for row in np.flatnonzero(missing):
+        key = designs[row].tobytes()
+        if key not in known:
+            known.add(key)
+            found.append(int(row))
+    return found
+
+
+def _find(point: Point, design: NDArray[np.int64], loss: NDArray[np.float64]) -> Find:
+    equal = np.flatnonzero((point.loss == loss).all(axis=1))
+    beaten = np.flatnonzero((point.loss >= loss).all(axis=1))
+    relation = "equals" if len(equal) else "dominates" if len(beaten) else "incomparable"
+    text = ", ".join(filter(None, [point.where, chosen.text(point.problem, design)]))
+    row = int(point.numbers[beaten[0]]) + 1 if len(beaten) else None
+    return Find(text, chosen.worth(point.problem, loss), relation, row)
+
+
+def _unbeaten(exact: bool, whole: bool, tried: int, feasible: int, found: int) -> Check:
+    which = "every design" if whole else "random designs and neighbours of the front"
+    text = f"{tried:,} tried ({which}), {feasible:,} feasible, "
+    if not found:
+        return Check("unbeaten", HOLDS, f"{text}none that the front lacks")
+    lacks = f"{found:,} that the front lacks"
+    if exact:
+        return Check("unbeaten", FAILS, f"{text}{lacks}, which refutes that it is exact")
+    return Check("unbeaten", FOUND, f"{text}{lacks}: improvements on a heuristic's front")

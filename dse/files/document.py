@@ -1,0 +1,216 @@
+"""A study file as plain data that knows where each part was written, and overrides of it."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from dse.errors import Fault, StudyError, nearest
+from dse.files.position import KeyPath, Position, dotted, line_column, quoted
+from dse.files.yaml_reader import LARGEST_BYTE, YamlReader, check_size
+
+OPTION = "--set"
+"""What stands for the file name in the positions of overridden values."""
+
+# Sections whose keys are themselves dotted paths.
+_DOTTED = (("axes",), ("sweep",))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """Plain data with positions.
+
+    Attributes
+    ----------
+    data
+        Mappings, lists, text, numbers, booleans and None.
+    text, file
+        The file as it was read (before any override), and its name.
+    positions
+        Of the key of each mapping item, and of the start of each list item.
+    inputs
+        Where files lie that the study names, by the name as written; others lie beside it.
+    """
+
+    data: dict[str, Any]
+    text: str
+    file: str
+    positions: Mapping[KeyPath, Position]
+    inputs: Mapping[str, Path] = field(default_factory=dict)
+
+    def fault(self, path: KeyPath, written: str, rule: str, remedy: str) -> Fault:
+        """Return a fault at `path`, or at what encloses it when `path` was not written."""
+        enclosing = (path[:length] for length in range(len(path), -1, -1))
+        start = Position(1, 1, self.file)
+        found = next((self.positions[part] for part in enclosing if part in self.positions), start)
+        return found.fault(path, written, rule, remedy)
+
+
+def read(path: str | Path) -> Document:
+    """Return the document in a file.
+
+    Raises
+    ------
+    StudyError
+        The file cannot be read, is not a YAML mapping, or breaks a rule; all faults at once.
+    """
+    path = Path(path)
+    start = Position(1, 1, str(path))
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(LARGEST_BYTE + 1)
+        check_size(len(content), start)
+        return parse(content.decode(), str(path))
+    except FileNotFoundError:
+        rule, remedy = "there is no such file", _neighbours(path.parent, path.name)
+    except IsADirectoryError:
+        rule, remedy = "it is a folder, not a file", _neighbours(path, "study.yaml")
+    except UnicodeDecodeError as error:
+        line, column = line_column(content[: error.start].decode())
+        start, written = Position(line, column, str(path)), f"byte 0x{content[error.start]:02x}"
+        fault = start.fault((), written, "a study is UTF-8 text", "save the file as UTF-8")
+        raise StudyError([fault]) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        rule, remedy = f"it cannot be read: {reason}", "check its name and permissions"
+    raise StudyError([Fault(where="", written=quoted(str(path)), rule=rule, remedy=remedy)])
+
+
+def parse(text: str, file: str) -> Document:
+    """Return the document in a text; `file` is the name that faults show.
+
+    Raises
+    ------
+    StudyError
+        The text is not a YAML mapping or breaks a rule; all faults at once.
+    """
+    start = Position(1, 1, file)
+    reader = YamlReader(text, start)
+    data = reader.document()
+    if not isinstance(data, dict):
+        written = "nothing" if data is None else quoted(data)
+        rule, remedy = "a study is a mapping of sections", "write 'section:', its fields below it"
+        raise StudyError([start.fault((), written, rule, remedy)])
+    return Document(data=data, text=text, file=file, positions=reader.positions)
+
+
+def override(document: Document, path: str, value: str) -> Document:
+    """Return a document with one value replaced or added, as the option ``--set path=value``.
+
+    Parameters
+    ----------
+    document
+        Left as it is.
+    path
+        Keys joined by dots; a list item by its position from 0, or by the ``name``, else the
+        ``core`` (of a file its stem), of a mapping: ``stages.des.clock``.  Where several keys
+        fit, the longest is meant: those of ``axes`` and ``sweep`` contain dots.  The last key
+        may be new, and so may the section.
+    value
+        YAML, as it would stand after the key.
+
+    Raises
+    ------
+    StudyError
+        The path leads nowhere or the value is not YAML.
+    """
+    data = copy.deepcopy(document.data)
+    parent, full = _locate(data, path, path, ())
+    origin = Position(1, 1, OPTION)
+    reader = YamlReader(value, origin._replace(column=len(path) + 2), full)
+    parent[full[-1]] = reader.document()
+    positions = {
+        key: place for key, place in document.positions.items() if key[: len(full)] != full
+    }
+    sections = (full[:length] for length in range(1, len(full)))
+    positions |= {section: origin for section in sections if section not in positions}
+    positions |= reader.positions | {full: origin}
+    return replace(document, data=data, positions=positions)
+
+
+def _locate(container: Any, path: str, rest: str, full: KeyPath) -> tuple[Any, KeyPath]:
+    """Follow the `rest` of a dotted path from `container`, which stands at `full`.
+
+    Returns the innermost container and the full path; missing sections are added.
+    """
+    children = _children(container)
+    if children is None:
+        raise _lost(path, rest, "a single value has no fields", "set the value itself")
+    fitting = [name for name in children if f"{rest}.".startswith(f"{name}.")]
+    name = max(fitting, key=len) if fitting else _new_key(container, path, rest, full)
+    key = children.get(name, name)
+    full = (*full, key)
+    if name == rest:
+        return container, full
+    if not fitting or container[key] is None:
+        container[key] = {}
+    return _locate(container[key], path, rest[len(name) + 1 :], full)
+
+
+def _new_key(container: Any, path: str, rest: str, full: KeyPath) -> str:
+    """Return the key that may be added to `container`: a field, or a section at the top."""
+    if full in _DOTTED:
+        return rest
+    head, dot, _ = rest.partition(".")
+    if not head or rest.endswith("."):
+        raise _lost(path, rest, "a path is keys joined by dots", "write 'section.field=value'")
+    if isinstance(container, list) or (dot and full):
+        place = f" in {dotted(full)!r}" if full else ""
+        names = [name for name in _children(container) or () if not name.isdecimal()]
+        last = len(container) - 1
+        remedy = nearest(head, names) if names else f"its items are 0 to {last}"
+        raise _lost(path, rest, f"there is no {head!r}{place}", remedy)
+    return head
+
+
+def _lost(path: str, rest: str, rule: str, remedy: str) -> StudyError:
+    place = Position(1, len(path) - len(rest) + 1, OPTION)
+    return StudyError([place.fault((path,), "", rule, remedy)])
+
+
+def _children(container: Any) -> dict[str, str | int] | None:
+    """Return ``{name in a dotted path: key}``, None when it is not a mapping or a list."""
+    if isinstance(container, dict):
+        return {key: key for key in container}
+    if not isinstance(container, list):
+        return None
+    items = [item if isinstance(item, dict) else {} for item in container]
+    names = [stage_name(item) for item in items]
+    # A name that two items share picks neither.
+    named = {
+        name: index
+        for index, name in enumerate(names)
+        if isinstance(name, str) and names.count(name) == 1
+    }
+    return {**named, **{str(index): index for index in range(len(container))}}
+
+
+def is_record(name: str) -> bool:
+    """Tell the path of a record file from a name of the catalogue."""
+    return name.lower().endswith((".yaml", ".yml"))
+
+
+def stage_name(item: Mapping[str, Any]) -> str | None:
+    """Return what a stage is called: its ``name``, its ``core``, or its ``table`` without suffix.
+
+    A file name becomes an identifier: ``my cores.csv`` is called ``my_cores``.
+    """
+    name = item.get("name") or item.get("core")
+    if isinstance(name, str) and is_record(name):
+        name, file = None, name
+    else:
+        file = item.get("table")
+    if name is None and isinstance(file, str):
+        name = re.sub(r"\W+", "_", Path(file).stem, flags=re.ASCII).strip("_")
+        name = name if name[:1].isalpha() else f"table_{name}".rstrip("_")
+    return name if isinstance(name, str) else None
+
+
+def _neighbours(folder: Path, name: str) -> str:
+    """Return a remedy: study files in a folder with names like `name`."""
+    known = [path.name for path in folder.glob("*.y*ml")] if folder.is_dir() else []
+    return nearest(name, known) if known else "check the path"

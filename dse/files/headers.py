@@ -1,0 +1,110 @@
+"""Headers of tables: a name and its unit in any prefix, as the SI column they stand for.
+
+``area_um2``, ``Area [um2]`` and ``area (um2)`` are all ``area_m2`` in 1e-12.  A header may be
+all lower case: ``mw`` is then milliwatt, ``mhz`` megahertz and ``gbps`` gigabit per second;
+``mb`` is refused, because it may be megabits or megabytes.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dse.algebra import units
+from dse.algebra.base_units import PER_SECOND, PLURAL, SPELLINGS
+from dse.errors import UnitError
+
+DIMENSIONLESS = ("-", "1")
+"""What stands in square brackets after the name of a plain number."""
+
+_BRACKETS = re.compile(r"(.+?)\s*[\[(](.+)[\])]")
+
+
+@dataclass(frozen=True)
+class Header:
+    """One header.
+
+    Attributes
+    ----------
+    written
+        As it stands in the file, or as the study renames it.
+    name
+        Of the column in SI: an identifier with its unit suffix.
+    factor
+        What a cell is multiplied by to be in SI.
+    """
+
+    written: str
+    name: str
+    factor: Fraction = Fraction(1)
+
+
+def read(written: str) -> Header:
+    """Return the column that a header stands for; one without a known unit is a plain number.
+
+    Raises
+    ------
+    UnitError
+        The unit may be read in two ways, is ``per`` something without a numerator, or stands
+        in square brackets and is not known.
+
+    Examples
+    --------
+    >>> read("area_um2").name, read("Power [mW]").name, read("bandwidth_gbps").name
+    ('area_m2', 'Power_w', 'bandwidth_bit_per_s')
+    """
+    bracketed = _BRACKETS.fullmatch(written.strip())
+    if bracketed:
+        try:
+            factor, suffix = units.factor(bracketed[2].strip())
+        except UnitError:
+            if "[" in written and bracketed[2].strip() not in DIMENSIONLESS:
+                raise
+            # in round brackets it may be a remark
+        else:
+            return _named(written, bracketed[1], suffix, factor)
+    plain = re.sub(r"\W+", "_", written.strip()).strip("_")
+    head, *rest = plain.split("_per_")
+    stem, _, last = head.rpartition("_")
+    found = [_unit(part) for part in (last, *rest)]
+    if last == "percent":
+        return _named(written, stem, "", Fraction(1, 100))
+    if None in found or last == "cycle":  # `duty_cycle` is a plain number
+        return _named(written, plain, "", Fraction(1))
+    (factor, suffix), *divisors = (unit for unit in found if unit is not None)
+    for divisor, _ in divisors:
+        factor /= divisor
+    suffix = "_per_".join([PLURAL.get(suffix, suffix), *(base for _, base in divisors)])
+    return _named(written, stem, suffix, factor)
+
+
+def _named(written: str, stem: str, suffix: str, factor: Fraction) -> Header:
+    stem = re.sub(r"\W+", "_", stem.strip()).strip("_")
+    name = "_".join(filter(None, (stem, suffix)))
+    if not name.isidentifier():
+        name = f"_{name}"
+    if units.suffix(name) != suffix:
+        raise UnitError(
+            f"the name {name!r} seems to end in the unit {units.label(name)}",
+            "give it another name with `columns`",
+        )
+    return Header(written, name, factor)
+
+
+def _unit(text: str) -> tuple[Fraction, str] | None:
+    """Return factor and suffix of one part of a header's unit, None when it is none."""
+    lowered = text.casefold()
+    rates = [word for word in PER_SECOND if word.casefold() == lowered and word[-3:] == text[-3:]]
+    if rates:
+        return units.factor(PER_SECOND[rates[0]])
+    if text in SPELLINGS and text != lowered:
+        return SPELLINGS[text]
+    alike = [spelling for spelling in SPELLINGS if spelling.casefold() == lowered]
+    kinds = {SPELLINGS[spelling][1] for spelling in alike}
+    if len(kinds) > 1:
+        shown = " or ".join(f"{kind}s" for kind in sorted(kinds))
+        raise UnitError(f"{text!r} may count {shown}", "write for instance 'kbit' or 'kbyte'")
+    as_written = [spelling for spelling in alike if spelling[0] == text[0]]
+    chosen = as_written or alike  # `mw` is milliwatt although MW is known too
+    return SPELLINGS[chosen[0]] if chosen else None

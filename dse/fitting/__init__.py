@@ -1,0 +1,4 @@
+"""Records fitted to measurements: cores, platforms, interfaces.
+
+May import `dse.study`, `dse.reports` and lower floors.
+"""

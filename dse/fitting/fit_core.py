@@ -1,0 +1,191 @@
+"""Laws of a core from a table of its designs, as a record that studies use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dse.contract import Column, CoreMetrics
+from dse.errors import StudyError, UnitError, nearest
+from dse.files import document
+from dse.fitting import fit_core_table, fit_law
+from dse.fitting.fit_law import Fitted
+from dse.study import core_law, inputs, schema, study
+from dse.study.faults import Faults, validate_as
+from dse.study.scenario import Scenario
+
+_COMMAND = "the command"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoreFit:
+    """The laws of a core.
+
+    Attributes
+    ----------
+    name
+        Of the core.
+    table
+        The file that was read.
+    designs
+        Names of its designs.
+    parameters
+        Their values by parameter, shape (n,).
+    laws
+        By quantity, in SI; what is not there follows from the others.
+    total_power
+        Dynamic and leakage power together, which no record needs; None when nothing leaks.
+    assumed
+        What the table does not say and was taken for granted.
+    """
+
+    name: str
+    table: inputs.Input
+    designs: tuple[str, ...]
+    parameters: Mapping[str, Column]
+    laws: Mapping[str, Fitted]
+    total_power: Fitted | None
+    assumed: tuple[str, ...]
+
+
+def from_table(
+    path: Path,
+    name: str,
+    over: Sequence[str] = (),
+    settings: Sequence[tuple[str, str]] = (),
+    forms: Mapping[str, str] | None = None,
+) -> CoreFit:
+    """Fit the laws of a core to a table of its designs.
+
+    Parameters
+    ----------
+    path
+        CSV file, with headers as in a stage that names a table.
+    name
+        What the core is called.
+    over
+        One or two columns that are the parameters; the only column of numbers that is no figure
+        of a core when none is given.
+    settings
+        Fields of a stage: what columns are called, figures that the table lacks, which designs
+        to use.
+    forms
+        Forms that are given rather than chosen, by quantity.
+
+    Raises
+    ------
+    StudyError
+        With everything that is wrong with the table and the settings.
+    """
+    start = document.parse(f"table: {json.dumps(path.name, ensure_ascii=False)}\n", _COMMAND)
+    start = study.override(replace(start, inputs={path.name: path}), settings)
+    faults = Faults(start)
+    stage = validate_as(schema.Stage, faults)
+    scenario = Scenario()
+    found = None if stage is None else fit_core_table.designs(stage, over, scenario, faults)
+    if found is None or faults.found:
+        raise StudyError(_without_place(faults))
+    designs, parameters = found
+    laws = _fits(designs.metrics, parameters, forms or {}, faults)
+    if faults.found:
+        raise StudyError(_without_place(faults))
+    total = _total_power(designs.metrics, parameters, forms or {})
+    mark = "assumed for every design: "
+    notes = [note.partition(mark)[2] for note in scenario.notes if mark in note]
+    file = replace(scenario.inputs[path.name], written=str(path))
+    return CoreFit(
+        name=name,
+        table=file,
+        designs=designs.names,
+        parameters=parameters,
+        laws=laws,
+        total_power=total,
+        assumed=tuple(notes),
+    )
+
+
+def _without_place(faults: Faults) -> list[Any]:
+    """Return faults; those of the command line have no line and column."""
+    return [
+        replace(fault, line=0, column=0) if fault.file == _COMMAND else fault
+        for fault in faults.found
+    ]
+
+
+def _fits(
+    metrics: CoreMetrics,
+    parameters: Mapping[str, Column],
+    forms: Mapping[str, str],
+    faults: Faults,
+) -> dict[str, Fitted]:
+    columns = _columns(metrics)
+    for name, form in forms.items():
+        if name not in columns:
+            faults.add((), "this quantity is not fitted", nearest(name, columns), f"--form {name}")
+        elif form not in core_law.FORMS:
+            faults.add((), "this form is not known", nearest(form, core_law.FORMS), repr(form))
+    if faults.found:
+        return {}
+    laws = {}
+    for name, values in columns.items():
+        found = fit_law.fit(parameters, values, forms.get(name))
+        if found is None:
+            kind = f"no {forms[name]} law" if name in forms else "no law"
+            rule = f"{len(values)} designs at these parameters support {kind} of {name}"
+            faults.add((), rule, "use more designs, at other values of the parameters", "")
+        else:
+            laws[name] = found
+    # a clock that varies blurs the rate, not the cycles that a task takes
+    cycles = fit_law.fit(parameters, metrics.cycles_per_task)
+    blurred = "rate" in laws and "rate" not in forms and laws["rate"].leave_one_out > 0
+    if blurred and cycles is not None and cycles.leave_one_out == 0:
+        del laws["rate"]
+        laws["cycles_per_task"] = cycles
+    return laws
+
+
+def _columns(metrics: CoreMetrics) -> dict[str, Column]:
+    """Return the quantities to fit in SI: those that do not follow from the others by default."""
+    columns = {
+        name: getattr(metrics, column)
+        for name, column in core_law.QUANTITIES.items()
+        if hasattr(metrics, column)
+    }
+    for name in ("latency", "tasks_in_flight", "leakage_power", "read", "written"):
+        rest = {key: values for key, values in columns.items() if key != name}
+        if np.allclose(core_law.completed(rest)[name], columns[name], rtol=1e-9, atol=0):
+            columns = rest
+    columns["rate"] = metrics.clock_hz / columns.pop("cycles_per_task")
+    return columns
+
+
+def _total_power(
+    metrics: CoreMetrics, parameters: Mapping[str, Column], forms: Mapping[str, str]
+) -> Fitted | None:
+    if not metrics.leakage_power_w.any():
+        return None
+    total = metrics.dynamic_power_w + metrics.leakage_power_w
+    return fit_law.fit(parameters, total, forms.get("dynamic_power"))
+
+
+def forms_of(pairs: Sequence[str]) -> dict[str, str]:
+    """Split ``quantity=form`` options.
+
+    Raises
+    ------
+    UnitError
+        When an option has no ``=``.
+    """
+    split = {}
+    for pair in pairs:
+        quantity, equals, form = pair.partition("=")
+        if not equals:
+            rule = f"--form {pair!r}: it must be QUANTITY=FORM"
+            raise UnitError(rule, "write for instance --form area=affine")
+        split[quantity.strip()] = form.strip()
+    return split

@@ -1,0 +1,147 @@
+"""A platform from a table of measured runs, as a record that studies use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dse.algebra import units
+from dse.contract import PRECISIONS, Column, Platform
+from dse.contract.fits import Fit, FittedPlatform
+from dse.errors import Fault, OutputError, StudyError, UnitError, nearest
+from dse.files import csv_table, headers
+from dse.files.csv_table import CsvTable
+from dse.files.headers import Header
+from dse.files.position import Position
+from dse.plugins import registry
+from dse.study import record_schema, records
+from dse.study.fields import unit_of
+from dse.study.tables import table_rows
+
+_PRECISION = "precision"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlatformFit:
+    """A fitted platform, what supports it, and the runs behind it.
+
+    Attributes
+    ----------
+    fit
+        How it was fitted.
+    found
+        The platform, its errors and notes.
+    runs
+        Names of the runs.
+    data
+        Measured columns by name with unit suffix.
+    file, content
+        The table that was read.
+    """
+
+    fit: Fit
+    found: FittedPlatform
+    runs: tuple[str, ...]
+    data: Mapping[str, Column]
+    file: str
+    content: bytes
+
+
+def from_table(path: Path, name: str, precision: str) -> PlatformFit:
+    """Fit a platform to a table with a row per run; the units in its headers tell columns apart.
+
+    Raises
+    ------
+    StudyError
+        With everything that is wrong with the table.
+    UnitError
+        When the precision is not known, or the runs cannot be fitted.
+    OutputError
+        When the table cannot be read.
+    """
+    if precision not in PRECISIONS:
+        raise UnitError(f"--precision {precision}: not known", nearest(precision, PRECISIONS))
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise OutputError(f"{path} cannot be read: {error.strerror}") from error
+    table = csv_table.parse(content, str(path))
+    fit = registry.get(Fit, records.KINDS[Platform])
+    wanted = [argument for argument in signature(fit.function).parameters if argument != _PRECISION]
+    data = _columns(table, wanted)
+    try:
+        found = fit.function(**data, precision=precision)
+    except ValueError as error:
+        raise UnitError(f"{path}: {error}", "correct the table") from error
+    found = replace(found, platform=replace(found.platform, name=name))
+    place = table_rows.name_column({header: k for k, header in enumerate(table.headers)})
+    column = table.headers.index(place) if place is not None else None
+    lines = (f"line {line}" for line in table.lines[1:])
+    runs = tuple(lines) if column is None else table.columns[column]
+    return PlatformFit(fit=fit, found=found, runs=runs, data=data, file=path.name, content=content)
+
+
+def _columns(table: CsvTable, wanted: list[str]) -> dict[str, Column]:
+    """Return the columns that a fit asks for: of its name, else the only one of its unit."""
+    known: dict[int, Header] = {}
+    unclear: list[Fault] = []
+    for column, header in enumerate(table.headers):
+        try:
+            known[column] = headers.read(header)
+        except UnitError as error:
+            unclear.append(table.fault(None, column, error.rule, error.remedy))
+    faults: list[Fault] = []
+    data = {}
+    for name in wanted:
+        fitting = [k for k, header in known.items() if header.name.casefold() == name] or [
+            k for k, header in known.items() if units.suffix(header.name) == units.suffix(name)
+        ]
+        if len(fitting) != 1:
+            found = " and ".join(repr(table.headers[k]) for k in fitting)
+            rule = f"one column in {units.label(name)} is needed for {units.stem(name)}"
+            remedy = f"call it {name}, with any prefix of the unit"
+            place = Position(table.lines[0], 1, table.file)
+            faults.append(place.fault((), f"{found} are there" if found else "", rule, remedy))
+            continue
+        data[name] = table.numbers(fitting[0], known[fitting[0]].factor, faults)
+        for row in np.flatnonzero(data[name] < 0):
+            rule, remedy = "a measurement is not negative", "correct the figure"
+            faults.append(table.fault(int(row), fitting[0], rule, remedy))
+    if faults:
+        raise StudyError([*unclear, *faults])
+    return data
+
+
+def record(done: PlatformFit) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the sections and the provenance of the record of a fit."""
+    platform: dict[str, Any] = {"name": done.found.platform.name}
+    for name in record_schema.Platform.model_fields:
+        unit = unit_of(record_schema.Platform, name)
+        value = getattr(done.found.platform, unit.columns[0]) if unit else None
+        if unit is not None and value is not None:
+            platform[name] = units.written(value, unit.columns[0])
+    platform["source"] = f"{done.fit.source}, fitted to {len(done.runs)} runs of {done.file}"
+    origin: dict[str, Any] = records.provenance(done.content, done.file, done.fit.method)
+    origin["range"] = {
+        units.stem(name): [units.show(float(end), name) for end in (values.min(), values.max())]
+        for name, values in done.data.items()
+    }
+    origin["residuals"] = {
+        name: {
+            "median_of_size": f"{np.median(np.abs(errors)):.2%}",
+            "largest": f"{errors[_worst(errors)]:+.2%} at {done.runs[_worst(errors)]}",
+        }
+        for name, errors in done.found.errors.items()
+    }
+    if done.found.notes:
+        origin["not_determined"] = list(done.found.notes)
+    return {records.KINDS[Platform]: platform}, origin
+
+
+def _worst(errors: Column) -> int:
+    return int(np.argmax(np.abs(errors)))

@@ -1,0 +1,150 @@
+"""How far a fitted interface can be believed: residuals, sizes left out, tests of adequacy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dse.fitting.interface import powers_fit
+from dse.fitting.interface.interface_fit import SIGNIFICANCE, InterfaceFit, nested_p
+from dse.fitting.interface.powers_fit import Array, Powers
+
+MOST_NOISE = 0.1
+"""Scatter beyond this is no noise of a timer, but a shape that the model does not have."""
+
+_DEGREES = (2, 3, 4, 5)
+_MOST_EXTRA = 2
+_NEW = 0.1  # share of a bend that the model's own parameters must not already make
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """How well one curve fits.
+
+    Attributes
+    ----------
+    noise
+        Relative standard deviation of the times around it.
+    worst, worst_byte
+        Largest relative residual, and at which size.
+    left_out, left_out_worst
+        Relative error at a size that the fit did not see: root mean square, and largest.
+    p
+        How likely residuals so bent are if the model is true; NaN when too few sizes tell.
+    """
+
+    noise: float
+    worst: float
+    worst_byte: float
+    left_out: float
+    left_out_worst: float
+    p: float
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing speaks against the model: neither a bend nor too much scatter."""
+        return not self.p < SIGNIFICANCE and self.noise <= MOST_NOISE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checks:
+    """Both curves, and the host without a fixed time per call (LogCA as published).
+
+    Attributes
+    ----------
+    offset_p
+        How likely the host's data are without a fixed time, against the model with it; NaN when
+        it was not asked for.
+    """
+
+    host: Curve
+    offload: Curve
+    pure: Curve
+    offset_p: float
+
+    @property
+    def pure_p(self) -> float:
+        """How likely the host's data are under LogCA as published: the worse of two tests."""
+        return float(np.fmin(self.pure.p, self.offset_p))
+
+    @property
+    def pure_fits(self) -> bool:
+        """Whether LogCA as published fits the host."""
+        return self.pure.fits and not self.offset_p < SIGNIFICANCE
+
+
+def check(size: Array, host: Array, offload: Array, fit: InterfaceFit) -> Checks:
+    """Return what speaks for and against the fit of the first row."""
+    model, general = fit.model(), fit.models[0]
+    free = not fit.linear[0]
+    pure = powers_fit.fit(size, host[:1], np.array([1.0]), free=True)
+    asked = model.host.coefficients[0, 0] != 0 or general.host_freedom[0] < pure.freedom[0]
+    offset_p = nested_p(pure.squares, general.host_squares, general.host_freedom)[0]
+    return Checks(
+        host=_curve(size, host[0], model.host, free=free),
+        offload=_curve(size, offload[0], model.offload, free=False),
+        pure=_curve(size, host[0], pure, free=True),
+        offset_p=float(offset_p) if asked else math.nan,
+    )
+
+
+def _curve(size: Array, time: Array, found: Powers, *, free: bool) -> Curve:
+    missed = np.expm1(found.residuals[0])
+    worst = int(np.argmax(np.abs(missed)))
+    unseen = _left_out(size, time, found, free=free)
+    return Curve(
+        noise=float(np.sqrt(found.noise[0])),
+        worst=float(missed[worst]),
+        worst_byte=float(size[worst]),
+        left_out=float(np.sqrt(np.mean(unseen**2))),
+        left_out_worst=float(unseen[np.argmax(np.abs(unseen))]),
+        p=lack_of_fit(found, size),
+    )
+
+
+def _left_out(size: Array, time: Array, found: Powers, *, free: bool) -> Array:
+    """Return the relative error at each size, predicted from the others."""
+    count = len(size)
+    others = ~np.eye(count, dtype=np.bool_)
+    sizes, times = (
+        np.broadcast_to(values, (count, count))[others].reshape(count, count - 1)
+        for values in (size, time)
+    )
+    used = np.broadcast_to(found.coefficients[:1] != 0, (count, found.coefficients.shape[1]))
+    again = powers_fit.fit(sizes, times, found.exponents[:1], free=free, used=used)
+    error: Array = time / again.at(size[:, None])[:, 0] - 1
+    return error
+
+
+def lack_of_fit(found: Powers, size: Array) -> float:
+    """Return how likely residuals so bent over the log of the size are if the model is true.
+
+    An F test of the model against itself with one or two bends (polynomials of the logarithm,
+    orthogonal to what its parameters can do); NaN with fewer than two degrees of freedom.
+    """
+    from scipy.special import fdtrc
+
+    residuals, freedom = found.residuals[0], int(found.freedom[0])
+    if np.max(np.abs(residuals)) < 1e-9:
+        return 1.0  # exact data, up to rounding
+    if freedom < 2:
+        return math.nan
+    x = np.log(size)
+    x = 2 * (x - x.min()) / (x.max() - x.min()) - 1
+    own = found.jacobian[0]
+    basis = np.linalg.qr(own[:, np.any(own != 0, axis=0)])[0]
+    bends = []
+    for degree in _DEGREES:
+        column = np.polynomial.chebyshev.chebval(x, np.eye(degree + 1)[degree])
+        rest = column - basis @ (basis.T @ column)
+        if np.linalg.norm(rest) > _NEW * np.linalg.norm(column):
+            bends.append(rest / np.linalg.norm(rest))
+            basis = np.column_stack([basis, bends[-1]])
+        if len(bends) == (_MOST_EXTRA if freedom >= 2 * _MOST_EXTRA else 1):
+            break
+    explained = float(sum((bend @ residuals) ** 2 for bend in bends))
+    left = freedom - len(bends)
+    ratio = (explained / len(bends)) / ((float(found.squares[0]) - explained) / left)
+    return float(fdtrc(len(bends), left, ratio))

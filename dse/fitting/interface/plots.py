@@ -1,0 +1,129 @@
+"""A fit as a picture, PNG and SVG: measured times, the model, and where offloads start to pay."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import style
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
+
+from dse.algebra import units
+from dse.fitting.interface.break_even import BreakEven
+from dse.fitting.interface.interface_answer import Answer
+from dse.fitting.interface.powers_fit import Powers
+
+SETTINGS = {
+    "svg.hashsalt": "dse",  # ids inside the file depend on the picture only
+    "text.parse_math": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+}
+HOST, OFFLOAD = ("#0072B2", "o"), ("#D55E00", "s")  # Okabe and Ito
+_MOST_TICKS = 9
+
+
+def draw(found: Answer, title: str, stem: Path) -> tuple[Path, Path]:
+    """Draw into ``STEM.png`` and ``STEM.svg``; equal fits give equal bytes.
+
+    Raises
+    ------
+    OSError
+        A file cannot be written.
+    """
+    png, svg = stem.with_name(stem.name + ".png"), stem.with_name(stem.name + ".svg")
+    with style.context(["default", SETTINGS]):
+        figure = _figure(found, title)
+        figure.savefig(png, dpi=150, metadata={"Software": None})
+        figure.savefig(svg, dpi=150, metadata={"Date": None, "Creator": None})
+    return png, svg
+
+
+def _figure(found: Answer, title: str) -> Figure:
+    figure = Figure(figsize=(7.6, 5.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    axes.set(xscale="log", yscale="log", xlabel="granularity", ylabel="time of a call")
+    axes.grid(color="0.92", linewidth=0.7)
+    model, sizes = found.fit.model(), found.timings.size
+    low, high = sizes[0], sizes[-1]
+    start = found.pays.granularity
+    if low / 100 < start < high * 100:  # near enough to be drawn
+        low, high = min(low, start), max(high, start)
+    margin = (high / low) ** 0.04
+    low, high = low / margin, high * margin
+    for name, (colour, marker), times, powers in (
+        ("host", HOST, found.timings.host[0], model.host),
+        ("offload", OFFLOAD, found.timings.offload[0], model.offload),
+    ):
+        _curve(axes, powers, (low, high), colour, f"{name}, model", sizes)
+        look: dict[str, Any] = {"markeredgecolor": "white", "markeredgewidth": 0.6, "zorder": 3}
+        axes.plot(sizes, times, marker, color=colour, label=f"{name}, measured", **look)
+    axes.set_xlim(low, high)
+    _break_even(axes, found.pays, low, high)
+    _ticks(axes, low, high)
+    figure.suptitle(title)
+    labels = axes.get_legend_handles_labels()[1]
+    figure.legend(loc="outside lower center", ncols=-(-len(labels) // 2), frameon=False)
+    return figure
+
+
+def _curve(
+    axes: Axes,
+    powers: Powers,
+    limits: tuple[float, float],
+    colour: str,
+    label: str,
+    sizes: np.ndarray[Any, np.dtype[np.float64]],
+) -> None:
+    """Draw a model: solid where it was fitted, dashed beyond."""
+    for low, high, dashes in (
+        (sizes[0], sizes[-1], "-"),
+        (limits[0], sizes[0], "--"),
+        (sizes[-1], limits[1], "--"),
+    ):
+        x = np.geomspace(low, high, 300)
+        axes.plot(x, powers.at(x)[0], dashes, color=colour, label=label if dashes == "-" else None)
+
+
+def _break_even(axes: Axes, pays: BreakEven, low: float, high: float) -> None:
+    """Mark the break-even and its interval."""
+    start = pays.granularity
+    if not low <= start <= high:
+        return
+    axes.axvline(start, color="0.25", linewidth=1, label="break-even")
+    if pays.low < pays.high:
+        span = (max(pays.low, low), min(pays.high, high))
+        axes.axvspan(*span, color="0.85", zorder=0, label="its 95 % interval")
+    left = math.log(start / low) > math.log(high / start)
+    axes.annotate(
+        units.show(start, "granularity_byte"),
+        (start, 0.02),
+        (-5 if left else 5, 0),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        ha="right" if left else "left",
+        va="bottom",
+    )
+
+
+def _ticks(axes: Axes, low: float, high: float) -> None:
+    """Sizes in powers of two, times in powers of ten, both with their unit."""
+    doublings = range(math.ceil(math.log2(low)), math.floor(math.log2(high)) + 1)
+    step = -(-len(doublings) // _MOST_TICKS) or 1
+    axes.xaxis.set_major_locator(FixedLocator([2.0**power for power in doublings[::step]]))
+    axes.xaxis.set_major_formatter(
+        FuncFormatter(lambda size, _: units.show(size, "granularity_byte"))
+    )
+    axes.xaxis.set_minor_locator(FixedLocator([]))
+    bottom, top = axes.get_ylim()
+    subs = (1.0, 2.0, 5.0) if top / bottom < 100 else (1.0,)
+    axes.yaxis.set_major_locator(LogLocator(subs=subs))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda time, _: units.show(time, "time_s")))
+    axes.yaxis.set_minor_formatter(NullFormatter())

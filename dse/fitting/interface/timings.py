@@ -1,0 +1,155 @@
+"""Measured host and offload times by granularity, read from a CSV with every fault at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dse.algebra import units
+from dse.errors import Fault, OutputError, StudyError, UnitError
+from dse.files import csv_table, headers
+from dse.files.csv_table import CsvTable
+from dse.files.position import Position
+from dse.fitting.interface.powers_fit import Array
+
+LEAST_SIZES = 4
+"""One more than either curve has parameters."""
+
+COLUMNS: Mapping[str, str] = {
+    "granularity": "granularity_byte",
+    "host": "host_s",
+    "offload": "offload_s",
+}
+"""What a header says before its unit -> the column in SI."""
+
+_REMARK = re.compile(r"^# (machine|version|algorithm|repetitions): (.*\S)\s*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Timings:
+    """Times by granularity, ascending.
+
+    Attributes
+    ----------
+    size
+        Bytes, (sizes,).
+    host, offload
+        Seconds, (1, sizes).
+    files
+        Names of the files they come from, and what stands there.
+    facts
+        What the files say of themselves: machine, version, algorithm.
+    notes
+        What was left out.
+    """
+
+    size: Array
+    host: Array
+    offload: Array
+    files: tuple[tuple[str, bytes], ...]
+    facts: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+
+def content_of(path: Path) -> bytes:
+    """Return what is in a file.
+
+    Raises
+    ------
+    OutputError
+        It cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise OutputError(f"{path} cannot be read: {error.strerror}; name a file") from error
+
+
+def read_csv(path: Path) -> Timings:
+    """Read granularity, host time and offload time; other columns are left alone.
+
+    Raises
+    ------
+    StudyError
+        With every fault at once, by file, line and column.
+    """
+    data = content_of(path)
+    table = csv_table.parse(data, str(path))
+    faults: list[Fault] = []
+    places = _places(table, faults)
+    columns = {
+        name: _positive(table, column, header, faults) for name, (column, header) in places.items()
+    }
+    if "granularity" in columns:
+        faults += _repeated(table, places["granularity"][0], columns["granularity"])
+        faults += too_few(str(path), len(table))
+    if faults:
+        raise StudyError(faults)
+    size, host, offload = (columns[name] for name in COLUMNS)
+    order = np.argsort(size)
+    return Timings(
+        size=size[order],
+        host=host[None, order],
+        offload=offload[None, order],
+        files=((path.name, data),),
+        facts=dict(_REMARK.findall(table.text)),
+    )
+
+
+def too_few(file: str, count: int) -> list[Fault]:
+    """Return a fault if a fit would have no size left to check it."""
+    if count >= LEAST_SIZES:
+        return []
+    rule = f"a curve has up to {LEAST_SIZES - 1} parameters, and needs one size more"
+    remedy = f"measure at least {LEAST_SIZES}"
+    return [Position(1, 1, file).fault((), f"{count} sizes", rule, remedy)]
+
+
+def _places(table: CsvTable, faults: list[Fault]) -> dict[str, tuple[int, headers.Header]]:
+    """Return where each column stands, and its header."""
+    found: dict[str, tuple[int, headers.Header]] = {}
+    for column, written in enumerate(table.headers):
+        try:
+            header = headers.read(written)
+        except UnitError as error:
+            faults.append(table.fault(None, column, error.rule, error.remedy))
+            continue
+        name = units.stem(header.name).casefold().removesuffix("_time")
+        if name in found:
+            faults.append(table.fault(None, column, f"there is a {name} already", "remove one"))
+        elif name in COLUMNS:
+            found[name] = column, header
+            if units.suffix(header.name) != units.suffix(COLUMNS[name]):
+                rule = f"{name} is given in {units.label(COLUMNS[name])}, with any prefix"
+                faults.append(table.fault(None, column, rule, f"write {_example(name)}"))
+    for name in COLUMNS:
+        if name not in found:
+            place = Position(table.lines[0], 1, table.file)
+            rule, remedy = f"the column {name!r} is missing", f"add {_example(name)}"
+            faults.append(place.fault((), "", rule, remedy))
+    return found
+
+
+def _example(name: str) -> str:
+    return f"{name}_byte" if units.suffix(COLUMNS[name]) == "byte" else f"{name}_us"
+
+
+def _positive(table: CsvTable, column: int, header: headers.Header, faults: list[Fault]) -> Array:
+    values = table.numbers(column, header.factor, faults)
+    for row in np.flatnonzero(values <= 0):
+        rule, remedy = "it must be above zero", "correct it, or remove the row"
+        faults.append(table.fault(int(row), column, rule, remedy))
+    return values
+
+
+def _repeated(table: CsvTable, column: int, sizes: Array) -> Iterator[Fault]:
+    first: dict[float, int] = {}
+    for row, size in enumerate(sizes.tolist()):
+        if first.setdefault(size, row) != row:
+            rule = f"line {table.lines[first[size] + 1]} has this size already"
+            remedy = "keep one row per size: the median of its repetitions"
+            yield table.fault(row, column, rule, remedy)

@@ -1,0 +1,113 @@
+"""Whether any design is feasible, and which constraints conflict: searched only until known.
+
+Spaces that are too large to enumerate are composed (`dse.search.exact.compose`), where bounds prove
+that nothing is feasible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from dse import search
+from dse.contract import Column
+from dse.model.problem import Evaluation, Goal, Problem
+from dse.model.space import Index, Points, as_index
+from dse.search import Outcome
+
+MOST_ENUMERATED = 1_000_000
+"""Spaces that cannot be composed are tried in full up to this size."""
+
+MOST_SETS = 500
+"""Sets of constraints that are searched for conflicts."""
+
+
+class _FoundError(Exception):
+    """Ends a search at its first feasible design."""
+
+    def __init__(self, index: Index) -> None:
+        super().__init__()
+        self.index = index
+
+
+@dataclass(frozen=True)
+class _Probe(Problem):
+    """A problem whose search ends at the first feasible design, whatever that is worth."""
+
+    def evaluate(
+        self, points: Points, changed: Mapping[str, Column] | None = None, *, draws: int = 1
+    ) -> Evaluation:
+        evaluation = super().evaluate(points, changed, draws=draws)
+        rows = np.flatnonzero(evaluation.feasible)
+        if len(rows):
+            raise _FoundError(as_index(points, rows[:1]))
+        return evaluation
+
+    def _refuse_nonsense(self, evaluation: Evaluation) -> None:
+        """Accept any loss: without a demand, for instance, an energy per bit may be infinite."""
+
+
+def any_design(problem: Problem) -> Index | None:
+    """Return a design (1, d) that meets every constraint, None when there is none.
+
+    Raises
+    ------
+    TooLargeError
+        When the space is neither composed nor enumerated.
+    """
+    probe = _Probe(*(getattr(problem, field.name) for field in fields(problem)))
+    try:
+        search.run(probe, search.SearchSettings(method="exact", limit=MOST_ENUMERATED))
+    except _FoundError as found:
+        return found.index
+    return None
+
+
+def fixed(problem: Problem, columns: Mapping[str, Column]) -> Problem:
+    """Return a problem with columns that the space sets replaced by one value each."""
+    axes = []
+    for axis in problem.space.axes:
+        changed = {
+            name: np.full(axis.size, columns[name]) for name in columns.keys() & axis.columns
+        }
+        axes.append(replace(axis, columns={**axis.columns, **changed}))
+    constants = {**problem.space.constants, **columns}
+    return replace(problem, space=replace(problem.space, axes=tuple(axes), constants=constants))
+
+
+def keeping(problem: Problem, rules: Collection[str]) -> Problem:
+    """Return a problem of which only the constraints named `rules` are left."""
+    exist = [q.name for q in problem.quantities if f"{q.name} exists" in rules]
+    certain = [q.name for q in problem.quantities if not q.partial and not q.labels]
+    sure = tuple(goal for goal in problem.goals if goal.name in certain)
+    goals = (*(sure or (Goal(certain[0]),)), *map(Goal, exist))
+    return replace(
+        problem,
+        goals=goals,
+        requirements=tuple(entry for entry in problem.requirements if entry.rule in rules),
+        constraints=tuple(entry for entry in problem.constraints if entry.text in rules),
+    )
+
+
+def with_conflicts(problem: Problem, outcome: Outcome) -> Outcome:
+    """Return the outcome of an infeasible problem with what tells all its conflicts apart.
+
+    What seems to conflict among the designs evaluated is searched: either it is proven to
+    conflict, or a design that meets it is one more example (implicit hitting sets).
+    """
+    satisfied, proven = set(outcome.satisfied), set[tuple[str, ...]]()
+    bits = np.int64(1) << np.arange(len(problem.constraint_names), dtype=np.int64)
+    for _ in range(MOST_SETS):
+        outcome = replace(outcome, satisfied=frozenset(satisfied))
+        seeming = [rules for rules in outcome.conflicts() if rules not in proven]
+        if not seeming:
+            break
+        design = any_design(keeping(problem, seeming[0]))
+        if design is None:
+            proven.add(seeming[0])
+        else:
+            met = problem.evaluate(design).violation <= 0
+            satisfied.add(int((met @ bits)[0]))
+    return outcome

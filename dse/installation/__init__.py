@@ -1,0 +1,4 @@
+"""What is installed (`list`, `show`, `doctor`), and starters (`new`).
+
+May import `dse.study`, `dse.reports` and lower floors.
+"""

@@ -1,0 +1,121 @@
+"""What is installed here, what can be added, and what is broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dse.installation import libraries
+from dse.installation.libraries import Library
+from dse.plugins import registry
+from dse.plugins.registry import DISTRIBUTION, Surveyed
+from dse.reports import report
+
+PURPOSES: Mapping[str, str] = {
+    "dev": "work on the program itself",
+    "test": "run its tests, or those of a package of your own",
+    "uncertainty": "sensitivities of an answer to its inputs",
+}
+"""What the extras are for; one that is not here is shown without."""
+
+
+def command(*, as_json: bool) -> bool:
+    """Print versions, plug-ins, extras and findings; return whether nothing is broken."""
+    needed = libraries.libraries()
+    surveyed = registry.survey()
+    findings = [*_library_findings(needed[""]), *(entry.fault for entry in surveyed if entry.fault)]
+    facts = {
+        "platform": _platform(),
+        "libraries": {library.name: library.installed or None for library in needed[""]},
+        "plug_ins": _plug_ins(surveyed),
+        "extras": {
+            extra: {"for": PURPOSES.get(extra, ""), "missing": _missing(wanted)}
+            for extra, wanted in needed.items()
+            if extra
+        },
+        "findings": findings,
+    }
+    if as_json:
+        print(json.dumps(facts, indent=2, ensure_ascii=False))
+    else:
+        print("\n\n".join(_text(facts, needed[""])))
+    return not findings
+
+
+def _platform() -> dict[str, Any]:
+    return {
+        "dse": libraries.own_version(),
+        "python": f"{platform.python_version()} ({platform.python_implementation()})",
+        "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
+        "cpu_cores": os.cpu_count(),
+        "numpy_uses": ", ".join(_cpu_features()[-3:]) or "no CPU features beyond its baseline",
+    }
+
+
+def _cpu_features() -> list[str]:
+    built: Any = np.show_config(mode="dicts")
+    return list(built.get("SIMD Extensions", {}).get("found", ()))
+
+
+def _library_findings(needed: Sequence[Library]) -> Iterator[str]:
+    for library in needed:
+        if not library.fits:
+            found = f"is {library.installed}" if library.installed else "is not installed"
+            wanted = f"{library.name}{library.wanted}"
+            yield (
+                f"library {library.name} {found}, and {DISTRIBUTION} needs {wanted}; "
+                f'run: python -m pip install "{wanted}"'
+            )
+
+
+def _plug_ins(surveyed: Sequence[Surveyed]) -> dict[str, dict[str, list[str]]]:
+    """Return the names of the plug-ins that can be used, by kind and by distribution."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for entry in surveyed:
+        if not entry.fault:
+            kind = found.setdefault(entry.kind.__name__.lower(), {})
+            kind.setdefault(entry.distribution, []).extend(entry.names)
+    return found
+
+
+def _missing(wanted: Sequence[Library]) -> list[str]:
+    return [f"{library.name}{library.wanted}" for library in wanted if not library.fits]
+
+
+def _text(facts: Mapping[str, Any], needed: Sequence[Library]) -> Iterator[str]:
+    rows = [(name.replace("_", " "), str(value)) for name, value in facts["platform"].items()]
+    yield report.catalogue(rows, ("here", ""))
+    yield report.catalogue(
+        [(one.name, one.installed or "missing", one.wanted or "any") for one in needed],
+        ("library", "version", "wanted"),
+    )
+    yield report.catalogue(
+        [
+            (kind, distribution, str(len(names)), _shown(names))
+            for kind, found in facts["plug_ins"].items()
+            for distribution, names in found.items()
+        ],
+        ("plug-ins", "from", "number", "names"),
+    )
+    extras = facts["extras"].items()
+    yield report.catalogue(
+        [(extra, one["for"], ", ".join(one["missing"]) or "-") for extra, one in extras],
+        ("extra", "what for", "missing"),
+    )
+    if lacking := [extra for extra, one in extras if one["missing"]]:
+        yield f'for extras: python -m pip install "{DISTRIBUTION}[{",".join(lacking)}]"'
+    findings = facts["findings"]
+    yield "\n".join([f"broken ({len(findings)})", *findings]) if findings else "nothing is broken"
+
+
+_MOST_NAMES = 6
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f", ... {more} more" if more > 0 else "")

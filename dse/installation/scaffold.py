@@ -1,0 +1,157 @@
+"""Starters: a package with a core or an objective of one's own, and a study.
+
+They are the files of ``templates`` with names filled in, and work before anything is changed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import keyword
+import re
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from string import Template
+
+from dse import contract
+from dse.algebra import units
+from dse.errors import NewNameError, OutputError
+from dse.files.folder import new_folder
+from dse.plugins import registry
+from dse.study.schema import SECTIONS
+from dse.testing.probe import check_units
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+_LONGEST = 40
+_MARK = ".in"
+"""Ends the names of templates, so that no tool takes them for sources of this project."""
+_MODULE = "MODULE"
+"""Stands for the name of the module in the names of templates."""
+
+
+def new_core(name: str, out: Path | None) -> Path:
+    """Write a package with a core called `name` to `out`, by default a folder of that name.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    NewNameError
+        When a core cannot have this name, or another has it.
+    OutputError
+        When the folder exists already, or cannot be written.
+    """
+    return _package(contract.Core, name, out)
+
+
+def new_objective(name: str, out: Path | None) -> Path:
+    """Write a package with an objective; its name ends in its unit.  See `new_core`."""
+    return _package(contract.Objective, name, out)
+
+
+def new_study(path: Path) -> Path:
+    """Write a commented study that runs as it is; the path gets ``.yaml`` when it has no suffix.
+
+    Raises
+    ------
+    OutputError
+        When the file exists already, cannot be written or does not end in ``.yaml``.
+    """
+    target = path if path.suffix else path.with_name(f"{path.name}.yaml")
+    if target.suffix not in (".yaml", ".yml"):
+        raise OutputError(f"{target} does not end in .yaml; name the study so")
+    template = files("dse.installation") / "templates" / "study" / f"study.yaml{_MARK}"
+    text = Template(template.read_text(encoding="utf-8")).substitute(file=target.name)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.open("x", encoding="utf-8", newline="\n") as file:
+            try:
+                file.write(text)
+                file.flush()
+            except OSError:
+                target.unlink()
+                raise
+    except FileExistsError as error:
+        raise OutputError(f"{error.filename} exists already; name another file") from error
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {error.strerror}") from error
+    return target
+
+
+def _package(kind: type[contract.Core | contract.Objective], name: str, out: Path | None) -> Path:
+    word = kind.__name__.lower()
+    module = f"{name}_{word}"
+    _check_name(kind, name, module)
+    target = out or Path(name)
+    try:
+        free = not target.exists() or (target.is_dir() and not any(target.iterdir()))
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {error.strerror}") from error
+    if not free:
+        raise OutputError(
+            f"{target} exists already, and nothing is replaced; name another folder with --out"
+        )
+    values = {
+        "name": name,
+        "module": module,
+        "distribution": f"dse-{word}-{name.replace('_', '-')}",
+        "engine": registry.DISTRIBUTION,
+        "stem": units.stem(name).replace("_", " ") or name,
+        "unit": units.label(name) or "a number without unit",
+    }
+    with new_folder(target, ()) as folder:
+        for path, text in _filled(files("dse.installation") / "templates" / word, values):
+            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).write_text(text, encoding="utf-8", newline="\n")
+    return target
+
+
+def _filled(folder: Traversable, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the path and the text of every template in a folder, with `values` filled in."""
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from ((f"{entry.name}/{path}", text) for path, text in _filled(entry, values))
+        elif entry.name.endswith(_MARK):
+            name = entry.name.removesuffix(_MARK).replace(_MODULE, values["module"])
+            yield name, Template(entry.read_text(encoding="utf-8")).substitute(values)
+
+
+def _check_name(kind: type[contract.Core | contract.Objective], name: str, module: str) -> None:
+    word = kind.__name__.lower()
+    if not _NAME.fullmatch(name) or len(name) > _LONGEST:
+        raise NewNameError(
+            f"{word} {name!r}: a name is at most {_LONGEST} lower-case letters, digits and single "
+            f"underscores, from a letter on; {_suggestion(name)}"
+        )
+    if keyword.iskeyword(name) or name in ("true", "false", "null"):
+        raise NewNameError(f"{word} {name!r}: Python or YAML has this word; choose another name")
+    first = name if kind is contract.Core else name.partition("_")[0]
+    if first in (*SECTIONS, "stage"):
+        raise NewNameError(
+            f"{word} {name!r}: {first!r} is a part of every study, and columns of both would mix; "
+            "choose another name"
+        )
+    if kind is contract.Objective:
+        try:
+            check_units((name,), word)
+        except AssertionError as error:
+            raise NewNameError(str(error)) from error
+    for entry in registry.survey():
+        if entry.kind is kind and name in entry.names:
+            raise NewNameError(
+                f"{word} {name!r}: {entry.distribution} has one of this name; choose another name"
+            )
+    if importlib.util.find_spec(module) is not None:
+        raise NewNameError(
+            f"{word} {name!r}: a module called {module!r} is installed; choose another name"
+        )
+
+
+def _suggestion(name: str) -> str:
+    words = re.findall(r"[a-z0-9]+", name.lower())
+    found = "_".join(words).lstrip("0123456789_")[:_LONGEST].rstrip("_")
+    return f"write for instance {found!r}" if _NAME.fullmatch(found) else "choose another name"

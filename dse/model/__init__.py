@@ -1,0 +1,4 @@
+"""A study as numbers: space, fleets, quantities, constraints, bounds, dominance.
+
+May import `dse.errors`, `dse.contract`, `dse.algebra` and `dse.plugins`.
+"""

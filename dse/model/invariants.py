@@ -1,0 +1,106 @@
+"""Plausibility: invariants of the models, checked on every run.
+
+Other tools print areas of 0, negative cycles and speedups beyond every bound, because nothing
+looks.  Here every run looks at its front and at a sample of its feasible designs; a model that
+breaks an invariant stops the run with the design and the term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.contract import Column, Guard
+from dse.errors import ContractError
+from dse.model.graph import Step, bind
+from dse.model.problem import Problem
+from dse.model.space import Index
+from dse.plugins import registry
+
+MOST_DESIGNS = 2_000
+"""About how many designs are looked at, of the front and of the sample each."""
+
+
+def check(problem: Problem, *designs: Index) -> None:
+    """Look at the feasible ones of `designs`, indices (n, d); at a sample of many.
+
+    Raises
+    ------
+    ContractError
+        Naming the design, the quantity or rule, and the value.
+    """
+    some = [part[:: max(1, len(part) // MOST_DESIGNS)] for part in designs]
+    looked_at = np.concatenate(some)
+    index = looked_at[problem.evaluate(looked_at).feasible]
+    if not len(index) or not problem.graph.steps:  # designs evaluated already have no model
+        return
+    with np.errstate(divide="ignore", invalid="ignore"):
+        _refuse_negative(problem, index)
+        _grow_with_instances(problem, index)
+        _hold_guards(problem, index)
+
+
+def _refuse_negative(problem: Problem, index: Index) -> None:
+    columns = problem.describe(index)
+    for quantity in problem.quantities:
+        values = columns[quantity.name]
+        wrong = np.isnan(values) & (not quantity.partial) | (values < 0) & (not quantity.signed)
+        text = f"{quantity.name} is {{:.6g}}, and must be a number that is not negative"
+        _refuse(problem, index, wrong, values, text)
+
+
+def _hold_guards(problem: Problem, index: Index) -> None:
+    columns = problem.terms(index)
+    for guard in registry.records(Guard).values():
+        step = bind(guard, columns)
+        if step is not None:
+            excess = np.broadcast_to(step(columns), (len(index),))
+            wrong = ~(excess <= guard.tolerance)
+            text = f"{guard.rule} ({guard.name}) is broken by {{:.3g}}, relative"
+            _refuse(problem, index, wrong, excess, text)
+
+
+def _grow_with_instances(problem: Problem, index: Index) -> None:
+    """Add one instance of each design in turn; what depends on it has to grow."""
+    growing = {q.name for q in problem.quantities if q.grows_with_instances}
+    steps = [step for step in problem.graph.steps if step.name in growing]
+    before = problem.columns(index, growing)
+    given = problem.space.columns(index)
+    for stage in problem.stages if steps else ():
+        for changed in stage.one_more(given):
+            after = problem.columns(index, growing, changed)
+            for step in steps:
+                values = np.broadcast_to(after[step.name], (len(index),))
+                wrong = ~(values > before[step.name]) & _must_grow(step, before, after)
+                text = f"{step.name} is {{:.6g}} and did not grow with an instance of {stage.name}"
+                _refuse(problem, index, wrong, values, text)
+
+
+def _must_grow(
+    step: Step, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> NDArray[np.bool_]:
+    """Return where a quantity takes something from the stages that grew.
+
+    A core may come without leakage figures, and then nothing leaks more.
+    """
+    taken = [name for name in step.arguments if name.startswith("stage_")]
+    grew = [
+        more > less for name in taken for less, more in zip(before[name], after[name], strict=True)
+    ]
+    return (
+        np.asarray(np.logical_or.reduce(np.broadcast_arrays(*grew)))
+        if grew
+        else np.ones(1, dtype=bool)
+    )
+
+
+def _refuse(
+    problem: Problem, index: Index, wrong: NDArray[np.bool_], values: Column, text: str
+) -> None:
+    rows = np.flatnonzero(wrong)
+    if len(rows):
+        design = problem.point_text(index[rows[0]])
+        raise ContractError(f"implausible: {text.format(values[rows[0]])}; design: {design}")

@@ -1,0 +1,297 @@
+"""The design space: axes with finitely many values, addressed by index.
+
+A design point is a row of integers, one per axis, so that the same design is the same row in
+every method and duplicates are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.algebra.interval import Interval
+from dse.contract import Column
+
+Index = NDArray[np.int64]
+"""Design points, shape (n, d): the position of each axis value."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One free choice of a study.
+
+    Attributes
+    ----------
+    name
+        Dotted path as written in the study, or ``<stage>.<design>`` for a count.
+    columns
+        What choosing a value sets: column name -> one number per value.
+    labels
+        Each value as it is shown; for a number the number itself.
+    unit_name
+        Column that carries the axis value itself, empty when values are choices by name.
+    ordered
+        False for choices without an order.
+    log
+        True for values that are searched in their logarithm.
+    continuous
+        True for values that stand for a whole range, at a fine resolution.
+    """
+
+    name: str
+    columns: Mapping[str, Column]
+    labels: Sequence[str]
+    unit_name: str = ""
+    ordered: bool = True
+    log: bool = False
+    continuous: bool = False
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return len(self.labels)
+
+    @cached_property
+    def coordinates(self) -> Column | None:
+        """Where each value lies on the scale of the axis, rising in [0, 1]; None for choices."""
+        if not self.ordered:
+            return None
+        if not self.log or self.size == 1:
+            return np.linspace(0.0, 1.0, self.size)
+        scale = np.log(self.columns[self.unit_name])
+        return np.asarray((scale - scale[0]) / (scale[-1] - scale[0]))
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive designs of a space that form a product of ranges of its axes.
+
+    Evaluated by broadcasting: an axis contributes each of its values once, in a dimension of
+    its own, so work that depends on few axes is done once for all others.
+
+    Attributes
+    ----------
+    sizes
+        Number of values of each axis of the whole space.
+    ranges
+        First position and number of positions of each axis.
+    """
+
+    sizes: tuple[int, ...]
+    ranges: tuple[tuple[int, int], ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of values of each axis inside the block."""
+        return tuple(count for _, count in self.ranges)
+
+    @property
+    def start(self) -> int:
+        """Position of the first design in the lexicographic order of the space."""
+        position = 0
+        for size, (first, _) in zip(self.sizes, self.ranges, strict=True):
+            position = position * size + first
+        return position
+
+    def __len__(self) -> int:
+        """Return the number of designs."""
+        return math.prod(self.shape)
+
+    def rows(self, chosen: NDArray[np.intp]) -> Index:
+        """Return the designs at positions `chosen` of the block as an index (n, d)."""
+        if not self.sizes:
+            return np.empty((len(chosen), 0), dtype=np.int64)
+        inside = np.unravel_index(chosen, self.shape)
+        firsts = [first for first, _ in self.ranges]
+        return np.stack(inside, axis=1).astype(np.int64) + np.array(firsts, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Boxes of one shape anywhere in a space: `steps` consecutive values along each axis.
+
+    Evaluated by broadcasting inside each box.
+
+    Attributes
+    ----------
+    steps
+        Number of values of each axis inside a box.
+    corners
+        The first design of each box, (n, d).
+    """
+
+    steps: tuple[int, ...]
+    corners: Index
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """Values along each axis that has several inside a box, then the number of boxes.
+
+        There are few values and many boxes, and numpy is fast along the last dimension.
+        """
+        return (*(step for step in self.steps if step > 1), len(self.corners))
+
+    def __len__(self) -> int:
+        """Return the number of designs."""
+        return math.prod(self.shape)
+
+    def along(self, axis: int) -> Index:
+        """Return the positions of an axis inside each box, in a shape that broadcasts."""
+        shape = [step if position == axis else 1 for position, step in enumerate(self.steps)]
+        kept = (size for size, step in zip(shape, self.steps, strict=True) if step > 1)
+        positions = np.arange(self.steps[axis])[:, np.newaxis] + self.corners[:, axis]
+        return positions.reshape(*kept, len(self.corners))
+
+    def rows(self, chosen: NDArray[np.intp]) -> Index:
+        """Return the designs at positions `chosen` of the boxes as an index (n, d)."""
+        inside, box = np.divmod(chosen, len(self.corners))
+        offsets = np.unravel_index(np.arange(math.prod(self.steps)), self.steps)
+        index: Index = self.corners.take(box, axis=0)
+        index += np.stack(offsets, axis=1).take(inside, axis=0)
+        return index
+
+
+Points = Index | Block | Boxes
+"""Designs to evaluate."""
+
+
+def one_block(sizes: tuple[int, ...]) -> Block:
+    """Return a space as one block."""
+    return Block(sizes, tuple((0, size) for size in sizes))
+
+
+def as_index(points: Points, chosen: NDArray[np.intp] | None = None) -> Index:
+    """Return designs as an index; all of them, or those at positions `chosen`."""
+    if not isinstance(points, np.ndarray):
+        return points.rows(np.arange(len(points)) if chosen is None else chosen)
+    return points if chosen is None else points[chosen]
+
+
+def blocks(sizes: tuple[int, ...], most: int) -> Iterator[Block]:
+    """Divide a space into blocks of at most `most` designs, in lexicographic order."""
+    inner = len(sizes)  # axes from here on are whole in every block
+    whole = 1
+    while inner and whole * sizes[inner - 1] <= most:
+        inner -= 1
+        whole *= sizes[inner]
+    split = max(inner - 1, 0)  # this axis is cut into ranges
+    step = max(1, most // whole)
+    ends = tuple((0, size) for size in sizes[inner:])
+    for outer in np.ndindex(*sizes[:split]):
+        fixed = tuple((position, 1) for position in outer)
+        if not inner:
+            yield Block(sizes, ends)
+            return
+        for first in range(0, sizes[split], step):
+            yield Block(sizes, (*fixed, (first, min(step, sizes[split] - first)), *ends))
+
+
+@dataclass(frozen=True)
+class Space:
+    """The product of `axes`; `constants` are columns that every design shares."""
+
+    axes: tuple[Axis, ...]
+    constants: Mapping[str, Column] = field(default_factory=dict)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of values of each axis."""
+        return tuple(axis.size for axis in self.axes)
+
+    @property
+    def size(self) -> int:
+        """Number of designs (an exact integer, however large)."""
+        return math.prod(self.sizes)
+
+    def columns(self, points: Points) -> dict[str, Column]:
+        """Return the columns that designs set; constants have one row.
+
+        A later axis overrides an earlier one, and every axis the constants.  Columns of an
+        index (n, d) have shape (n,), those of a block one long dimension each, those of boxes
+        one for the boxes and one inside them.
+        """
+        columns: dict[str, Column] = dict(self.constants)
+        for position, axis in enumerate(self.axes):
+            for name, values in axis.columns.items():
+                if isinstance(points, Block):
+                    first, count = points.ranges[position]
+                    shape = [1] * len(self.axes)
+                    shape[position] = count
+                    columns[name] = values[first : first + count].reshape(shape)
+                elif isinstance(points, Boxes):
+                    columns[name] = values[points.along(position)]
+                else:
+                    columns[name] = values[points[:, position]]
+        return columns
+
+
+class Numbers(Sequence[str]):
+    """Numbers as they are shown, made when they are asked for."""
+
+    def __init__(self, values: Column) -> None:
+        """Keep the numbers, (n,)."""
+        self._values = values
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._values)
+
+    @overload
+    def __getitem__(self, position: int) -> str: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, position: int | slice) -> str | Sequence[str]:
+        """Return one of them, or some, with twelve digits."""
+        if isinstance(position, slice):
+            return Numbers(self._values[position])
+        return f"{self._values[position]:.12g}"
+
+
+def coarse(space: Space, steps: Sequence[int]) -> Space:
+    """Return a space of cells: `steps` consecutive values of each axis are one value.
+
+    Columns that differ inside a cell become an `Interval`.
+    """
+    axes = zip(space.axes, steps, strict=True)
+    return replace(space, axes=tuple(_coarse_axis(axis, step) for axis, step in axes))
+
+
+def _coarse_axis(axis: Axis, step: int) -> Axis:
+    if step == 1:
+        return axis
+    starts = np.arange(0, axis.size, step)
+    columns: dict[str, Any] = {}
+    for name, values in axis.columns.items():
+        low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+        columns[name] = low if (low == high).all() else Interval(low, high)
+    return replace(axis, columns=columns, labels=axis.labels[::step])
+
+
+def spread(axis: Axis, step: int) -> float:
+    """Return the mean of (most - least) / largest magnitude over cells of `step` values."""
+    starts = np.arange(0, axis.size, step)
+    found = [0.0]
+    for values in axis.columns.values():
+        low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+        most = np.maximum(np.abs(low), np.abs(high))
+        found.append(float(((high - low) / np.where(most > 0, most, 1.0)).mean()))
+    return max(found)
+
+
+def constant(value: float) -> Column:
+    """Return a column of one row, which broadcasts against any other."""
+    return np.array([value], dtype=np.float64)
+
+
+def product_text(sizes: Sequence[int]) -> str:
+    """Return the size of a space as a product, for messages: ``6 x 40 = 240``."""
+    factors = " x ".join(str(size) for size in sizes if size > 1) or "1"
+    return f"{factors} = {math.prod(sizes):,}".replace(",", " ")

@@ -1,0 +1,162 @@
+"""Designs as tables: the columns that a run writes and shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.algebra import units
+from dse.model.problem import Problem, label_columns
+from dse.model.space import Axis, Index
+
+Table = dict[str, NDArray[Any]]
+"""Column by name, all of one length; numbers in SI, choices as text."""
+
+
+MOST_KINDS = 20
+"""A quantity with more names than this, such as a comment, tells no groups apart."""
+
+
+def table(problem: Problem, index: Index) -> Table:
+    """Return the designs `index`, shape (n, d), with everything there is to say of them.
+
+    Columns: a count per design, ``<stage>.<design>``; the axes as the study names them, with
+    their unit suffix; every quantity.
+    """
+    rows: Table = {name: count.astype(np.int64) for name, count in problem.counts(index).items()}
+    for position, axis in enumerate(problem.space.axes):
+        if is_choice_of_scenario(problem, axis):
+            rows[axis_column(axis)] = axis_values(axis)[index[:, position]]
+    quantities = label_columns(problem.quantities, problem.describe(index))
+    return rows | {name: np.asarray(values) for name, values in quantities.items()}
+
+
+def is_choice_of_scenario(problem: Problem, axis: Axis) -> bool:
+    """Tell axes of workload, interface, budget and clocks from the counts of a fleet."""
+    stage, _, rest = axis.name.partition(".")
+    return stage not in {entry.name for entry in problem.stages} or rest == "clock"
+
+
+def axis_column(axis: Axis) -> str:
+    """Return the column of an axis in a table: its path and the suffix of its unit."""
+    suffix = units.suffix(axis.unit_name) if axis.unit_name else ""
+    return f"{axis.name}_{suffix}" if suffix else axis.name
+
+
+def axis_values(axis: Axis) -> NDArray[Any]:
+    """Return the values of an axis: numbers in SI, or names."""
+    if axis.unit_name:
+        return axis.columns[axis.unit_name]
+    return np.array(axis.labels, dtype=object)
+
+
+def names(problem: Problem, index: Index) -> list[str]:
+    """Return a short name per design: ``2 u16 + 1 u8``, stages joined by arrows.
+
+    A study without stages names its designs after its choices without an order.
+    """
+    counts = problem.counts(index)
+    chain = []
+    for stage in problem.stages:
+        columns = [counts[f"{stage.name}.{design}"] for design in stage.designs.names]
+        prefix = f"{stage.name}." if len(problem.stages) > 1 else ""
+        chain.append(
+            [
+                " + ".join(
+                    f"{int(count)} {prefix}{design}"
+                    for design, count in zip(stage.designs.names, row, strict=True)
+                    if count
+                )
+                for row in zip(*columns, strict=True)
+            ]
+        )
+    if chain:
+        return [" -> ".join(parts) for parts in zip(*chain, strict=True)]
+    choices = [(place, axis) for place, axis in enumerate(problem.space.axes) if not axis.ordered]
+    chosen = (", ".join(axis.labels[row[place]] for place, axis in choices) for row in index)
+    return [name or "as given" for name in chosen]
+
+
+def described(problem: Problem, index: Index) -> list[str]:
+    """Return the name of each design and its choices: ``3 u16, in flight 2``."""
+    chosen = [
+        (place, axis)
+        for place, axis in enumerate(problem.space.axes)
+        if axis.size > 1
+        and is_choice_of_scenario(problem, axis)
+        and (problem.stages or axis.ordered)  # other choices are the names of the designs
+    ]
+    texts = []
+    for name, row in zip(names(problem, index), index.tolist(), strict=True):
+        parts = [name]
+        for place, axis in chosen:
+            label = axis.labels[row[place]]
+            if axis.unit_name:
+                value = units.show(float(axis_values(axis)[row[place]]), axis.unit_name)
+                label = f"{axis.name.rpartition('.')[2].replace('_', ' ')} {value}"
+            parts.append(label)
+        texts.append(", ".join(parts))
+    return texts
+
+
+def category(problem: Problem) -> str | None:
+    """Return the quantity that tells designs apart by name: the one with the most labels."""
+    some = range(1, MOST_KINDS + 1)
+    labelled = [quantity for quantity in problem.quantities if len(quantity.labels) in some]
+    found = max(labelled, key=lambda quantity: len(quantity.labels), default=None)
+    return found.name if found is not None else None
+
+
+def axis_text(problem: Problem, axis: Axis, row: Mapping[str, str]) -> str:
+    """Return what a row of a written table says of an axis: the inverse of `table`.
+
+    Raises
+    ------
+    KeyError, ValueError
+        When the row lacks a column, or a count is not a number.
+    """
+    if is_choice_of_scenario(problem, axis):
+        return row[axis_column(axis)]
+    name, _, rest = axis.name.partition(".")
+    stage = next(stage for stage in problem.stages if stage.name == name)
+    if stage.mixed:
+        return row[axis.name]
+    counts = {design: int(row[f"{name}.{design}"]) for design in stage.designs.names}
+    used = [design for design, count in counts.items() if count] or [stage.designs.names[0]]
+    return used[0] if rest == "design" else str(counts[used[0]])
+
+
+def join(tables: list[Table]) -> Table:
+    """Return tables below each other; a column that some lack is 0 or empty there."""
+    columns = list(dict.fromkeys(name for entry in tables for name in entry))
+    joined: Table = {}
+    for name in columns:
+        kinds = {entry[name].dtype for entry in tables if name in entry}
+        counts = "." in name and all(kind.kind == "i" for kind in kinds)
+        empty = 0 if counts else 0.0 if "." in name else np.nan
+        parts = []
+        for entry in tables:
+            length = len(next(iter(entry.values()), ()))
+            parts.append(entry.get(name, np.full(length, empty)))
+        joined[name] = np.concatenate(parts)
+    return joined
+
+
+def sort_order(problem: Problem, index: Index, loss: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the order of a front: by its objectives in turn, then by what the designs are.
+
+    It does not depend on the order in which the study lists its axes.
+    """
+    ranks: list[NDArray[Any]] = [loss[:, column] for column in range(loss.shape[1])]
+    rows = table(problem, index)
+    for name in sorted(rows):
+        values = rows[name]
+        ranks.append(
+            np.unique(values.astype(str), return_inverse=True)[1]
+            if values.dtype == object
+            else values
+        )
+    return np.lexsort(ranks[::-1])

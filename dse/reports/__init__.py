@@ -1,0 +1,4 @@
+"""Fronts and answers as text and pictures.
+
+May import `dse.search` and lower floors.
+"""

@@ -1,0 +1,66 @@
+"""What a design is, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dse.algebra import units
+from dse.model import tables
+from dse.model.problem import Problem
+from dse.model.space import Axis, Index
+from dse.reports.picture import words
+
+
+def parts(
+    problem: Problem, index: Index, *, counts: bool = True, by: Sequence[int] = ()
+) -> list[tuple[str, ...]]:
+    """Return what was chosen for each design (n, d): its fleet, then every open axis.
+
+    Parameters
+    ----------
+    problem, index
+        The designs.
+    counts
+        Say how many instances, also where that follows from the rate.
+    by
+        Positions of the axes to speak of; the fleet and every open axis when empty.
+    """
+    if by:
+        axes = [(place, problem.space.axes[place]) for place in by]
+        return [tuple(_choice(axis, int(row[place])) for place, axis in axes) for row in index]
+    fleets = tables.names(problem, index)
+    if not counts:
+        fleets = [_without_counts(problem, fleet) for fleet in fleets]
+    chosen = [
+        (place, axis)
+        for place, axis in enumerate(problem.space.axes)
+        if axis.size > 1
+        and tables.is_choice_of_scenario(problem, axis)
+        and (problem.stages or axis.ordered)
+    ]
+    return [
+        (fleet, *(_choice(axis, int(row[place])) for place, axis in chosen))
+        for fleet, row in zip(fleets, index, strict=True)
+    ]
+
+
+def difference(new: Sequence[str], old: Sequence[str]) -> str:
+    """Return the parts of one design that another lacks; all of them when none does."""
+    differing = [part for part in new if part not in old]
+    return ", ".join(differing or new)
+
+
+def _choice(axis: Axis, position: int) -> str:
+    if not axis.unit_name:
+        return axis.labels[position]
+    value = float(axis.columns[axis.unit_name][position])
+    return f"{words(axis.name)} {units.show(value, axis.unit_name)}"
+
+
+def _without_counts(problem: Problem, fleet: str) -> str:
+    """Leave out the number of instances where it is the least that carries the rate."""
+    shown = []
+    for stage, part in zip(problem.stages, fleet.split(" -> "), strict=True):
+        free = any(axis.name == f"{stage.name}.instances" for axis in problem.space.axes)
+        shown.append(part if stage.mixed or free else part.partition(" ")[2])
+    return " -> ".join(shown)

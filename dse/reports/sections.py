@@ -1,0 +1,127 @@
+"""Sections of an answer: sentences, a table, and the same numbers as plain data."""
+
+from __future__ import annotations
+
+import html as escaping
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from dse.files.json import plain as json_plain
+from dse.reports import report
+
+WIDTH = 100
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section of an answer.
+
+    Attributes
+    ----------
+    key
+        Its name in JSON.
+    title
+        Its heading; may be empty.
+    lines
+        Sentences, read before the table.
+    headers, rows
+        Its table; without headers the rows are pairs of a name and a value.
+    remarks
+        Sentences, read after the table.
+    facts
+        Every number of lines and rows as plain data, in SI.
+    """
+
+    key: str
+    title: str = ""
+    lines: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    remarks: tuple[str, ...] = ()
+    facts: Any = None
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Readable:
+    """What is made of sections: text for its repr, a table in a notebook, plain data for JSON.
+
+    Attributes
+    ----------
+    question
+        What was asked.
+    preference
+        What makes one design better than another, in words.
+    sections
+        What is told, the notes last.
+    """
+
+    question: str
+    preference: str
+    sections: tuple[Section, ...]
+
+    def with_section(self, section: Section) -> Self:
+        """Return the same with one more section, before the notes."""
+        return replace(self, sections=(*self.sections[:-1], section, self.sections[-1]))
+
+    def plain(self) -> dict[str, Any]:
+        """Return plain data, for JSON: the same numbers as the text, in SI."""
+        facts = {section.key: section.facts for section in self.sections}
+        found: dict[str, Any] = json_plain(
+            {"question": self.question, "preference": self.preference} | facts
+        )
+        return found
+
+    def __repr__(self) -> str:
+        """Return the text that the command line prints."""
+        return text(self.question, self.sections)
+
+    def _repr_html_(self) -> str:
+        return html(self.question, self.sections)
+
+
+def text(question: str, sections: Iterable[Section], *, width: int = WIDTH) -> str:
+    """Return sections as plain text, a blank line between them."""
+    parts = [textwrap.fill(question, width)] if question else []
+    parts += [_text(section, width) for section in sections]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _text(section: Section, width: int) -> str:
+    lines = [f"{section.title}:"] if section.title else []
+    lines += [_filled(line, width) for line in section.lines]
+    if section.rows and section.headers:
+        lines.append(report.catalogue(section.rows, section.headers, width=report.WIDEST))
+    elif section.rows:
+        broad = max(len(name) for name, *_ in section.rows)
+        lines += [f"  {name:<{broad}}  {'  '.join(rest)}" for name, *rest in section.rows]
+    lines += [_filled(line, width) for line in section.remarks]
+    return "\n".join(lines)
+
+
+def _filled(line: str, width: int) -> str:
+    return textwrap.fill(line, width, subsequent_indent="  ")
+
+
+def html(question: str, sections: Iterable[Section]) -> str:
+    """Return sections as HTML for a notebook; everything is escaped and nothing is loaded."""
+    parts = [f"<p><b>{_escape(question)}</b></p>"] if question else []
+    for section in sections:
+        if section.title:
+            parts.append(f"<p><b>{_escape(section.title)}</b></p>")
+        parts += [f"<p>{_escape(line)}</p>" for line in section.lines]
+        if section.rows:
+            head = _row(section.headers, "th") if section.headers else ""
+            body = "".join(_row(row, "td") for row in section.rows)
+            parts.append(f"<table>{head}{body}</table>")
+        parts += [f"<p>{_escape(line)}</p>" for line in section.remarks]
+    return "<div>" + "\n".join(parts) + "</div>"
+
+
+def _row(cells: Sequence[str], kind: str) -> str:
+    return "<tr>" + "".join(f"<{kind}>{_escape(cell)}</{kind}>" for cell in cells) + "</tr>"
+
+
+def _escape(shown: str) -> str:
+    return escaping.escape(shown).replace("\n", "<br>")

@@ -1,0 +1,4 @@
+"""Papers' claims checked, their figures drawn.
+
+May import `dse.study`, `dse.reports` and lower floors.
+"""

@@ -1,0 +1,48 @@
+"""The engine as a service to claims and figures: studies given as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse import search
+from dse.contract import Column
+from dse.files import document
+from dse.model import tables
+from dse.model.problem import Problem
+from dse.model.space import as_index, one_block
+from dse.study import study
+
+
+class Engine:
+    """Implements `dse.contract.papers.Laboratory`; problems are kept by their text."""
+
+    def __init__(self) -> None:
+        """Start with nothing kept."""
+        self._problems: dict[str, Problem] = {}
+
+    def evaluate(self, text: str) -> Mapping[str, Any]:
+        """Return every quantity of the first design of a study."""
+        problem = self._problem(text)
+        row = np.zeros((1, len(problem.sizes)), dtype=np.int64)
+        return {name: values[0] for name, values in tables.table(problem, row).items()}
+
+    def front(self, text: str) -> Mapping[str, NDArray[Any]]:
+        """Return the exact front of a study."""
+        problem = self._problem(text)
+        found = search.run(problem, search.SearchSettings(method="exact"), None)
+        return tables.table(problem, found.front_index)
+
+    def designs(self, text: str) -> Mapping[str, NDArray[Any] | Column]:
+        """Return all feasible designs of a small study."""
+        problem = self._problem(text)
+        grid = as_index(one_block(problem.sizes))
+        return tables.table(problem, grid[problem.evaluate(grid).feasible])
+
+    def _problem(self, text: str) -> Problem:
+        if text not in self._problems:
+            self._problems[text] = study.prepare(document.parse(text, "claim")).problem
+        return self._problems[text]

@@ -1,0 +1,111 @@
+"""`dse figure`: figures of the papers, drawn again, and a gallery of them."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from dse.contract.papers import Figure, Panel
+from dse.errors import ContractError, OutputError, UnknownPluginError, nearest
+from dse.plugins import registry
+from dse.reproduction.engine import Engine
+
+ALL = "all"
+FOLDER = Path("figures")
+BOTH, PAGE = ("png", "svg"), ("png",)
+"""Formats of figures by themselves and of those of a gallery."""
+
+
+def figure(name: str, out: Path | None, gallery: Path | None) -> None:
+    """Draw one figure, or all of them, and print the paths; optionally write a gallery.
+
+    Raises
+    ------
+    UnknownPluginError
+        No figure has this name.
+    OutputError
+        A file cannot be written.
+    """
+    chosen = select(name)
+    folder = out or FOLDER
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in draw(chosen, folder, BOTH if gallery is None else PAGE):
+            print(path)
+        if gallery is not None:
+            gallery.write_text(page(chosen, folder, gallery.parent), encoding="utf-8")
+            print(gallery)
+    except OSError as error:
+        raise OutputError(f"figures cannot be written: {error}; choose another --out") from error
+
+
+def select(name: str) -> tuple[Figure, ...]:
+    """Return the figure called `name`, or all of them, by paper and number."""
+    known = registry.records(Figure)
+    if name == ALL:
+        return tuple(known[key] for key in sorted(known, key=_order))
+    if name not in known:
+        raise UnknownPluginError(f"{name!r} is not a known figure", nearest(name, (*known, ALL)))
+    return (known[name],)
+
+
+def _order(name: str) -> tuple[str, int, str]:
+    paper, _, number = name.rpartition("-")
+    return paper, int(number) if number.isdecimal() else 0, name
+
+
+def draw(figures: Sequence[Figure], folder: Path, formats: Sequence[str] = BOTH) -> list[Path]:
+    """Draw figures into a folder and return the paths of the files."""
+    from dse.reproduction import sheets  # matplotlib, only now
+
+    laboratory = Engine()
+    return [
+        path
+        for one in figures
+        for path in sheets.draw(one.name, checked(one, one.draw(laboratory)), folder, formats)
+    ]
+
+
+def checked(one: Figure, panels: Sequence[Panel]) -> Sequence[Panel]:
+    """Return the panels of a figure if every series is finite, and as long in x as in y.
+
+    Raises
+    ------
+    ContractError
+        Naming figure, panel and series.
+    """
+    if not panels:
+        raise ContractError(f"figure {one.name!r} has no panels; return at least one")
+    for panel in panels:
+        for series in panel.series:
+            where = f"figure {one.name!r}, panel {panel.title!r}, series {series.label!r}"
+            if not 0 < len(series.x) == len(series.y):
+                raise ContractError(
+                    f"{where}: {len(series.x)} x and {len(series.y)} y; both need equally many, "
+                    "and at least one"
+                )
+            numbers = (series.y,) if series.style == "bars" else (series.x, series.y)
+            if not all(np.isfinite(np.asarray(part, dtype=np.float64)).all() for part in numbers):
+                raise ContractError(f"{where}: a value is not finite; leave such points out")
+    return panels
+
+
+def page(figures: Sequence[Figure], folder: Path, beside: Path) -> str:
+    """Return a gallery in Markdown that lies in the folder `beside`."""
+    relative = Path(os.path.relpath(folder, beside)).as_posix()
+    parts = [
+        "# Figures of the papers, drawn again\n",
+        "Each picture comes from the models of this project; `make figures` draws them all.\n",
+    ]
+    for one in figures:
+        parts += [
+            f"## {one.name}\n",
+            f"![{one.name}]({relative}/{one.name}.png)\n",
+            textwrap.fill(one.caption, 100) + "\n",
+            f"After: {one.source}. Command: `dse figure {one.name}`\n",
+        ]
+    return "\n".join(parts)

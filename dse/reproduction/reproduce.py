@@ -1,0 +1,286 @@
+"""Every claim of the papers behind the plug-ins beside what our models give.
+
+Rows are pure; `command` is the only function that prints or writes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from dse.contract.papers import Answer, Claim, Laboratory
+from dse.errors import ContractError, OutputError, UnknownPluginError, nearest
+from dse.plugins import registry
+from dse.reports import report
+
+Verdict = Literal["agrees", "disagrees", "cannot be checked"]
+VERDICTS: tuple[Verdict, ...] = ("agrees", "disagrees", "cannot be checked")
+
+_BOUND = re.compile(r"(<=|>=|<|>) *(\S+)")
+_HOLDS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A claim, our answer, and whether they agree.
+
+    Attributes
+    ----------
+    name, paper, where, statement, printed, unit, reason, inputs
+        As in `dse.contract.papers.Claim`.
+    ours
+        Our answer in the unit of the claim; None when it cannot be checked.
+    relative_error
+        (ours - printed) / printed; None unless both are numbers.
+    verdict
+        One of `VERDICTS`.
+    """
+
+    name: str
+    paper: str
+    where: str
+    statement: str
+    printed: Answer
+    unit: str
+    ours: Answer | None
+    relative_error: float | None
+    verdict: Verdict
+    reason: str
+    inputs: tuple[str, ...]
+
+
+def select(claims: Iterable[Claim], papers: Sequence[str]) -> list[Claim]:
+    """Return the claims of some papers, or of all; in the order of their papers' names.
+
+    Raises
+    ------
+    UnknownPluginError
+        Naming a paper without claims, and the nearest that has some.
+    """
+    found = sorted(claims, key=lambda claim: claim.paper)
+    known = {claim.paper for claim in found}
+    for paper in papers:
+        if paper not in known:
+            rule = f"{paper!r} is not a paper with claims to check"
+            raise UnknownPluginError(rule, nearest(paper, known))
+    return [claim for claim in found if not papers or claim.paper in papers]
+
+
+def check(claim: Claim, laboratory: Laboratory) -> Row:
+    """Return a claim beside our answer.
+
+    Numbers agree within the tolerance, a printed bound such as ``< 0.5`` when our number is
+    within it, anything else when it is equal.
+
+    Raises
+    ------
+    ContractError
+        The claim fails to compute, or answers with something it cannot be compared with.
+    """
+    ours = _ours(claim, laboratory)
+    numbers = _number(claim.printed) and _number(ours)
+    return Row(
+        name=claim.name,
+        paper=claim.paper,
+        where=claim.where,
+        statement=claim.statement,
+        printed=claim.printed,
+        unit=claim.unit,
+        ours=ours,
+        relative_error=_error(claim, ours) if numbers else None,
+        verdict=_verdict(claim, ours),
+        reason=claim.reason,
+        inputs=claim.inputs,
+    )
+
+
+def _ours(claim: Claim, laboratory: Laboratory) -> Answer | None:
+    if claim.ours is None:
+        return None
+    try:
+        ours = claim.ours(laboratory)
+    except Exception as error:  # whatever a foreign model raises
+        raise ContractError(
+            f"claim {claim.name!r} cannot be computed: {type(error).__name__}: {error}; "
+            "repair its `ours`, or set it to None and say why it cannot be checked"
+        ) from error
+    ours = ours.item() if isinstance(ours, np.generic) else ours
+    if not isinstance(ours, float | int | str) or ours in (math.inf, -math.inf) or ours != ours:
+        raise ContractError(
+            f"claim {claim.name!r} answers {ours!r}; it must be a finite number, True, False or "
+            "a text such as 'does not exist'"
+        )
+    if isinstance(ours, bool) != isinstance(claim.printed, bool):
+        raise ContractError(
+            f"claim {claim.name!r} prints {claim.printed!r} and answers {ours!r}; "
+            "only a statement is answered by True or False"
+        )
+    return ours
+
+
+def _verdict(claim: Claim, ours: Answer | None) -> Verdict:
+    if ours is None:
+        return "cannot be checked"
+    bound = _BOUND.fullmatch(claim.printed) if isinstance(claim.printed, str) else None
+    if bound and _number(ours):
+        agrees = bool(_HOLDS[bound[1]](ours, float(bound[2])))
+    elif _number(claim.printed) and _number(ours):
+        agrees = abs(_error(claim, ours)) <= claim.tolerance
+    else:
+        agrees = ours == claim.printed
+    return "agrees" if agrees else "disagrees"
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, float | int) and not isinstance(value, bool)
+
+
+def _error(claim: Claim, ours: Any) -> float:
+    printed: Any = claim.printed
+    if ours == printed:
+        return 0.0
+    return float((ours - printed) / abs(printed)) if printed else math.copysign(math.inf, ours)
+
+
+def counts(rows: Iterable[Row]) -> dict[Verdict, int]:
+    """Return how many rows have each verdict."""
+    verdicts = [row.verdict for row in rows]
+    return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """Return the counts in words."""
+    agree, disagree, unchecked = counts(rows).values()
+    word = "claim" if len(rows) == 1 else "claims"
+    return f"{len(rows)} {word}: {agree} agree, {disagree} disagree, {unchecked} cannot be checked"
+
+
+def text(rows: Sequence[Row], *, width: int | None = None) -> str:
+    """Return a table per paper for a terminal, its numbered reasons below it, then the counts."""
+    parts = []
+    for paper, own in _by_paper(rows).items():
+        reasons = list(dict.fromkeys(row.reason for row in own if _explained(row)))
+        numbers = {reason: number for number, reason in enumerate(reasons, start=1)}
+        cells = [(row.where, row.statement, *_values(row), _marked(row, numbers)) for row in own]
+        headers = ("where", "what it says", "printed", "ours", "error", "agrees")
+        notes = [(f"[{number}]", reason) for reason, number in numbers.items()]
+        parts += [paper, report.catalogue(cells, headers, width=width)]
+        parts += [report.catalogue(notes, ("", "why"), width=width)] if notes else []
+    return "\n\n".join([*parts, summary(rows)])
+
+
+def _by_paper(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    papers = dict.fromkeys(row.paper for row in rows)
+    return {paper: [row for row in rows if row.paper == paper] for paper in papers}
+
+
+def _explained(row: Row) -> bool:
+    return bool(row.reason) and row.verdict != "agrees"
+
+
+def _marked(row: Row, numbers: Mapping[str, int]) -> str:
+    word = {"agrees": "yes", "disagrees": "no"}.get(row.verdict, "-")
+    return f"{word} [{numbers[row.reason]}]" if _explained(row) else word
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """Return the rows as a page: a table per paper, with the counts of each and of all."""
+    parts = ["# Claims of the papers beside our models", f"{summary(rows)}."]
+    parts.append("An error is (ours - printed) / printed. Written by `dse reproduce --out`.")
+    header = ("Where", "What it says", "Printed", "Ours", "Error", "Verdict", "Why", "Inputs")
+    for paper, own in _by_paper(rows).items():
+        lines = [header, ("---",) * len(header), *map(_cells, own)]
+        table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        parts += [f"## {_escaped(paper)}", f"{summary(own)}.", table]
+    return "\n\n".join(parts) + "\n"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    verdict = row.verdict if row.verdict == "agrees" else f"**{row.verdict}**"
+    before = map(_escaped, (row.where, row.statement, *_values(row)))
+    return (*before, verdict, _escaped(row.reason), _escaped("; ".join(row.inputs)))
+
+
+def _escaped(text: str) -> str:
+    """Return text that Markdown shows as it is."""
+    return re.sub(r"([\\|<>*_`\[\]#])", r"\\\1", " ".join(text.split()))
+
+
+def _values(row: Row) -> tuple[str, str, str]:
+    """Return printed value, ours and relative error as text."""
+    error = row.relative_error
+    return (
+        _shown(row.printed, row.unit),
+        "" if row.ours is None else _shown(row.ours, row.unit),
+        "" if error is None else _percent(100 * error),
+    )
+
+
+def _percent(error: float) -> str:
+    if abs(error) < 1e-5:
+        return "0 %"
+    return f"{error:+.0f} %" if 100 <= abs(error) < 1e6 else f"{error:+.2g} %"
+
+
+def _shown(value: Answer, unit: str) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return f"{value} {unit}" if unit and _BOUND.fullmatch(value) else value
+    digits = f"{value:.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.5g}"
+    return f"{digits} {unit}".rstrip()
+
+
+def plain(rows: Sequence[Row]) -> dict[str, Any]:
+    """Return plain data, for JSON."""
+    return {"counts": counts(rows), "claims": [asdict(row) for row in rows]}
+
+
+def command(papers: Sequence[str], *, as_json: bool, out: Path | None) -> None:
+    """Check claims, print them and write them as a page."""
+    from dse.reproduction.engine import Engine
+
+    registered: Mapping[str, Claim] = registry.records(Claim)
+    laboratory = Engine()
+    rows = [check(claim, laboratory) for claim in select(registered.values(), papers)]
+    if out is not None:
+        write(out, markdown(rows))
+    if as_json:
+        print(json.dumps(plain(rows), indent=2, ensure_ascii=False))
+    elif out is not None:
+        print(f"{summary(rows)}\nwritten to {out}")
+    else:
+        print(text(rows))
+
+
+def write(path: Path, page: str) -> None:
+    """Write a page whole or not at all.
+
+    Raises
+    ------
+    OutputError
+        It cannot be written there.
+    """
+    fresh = ""
+    try:
+        handle, fresh = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(page)
+        os.chmod(fresh, 0o644)
+        os.replace(fresh, path)
+    except OSError as error:
+        if fresh:
+            Path(fresh).unlink(missing_ok=True)
+        raise OutputError(
+            f"{path} cannot be written: {error.strerror}; name a file in a folder that exists"
+        ) from error

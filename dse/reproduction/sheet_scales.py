@@ -1,0 +1,141 @@
+"""Scales of the panels of a figure: ranges that they share, ticks in powers of two and ten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
+
+from dse.contract.papers import Panel, Series
+from dse.reports import picture
+
+HEADROOM = 0.13
+"""Share of the height kept free above the data for the labels of regions and marks."""
+MOST_STRETCH = 1.5
+"""Panels share a range while it is at most so many times the largest of one panel."""
+MOST_ABOVE = 10.0
+"""Rising bounds are drawn, on a logarithmic axis, up to so many times all other curves."""
+
+
+def apply(axes: Axes, panel: Panel, panels: Sequence[Panel], inches: float) -> None:
+    """Scale, range and ticks of both axes; panels of one kind share a range where it helps."""
+    axes.grid(axis="y", color="0.92", linewidth=0.7)
+    for which, scale, label in (
+        ("x", panel.x_scale, panel.x_label),
+        ("y", panel.y_scale, panel.y_label),
+    ):
+        if which == "x" and isinstance(panel.series[0].x[0], str):
+            axes.tick_params(axis="x", length=0)
+            continue
+        kind = (scale, label)
+        alike = [
+            other
+            for other in panels
+            if (getattr(other, f"{which}_scale"), getattr(other, f"{which}_label")) == kind
+        ]
+        low, high = _shared(_extent(panel, which), [_extent(other, which) for other in alike])
+        limits = _widened(low, high, scale, *_margins(alike, which, scale, low))
+        if scale != "linear":
+            axes.set(**{f"{which}scale": "log"})
+        axes.set(**{f"{which}lim": limits})
+        _ticks(getattr(axes, f"{which}axis"), scale, limits, label, inches)
+
+
+def _extent(panel: Panel, which: str) -> tuple[float, float]:
+    """Return the least and the largest value of a panel, on the scale of its axis."""
+    values = np.concatenate(
+        [np.asarray(getattr(series, which), dtype=np.float64) for series in panel.series]
+    )
+    if which == "y" and any(series.style == "bars" for series in panel.series):
+        values = np.append(values, 0.0)
+    if getattr(panel, f"{which}_scale") == "linear":
+        return float(values.min()), float(values.max())
+    most = values.max()
+    if which == "y":
+        others = [np.max(series.y) for series in panel.series if not _rises(series)]
+        most = min(most, MOST_ABOVE * max(others, default=np.inf))
+    return float(np.log(values.min())), float(np.log(most))
+
+
+def _rises(series: Series) -> bool:
+    """Whether this is a dashed curve other than a level: a bound that may leave the panel."""
+    return series.style == "dashed" and bool(np.ptp(np.asarray(series.y, dtype=np.float64)) > 0)
+
+
+def _shared(own: tuple[float, float], all_: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the range of all panels, or the own one where that would flatten every curve."""
+    low, high = min(low for low, _ in all_), max(high for _, high in all_)
+    largest = max(high - low for low, high in all_)
+    return (low, high) if high - low <= MOST_STRETCH * largest else own
+
+
+def _margins(panels: Sequence[Panel], which: str, scale: str, low: float) -> tuple[float, float]:
+    """Return the shares of the range that are left free below and above the data."""
+    if which == "x":
+        return (0.0, 0.0) if any(panel.regions for panel in panels) else (0.03, 0.03)
+    below = 0.0 if scale == "linear" and low == 0 else 0.05
+    return below, HEADROOM if any(panel.regions or panel.marks for panel in panels) else 0.05
+
+
+def _widened(
+    low: float, high: float, scale: str, below: float, above: float
+) -> tuple[float, float]:
+    """Return the limits of an axis from a range on its scale."""
+    span = high - low or 1.0
+    limits = low - below * span, high + above * span
+    return limits if scale == "linear" else (float(np.exp(limits[0])), float(np.exp(limits[1])))
+
+
+def _ticks(axis: Any, scale: str, limits: tuple[float, float], label: str, inches: float) -> None:
+    if scale == "linear":
+        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.7g}"))
+        return
+    if scale == "log2":
+        in_bytes = label.endswith("[B]")
+        exponents = _whole(np.log2(limits))
+        step = -(-len(exponents) // max(2, int(inches / (0.7 if in_bytes else 0.45))))
+        major = [2.0**power for power in exponents if power % step == 0]
+        minor = []
+        axis.set_major_formatter(FuncFormatter(lambda value, _: _power_of_two(value, in_bytes)))
+    else:
+        exponents = _whole(np.log10(limits))
+        step = -(-len(exponents) // 7)
+        factors = (1.0,) if len(exponents) > 2 else (1.0, 2.0, 5.0)
+        around = (exponents[0] - 1, *exponents)
+        major = [f * 10.0**power for power in around for f in factors]
+        major = [value for value in major if limits[0] <= value <= limits[1]][::step]
+        few = len(exponents) <= 3  # with more decades minor ticks are a blur, and slow to draw
+        minor = [f * 10.0**power for power in around for f in range(2, 10)] if few else []
+        plain = major[0] >= 1e-3 and major[-1] < 1e5
+        axis.set_major_formatter(
+            FuncFormatter(lambda value, _: f"{value:g}" if plain else _power_of_ten(value))
+        )
+    axis.set_major_locator(FixedLocator(major))
+    axis.set_minor_locator(FixedLocator(minor))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _whole(ends: Iterable[float]) -> list[int]:
+    """Return the whole numbers between two ends."""
+    low, high = ends
+    return list(range(int(np.ceil(low)), int(np.floor(high)) + 1))
+
+
+def _power_of_two(value: float, bytes_: bool) -> str:
+    """Return a tick: ``1/8``, ``16``, or ``64 B``, ``4 KiB``."""
+    if not bytes_:
+        return str(Fraction(value).limit_denominator(1 << 20))
+    power = max(0, min(3, int(np.log2(value)) // 10))
+    return f"{value / 1024**power:g} {('B', 'KiB', 'MiB', 'GiB')[power]}"
+
+
+def _power_of_ten(value: float) -> str:
+    """Return for instance ``10⁵``, and ``2·10⁵`` between decades."""
+    exponent = int(np.floor(np.log10(value) + 1e-9))
+    factor = round(value / 10.0**exponent)
+    return (f"{factor}·" if factor > 1 else "") + picture.power_of_ten(exponent)

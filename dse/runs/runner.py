@@ -1,0 +1,164 @@
+"""Running a study: once, or for every value of its sweep."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dse.model import invariants, tables
+from dse import search
+from dse.study import study
+from dse.files.document import Document
+from dse.errors import InfeasibleError
+from dse.model.front import (hypervolume, knee, reference_point)
+from dse.model.problem import Problem
+from dse.search import Outcome, Progress
+from dse.search.completeness import share_at_least
+from dse.study.study import Study, Sweep
+
+ENUMERABLE = 10_000_000
+"""A heuristic's front is held against the exact one on spaces up to this size."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The front of one study, or of one value of a sweep.
+
+    Attributes
+    ----------
+    study
+        What was asked.
+    outcome
+        What the search found; the front in the order in which it is written.
+    reference, hypervolume
+        The reference point in the units of the losses, and the volume up to it as a share of
+        the box between the front's best values and the reference.
+    share
+        The hypervolume as a share of the exact front's, None when that is not known.
+    at_least
+        A share that it surely has where `share` is not known; None when nothing is proven.
+    seconds
+        Wall time of the search.
+    """
+
+    study: Study
+    outcome: Outcome
+    reference: tuple[float, ...]
+    hypervolume: float
+    share: float | None
+    seconds: float
+    at_least: float | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """All answers of a study, one per value of its sweep."""
+
+    document: Document
+    sweep: Sweep | None
+    answers: tuple[Answer, ...]
+    settings: search.SearchSettings
+    seconds: float
+
+    @property
+    def first(self) -> Study:
+        """The study of the first answer; the others differ in the swept field only."""
+        return self.answers[0].study
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the command line may say over the study's search section."""
+
+    method: str | None = None
+    seed: int | None = None
+    budget: int | None = None
+
+    def apply(self, settings: search.SearchSettings) -> search.SearchSettings:
+        """Return `settings` with what is given here."""
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        return replace(settings, **given)
+
+
+def run(document: Document, options: Options, progress: Progress | None = None) -> Run:
+    """Run a study, or every point of its sweep.
+
+    Raises
+    ------
+    StudyError, TooLargeError
+        Before anything is searched.
+    InfeasibleError
+        When no design, at any value of the sweep, meets every constraint.
+    """
+    start = time.perf_counter()
+    sweep = study.sweep_of(document)
+    if sweep is None:
+        answers = [solve(study.prepare(document), options, progress)]
+    else:
+        total = len(sweep.values)
+        answers = []
+        for position in range(total):
+            point = study.prepare(study.at(document, sweep, position))
+            answers.append(solve(point, options, None))
+            if progress is not None:
+                progress(position + 1, total)
+    if not any(answer.outcome.feasible for answer in answers):
+        raise _infeasible(answers[0], f"at {sweep.path} = {sweep.written[0]}: " if sweep else "")
+    settings = options.apply(answers[0].study.settings)
+    return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
+
+
+def solve(prepared: Study, options: Options, progress: Progress | None) -> Answer:
+    """Search one study and measure its front."""
+    start = time.perf_counter()
+    settings = options.apply(prepared.settings)
+    outcome = search.run(prepared.problem, settings, progress)
+    seconds = time.perf_counter() - start
+    invariants.check(prepared.problem, outcome.front_index, outcome.sample_index)
+    order = tables.sort_order(prepared.problem, outcome.front_index, outcome.front_loss)
+    outcome = replace(
+        outcome, front_index=outcome.front_index[order], front_loss=outcome.front_loss[order]
+    )
+    if not len(outcome.front_loss):
+        return Answer(prepared, outcome, (), 0.0, None, seconds)
+    front = _exact_front(prepared.problem, outcome)
+    best = front if front is not None else outcome.front_loss
+    reference = reference_point(best)
+    ideal = best.min(axis=0)
+    volume = hypervolume(outcome.front_loss, reference, ideal=ideal)
+    share = None if front is None else volume / hypervolume(front, reference, ideal=ideal)
+    least = None
+    if share is None:
+        problem = prepared.problem
+        least = share_at_least(problem, outcome.front_loss, reference, problem.floor)
+    return Answer(prepared, outcome, tuple(reference.tolist()), volume, share, seconds, least)
+
+
+def _exact_front(problem: Problem, outcome: Outcome) -> np.ndarray | None:
+    """Return the losses of the exact front, None when the space cannot be enumerated."""
+    if outcome.exact:
+        return outcome.front_loss
+    if problem.continuous or problem.size > ENUMERABLE:
+        return None
+    exact = search.run(problem, search.SearchSettings(method="exact"), None)
+    return exact.front_loss
+
+
+def require_feasible(answer: Answer) -> None:
+    """Raise `InfeasibleError` when an answer has no design, saying why."""
+    if not answer.outcome.feasible:
+        raise _infeasible(answer, "")
+
+
+def _infeasible(answer: Answer, where: str) -> InfeasibleError:
+    from dse.infeasible.infeasible import tell
+
+    text, facts = tell(answer.study, answer.outcome, ENUMERABLE)
+    return InfeasibleError(where + text, facts)
+
+
+def knee_row(answer: Answer) -> int | None:
+    """Return the row of the knee in a front, None for an empty one."""
+    return knee(answer.outcome.front_loss) if len(answer.outcome.front_loss) else None

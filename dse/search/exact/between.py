@@ -1,0 +1,145 @@
+"""The designs that may beat others between two values of a number, composed from parts.
+
+As in `dse.search.exact.compose`, but a partial design is bounded at both values, and what counts
+is the better of the two bounds.  That bounds every design at every value between them, as the
+bounds rise or fall throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.model.bounds import Bounds
+from dse.model.front import beaten
+from dse.model.problem import Problem
+from dse.model.space import Index
+from dse.search.archive import Archive
+from dse.search.exact.compose import Composer
+from dse.search.exact.partial import (
+    Batch,
+    Ends,
+    NotComposedError,
+    Rows,
+    Scenarios,
+    StageParts,
+    TooMuchWorkError,
+)
+
+Both = tuple[Ends, Ends]
+"""The bounds of the columns of a stage at both values."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The same scenarios at two values."""
+
+    one: Batch
+    other: Batch
+
+    @property
+    def index(self) -> Index:
+        """Scenarios as design points (s, d)."""
+        return self.one.index
+
+    @property
+    def rows(self) -> Rows:
+        """The scenarios as partial designs that choose nothing else."""
+        return self.one.rows
+
+    def judge(
+        self, rows: Rows, stages: Mapping[int, Both]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the least losses and violations of partial designs at either value."""
+        first = self.one.judge(rows, {stage: both[0] for stage, both in stages.items()})
+        second = self.other.judge(rows, {stage: both[1] for stage, both in stages.items()})
+        return np.fmin(first[0], second[0]), np.fmin(first[1], second[1])
+
+    def exact(self, stage: int, rows: Rows) -> Both:
+        """Return the columns of a stage whose axes are all chosen."""
+        return self.one.exact(stage, rows), self.other.exact(stage, rows)
+
+    def partial(self, stage: int, rows: Rows, chosen: int) -> Both:
+        """Return the bounds of a stage of which the first `chosen` axes are chosen."""
+        return self.one.partial(stage, rows, chosen), self.other.partial(stage, rows, chosen)
+
+    def narrow(self, stage: int, rows: Rows) -> None:
+        """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
+        self.one.narrow(stage, rows)
+        self.other.narrow(stage, rows)
+
+
+class Between(Composer):
+    """Composes the designs that may beat others between two values."""
+
+    def __init__(
+        self,
+        ends: tuple[Problem, Problem],
+        worst: NDArray[np.float64],
+        column: int | None,
+        most: int,
+    ) -> None:
+        """Take the problem at both values, over one space; see `may_beat` for the rest."""
+        super().__init__(ends[0], Archive(ends[0], total=ends[0].size))
+        self.few = self.most = most
+        self.found: list[Index] = []
+        self._worst = worst
+        self._column = column
+        self._other_bounds = Bounds(ends[1])
+        stages = {stage.name: stage for stage in ends[1].stages}
+        self._other_parts = tuple(
+            StageParts(stages[part.stage.name], part.places, part.designs) for part in self.parts
+        )
+
+    def _batch(self, scenarios: Index) -> Scenarios:
+        return Pair(
+            Batch(self.bounds, self.parts, scenarios, {}),
+            Batch(self._other_bounds, self._other_parts, scenarios, {}),
+        )
+
+    def _beaten(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
+        if self._column is None:
+            return beaten(loss, self._worst)
+        return np.asarray(loss[:, self._column] > self._worst[0, self._column])
+
+    def _finish(self, index: Index) -> None:
+        self.found.append(index)
+        if sum(map(len, self.found)) > self.most:
+            raise _EnoughError
+
+
+class _EnoughError(Exception):
+    """There are more designs than anyone wants to know."""
+
+
+def may_beat(
+    ends: tuple[Problem, Problem], worst: NDArray[np.float64], column: int | None, most: int
+) -> Index | None:
+    """Return designs (n, d), all that may beat others between two values among them.
+
+    Parameters
+    ----------
+    ends
+        The problem at the two values, over one space.
+    worst
+        The losses (h, m) that the others have at most between the two values.
+    column
+        The one loss that decides; None when a design is asked for unless it is dominated.
+    most
+        The largest number of designs, and of partial designs, that is wanted.
+
+    Returns
+    -------
+    Index or None
+        None when there are more, or when bounds say too little.
+    """
+    composer = Between(ends, worst, column, most)
+    try:
+        composer.compose()
+    except (NotComposedError, TooMuchWorkError, _EnoughError):
+        return None
+    empty = np.empty((0, len(ends[0].sizes)), dtype=np.int64)
+    return np.concatenate([empty, *composer.found])

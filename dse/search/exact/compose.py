@@ -1,0 +1,336 @@
+"""The exact front without trying every design: partial designs, bounded and given up early.
+
+A design is put together stage by stage and count by count.  A partial design stands for all its
+completions; interval bounds (`dse.model.bounds`) say what the best of them could be worth.  It is
+given up when every completion misses a constraint, or when a design already evaluated dominates
+even that best.  Whatever is left at the end is evaluated, so the front is that of all designs.
+
+Choices outside the stages (interface, granularity, ...) are settled first: scenarios, in batches,
+the most promising ones before the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.model.bounds import Bounds
+from dse.model.problem import Problem
+from dse.model.space import Index, blocks
+from dse.search.archive import Archive, Progress
+from dse.search.exact.partial import (
+    Batch,
+    NotComposedError,
+    Rows,
+    Scenarios,
+    TooMuchWorkError,
+    stage_parts,
+)
+from dse.search.exact.replace import Replacing
+from dse.search.exact.seeds import promising, seeds
+from dse.search.exact.shortlists import Case
+from dse.search.ledger import Ledger, Tally
+
+BATCH = 64
+"""Scenarios that are settled together."""
+
+SCENARIOS = 4096
+"""Scenarios that are bounded together."""
+
+ROUNDS = 3
+"""Times that each shortlist is shortened by bounds, which the shorter ones sharpen."""
+
+RANDOM = 2048
+"""Designs drawn at random, which show what the space is like."""
+
+FEW_ROWS = 200_000
+MOST_ROWS = 1_000_000
+"""Partial designs held at once, of one stage alone and in all; a study that needs more is not
+composed."""
+
+
+MOST_JUDGED = 40_000_000
+"""Partial designs bounded in all, some minutes' work; a study that needs more is not composed."""
+
+
+class Composer:
+    """Composes the front of a problem."""
+
+    few, most = FEW_ROWS, MOST_ROWS
+
+    def __init__(
+        self, problem: Problem, archive: Archive, progress: Progress | None = None
+    ) -> None:
+        """Sort the axes by stage; what belongs to no stage is scenario."""
+        self.problem = problem
+        self.ledger = Ledger(archive, len(problem.goals))
+        self.bounds = Bounds(problem)
+        self.parts = tuple(stage_parts(problem))
+        chosen = {place for part in self.parts for place in part.places}
+        self.outer = [place for place in range(len(problem.sizes)) if place not in chosen]
+        self.fleets = [math.prod(problem.sizes[k] for k in part.places) for part in self.parts]
+        self._progress = progress
+        self._judged = 0
+
+    @property
+    def tally(self) -> Tally:
+        """How many designs were given up unevaluated."""
+        return self.ledger.tally
+
+    def run(self) -> None:
+        """Evaluate every design that may be on the front."""
+        drawn = np.random.default_rng(0).integers(
+            0, self.problem.sizes, size=(RANDOM, len(self.problem.sizes))
+        )
+        self.ledger.witness(np.unique(drawn, axis=0))
+        scenarios = self._scenarios()
+        replacing = Replacing(self.bounds, self.parts, self.ledger)
+        if replacing.pays(self.fleets, len(scenarios)):
+            scenarios = replacing.settle(scenarios, math.prod(self.fleets))
+            scenarios = self._join_listed(replacing, scenarios)
+        for first in range(0, len(scenarios), BATCH):
+            self._show()
+            self._divide(scenarios[first : first + BATCH])
+        replacing.add_equals()
+        self._show()
+
+    def compose(self) -> None:
+        """Settle every scenario by bounds alone."""
+        scenarios = self._scenarios()
+        for first in range(0, len(scenarios), BATCH):
+            self._divide(scenarios[first : first + BATCH])
+
+    def _show(self) -> None:
+        if self._progress is not None:
+            tally, archive = self.tally, self.ledger.archive
+            done = tally.dominated + tally.infeasible + archive.evaluated
+            self._progress(done, self.problem.size)
+
+    def _join_listed(self, replacing: Replacing, scenarios: Index) -> Index:
+        """Settle scenarios with shortlisted fleets; return those for which they are too many."""
+        done = np.zeros(len(scenarios), dtype=bool)
+        for rows, case in replacing.listed(scenarios):
+            for first in range(0, len(rows), BATCH):
+                some = rows[first : first + BATCH]
+                try:
+                    self._divide(scenarios[some], case)
+                except NotComposedError:
+                    continue
+                done[some] = True
+                replacing.keep(case, scenarios[some])
+        return scenarios[~done]
+
+    def _divide(self, scenarios: Index, case: Case | None = None) -> None:
+        """Settle scenarios together, or in halves when together they are too many rows."""
+        before = replace(self.tally)
+        try:
+            self._settle(self._batch(scenarios), case)
+        except NotComposedError:
+            self.ledger.tally = before
+            if len(scenarios) == 1:
+                raise
+            half = len(scenarios) // 2
+            self._divide(scenarios[:half], case)
+            self._divide(scenarios[half:], case)
+
+    def _scenarios(self) -> Index:
+        """Return the scenarios that may hold a design of the front, best first."""
+        found, losses = [], []
+        for block in blocks(tuple(self.problem.sizes[k] for k in self.outer), SCENARIOS):
+            index = np.zeros((len(block), len(self.problem.sizes)), dtype=np.int64)
+            index[:, self.outer] = block.rows(np.arange(len(block)))
+            batch = self._batch(index)
+            weights = np.full(len(index), math.prod(self.fleets), dtype=object)
+            kept, loss = self._judge(batch, batch.rows, {}, weights)
+            found.append(index[kept])
+            losses.append(loss[kept])
+        index, loss = np.concatenate(found), np.concatenate(losses)
+        loss = np.where(np.isfinite(loss), loss, np.sign(loss) * np.finfo(float).max / 1e9)
+        spread = np.ptp(loss, axis=0) if len(loss) else np.ones(loss.shape[1])
+        merit = (loss / np.where(spread > 0, spread, 1.0)).sum(axis=1)
+        order = np.argsort(merit, kind="stable")
+        return index[order]
+
+    def _batch(self, scenarios: Index) -> Scenarios:
+        """Return scenarios (s, d) that are settled together."""
+        return Batch(self.bounds, self.parts, scenarios, {})
+
+    def _begin(self, batch: Scenarios) -> None:
+        """Find something to compare the bounds of a batch with."""
+        if isinstance(batch, Batch):
+            self.ledger.witness(seeds(batch))
+
+    def _finish(self, index: Index) -> None:
+        """Take the designs that are left of a batch."""
+        self.ledger.settle(index)
+
+    def _beaten(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which bounds (n, m) cannot be met by a design that is asked for."""
+        return self.ledger.beaten(loss)
+
+    def _settle(self, batch: Scenarios, case: Case | None) -> None:
+        """Evaluate what may be on the front in a batch of scenarios."""
+        self._begin(batch)
+        parts: dict[int, Rows] = {}
+        if case is not None and isinstance(batch, Batch):
+            self._list(batch, case, parts)
+        for stage in sorted(set(range(len(self.parts))) - set(parts), key=self.fleets.__getitem__):
+            before = replace(self.tally)
+            try:
+                parts[stage] = self._grow(batch, stage, batch.rows, {}, parts, self.few)
+                batch.narrow(stage, parts[stage])
+            except NotComposedError:  # it is grown behind the others, whose fleets are known then
+                self.ledger.tally = before
+        rows = batch.rows
+        done: dict[int, Rows] = {}
+        for stage in sorted(
+            range(len(self.parts)), key=lambda k: (k not in parts, len(parts.get(k, ())))
+        ):
+            if stage in parts:
+                rows = self._join(batch, stage, rows, done, parts)
+            else:
+                rows = self._grow(batch, stage, rows, done, parts, self.most)
+            done[stage] = rows
+        self._finish(rows.index)
+
+    def _list(self, batch: Batch, case: Case, parts: dict[int, Rows]) -> None:
+        """Let every stage be one of its shortlisted fleets, as far as the front allows."""
+        count, lists = len(batch.index), case.shortlists
+        _check(count * max(map(len, lists)), MOST_ROWS)
+        left = math.prod(map(len, lists))
+        self.tally.dominated += count * (math.prod(self.fleets) - left)
+        for stage, fleets in enumerate(lists):
+            rows = Rows(
+                np.repeat(np.arange(count), len(fleets)), np.repeat(batch.index, len(fleets), 0)
+            )
+            rows.index[:, self.parts[stage].places] = np.tile(fleets.positions, (count, 1))
+            parts[stage] = rows
+            batch.narrow(stage, rows)
+        for _ in range(ROUNDS):
+            losses = {}
+            for stage, rows in parts.items():
+                weights = self._ways(batch, parts, {stage})
+                kept, loss = self._judge(batch, rows, {stage: batch.exact(stage, rows)}, weights)
+                parts[stage], losses[stage] = rows.take(kept), loss[kept]
+                batch.narrow(stage, parts[stage])
+            self.ledger.witness(promising(batch, parts, losses))
+            before = self._ways(batch, parts, ()).sum()
+            for stage, worse in case.replaceable(batch.index, parts).items():
+                parts[stage] = parts[stage].take(~worse)
+                batch.narrow(stage, parts[stage])
+            self.tally.dominated += int(before - self._ways(batch, parts, ()).sum())
+
+    def _grow(
+        self,
+        batch: Scenarios,
+        stage: int,
+        rows: Rows,
+        done: Container[int],
+        parts: Mapping[int, Rows],
+        most: int,
+    ) -> Rows:
+        """Return `rows` with every fleet of a stage that may be part of a design on the front."""
+        weights = self._ways(batch, parts, {stage, *self._those(done)}) * self.fleets[stage]
+        rows = rows.take((weights > 0)[rows.scenario])
+        places = self.parts[stage].places
+        for chosen, place in enumerate(places, start=1):
+            size = self.problem.sizes[place]
+            _check(len(rows) * size, most)
+            rows = rows.expand(place, size)
+            weights = weights // size
+            if not self.parts[stage].designs and chosen < len(places):
+                continue
+            known = {k: batch.exact(k, rows) for k in self._those(done)}
+            kept, _ = self._judge(
+                batch, rows, known | {stage: batch.partial(stage, rows, chosen)}, weights
+            )
+            rows = rows.take(kept)
+        return rows
+
+    def _join(
+        self,
+        batch: Scenarios,
+        stage: int,
+        rows: Rows,
+        done: Container[int],
+        parts: Mapping[int, Rows],
+    ) -> Rows:
+        """Return `rows` with every fleet that is left of a stage, as far as the front allows."""
+        left, right = _pairs(rows.scenario, parts[stage].scenario)
+        index = rows.index[left]
+        for place in self.parts[stage].places:
+            index[:, place] = parts[stage].index[right, place]
+        rows = Rows(rows.scenario[left], index)
+        chosen = {stage, *self._those(done)}
+        known = {k: batch.exact(k, rows) for k in chosen}
+        kept, _ = self._judge(batch, rows, known, self._ways(batch, parts, chosen))
+        return rows.take(kept)
+
+    def _those(self, stages: Container[int]) -> list[int]:
+        return [stage for stage in range(len(self.parts)) if stage in stages]
+
+    def _ways(
+        self, batch: Scenarios, parts: Mapping[int, Rows], chosen: Container[int]
+    ) -> NDArray[np.object_]:
+        """Return in how many ways the stages that are not chosen may be, by scenario."""
+        ways = np.full(len(batch.index), 1, dtype=object)
+        for stage, number in enumerate(self.fleets):
+            if stage in chosen:
+                continue
+            if stage in parts:
+                counts = np.bincount(parts[stage].scenario, minlength=len(batch.index))
+                ways = ways * counts.astype(object)
+            else:
+                ways = ways * number
+        return ways
+
+    def _judge(
+        self, batch: Scenarios, rows: Rows, stages: Mapping[int, Any], weights: NDArray[np.object_]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Return which rows may lead to the front, and the least losses of all.
+
+        `weights` says how many designs a row stands for, by scenario.
+        """
+        self._judged += len(rows)
+        if self._judged > MOST_JUDGED:
+            raise TooMuchWorkError(
+                f"composition would bound more than {MOST_JUDGED:,} partial designs".replace(
+                    ",", " "
+                )
+            )
+        loss, violation = batch.judge(rows, stages)
+        missed = np.asarray((violation > 0).any(axis=1))
+        worse = ~missed
+        worse[worse] = self._beaten(loss[worse])
+        self.tally.infeasible += _weighed(rows.scenario[missed], weights)
+        self.tally.dominated += _weighed(rows.scenario[worse], weights)
+        return ~(missed | worse), loss
+
+
+def _check(count: int, most: int) -> None:
+    if count > most:
+        raise NotComposedError(
+            f"composition would hold {count:,} partial designs".replace(",", " ")
+        )
+
+
+def _weighed(scenario: NDArray[np.intp], weights: NDArray[np.object_]) -> int:
+    counts = np.bincount(scenario, minlength=len(weights))
+    return sum(int(count) * int(weight) for count, weight in zip(counts, weights, strict=True))
+
+
+def _pairs(
+    left: NDArray[np.intp], right: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the positions of all pairs of rows of one scenario; both come sorted by it."""
+    starts = np.searchsorted(right, left, side="left")
+    counts = np.searchsorted(right, left, side="right") - starts
+    _check(int(counts.sum()), MOST_ROWS)
+    first = np.repeat(np.arange(len(left)), counts)
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return first, np.repeat(starts, counts) + within

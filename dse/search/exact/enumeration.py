@@ -1,0 +1,177 @@
+"""The exact method: evaluate every design."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.errors import ContractError, TooLargeError
+from dse.model.space import Boxes, Index, Points, as_index, blocks, product_text
+from dse.search.archive import Archive, Bounded, CellBounds, Problem
+
+Flags = NDArray[np.bool_]
+
+CHUNK = 65_536
+"""Designs evaluated at once: what bounds the memory."""
+
+WHOLE = 100_000
+"""Spaces up to this size are evaluated whole."""
+
+CELLS = (8, 64, 512, 4096)
+FEWEST = 4_000
+"""Designs per cell of each level; a level has at least so many cells."""
+
+HALF, SMALL = 0.9, 32
+"""Bounds of a cell cost as much as some designs: where they leave more than `HALF` of the cells
+open, cells of less than `SMALL` designs are not tried."""
+
+SEEDS = 4_096
+"""Random designs whose front is the first to rule out cells."""
+
+
+def check(problem: Problem, *, budget: int | None, limit: int) -> None:
+    """Refuse a continuous axis, and a space larger than `limit`, or than `budget` where set.
+
+    Raises
+    ------
+    TooLargeError
+        The message prints the size as a product.
+    """
+    if problem.continuous:
+        names = " and ".join(problem.continuous)
+        raise TooLargeError(
+            f"exact search cannot try every value of {names}, which is continuous; "
+            f"give `points` in place of `continuous`, for instance points: 101, "
+            f"or search with another method, for instance nsga2"
+        )
+    bound = limit if budget is None else min(budget, limit)
+    if problem.size > bound:
+        budgeted = budget is not None and budget <= limit
+        raise TooLargeError(
+            f"exact search would evaluate {product_text(problem.sizes)} designs; "
+            f"{'its budget' if budgeted else 'the most it takes on'} is "
+            f"{f'{bound:,}'.replace(',', ' ')}; "
+            f"give axes fewer values{', raise the budget' if budgeted else ''}, "
+            f"or search with another method, for instance nsga2"
+        )
+
+
+def enumerate_all(archive: Archive, *, chunk: int = CHUNK, whole: int = WHOLE) -> None:
+    """Judge every design once, in constant memory: by bounds of many designs, or one by one.
+
+    Spaces of up to `whole` designs, and problems without bounds, are evaluated in blocks.
+    """
+    problem = archive.problem
+    archive.forget(every=True)
+    if isinstance(problem, Bounded) and problem.size > whole:
+        levels = _levels(problem)
+        if _bounded(levels):
+            _prune(archive, levels, chunk)
+            if archive.feasible:
+                return
+            archive.forget(
+                every=True
+            )  # what conflicts is known only where every design was evaluated
+    for block in blocks(problem.sizes, chunk):
+        archive.evaluate_new(block)
+
+
+@dataclass(frozen=True)
+class Level:
+    """Cells of `steps` values along each axis: from coarse ones down to single designs."""
+
+    problem: Bounded
+    steps: tuple[int, ...]
+
+
+def _levels(problem: Bounded) -> list[Level]:
+    """Return the levels from the coarsest cells to single designs.
+
+    Again and again the axis whose values differ least gets cells of twice the width.
+    """
+    steps = [1] * len(problem.sizes)
+    levels = [Level(problem, tuple(steps))]
+    wanted = [size for size in CELLS if size * FEWEST <= problem.size]
+    while wanted:
+        wider = [axis for axis, size in enumerate(problem.sizes) if 2 * steps[axis] <= size]
+        wider = [axis for axis in wider if problem.spread(axis, 2 * steps[axis]) < 1]
+        if not wider:
+            break
+        best = min(wider, key=lambda axis: problem.spread(axis, 2 * steps[axis]))
+        steps[best] *= 2
+        if math.prod(steps) >= wanted[0]:
+            levels.append(Level(problem.coarse(steps), tuple(steps)))
+            wanted.pop(0)
+    return levels[::-1]
+
+
+def _bounded(levels: list[Level]) -> bool:
+    """Return whether there are cells, and all functions of the study can be bounded."""
+    if len(levels) < 2:
+        return False
+    first = np.zeros((1, len(levels[0].steps)), dtype=np.int64)
+    try:
+        levels[0].problem.bounds(first)
+    except (ContractError, TypeError, AttributeError):
+        return False
+    return True
+
+
+def _prune(archive: Archive, levels: list[Level], chunk: int) -> None:
+    problem = archive.problem
+    random = np.random.default_rng(0)
+    archive.challenge(random.integers(0, problem.sizes, size=(SEEDS, len(problem.sizes))))
+    for block in blocks(levels[0].problem.sizes, chunk // 4):
+        _visit(archive, levels, block, chunk)
+
+
+def _visit(archive: Archive, levels: list[Level], points: Points, chunk: int) -> None:
+    """Judge cells of the first of `levels`; what bounds cannot decide goes one level down."""
+    level, *finer = levels
+    if not finer:
+        archive.evaluate_new(points)
+        return
+    infeasible, beaten = _decided(archive, level.problem.bounds(points))
+    for decided, meets in ((infeasible, False), (beaten, True)):
+        cells = as_index(points, np.flatnonzero(decided))
+        for part in _parts(archive.problem.sizes, level.steps, cells, chunk):
+            archive.settle(part, feasible=meets)
+    open_cells = np.flatnonzero(~infeasible & ~beaten)
+    if len(open_cells) > HALF * len(infeasible) and math.prod(finer[0].steps) < SMALL:
+        finer = finer[-1:]
+    ratio = [a // b for a, b in zip(level.steps, finer[0].steps, strict=True)]
+    for part in _parts(finer[0].problem.sizes, ratio, as_index(points, open_cells), chunk):
+        _visit(archive, finer, part, chunk)
+
+
+def _decided(archive: Archive, bounds: CellBounds) -> tuple[Flags, Flags]:
+    """Return which cells hold no feasible design, and which only feasible, dominated ones.
+
+    Only where no design can have a violation that is NaN or, if feasible, an infinite loss:
+    such models are refused, which must not depend on how designs are judged.
+    """
+    low, high = bounds.violation_low, bounds.violation_high
+    known: Flags = ~np.asarray((np.isnan(low) | np.isnan(high)).any(axis=1))
+    infeasible: Flags = known & np.asarray((low > 0).any(axis=1))
+    finite = np.isfinite(bounds.loss_low) & np.isfinite(bounds.loss_high)
+    feasible = np.flatnonzero(known & (high <= 0).all(axis=1) & finite.all(axis=1))
+    beaten: Flags = np.zeros(len(infeasible), dtype=bool)
+    beaten[feasible] = archive.beaten(bounds.loss_low[feasible])
+    return infeasible, beaten
+
+
+def _parts(sizes: Sequence[int], steps: Sequence[int], cells: Index, chunk: int) -> Iterator[Boxes]:
+    """Yield the designs of cells as boxes; those cut by the end of an axis are smaller."""
+    corners = cells * np.array(steps, dtype=np.int64)
+    cut = corners + steps > sizes
+    kinds = cut @ (1 << np.arange(len(steps)))
+    for kind in np.unique(kinds):
+        rows = np.flatnonzero(kinds == kind)
+        left = np.minimum(steps, sizes - corners[rows[0]]).tolist()
+        most = max(1, chunk // math.prod(left))
+        for first in range(0, len(rows), most):
+            yield Boxes(tuple(left), corners[rows[first : first + most]])

@@ -1,0 +1,297 @@
+"""Partial designs in batches of scenarios: what is chosen, what is open, and its bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.contract import Column
+from dse.errors import TooLargeError
+from dse.model.bounds import Bounds, Columns, Ranges
+from dse.model.fleet import STAGE_COLUMNS, Stage, dependent_streams
+from dse.model.fleet_bounds import PartialFleets
+from dse.model.problem import Problem
+from dse.model.space import Index
+
+MOST_ROWS = 2_000_000
+"""Fleets of a stage that are looked at one by one."""
+
+Ends = tuple[Mapping[str, Column], Mapping[str, Column]]
+"""Low and high ends of the columns of one stage."""
+
+
+class NotComposedError(TooLargeError):
+    """The bounds leave too many partial designs."""
+
+
+class TooMuchWorkError(TooLargeError):
+    """The bounds leave little enough at any time, but too much in all."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Partial designs.
+
+    Attributes
+    ----------
+    scenario
+        Position of each row's scenario in its batch, (n,), ascending.
+    index
+        Design points (n, d); 0 on axes that are not chosen yet.
+    """
+
+    scenario: NDArray[np.intp]
+    index: Index
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.scenario)
+
+    def take(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> Rows:
+        """Return some of the rows."""
+        return Rows(self.scenario[kept], self.index[kept])
+
+    def expand(self, place: int, size: int) -> Rows:
+        """Return every row once for each of the `size` values of the axis at `place`."""
+        index = np.repeat(self.index, size, axis=0)
+        index[:, place] = np.tile(np.arange(size), len(self))
+        return Rows(np.repeat(self.scenario, size), index)
+
+
+@dataclass(frozen=True)
+class StageParts:
+    """The axes of one stage, in the order in which a partial design chooses them."""
+
+    stage: Stage
+    places: tuple[int, ...]
+    designs: Mapping[int, int]
+    """Place of a count axis -> position of its design."""
+
+
+def stage_parts(problem: Problem) -> Iterator[StageParts]:
+    """Yield the axes of each stage: the clock, then counts from the fastest design on."""
+    names = [axis.name for axis in problem.space.axes]
+    for stage in problem.stages:
+        own = [k for k, name in enumerate(names) if name.partition(".")[0] == stage.name]
+        designs = {
+            k: stage.designs.names.index(names[k].partition(".")[2])
+            for k in own
+            if stage.mixed and names[k] != f"{stage.name}.clock"
+        }
+        rate = stage.designs.bandwidth_bit_per_s
+        order = sorted(own, key=lambda k: (k in designs, -rate[designs.get(k, 0)], k))
+        yield StageParts(stage, tuple(order), designs)
+
+
+class Scenarios(Protocol):
+    """Scenarios that are settled together; what bounds a stage is theirs alone to know."""
+
+    @property
+    def index(self) -> Index:
+        """Scenarios as design points (s, d), 0 on the axes of stages."""
+
+    @property
+    def rows(self) -> Rows:
+        """The scenarios as partial designs that choose nothing else."""
+
+    def judge(
+        self, rows: Rows, stages: Mapping[int, Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the least losses and violations of partial designs."""
+
+    def exact(self, stage: int, rows: Rows) -> Any:
+        """Return what is known of a stage whose axes are all chosen."""
+
+    def partial(self, stage: int, rows: Rows, chosen: int) -> Any:
+        """Return what is known of a stage of which the first `chosen` axes are chosen."""
+
+    def narrow(self, stage: int, rows: Rows) -> None:
+        """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
+
+
+class Batch:
+    """Scenarios that are settled together: their columns, and what is known of each stage."""
+
+    def __init__(
+        self, bounds: Bounds, parts: tuple[StageParts, ...], index: Index, ranges: Ranges
+    ) -> None:
+        """Take scenarios `index` (s, d), and ranges of quantities with one row for each."""
+        self.bounds = bounds
+        self.parts = parts
+        self.index = index
+        self.ranges = ranges
+        self._space = bounds.problem.space
+        self._wanted = tuple(name for name in STAGE_COLUMNS if name in bounds.wanted)
+        self.columns: Columns = self._space.columns(index)
+        self.hulls: list[Ends] = [self._hull(part) for part in parts]
+
+    @property
+    def rows(self) -> Rows:
+        """The scenarios as partial designs that choose nothing else."""
+        return Rows(np.arange(len(self.index)), self.index)
+
+    def judge(
+        self, rows: Rows, stages: Mapping[int, Ends]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the least losses and violations of partial designs.
+
+        `stages` bounds the stages that are chosen in part or whole; the others may be anything.
+        """
+        low: Columns = {name: _of(values, rows.scenario) for name, values in self.columns.items()}
+        high = dict(low)
+        known = [
+            stages.get(place) or self._at(hull, rows.scenario)
+            for place, hull in enumerate(self.hulls)
+        ]
+        for name in self._wanted if known else ():
+            low[name] = tuple(ends[0][name] for ends in known)
+            high[name] = tuple(ends[1][name] for ends in known)
+        return self.bounds.best(low, high, self._ranges(rows.scenario), len(rows))
+
+    def exact(self, stage: int, rows: Rows) -> Ends:
+        """Return the columns of a stage whose axes are all chosen."""
+        fleet = self.parts[stage].stage.fleet(self._space.columns(rows.index))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            columns = {
+                name: np.broadcast_to(fleet.column(name), (len(rows),)) for name in self._wanted
+            }
+        return columns, columns
+
+    def partial(self, stage: int, rows: Rows, chosen: int) -> Ends:
+        """Return the bounds of a stage of which the first `chosen` axes are chosen."""
+        part = self.parts[stage]
+        if chosen == len(part.places):
+            return self.exact(stage, rows)
+        return self._open(part, rows, part.places[:chosen])
+
+    def narrow(self, stage: int, rows: Rows) -> None:
+        """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
+        present, starts = np.unique(rows.scenario, return_index=True)
+        low, high = {}, {}
+        for name, values in self.exact(stage, rows)[0].items():
+            low[name] = np.full(len(self.index), np.inf)
+            high[name] = np.full(len(self.index), -np.inf)
+            if len(present):
+                low[name][present] = np.minimum.reduceat(values, starts)
+                high[name][present] = np.maximum.reduceat(values, starts)
+        self.hulls[stage] = low, high
+
+    def floor(self, scenario: NDArray[np.intp]) -> Column:
+        """Return what every stage has to carry in the given scenarios."""
+        columns = {name: _of(column, scenario) for name, column in self.columns.items()}
+        return self.bounds.floor(columns, self._ranges(scenario))
+
+    def _ranges(self, scenario: NDArray[np.intp]) -> Ranges:
+        return {
+            name: (_of(least, scenario), _of(most, scenario))
+            for name, (least, most) in self.ranges.items()
+        }
+
+    def _hull(self, part: StageParts) -> Ends:
+        """Return the bounds of a stage of which nothing is chosen, a row for each scenario."""
+        rows = self.rows
+        if part.designs:
+            return self._open(part, rows, ())
+        sizes = self._space.sizes
+        if len(rows) * math.prod(sizes[place] for place in part.places) > MOST_ROWS:
+            return self._hull_by_design(part)
+        for place in part.places:
+            rows = rows.expand(place, sizes[place])
+        fleet = part.stage.fleet(self._space.columns(rows.index))
+        shape = (len(self.index), -1)
+        low, high = {}, {}
+        for name in self._wanted:
+            every = np.broadcast_to(fleet.column(name), (len(rows),)).reshape(shape)
+            low[name], high[name] = every.min(axis=1), every.max(axis=1)
+        return low, high
+
+    def _hull_by_design(self, part: StageParts) -> Ends:
+        """Return the bounds of a stage whose fleets are of one design each."""
+        axes = {self._space.axes[place].name: self._space.axes[place] for place in part.places}
+        name, designs = part.stage.name, part.stage.designs
+        if f"{name}.instances" not in axes or f"{name}.clock" in axes:
+            raise NotComposedError(f"stage {name} has too many fleets")
+        counts = axes[f"{name}.instances"].columns[f"{name}.instances"]
+        columns = self._space.columns(self.index)
+        found: list[Ends] = []
+        for position in range(len(designs.names)):
+            alone = np.arange(len(designs.names)) == position
+            fleets = PartialFleets(
+                designs=designs,
+                counts={},
+                least=np.where(alone, counts.min(), 0.0),
+                most=np.where(alone, counts.max(), 0.0),
+                clock=columns.get(f"{name}.clock", np.ones(1)),
+                streams=dependent_streams(columns),
+                floor=self.floor(self.rows.scenario),
+            )
+            found.append(fleets.columns(self._wanted))
+        return _union(found)
+
+    def _open(self, part: StageParts, rows: Rows, chosen: tuple[int, ...]) -> Ends:
+        """Return the bounds of a mixed fleet of which the axes `chosen` are chosen."""
+        columns = self._space.columns(rows.index)
+        axes = [self._space.axes[place] for place in part.places]
+        clocks = [
+            axis for place, axis in zip(part.places, axes, strict=True) if place not in part.designs
+        ]
+        if clocks and not chosen:
+            values = clocks[0].columns[clocks[0].unit_name]
+            return _union([self._fleets(part, rows, columns, (), np.full(1, v)) for v in values])
+        clock = columns.get(f"{part.stage.name}.clock", np.ones(1))
+        return self._fleets(part, rows, columns, chosen, clock)
+
+    def _fleets(
+        self,
+        part: StageParts,
+        rows: Rows,
+        columns: Columns,
+        chosen: tuple[int, ...],
+        clock: Column,
+    ) -> Ends:
+        least, most = np.zeros((2, len(part.stage.designs.names)))
+        for place, design in part.designs.items():
+            axis = self._space.axes[place]
+            values = axis.columns[axis.unit_name]
+            least[design], most[design] = values.min(), values.max()
+        counts = {
+            part.designs[place]: columns[self._space.axes[place].unit_name]
+            for place in chosen
+            if place in part.designs
+        }
+        fleets = PartialFleets(
+            designs=part.stage.designs,
+            counts=counts,
+            least=least,
+            most=most,
+            clock=clock,
+            streams=dependent_streams(columns),
+            floor=self.floor(rows.scenario),
+        )
+        return fleets.columns(self._wanted)
+
+    def _at(self, hull: Ends, scenario: NDArray[np.intp]) -> Ends:
+        low = {name: _of(column, scenario) for name, column in hull[0].items()}
+        high = {
+            name: low[name] if column is hull[0][name] else _of(column, scenario)
+            for name, column in hull[1].items()
+        }
+        return low, high
+
+
+def _of(column: Column, scenario: NDArray[np.intp]) -> Column:
+    """Return the rows of a column that belong to scenarios; a constant stays one row."""
+    return column if len(column) == 1 else column[scenario]
+
+
+def _union(parts: Sequence[Ends]) -> Ends:
+    """Return the bounds of what may be any of `parts`."""
+    low = {name: reduce(np.minimum, [part[0][name] for part in parts]) for name in parts[0][0]}
+    high = {name: reduce(np.maximum, [part[1][name] for part in parts]) for name in parts[0][1]}
+    return low, high

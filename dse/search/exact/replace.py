@@ -1,0 +1,126 @@
+"""Settling scenarios by shortlists of their fleets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.model.bounds import Bounds
+from dse.model.space import Index
+from dse.search.exact.partial import StageParts
+from dse.search.exact.shortlists import Case, cases, close
+from dse.search.ledger import Ledger
+
+MANY_FLEETS = 20_000_000
+FEW_FLEETS = 50_000
+"""Fleets of all stages together: more are not compared, fewer always."""
+
+SOME_FLEETS = 1_000_000
+MANY_SCENARIOS = 16
+MANY_STAGES = 3
+"""In between, comparing pays for so many stages, and up to `SOME_FLEETS` for so many scenarios."""
+
+MOST_DESIGNS = 100_000
+"""Designs of shortlisted fleets in one scenario."""
+
+CHUNK = 50_000
+"""Designs that are evaluated together."""
+
+
+class Replacing:
+    """Settles scenarios in which better fleets can replace most others."""
+
+    def __init__(self, bounds: Bounds, parts: Sequence[StageParts], ledger: Ledger) -> None:
+        """Start with no scenario settled."""
+        self.bounds = bounds
+        self.parts = parts
+        self.ledger = ledger
+        self._settled: list[tuple[Case, Index]] = []
+
+    def pays(self, fleets: Sequence[int], scenarios: int) -> bool:
+        """Tell whether comparing fleets is likely to pay."""
+        count = sum(fleets)
+        if FEW_FLEETS < count <= MANY_FLEETS:
+            several = scenarios >= MANY_SCENARIOS and count <= SOME_FLEETS
+            return len(fleets) >= MANY_STAGES or several
+        return count <= FEW_FLEETS
+
+    def settle(self, scenarios: Index, each: int) -> Index:
+        """Settle scenarios of `each` designs; return those that stay open, in their order."""
+        done = np.zeros(len(scenarios), dtype=bool)
+        looked = []
+        for rows, case in cases(self.bounds, self.parts, scenarios, demands=False):
+            if case.each <= MOST_DESIGNS:
+                looked.append((rows, case, *self._look(case)))
+        for rows, case, good, failing in looked:
+            closed = ~self._open(case, failing)
+            done[rows[closed]] = True
+            index = case.designs(good[closed[good // case.each]])
+            self.ledger.settle(index)
+            self.ledger.tally.dominated += each * int(closed.sum()) - len(index)
+            self._settled.append((case, case.scenarios[closed]))
+        return scenarios[~done]
+
+    def listed(self, scenarios: Index) -> Iterator[tuple[NDArray[np.intp], Case]]:
+        """Yield scenarios with fleets that are as good as any also in reaching the demand."""
+        yield from cases(self.bounds, self.parts, scenarios, demands=True)
+
+    def keep(self, case: Case, scenarios: Index) -> None:
+        """Remember that scenarios of a case were settled."""
+        self._settled.append((case, scenarios))
+
+    def _look(self, case: Case) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Evaluate the designs of shortlisted fleets; return which may be best, and which fail."""
+        good, failing = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
+        for first in range(0, len(case.scenarios) * case.each, CHUNK):
+            last = min(first + CHUNK, len(case.scenarios) * case.each)
+            chosen = np.arange(first, last)
+            found = self.ledger.witness(case.designs(chosen))
+            hopeful = found.feasible
+            hopeful[hopeful] = ~self.ledger.beaten(found.loss[hopeful])
+            good.append(chosen[hopeful])
+            failing.append(chosen[~found.feasible])
+        return np.concatenate(good), np.concatenate(failing)
+
+    def _open(self, case: Case, failing: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return the scenarios where a design that fails may stand for one of the front."""
+        found = np.zeros(len(case.scenarios), dtype=bool)
+        for first in range(0, len(failing), CHUNK):
+            chosen = failing[first : first + CHUNK]
+            loss, violation = case.best(case.designs(chosen))
+            hopeful = np.asarray((violation <= 0).all(axis=1))
+            hopeful[hopeful] = ~self.ledger.beaten(loss[hopeful])
+            found[chosen[hopeful] // case.each] = True
+        return found
+
+    def add_equals(self) -> None:
+        """Evaluate the designs that are worth the same as one of the front, but were replaced."""
+        for case, scenarios in self._settled:
+            index, loss = self.ledger.archive.front
+            own = _within(index, scenarios, self.parts)
+            index, loss = index[own], loss[own]
+            while len(index):
+                found: dict[bytes, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+                for designs, rows in case.equals(index):
+                    evaluation = self.bounds.problem.evaluate(designs)
+                    near = evaluation.feasible & close(evaluation.loss, loss[rows])
+                    for design, worth in zip(designs[near], evaluation.loss[near], strict=True):
+                        if not self.ledger.settled(design):
+                            found[design.tobytes()] = design, worth
+                index = np.array([design for design, _ in found.values()]).reshape(
+                    -1, index.shape[1]
+                )
+                loss = np.array([worth for _, worth in found.values()])
+                self.ledger.settle(index)
+                self.ledger.tally.dominated -= len(index)
+
+
+def _within(index: Index, scenarios: Index, parts: Sequence[StageParts]) -> NDArray[np.bool_]:
+    """Return which designs are of one of the scenarios."""
+    chosen = {place for part in parts for place in part.places}
+    outer = [place for place in range(index.shape[1]) if place not in chosen]
+    known = {row.tobytes() for row in np.ascontiguousarray(scenarios[:, outer])}
+    rows = np.ascontiguousarray(index[:, outer])
+    return np.array([row.tobytes() in known for row in rows], dtype=bool)

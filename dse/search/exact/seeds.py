@@ -1,0 +1,108 @@
+"""Complete designs to begin with: what they reach is what partial designs have to beat."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.model.space import Index
+from dse.search.exact.partial import Batch, Rows, StageParts
+
+SEEDS = 16_384
+"""Designs in all scenarios of a batch together."""
+
+FEW = 64
+"""Fleets per stage and scenario."""
+
+WEIGHTS = 12
+"""Fleets of a stage that look promising, in each scenario."""
+
+
+def seeds(batch: Batch) -> Index:
+    """Return some designs of each scenario: fleets of one or two designs that just suffice."""
+    rng = np.random.default_rng(0)
+    choices = [_fleets(batch, part, rng) for part in batch.parts]
+    number = math.prod(choice.shape[1] for choice in choices)
+    most = SEEDS // len(batch.index)
+    if number <= most:
+        picks = np.array(
+            list(itertools.product(*(range(choice.shape[1]) for choice in choices))), dtype=np.intp
+        ).reshape(number, len(choices))
+    else:
+        picks = np.stack([rng.integers(choice.shape[1], size=most) for choice in choices], axis=1)
+    index = np.repeat(batch.index, len(picks), axis=0)
+    for place, (part, choice) in enumerate(zip(batch.parts, choices, strict=True)):
+        chosen = choice[:, picks[:, place]].reshape(len(index), len(part.places))
+        index[:, part.places] = chosen
+    return np.unique(index, axis=0)
+
+
+def promising(
+    batch: Batch, parts: Mapping[int, Rows], losses: Mapping[int, NDArray[np.float64]]
+) -> Index:
+    """Return designs of those fleets whose bounds are best, by several weights of the losses."""
+    stages = sorted(parts)
+    weights = np.random.default_rng(0).dirichlet(
+        np.full(losses[stages[0]].shape[1], 0.5), size=WEIGHTS
+    )
+    found = [batch.index[:0]]
+    for scenario in range(len(batch.index)):
+        choices = []
+        for stage in stages:
+            first, last = np.searchsorted(parts[stage].scenario, [scenario, scenario + 1])
+            loss = losses[stage][first:last]
+            if not len(loss):
+                break
+            spread = np.ptp(loss, axis=0)
+            merit = (loss / np.where(spread > 0, spread, 1.0)) @ weights.T
+            choices.append(first + np.unique(merit.argmin(axis=0)))
+        if len(choices) == len(stages):
+            grid = np.meshgrid(*choices, indexing="ij")
+            index = np.repeat(batch.index[[scenario]], grid[0].size, axis=0)
+            for stage, rows in zip(stages, grid, strict=True):
+                places = batch.parts[stage].places
+                index[:, places] = parts[stage].index[rows.reshape(-1)][:, places]
+            found.append(index)
+    return np.concatenate(found)
+
+
+def _fleets(batch: Batch, part: StageParts, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return fleets of a stage as positions on its axes, (scenarios, fleets, axes)."""
+    space = batch.bounds.problem.space
+    sizes = [space.sizes[place] for place in part.places]
+    scenarios = len(batch.index)
+    if not part.designs:
+        whole = math.prod(sizes)
+        some = np.arange(whole) if whole <= FEW else rng.integers(whole, size=FEW)
+        positions = np.stack(np.unravel_index(some, sizes), axis=1).astype(np.int64)
+        return np.repeat(positions[np.newaxis], scenarios, axis=0)
+    floor = np.broadcast_to(batch.floor(np.arange(scenarios)), (scenarios,))
+    found = []
+    for axes in itertools.product(part.designs, repeat=2):
+        positions = np.zeros((scenarios, len(sizes)), dtype=np.int64)
+        missing = floor.copy()
+        for number, place in enumerate(axes):
+            axis = space.axes[place]
+            values = axis.columns[axis.unit_name]
+            bandwidth = part.stage.designs.bandwidth_bit_per_s[part.designs[place]]
+            wanted = missing / bandwidth * (1 - 1e-12)
+            last = axes[0] == axes[1] or number == 1
+            wanted = np.ceil(wanted) if last else np.floor(wanted)
+            order = np.argsort(values, kind="stable")
+            at = np.searchsorted(values[order], wanted).clip(max=len(values) - 1)
+            if not last:
+                at = np.maximum(at, 0)
+            column = part.places.index(place)
+            positions[:, column] = order[at]
+            missing = np.maximum(missing - values[order[at]] * bandwidth, 0.0)
+            if last:
+                break
+        for number, place in enumerate(part.places):
+            if place not in part.designs:
+                positions[:, number] = sizes[number] - 1
+        found.append(positions)
+    return np.stack(found, axis=1)

@@ -1,0 +1,66 @@
+"""Designs to begin with: a coarse grid over the space and its corners."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.model.space import Index
+from dse.search.archive import Problem
+from dse.search.heuristic.scales import Scales
+
+
+def coarse(problem: Problem, count: int) -> Index:
+    """Return at most `count` distinct designs (n, d) that lie far apart, the same every time.
+
+    The corners come first: all axes low, all high, and each axis alone at the other end.  The
+    rest of `count` is a grid that gives every axis as many values as fit, evenly on its scale.
+    """
+    sizes = np.array(problem.sizes, dtype=np.int64)
+    corners = _distinct(_corners(sizes))
+    levels = _levels(sizes, count - len(corners))
+    grid = _grid(problem, levels) if levels is not None else corners[:0]
+    return _distinct(np.concatenate([corners, grid]))[:count]
+
+
+def product(levels: NDArray[np.int64]) -> Index:
+    """Return all rows of a product of ranges; numpy's own functions end at 64 axes."""
+    count = np.arange(int(np.prod(levels)))[:, np.newaxis]
+    rows: Index = count // (np.cumprod(levels) // levels) % levels
+    return rows
+
+
+def _distinct(rows: Index) -> Index:
+    return rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
+
+
+def _corners(sizes: NDArray[np.int64]) -> Index:
+    one = np.eye(len(sizes), dtype=bool)
+    high = np.concatenate([np.zeros_like(one[:1]), np.ones_like(one[:1]), one, ~one])
+    return np.where(high, sizes - 1, 0)
+
+
+def _levels(sizes: NDArray[np.int64], count: int) -> NDArray[np.int64] | None:
+    """Return how many values each axis gets; one more for each in turn, while they fit."""
+    if count < 1:
+        return None
+    levels = np.ones_like(sizes)
+    growing = True
+    while growing:
+        growing = False
+        for axis in range(len(sizes)):
+            more = levels.copy()
+            more[axis] += 1
+            if more[axis] <= sizes[axis] and np.prod(more.astype(float)) <= count:
+                levels, growing = more, True
+    return levels
+
+
+def _grid(problem: Problem, levels: NDArray[np.int64]) -> Index:
+    """Return the product of values spread over each axis: bins' middles on its scale."""
+    scales = Scales(problem)
+    spots = product(levels)
+    middles = (spots + 0.5) / levels
+    rows: Index = np.floor(middles * np.array(problem.sizes)).astype(np.int64)
+    rows[:, scales.ordered] = scales.nearest(middles[:, scales.ordered])
+    return rows

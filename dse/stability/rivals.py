@@ -1,0 +1,201 @@
+"""Which designs may beat others somewhere between two values of an assumption.
+
+Two arguments rule a design out.  Over any distance: its least loss at the two ends is worse
+than the largest of the others, as losses and violations rise or fall throughout.  Over a short
+distance w: at both ends and in the middle it is worse by several times what the gap bends, and
+both losses are smooth, which is to say straight but for w squared, as a cubic power is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.model.front import dominated
+from dse.model.problem import Problem
+from dse.model.space import Axis, Block, Index, Points, as_index, blocks
+from dse.search.exact.between import may_beat
+from dse.search.exact.enumeration import CHUNK
+from dse.search.exact.proven import ENOUGH, composable
+
+MOST = 400_000
+"""With more rivals an interval is divided before they are listed."""
+
+LISTED = 2_000_000
+"""Spaces up to this size are gone through design by design where no fleet is mixed."""
+
+SHORT = 0.2
+"""Natural logarithm of the longest ratio over which losses are taken for smooth."""
+
+EQUAL = 1e-12
+"""Losses closer than this, relatively, are the same quantity with another rounding."""
+
+CAUTION = 4.0
+"""How many times the bend seen in the middle a gap has to exceed to stay open."""
+
+Losses = NDArray[np.float64]
+
+
+def among_all(
+    start: Problem,
+    end: Problem,
+    holders: Index,
+    column: int | None,
+    touched: tuple[int, int] | None = None,
+    *,
+    short: bool = True,
+) -> Index | None:
+    """Return the designs of the whole space that may beat `holders`; None for too many.
+
+    Parameters
+    ----------
+    start, end
+        The problem at the two values.
+    holders
+        Designs (n, d) that are feasible at both.
+    column
+        The one loss that decides; None when a design must be dominated to be ruled out.
+    touched
+        An axis and its position: only designs there are compared, as all others, and the
+        holders, are at both values what they are at an answered one.
+    short
+        The interval is short: where bounds of partial designs say too little, every design is
+        compared.  A long one is better divided first.
+    """
+    ends = _same_space(start, end)
+    worst = np.maximum(*(problem.evaluate(holders).loss for problem in ends))
+    whole: Iterable[Points] = _parts(ends[0].sizes, touched)
+    if composes(ends[0]) and len(worst):
+        composed = may_beat((ends[0], ends[1]), worst, column, MOST)
+        if composed is None and not short:
+            return None
+        whole = whole if composed is None else [composed]
+    found: list[Index] = []
+    for block in whole:
+        one, other = (problem.evaluate(block) for problem in ends)
+        possible = (np.minimum(one.violation, other.violation) <= 0).all(axis=1)
+        rows = np.flatnonzero(possible)
+        lowest = np.fmin(one.loss[rows], other.loss[rows])
+        found.append(as_index(block, rows[_may_win(lowest, worst, column)]))
+        if sum(map(len, found)) > MOST:
+            return None
+    return _without(np.concatenate(found), holders)
+
+
+def _parts(sizes: tuple[int, ...], touched: tuple[int, int] | None) -> Iterator[Block]:
+    """Yield the blocks of a space, or what they have at a position of an axis."""
+    for block in blocks(sizes, CHUNK):
+        ranges = list(block.ranges)
+        if touched is not None:
+            place, position = touched
+            first, count = ranges[place]
+            if not first <= position < first + count:
+                continue
+            ranges[place] = (position, 1)
+        yield Block(sizes, tuple(ranges))
+
+
+def composes(problem: Problem) -> bool:
+    """Tell whether the rivals of a problem are composed rather than found among all designs."""
+    mixed = any(stage.mixed for stage in problem.stages)
+    return composable(problem) and problem.size > (ENOUGH if mixed else LISTED)
+
+
+def among_few(
+    problems: tuple[Problem, ...],
+    holders: Index,
+    candidates: Index,
+    column: int | None,
+    distance: float,
+) -> Index:
+    """Return which of `candidates` may beat `holders` between two values.
+
+    Parameters
+    ----------
+    problems
+        The problem at the two values and, last, at their geometric mean.
+    holders, candidates
+        Designs (n, d); the holders are feasible at both values.
+    column
+        As for `among_all`.
+    distance
+        Natural logarithm of the ratio of the two values.
+    """
+    problems = _same_space(*problems)
+    candidates = candidates[(candidates < np.array(problems[0].sizes)).all(axis=1)]
+    ours = [problem.evaluate(holders).loss for problem in problems]
+    found = [problem.evaluate(candidates) for problem in problems]
+    possible = (np.minimum(found[0].violation, found[1].violation) <= 0).all(axis=1)
+    lowest = np.fmin(found[0].loss, found[1].loss)
+    possible &= _may_win(lowest, np.maximum(ours[0], ours[1]), column)
+    if distance <= SHORT:
+        losses = np.stack([evaluation.loss for evaluation in found])
+        possible &= ~_stay_behind(losses, np.stack(ours), column, distance**2)
+    return _without(candidates[possible], holders)
+
+
+def _may_win(lowest: Losses, worst: Losses, column: int | None) -> NDArray[np.bool_]:
+    """Return which designs may beat those whose losses are at most `worst`, (n, m)."""
+    if not len(worst):
+        return np.ones(len(lowest), dtype=bool)
+    if column is not None:
+        better = lowest[:, column] < worst[0, column]
+        tied = lowest[:, column] == worst[0, column]
+        return np.asarray(better | (tied & ~dominated(lowest, worst[0])))
+    beaten = np.zeros(len(lowest), dtype=bool)
+    for row in worst:
+        beaten |= dominated(lowest, row)
+    return ~beaten
+
+
+def _stay_behind(
+    losses: Losses, ours: Losses, column: int | None, share: float
+) -> NDArray[np.bool_]:
+    """Return which losses (3, n, m) stay worse than those of a holder, (3, h, m)."""
+    behind = np.zeros(losses.shape[1], dtype=bool)
+    for holder in range(ours.shape[1]):
+        own = ours[:, holder, :]
+        margin = share * np.abs(own).max(axis=0)
+        smooth = _bend(own) <= margin
+        with np.errstate(invalid="ignore"):
+            gap = losses - own[:, np.newaxis, :]
+            noise = EQUAL * np.abs(own).max(axis=0)
+            worse = gap.min(axis=0) > CAUTION * _bend(gap) + noise
+            worse &= smooth & (_bend(losses) <= margin)
+            same = (np.abs(gap) <= noise).all(axis=0)
+        behind |= (worse | same).all(axis=1)  # where all is the same, their order stays
+        if column is not None:
+            behind |= worse[:, column]
+    return behind
+
+
+def _bend(losses: Losses) -> Losses:
+    """Return how far the middle lies from the straight line between the ends."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.abs(losses[2] - (losses[0] + losses[1]) / 2))
+
+
+def _without(rows: Index, others: Index) -> Index:
+    known = {row.tobytes() for row in others}
+    kept = np.array([row.tobytes() not in known for row in rows], dtype=bool)
+    return rows[np.flatnonzero(kept)]
+
+
+def _same_space(*problems: Problem) -> tuple[Problem, ...]:
+    """Return problems over the largest of their spaces; counts beyond are never the least."""
+    if len({problem.sizes for problem in problems}) == 1:
+        return problems
+    every = zip(*(problem.space.axes for problem in problems), strict=True)
+    largest = [max(axes, key=lambda axis: axis.size) for axes in every]
+    return tuple(
+        replace(problem, space=replace(problem.space, axes=_widest(problem, largest)))
+        for problem in problems
+    )
+
+
+def _widest(problem: Problem, largest: list[Axis]) -> tuple[Axis, ...]:
+    pairs = zip(problem.space.axes, largest, strict=True)
+    return tuple(other if other.size > own.size else own for own, other in pairs)

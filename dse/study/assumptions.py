@@ -1,0 +1,289 @@
+"""The numbers that a study assumes, each by name, and the problem when one of them changes.
+
+An assumption is a scalar that no search chooses: a field with one value, what a record of a
+catalogue sets, the bound of a constraint, a metric of a design.  An axis is a choice and no
+assumption, but what its records set is one for each record.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dse.algebra import units
+from dse.algebra.expression import Expression
+from dse.errors import UnitError, nearest
+from dse.model.problem import Constraint, Problem
+from dse.model.space import Axis, Space, constant
+from dse.model.tables import is_choice_of_scenario
+from dse.study import schema
+from dse.study.faults import validate
+from dse.study.fields import unit_of
+from dse.study.scenario import field_path
+from dse.study.stages import mixed_axes, prefix
+from dse.study.study import Study
+
+METRICS = ("area_m2", "dynamic_power_w", "leakage_power_w", "clock_hz")
+"""What is assumed of each design; its payload and its cycles say what it is."""
+
+RATE = "workload_rate_bit_per_s"
+
+Change = Callable[[Problem, float], Problem]
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One scalar of a study.
+
+    Attributes
+    ----------
+    name
+        Dotted path in the study; ``<record>.<field>`` where a record of an axis sets it,
+        ``<stage>.<design>.<metric>`` of a design, the constraint itself for its bound.
+    quantity
+        A name whose suffix is the unit.
+    value
+        Today's value in SI.
+    integer
+        Only whole numbers make sense.
+    problem
+        The study's problem.
+    change
+        Returns the problem with another value.
+    touched
+        An axis and its position, where only designs there depend on the value.
+    """
+
+    name: str
+    quantity: str
+    value: float
+    integer: bool
+    problem: Problem
+    change: Change
+    touched: tuple[int, int] | None = None
+
+    def at(self, value: float) -> Problem:
+        """Return the problem with the scalar at `value`, in SI."""
+        return self.change(self.problem, value)
+
+    def show(self, value: float) -> str:
+        """Return a value with its unit."""
+        return units.show(value, self.quantity)
+
+
+def of(study: Study) -> tuple[Assumption, ...]:
+    """Return the assumptions of a prepared study: its fields, records, designs and constraints.
+
+    Scalars that are zero, infinite or unknown today are left out: there is no per cent of them.
+    """
+    problem, growing = study.problem, growing_stages(study)
+    found = (*_fields(problem, growing), *_records(problem), *_bounds(problem))
+    usable = [
+        assumption
+        for assumption in (*found, *_designs(problem, growing))
+        if assumption.value != 0.0 and math.isfinite(assumption.value)
+    ]
+    names = [assumption.name for assumption in usable]
+    return tuple(
+        replace(entry, name=f"{entry.name}_{units.suffix(entry.quantity)}")
+        if names.count(entry.name) > 1
+        else entry
+        for entry in usable
+    )
+
+
+def choose(assumptions: tuple[Assumption, ...], wanted: str) -> tuple[Assumption, ...]:
+    """Return the assumptions called `wanted`, or whose dotted name begins or ends with it.
+
+    Raises
+    ------
+    UnitError
+        When there is none.
+    """
+    exact = tuple(entry for entry in assumptions if entry.name == wanted)
+    part = tuple(entry for entry in assumptions if f".{wanted}." in f".{entry.name}.")
+    if not exact and not part:
+        names = [entry.name for entry in assumptions]
+        short = {name.rpartition(".")[2] for name in names}
+        raise UnitError(
+            f"the study assumes no number called {wanted!r}", nearest(wanted, {*names, *short})
+        )
+    return exact or part
+
+
+def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
+    """Columns with one value for all designs, from the study or from a record."""
+    axes = {axis.unit_name: axis for axis in _scalar_axes(problem)}
+    set_by_axes = {name for axis in problem.space.axes for name in axis.columns}
+    for column, values in problem.space.constants.items():
+        if column not in set_by_axes and column not in schema.CHOICES:
+            yield _field(problem, column, float(values[0]), growing)
+    for column, axis in axes.items():
+        yield _field(problem, column, float(axis.columns[column][0]), growing)
+
+
+def _scalar_axes(problem: Problem) -> Iterator[Axis]:
+    """Axes of the scenario that were left a single number."""
+    for axis in problem.space.axes:
+        if axis.size == 1 and axis.unit_name and is_choice_of_scenario(problem, axis):
+            yield axis
+
+
+def _field(problem: Problem, column: str, value: float, growing: frozenset[str]) -> Assumption:
+    def change(found: Problem, new: float) -> Problem:
+        return _regrown(_with_space(found, _set(found.space, column, new)), growing)
+
+    return Assumption(_path(column), column, value, _integer(column), problem, change)
+
+
+def _set(space: Space, column: str, value: float) -> Space:
+    axes = tuple(
+        replace(axis, columns={**axis.columns, column: np.full(axis.size, value)})
+        if column in axis.columns
+        else axis
+        for axis in space.axes
+    )
+    return Space(axes, {**space.constants, column: constant(value)})
+
+
+def _records(problem: Problem) -> Iterator[Assumption]:
+    """What each record of an axis sets, unless a later axis sets it again."""
+    axes = problem.space.axes
+    for place, axis in enumerate(axes):
+        if axis.unit_name or not is_choice_of_scenario(problem, axis):
+            continue
+        later = {name for other in axes[place + 1 :] for name in other.columns}
+        for row, label in enumerate(axis.labels):
+            for column, values in axis.columns.items():
+                if column not in later and column not in schema.CHOICES:
+                    yield _record(problem, place, row, column, label, float(values[row]))
+
+
+def _record(
+    problem: Problem, place: int, row: int, column: str, label: str, value: float
+) -> Assumption:
+    def change(found: Problem, new: float) -> Problem:
+        axes = list(found.space.axes)
+        values = axes[place].columns[column].copy()
+        values[row] = new
+        axes[place] = replace(axes[place], columns={**axes[place].columns, column: values})
+        return _with_space(found, Space(tuple(axes), found.space.constants))
+
+    name = f"{label}.{_path(column).partition('.')[2]}"
+    return Assumption(name, column, value, _integer(column), problem, change, (place, row))
+
+
+def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
+    """Metrics of each design of each stage."""
+    names = [axis.name for axis in problem.space.axes]
+    for place, stage in enumerate(problem.stages):
+        axis = f"{stage.name}.design"
+        for row, design in enumerate(stage.designs.names):
+            for metric in METRICS:
+                value = float(getattr(stage.designs.metrics, metric)[row])
+                name = f"{stage.name}.{design}.{units.stem(metric)}"
+                change = _design_change(place, row, metric, growing)
+                touched = (names.index(axis), row) if axis in names else None
+                yield Assumption(name, metric, value, False, problem, change, touched)
+
+
+def _design_change(place: int, row: int, metric: str, growing: frozenset[str]) -> Change:
+    def change(found: Problem, new: float) -> Problem:
+        stages = list(found.stages)
+        metrics = stages[place].designs.metrics
+        values = getattr(metrics, metric).copy()
+        values[row] = new
+        changed = replace(metrics, **{metric: values})
+        stages[place] = replace(
+            stages[place], designs=replace(stages[place].designs, metrics=changed)
+        )
+        return _regrown(replace(found, stages=tuple(stages)), growing)
+
+    return change
+
+
+def _bounds(problem: Problem) -> Iterator[Assumption]:
+    """Numbers that a constraint of the study compares a quantity with."""
+    for place, constraint in enumerate(problem.constraints):
+        numbers = list(_compared(constraint.expression.tree))
+        for order, (_, number, quantity) in enumerate(numbers):
+            name = constraint.text if len(numbers) == 1 else f"{constraint.text} [{order + 1}]"
+            change = _bound_change(place, order)
+            yield Assumption(name, quantity, number, False, problem, change)
+
+
+def _compared(tree: ast.expr) -> Iterator[tuple[ast.Constant, float, str]]:
+    """Return each number that is one side of a comparison, and what stands beside it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            named = next((side.id for side in sides if isinstance(side, ast.Name)), "")
+            for side in sides:
+                if isinstance(side, ast.Constant) and isinstance(side.value, int | float):
+                    yield side, float(side.value), named
+
+
+def _bound_change(place: int, order: int) -> Change:
+    def change(found: Problem, new: float) -> Problem:
+        constraints = list(found.constraints)
+        old = constraints[place].expression
+        tree = copy.deepcopy(old.tree)
+        list(_compared(tree))[order][0].value = new
+        expression = Expression(old.text, old.names, old.is_constraint, tree)
+        constraints[place] = Constraint(constraints[place].text, expression)
+        return replace(found, constraints=tuple(constraints))
+
+    return change
+
+
+def growing_stages(study: Study) -> frozenset[str]:
+    """Return the stages whose counts go up to what carries the rate alone."""
+    return frozenset(
+        prefix(written, position)
+        for position, written in enumerate(validate(study.document).stages)
+        if written.fleet == "mixed"
+        and written.counts is None
+        and written.instances in (None, "least")
+    )
+
+
+def _regrown(problem: Problem, growing: frozenset[str]) -> Problem:
+    """Return the problem with as many instances to choose from as the rate needs now."""
+    if not growing:
+        return problem
+    axes = problem.space.axes
+    setters = (problem.space.constants, *(axis.columns for axis in axes))
+    rate = float(max(columns[RATE].max() for columns in setters if RATE in columns))
+    grown: dict[str, Axis] = {}
+    for stage in problem.stages:
+        if stage.name in growing:
+            clock = [axis for axis in axes if axis.name == f"{stage.name}.clock"]
+            counts = mixed_axes(stage.name, stage.designs, None, rate, clock)
+            grown.update({axis.name: axis for axis in counts})
+    chosen = tuple(grown.get(axis.name, axis) for axis in axes)
+    return _with_space(problem, Space(chosen, problem.space.constants))
+
+
+def _with_space(problem: Problem, space: Space) -> Problem:
+    return replace(problem, space=space)
+
+
+def _integer(column: str) -> bool:
+    section, _, name = field_path(column).partition(".")
+    model = schema.SECTIONS.get(section)
+    unit = unit_of(model, name) if model and name in model.model_fields else None
+    return unit is not None and unit.integer
+
+
+def _path(column: str) -> str:
+    """Return the field that sets a column; of a record's column that is no field, its words."""
+    path = field_path(column)
+    section, _, rest = column.partition("_")
+    if path in ("workload.kernel", "budget.platform") or path == column:
+        return f"{section}.{units.stem(rest)}"
+    return path

@@ -1,0 +1,229 @@
+"""From values as written in a study to axes of the space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dse.algebra import units
+from dse.contract import Column, Parameter
+from dse.errors import UnitError
+from dse.model.space import Axis, Numbers
+from dse.study.fields import Given, Range, Unit
+from dse.study.record_columns import neutral
+
+MOST_VALUES = 1_000_000
+"""Most values of one axis; a longer one is a typing mistake rather than a question."""
+
+STEPS = 2**20
+"""Steps into which a continuous range is divided, so that equal designs are equal rows."""
+
+DIGITS = 12
+"""Significant digits of a computed value, which undo the rounding of the logarithm."""
+
+Reader = Callable[[Any], float]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Values of an axis in SI, whether they lie on a logarithmic grid, and stand for a range."""
+
+    numbers: Column
+    log: bool = False
+    continuous: bool = False
+
+
+def spread(written: Any, read: Reader, *, integer: bool) -> Spread:
+    """Return the values that a range, a list or a scalar stands for; a range may be continuous.
+
+    A continuous range of whole numbers is all of them, as long as there are no more than `STEPS`.
+
+    Raises
+    ------
+    UnitError
+        With rule and remedy, when a value cannot be read or the range is empty.
+    """
+    if not isinstance(written, Range):
+        return Spread(np.array(expand(written, read, integer=integer)))
+    log = written.grid == "log"
+    if not written.continuous:
+        return Spread(np.array(expand(written, read, integer=integer)), log)
+    start, stop = _ends(written, read)
+    if written.step is not None or written.points is not None:
+        raise UnitError("`continuous` is any value of the range", "remove `step` and `points`")
+    if stop == start:
+        raise UnitError("the range is a single value", "write it without `from` and `to`")
+    if integer and stop - start <= STEPS:
+        return Spread(np.arange(start, stop + 1), log)
+    grid = np.geomspace if log else np.linspace
+    numbers = _digits(grid(start, stop, STEPS + 1))
+    numbers = np.unique(np.rint(numbers) if integer else numbers)
+    return Spread(numbers, log, continuous=True)
+
+
+def _digits(values: Column) -> Column:
+    """Return values, not negative, with `DIGITS` significant digits; the ends stay as they are."""
+    powers = np.floor(np.log10(np.where(values > 0, values, 1.0)))
+    places = 10.0 ** np.abs(DIGITS - 1 - powers)
+    up = powers <= DIGITS - 1
+    rounded: Column = np.where(
+        up, np.rint(values * places) / places, np.rint(values / places) * places
+    )
+    rounded[[0, -1]] = values[[0, -1]]
+    return rounded
+
+
+def expand(written: Any, read: Reader, *, integer: bool) -> list[float]:
+    """Return the values that a range, a list or a single scalar stands for, in SI.
+
+    Raises
+    ------
+    UnitError
+        With rule and remedy, when a value cannot be read or the range is empty.
+    """
+    if isinstance(written, Range):
+        return _expand_range(written, read, integer=integer)
+    values = [read(value) for value in (written if isinstance(written, list) else [written])]
+    _refuse_equal(values, written)
+    return values
+
+
+def _refuse_equal(values: Sequence[Any], written: Any) -> None:
+    for position, value in enumerate(values):
+        if value in values[:position]:
+            raise UnitError(f"{written[position]!r} stands twice in the list", "write it once")
+
+
+def _ends(written: Range, read: Reader) -> tuple[float, float]:
+    start, stop = read(written.start), read(written.to)
+    if stop < start:
+        raise UnitError(
+            f"the range from {written.start} to {written.to} is empty",
+            "write the smaller value at `from`",
+        )
+    if written.grid == "log" and start <= 0:
+        raise UnitError("a logarithmic grid has to start above 0", "raise `from`")
+    return start, stop
+
+
+def _expand_range(written: Range, read: Reader, *, integer: bool) -> list[float]:
+    start, stop = _ends(written, read)
+    if written.continuous:
+        raise UnitError("only a clock, or a field with a unit, is continuous", "give `points`")
+    if written.step is not None and written.points is not None:
+        raise UnitError("`step` and `points` exclude each other", "remove one of them")
+    if written.points is None and (integer or written.step is not None):
+        return _by_step(start, stop, written, read)
+    if written.points is None:
+        raise UnitError(
+            "a range of real numbers needs `points` or `step`", "add for instance points: 11"
+        )
+    grid = np.geomspace if written.grid == "log" else np.linspace
+    # so that 64 .. 65536 holds exactly 1024
+    values = [float(f"{value:.{DIGITS}g}") for value in grid(start, stop, written.points)]
+    if integer:
+        values = sorted({float(round(value)) for value in values})
+    return values
+
+
+def _by_step(start: float, stop: float, written: Range, read: Reader) -> list[float]:
+    if written.grid == "log":
+        raise UnitError("a logarithmic grid needs `points`", "add for instance points: 9")
+    step = 1.0 if written.step is None else read(written.step)
+    if step <= 0:
+        raise UnitError("the step must be more than 0", "write for instance step: 1")
+    count = int((stop - start) / step * (1 + 1e-12)) + 1
+    if count > MOST_VALUES:
+        raise UnitError(
+            f"the range has {count:,} values, more than {MOST_VALUES:,}", "widen the step"
+        )
+    return [start + position * step for position in range(count)]
+
+
+def read_unit(unit: Unit) -> Callable[[Any], Given]:
+    """Return a function that reads one scalar of a field, raising `UnitError`."""
+
+    def read(written: Any) -> Given:
+        try:
+            given = unit.read(written)
+        except Exception as error:
+            context = getattr(error, "context", None)
+            if not context:
+                raise
+            raise UnitError(context["rule"], context["remedy"]) from error
+        if given is None:
+            raise UnitError("a value is missing", "write one")
+        return given
+
+    return read
+
+
+def numeric(path: str, unit: Unit, written: Any) -> tuple[Axis, str]:
+    """Return the axis of a field with a unit, and the column it sets.
+
+    All values set the same column; the other columns of the field get their neutral value.
+    """
+    read = read_unit(unit)
+    columns: set[str] = set()
+
+    def value(scalar: Any) -> float:
+        given = read(scalar)
+        columns.add(given.column)
+        return given.value
+
+    values = spread(written, value, integer=unit.integer)
+    if len(columns) > 1:
+        raise UnitError("the values have different kinds of unit", "write all in one unit")
+    column = columns.pop()
+    axis = scaled(path, values, column)
+    others = {name: np.broadcast_to(value, axis.size) for name, value in neutral(unit).items()}
+    return replace(axis, columns=others | dict(axis.columns)), column
+
+
+def parameter_values(parameter: Parameter, written: Any) -> list[float]:
+    """Return the values of a core parameter, dimensionless numbers."""
+
+    def read(scalar: Any) -> float:
+        if isinstance(scalar, bool) or not isinstance(scalar, int | float):
+            raise UnitError(f"{scalar!r} is not a number", "write a number")
+        if parameter.integer and scalar != round(scalar):
+            raise UnitError(f"{parameter.name} is a whole number", f"write {round(scalar)}")
+        if scalar <= 0:
+            raise UnitError(f"{parameter.name} must be more than 0", f"write {parameter.low:g}")
+        return float(scalar)
+
+    return expand(written, read, integer=parameter.integer)
+
+
+def counted(name: str, values: Sequence[float], column: str) -> Axis:
+    """Return an axis of plain numbers that sets one column."""
+    return scaled(name, Spread(np.array(values, dtype=np.float64)), column)
+
+
+def scaled(name: str, values: Spread, column: str = "") -> Axis:
+    """Return an axis of numbers on their scale that sets one column, by default its own."""
+    numbers, column = values.numbers.astype(np.float64), column or name
+    labels = Numbers(numbers)
+    return Axis(
+        name, {column: numbers}, labels, column, log=values.log, continuous=values.continuous
+    )
+
+
+def resolution(axis: Axis) -> list[str]:
+    """Return a note that says how fine a continuous axis is, nothing for any other."""
+    if not axis.continuous:
+        return []
+    values = axis.columns[axis.unit_name]
+    if axis.log:
+        step = f"each {values[-1] / values[-2] - 1:.1e} more than the one before"
+    else:
+        step = f"{units.show(float(values[-1] - values[-2]), axis.unit_name)} apart"
+    return [f"{axis.name} is continuous: {axis.size:,} values, {step}"]
+
+
+def choices(name: str, columns: Mapping[str, Column], labels: Sequence[str]) -> Axis:
+    """Return an axis of named choices without an order."""
+    return Axis(name, columns, tuple(labels), "", ordered=False)

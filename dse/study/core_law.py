@@ -1,0 +1,166 @@
+"""Laws of a user's own core: quantities as functions of one or two parameters.
+
+With parameters x and y, coefficients a, b, c::
+
+    constant     a
+    affine       a + b x + c y
+    square       a + b x^2 + c y^2
+    power        a x^b y^c
+    exponential  a exp(b x + c y)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from dse.algebra import units
+from dse.contract import Column, Core, CoreMetrics, Model, Parameter
+from dse.study.tables.metrics import AGREEMENT
+
+Form = Literal["constant", "affine", "square", "power", "exponential"]
+FORMS: tuple[Form, ...] = get_args(Form)
+LINEAR = ("constant", "affine", "square")
+"""Forms whose value is linear in the coefficients."""
+
+QUANTITIES: Mapping[str, str] = {
+    "area": "area_m2",
+    "clock": "clock_hz",
+    "dynamic_power": "dynamic_power_w",
+    "leakage_power": "leakage_power_w",
+    "payload": "payload_bit",
+    "cycles_per_task": "cycles_per_task",
+    "rate": "rate_task_per_s",
+    "bandwidth": "bandwidth_bit_per_s",
+    "latency": "latency_cycles",
+    "tasks_in_flight": "tasks_in_flight",
+    "read": "read_byte",
+    "written": "written_byte",
+}
+"""What a core may give a law for, and the name whose suffix is its unit."""
+
+PACE = ("cycles_per_task", "rate", "bandwidth")
+"""One of them says how fast an instance works."""
+
+BIT_PER_BYTE = 8.0
+NEEDED = ("area", "clock", "dynamic_power", "payload")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Law:
+    """A quantity as a function of parameters, in SI; `over` names the parameters."""
+
+    form: str
+    over: tuple[str, ...]
+    coefficients: tuple[float, ...]
+
+    def __call__(self, parameters: Mapping[str, Column]) -> Column:
+        """Return the quantity, shaped like the parameters broadcast."""
+        values = [parameters[name] for name in self.over]
+        size = np.broadcast_shapes(*(np.shape(column) for column in parameters.values()))
+        return np.broadcast_to(evaluate(self.form, values, self.coefficients), size)
+
+
+def evaluate(form: str, values: Sequence[Column], coefficients: Sequence[float]) -> Column:
+    """Return a form at parameter values."""
+    first, *rest = coefficients
+    if form == "power":
+        factors = (value**exponent for value, exponent in zip(values, rest, strict=True))
+        return np.asarray(first * np.prod(np.broadcast_arrays(1.0, *factors), axis=0))
+    powers = [value**2 for value in values] if form == "square" else list(values)
+    total = sum((b * value for b, value in zip(rest, powers, strict=True)), np.zeros(1))
+    return np.asarray(first * np.exp(total) if form == "exponential" else first + total)
+
+
+def unit_names(quantity: str, form: str, count: int) -> list[str]:
+    """Return for each of `count` coefficients the name whose suffix is its unit."""
+    rest = QUANTITIES[quantity] if form in LINEAR else ""
+    return [QUANTITIES[quantity], *[rest] * (count - 1)]
+
+
+def text(quantity: str, law: Law) -> str:
+    """Return a law as an equation: ``4607 um2 + 3429 um2 * unroll``."""
+    names = unit_names(quantity, law.form, len(law.coefficients))
+    first, *rest = (units.show(*pair) for pair in zip(law.coefficients, names, strict=True))
+    pairs = list(zip(rest, law.over, strict=True))
+    if law.form == "power":
+        return " * ".join([first, *(f"{name}^{exponent}" for exponent, name in pairs)])
+    squared = "^2" if law.form == "square" else ""
+    terms = [f"{factor} * {name}{squared}" for factor, name in pairs]
+    if law.form == "exponential":
+        return f"{first} * exp({' + '.join(terms)})"
+    kept = terms if terms and law.coefficients[0] == 0 else [first, *terms]
+    return " + ".join(kept).replace("+ -", "- ")
+
+
+def core(
+    name: str,
+    summary: str,
+    source: str,
+    parameters: Sequence[Parameter],
+    laws: Mapping[str, Law],
+) -> Core:
+    """Return a core whose only model evaluates `laws`, `completed` where there is none."""
+
+    def law(**columns: Column) -> CoreMetrics:
+        return _metrics(laws, parameters, columns)
+
+    model = Model(
+        function=law,
+        parameters=tuple(parameters),
+        design_name="_".join(f"{entry.name}{{{entry.name}}}" for entry in parameters),
+        source=source,
+    )
+    return Core(name=name, summary=summary, models={"law": model})
+
+
+def _metrics(
+    laws: Mapping[str, Law], parameters: Sequence[Parameter], columns: Mapping[str, Column]
+) -> CoreMetrics:
+    size = np.broadcast_shapes(*(np.shape(column) for column in columns.values()))
+    given = {name: law(columns) for name, law in laws.items()}
+    if "cycles_per_task" not in given:
+        rate = given["rate"] if "rate" in given else given["bandwidth"] / given["payload"]
+        given["cycles_per_task"] = given["clock"] / rate
+    given = completed(given)
+    outside = [
+        np.less(columns[entry.name], entry.low) | np.greater(columns[entry.name], entry.high)
+        for entry in parameters
+    ]
+    metrics = {
+        column: np.array(given[name], dtype=np.float64)
+        for name, column in QUANTITIES.items()
+        if column in CoreMetrics.__dataclass_fields__
+    }
+    beyond = np.broadcast_to(np.any(np.broadcast_arrays(*outside), axis=0), size)
+    return CoreMetrics(**metrics, extrapolated=beyond.astype(np.float64))
+
+
+def completed(given: Mapping[str, Column]) -> dict[str, Column]:
+    """Return quantities and, where one is not given, what a core does by default.
+
+    One task is in flight, or as many as the latency holds; a result leaves after cycles per task
+    times tasks in flight (Little's law); a task reads and writes its payload once; nothing leaks.
+    """
+    payload, cycles = given["payload"], given["cycles_per_task"]
+    in_flight = np.ones_like(payload)
+    if "latency" in given:
+        in_flight = np.maximum(np.ceil(given["latency"] / cycles * (1 - AGREEMENT)), 1.0)
+    in_flight = given.get("tasks_in_flight", in_flight)
+    default = {
+        "tasks_in_flight": in_flight,
+        "latency": cycles * in_flight,
+        "leakage_power": np.zeros_like(payload),
+        "read": payload / BIT_PER_BYTE,
+        "written": payload / BIT_PER_BYTE,
+    }
+    return default | dict(given)
+
+
+def missing(laws: Mapping[str, object]) -> list[str]:
+    """Return what a core lacks: quantities, or the ways to give one."""
+    lacking = [name for name in NEEDED if name not in laws]
+    return lacking if any(name in laws for name in PACE) else [*lacking, " or ".join(PACE)]

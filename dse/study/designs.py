@@ -1,0 +1,190 @@
+"""The designs that a stage of a study chooses from: rows of a table, or members of a law."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from dse import contract
+from dse.errors import ContractError, nearest
+from dse.files.document import stage_name
+from dse.model.fleet import Designs, check_metrics
+from dse.study import schema, uncertain
+from dse.study.axes import parameter_values
+from dse.study.faults import Faults, Path
+from dse.study.scenario import Scenario
+from dse.study.tables import core_table
+
+MOST_DESIGNS = 100_000
+"""Most designs of one stage."""
+
+
+def choose(written: schema.Stage, scenario: Scenario, path: Path, faults: Faults) -> Designs | None:
+    """Return the designs that a stage chooses from."""
+    before = len(faults.found)
+    _check_source(written, path, faults)
+    if written.table is not None:
+        found = core_table.designs(written, scenario, path, faults)
+        return None if found is None else _chosen(found, written, path, faults)
+    if written.core is None:
+        return None
+    core = model = None
+    with faults.at((*path, "core")):
+        core = scenario.record(contract.Core, written.core, faults)
+    if core is None:
+        return None
+    if "model" not in written.model_fields_set and len(core.models) == 1:
+        written = written.model_copy(update={"model": next(iter(core.models))})
+    model = core.models.get(written.model)
+    if model is None:
+        remedy = nearest(written.model, core.models)
+        faults.add((*path, "model"), f"core {core.name!r} has no model of this name", remedy)
+        return None
+    values = _parameters(model, written, scenario, path, faults)
+    if len(faults.found) > before:
+        return None
+    try:
+        names, metrics = _evaluate_model(model, values)
+    except Exception as error:  # whatever a foreign function raises
+        raise ContractError(
+            f"model {written.model!r} of core {core.name!r} fails: {type(error).__name__}: {error}"
+        ) from error
+    check_metrics(core.name, names, metrics)
+    uncertainty = uncertain.of_core(model, written.uncertainty, len(names), path, faults)
+    if len(faults.found) > before:
+        return None
+    return _chosen(Designs(names, metrics, uncertainty), written, path, faults)
+
+
+def _check_source(written: schema.Stage, path: Path, faults: Faults) -> None:
+    """A stage takes its designs from a core or from a table, and has the fields of that one."""
+    if written.core is None and written.table is None:
+        remedy = "add `core: NAME` (`dse list cores` shows them) or `table: FILE.csv`"
+        faults.add((*path, "core"), "a stage needs `core` or `table`", remedy, "it is missing")
+        return
+    if written.core is not None and written.table is not None:
+        faults.add((*path, "table"), "a stage has a core or a table", "remove one of them")
+        return
+    foreign = ("model",) if written.core is None else ("columns", "values")
+    for name in foreign:
+        if name in written.model_fields_set:
+            rule = f"only a stage with a {'core' if written.core is None else 'table'} has it"
+            faults.add((*path, name), rule, "remove it")
+
+
+def _parameters(
+    model: contract.Model,
+    written: schema.Stage,
+    scenario: Scenario,
+    path: Path,
+    faults: Faults,
+) -> dict[str, list[float]]:
+    known = {parameter.name: parameter for parameter in model.parameters}
+    for name in written.parameters:
+        if name not in known:
+            faults.add(
+                (*path, "parameters", name),
+                f"model {written.model!r} of core {written.core!r} has no such parameter",
+                nearest(name, known),
+                repr(name),
+            )
+    values: dict[str, list[float]] = {}
+    for name, parameter in known.items():
+        where = (*path, "parameters", name)
+        if name in written.parameters:
+            with faults.at(where):
+                values[name] = parameter_values(parameter, written.parameters[name])
+                _note_range(str(stage_name(vars(written))), parameter, values[name], scenario)
+        elif parameter.default is not None:
+            values[name] = [parameter.default]
+        else:
+            fitted = f"{{from: {parameter.low:g}, to: {parameter.high:g}}}"
+            faults.add(
+                (*path, "parameters"),
+                f"model {written.model!r} needs the parameter {name!r}",
+                f"add `{name}: {fitted}`, the range it was fitted on",
+                "it is missing",
+            )
+    if math.prod(len(entry) for entry in values.values()) > MOST_DESIGNS:
+        faults.add(
+            (*path, "parameters"), f"more than {MOST_DESIGNS:,} designs in one stage", "use fewer"
+        )
+    return values
+
+
+def _note_range(
+    core: str, parameter: contract.Parameter, values: Sequence[float], scenario: Scenario
+) -> None:
+    """Say which values lie outside the range that a model was fitted on or makes sense for."""
+    outside = [f"{value:g}" for value in values if not parameter.low <= value <= parameter.high]
+    if outside:
+        shown = ", ".join(outside[:8]) + (", ..." if len(outside) > 8 else "")
+        scenario.notes.append(
+            f"{core}: {parameter.name} = {shown} is extrapolated, outside "
+            f"{parameter.low:g} to {parameter.high:g}"
+        )
+
+
+def _evaluate_model(
+    model: contract.Model, values: dict[str, list[float]]
+) -> tuple[tuple[str, ...], contract.CoreMetrics]:
+    """Return the designs of every combination of parameters.
+
+    A law gives one design per combination, a table all its rows for each.
+    """
+    grid = list(itertools.product(*values.values()))
+    shown = [
+        {name: f"{value:.12g}" for name, value in zip(values, row, strict=True)} for row in grid
+    ]
+    if not model.designs:
+        columns = {name: np.array([row[k] for row in grid]) for k, name in enumerate(values)}
+        names = tuple(model.design_name.format(**row) for row in shown)
+        return _distinct(names, shown, values), model.function(**columns)
+    parts = [
+        model.function(**{name: np.array([value]) for name, value in zip(values, row, strict=True)})
+        for row in grid
+    ]
+    names = tuple(design for _ in grid for design in model.designs)
+    rows = [row for row in shown for _ in model.designs]
+    return _distinct(names, rows, values), _concatenated(parts)
+
+
+def _concatenated(parts: Sequence[contract.CoreMetrics]) -> contract.CoreMetrics:
+    fields = contract.CoreMetrics.__dataclass_fields__
+    return contract.CoreMetrics(
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields}
+    )
+
+
+def _distinct(
+    names: tuple[str, ...], rows: list[dict[str, str]], values: dict[str, list[float]]
+) -> tuple[str, ...]:
+    """Append to design names the options that vary besides the parameters they show."""
+    if len(set(names)) == len(names):
+        return names
+    varying = [name for name, entry in values.items() if len(entry) > 1]
+    return tuple(
+        "_".join([name, *(f"{option}{row[option]}" for option in varying)])
+        for name, row in zip(names, rows, strict=True)
+    )
+
+
+def _chosen(designs: Designs, written: schema.Stage, path: Path, faults: Faults) -> Designs | None:
+    wanted = written.designs if written.counts is None else list(written.counts)
+    if wanted is None:
+        return designs
+    position_of = {name: position for position, name in enumerate(designs.names)}
+    where = (*path, "counts" if written.counts is not None else "designs")
+    for position, name in enumerate(wanted):
+        if name not in position_of:
+            place = (*where, name) if written.counts is not None else (*where, position)
+            rule = f"stage {stage_name(vars(written))!r} has no such design"
+            faults.add(place, rule, nearest(name, designs.names), repr(name))
+        elif name in wanted[:position]:
+            faults.add((*where, position), f"{name!r} stands twice", "write it once", "")
+    if len(set(wanted)) < len(wanted) or not set(wanted) <= set(position_of):
+        return None
+    return designs.take(np.array([position_of[name] for name in wanted]))

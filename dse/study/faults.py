@@ -1,0 +1,202 @@
+"""Collecting everything that is wrong with a study before any of it is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from dse.contract import Core, Interface, Kernel, Platform
+from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, nearest
+from dse.files.document import Document, is_record
+from dse.plugins import registry
+from dse.study.fields import Range, Section
+from dse.study.schema import Study
+
+Path = tuple[str | int, ...]
+Shape = TypeVar("Shape", bound=Section)
+
+
+class Faults:
+    """The faults found so far in one document."""
+
+    def __init__(self, document: Document) -> None:
+        """Start without faults."""
+        self.document = document
+        self.found: list[Fault] = []
+
+    def add(self, path: Path, rule: str, remedy: str, written: str | None = None) -> None:
+        """Add a fault at `path`; what is written there is looked up unless given."""
+        if written is None:
+            written = show_written(lookup(self.document.data, path))
+            written = "" if rule.startswith(written) else written
+        fault = self.document.fault(path, written, rule, remedy)
+        if fault not in self.found:
+            self.found.append(fault)
+
+    @contextmanager
+    def at(self, path: Path) -> Iterator[None]:
+        """Turn an error with rule and remedy raised inside into a fault at `path`."""
+        try:
+            yield
+        except (UnitError, UnknownPluginError) as error:
+            self.add(path, error.rule, error.remedy)
+        except StudyError as error:  # of another file that the study names
+            self.found += [fault for fault in error.faults if fault not in self.found]
+
+    def raise_any(self) -> None:
+        """Raise `StudyError` with all faults, if there are any."""
+        if self.found:
+            raise StudyError(self.found)
+
+
+MISSING = object()
+
+
+def lookup(data: Any, path: Path) -> Any:
+    """Return what stands at `path` of plain data, or `MISSING`."""
+    for key in path:
+        inside = key in data if isinstance(data, Mapping) else _has_item(data, key)
+        if not inside:
+            return MISSING
+        data = data[key]
+    return data
+
+
+def _has_item(data: Any, key: str | int) -> bool:
+    return isinstance(data, list) and isinstance(key, int) and key < len(data)
+
+
+def show_written(value: Any) -> str:
+    """Return a value as its writer would recognise it, shortened."""
+    if value is MISSING or isinstance(value, Mapping | list):
+        return ""
+    text = "nothing" if value is None else repr(value) if isinstance(value, str) else f"{value}"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def validate(document: Document) -> Study:
+    """Return the study of a document.
+
+    Raises
+    ------
+    StudyError
+        With every fault of its shape: unknown and missing keys, wrong types, wrong units.
+    """
+    faults = Faults(document)
+    study = validate_as(Study, faults)
+    if study is None:
+        _check_names(faults)
+        raise StudyError(faults.found)
+    return study
+
+
+def validate_as(model: type[Shape], faults: Faults) -> Shape | None:
+    """Return the document of `faults` as `model`; None when its shape has faults, now added."""
+    try:
+        return model.model_validate(faults.document.data)
+    except ValidationError as error:
+        for problem in error.errors():
+            _add(faults, dict(problem), model)
+    return None
+
+
+def _check_names(faults: Faults) -> None:
+    """Look up the names that can be judged although the shape of the study is wrong."""
+    data = faults.document.data
+    stages = data.get("stages")
+    named: list[tuple[Path, type]] = [
+        (("stages", position, "core"), Core)
+        for position in range(len(stages) if isinstance(stages, list) else 0)
+    ]
+    named += [(("interface", "device"), Interface), (("budget", "platform"), Platform)]
+    named += [(("workload", "kernel"), Kernel)]
+    for path, kind in named:
+        name = lookup(data, path)
+        if isinstance(name, str) and not is_record(name):
+            with faults.at(path):
+                registry.get(kind, name)
+
+
+def _add(faults: Faults, problem: dict[str, Any], model: type[Section]) -> None:
+    path = _data_path(problem["loc"], faults.document.data)
+    context = problem.get("ctx", {})
+    kind = problem["type"]
+    if kind == "extra_forbidden":
+        known = _known_keys(path[:-1], model)
+        faults.add(path, "this key is not known here", nearest(str(path[-1]), known), "")
+    elif kind == "missing":
+        key = _alias(path[-1])
+        place = f"a {model.__name__.lower()}" if len(path) == 1 else "this section"
+        faults.add(path, f"{place} needs `{key}`", f"add {key}: ...", "it is missing")
+    elif kind == "study":
+        faults.add(path, context["rule"], context["remedy"])
+    elif kind == "literal_error":
+        expected = context["expected"]
+        faults.add(path, f"it must be {expected}", "write one of them")
+    else:
+        rule = (
+            problem["msg"]
+            .replace("Input should be", "it must be")
+            .replace("a valid integer", "a whole number")
+            .replace("a valid", "a")
+        )
+        rule, remedy = RULES.get(kind, (rule, "correct the value"))
+        faults.add(path, rule, remedy)
+
+
+RULES = {
+    "dict_type": ("it must be a mapping", "write `key: value` pairs, indented below it"),
+    "model_type": ("it must be a section", "write `key: value` pairs, indented below it"),
+    "union_tag_invalid": ("it must be one value or a section", "write a name, or `key: value`"),
+    "list_type": ("it must be a list", "write for instance [a, b]"),
+    "too_short": ("it is empty", "write at least one entry"),
+    "too_long": ("it has too many entries", "keep one of them"),
+    "string_pattern_mismatch": (
+        "a name is letters, digits and underscores, and starts with a letter",
+        "write for instance des_1",
+    ),
+    "string_type": ("it must be text", "write it in quotes"),
+}
+"""Kinds of shape faults in our own words: rule and remedy."""
+
+
+def _alias(key: str | int) -> str:
+    return "from" if key == "start" else str(key)
+
+
+TAGS = ("range", "list", "one")
+
+
+def _data_path(location: tuple[Any, ...], data: Any) -> Path:
+    """Drop the names of union branches, which pydantic puts among the keys."""
+    path: list[str | int] = []
+    for key in location:
+        if key in TAGS and lookup(data, (*path, key)) is MISSING:
+            continue
+        path.append(key)
+    return tuple(path)
+
+
+def _known_keys(path: Path, root: type[Section]) -> list[str]:
+    """Return the keys that the section at `path` of a `root` knows."""
+    model: Any = root
+    for key in path:
+        if isinstance(key, int):
+            continue
+        found = model.model_fields.get(key) if hasattr(model, "model_fields") else None
+        model = _section_of(found.annotation) if found is not None else _section_of(None)
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _section_of(annotation: Any) -> Any:
+    """Return the section model inside an annotation such as ``list[Stage]`` or ``X | None``."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return annotation
+    for inner in getattr(annotation, "__args__", ()):
+        found = _section_of(inner)
+        if found is not Range:
+            return found
+    return Range

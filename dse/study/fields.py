@@ -1,0 +1,149 @@
+"""What the fields of a study are made of: sections, values with a unit, ranges and choices.
+
+A field that carries a unit is written as text (``100 Gbit/s``) and becomes a `Given`: the name
+of the column it sets, whose suffix is the unit, and its value in SI.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    Tag,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import PydanticCustomError, core_schema
+
+from dse.algebra import units
+from dse.errors import UnitError
+
+
+class Given(BaseModel):
+    """A value of a study in SI and the column that it sets."""
+
+    model_config = ConfigDict(frozen=True)
+
+    column: str
+    value: float
+
+
+def fault(rule: str, remedy: str) -> PydanticCustomError:
+    """Return an error whose message keeps rule and remedy apart."""
+    return PydanticCustomError("study", "{rule}; {remedy}", {"rule": rule, "remedy": remedy})
+
+
+def _read(written: Any, columns: tuple[str, ...]) -> Given:
+    if isinstance(written, bool) or not isinstance(written, str | int | float):
+        example = units.example(columns[0])
+        raise fault("this is one number with its unit", f"write for instance {example!r}")
+    failures = []
+    for column in columns:
+        try:
+            return Given(column=column, value=units.parse(written, column))
+        except UnitError as error:
+            failures.append(error)
+    rule = failures[0].rule
+    if len({failure.rule for failure in failures}) > 1:
+        shown = " or ".join(units.label(units.suffix(name)) or "a number" for name in columns)
+        rule = f"its unit must be {shown}"
+    raise fault(rule, failures[0].remedy)
+
+
+class Unit:
+    """Metadata of a field: the columns that it may set, told apart by their units."""
+
+    def __init__(
+        self, *columns: str, integer: bool = False, zero: bool = False, description: str
+    ) -> None:
+        """Keep what the field means; the suffix of each column is its unit."""
+        self.columns = columns
+        self.integer = integer
+        self.zero = zero
+        self.description = description
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        """Validate what is written with `read`."""
+        return core_schema.no_info_plain_validator_function(self.read)
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Describe the field to editors, with its unit and an example."""
+        unit = " or ".join(filter(None, (units.label(units.suffix(name)) for name in self.columns)))
+        return {
+            "description": self.description + (f" [{unit}]" if unit else ""),
+            "type": ["string", "number"],
+            "examples": [units.example(name) for name in self.columns],
+        }
+
+    def read(self, written: Any) -> Given | None:
+        """Return the value in SI, or raise a fault that names the unit to write."""
+        if written is None or isinstance(written, Given):
+            return written
+        given = _read(written, self.columns)
+        if given.value < 0 or (given.value == 0 and not self.zero):
+            least = "0 or more" if self.zero else "more than 0"
+            raise fault(f"it must be {least}", f"write {least}")
+        if self.integer and given.value != round(given.value):
+            whole = units.show(max(1.0, round(given.value)), given.column)
+            raise fault("it must be a whole number", f"write for instance {whole}")
+        return given
+
+
+class Section(BaseModel):
+    """A mapping of a study; a key that it does not know is a fault."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    def givens(self) -> dict[str, float]:
+        """Return the columns that this section sets, in SI."""
+        values = (getattr(self, name) for name in type(self).model_fields)
+        return {given.column: given.value for given in values if isinstance(given, Given)}
+
+
+def unit_of(model: type[Section], name: str) -> Unit | None:
+    """Return what a field of a section carries as its unit, None for a choice."""
+    metadata = model.model_fields[name].metadata
+    return next((data for data in metadata if isinstance(data, Unit)), None)
+
+
+class Range(Section):
+    """Evenly spaced values: whole numbers by step, others by number of points, or any value."""
+
+    start: Annotated[int | float | str, Field(alias="from", description="First value")]
+    to: Annotated[int | float | str, Field(description="Last value")]
+    step: Annotated[int | float | str | None, Field(description="Distance of two values")] = None
+    points: Annotated[int | None, Field(ge=1, le=1_000_000, description="How many values")] = None
+    grid: Annotated[
+        Literal["linear", "log"], Field(description="Even in the values or in their logarithm")
+    ] = "linear"
+    continuous: Annotated[
+        bool, Field(description="Any value in the range, for a heuristic search; on this grid")
+    ] = False
+
+
+Scalar = int | float | bool | str
+
+
+def form(written: Any) -> str:
+    """Return the tag of what is written: a mapping, a list, or a single value."""
+    if isinstance(written, dict | Section):
+        return "range"
+    return "list" if isinstance(written, list) else "one"
+
+
+Values = Annotated[
+    Annotated[Range, Tag("range")]
+    | Annotated[list[Scalar], Tag("list"), Field(min_length=1)]
+    | Annotated[Scalar, Tag("one")],
+    Discriminator(form),
+    Field(description="A range, a list of choices, or one value"),
+]

@@ -1,0 +1,119 @@
+"""Files that a study names: found beside the study, read, and kept to be copied with a run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dse.errors import OutputError, StudyError, nearest
+from dse.files import csv_table
+from dse.files.csv_table import LARGEST_BYTE, CsvTable
+from dse.files.document import Document
+from dse.files.position import KeyPath
+from dse.study.faults import Faults
+
+FOLDER = "inputs"
+"""Where the folder of a run keeps copies of the files."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file that a study names: the name as written there, and what was in it."""
+
+    written: str
+    content: bytes
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the content."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @property
+    def note(self) -> str:
+        """Which file results rest on."""
+        return f"{Path(self.written).name}: read with sha256 {self.sha256[:12]}"
+
+
+def read(written: str, path: KeyPath, faults: Faults) -> tuple[Input, CsvTable] | None:
+    """Return a table that the study names at `path`; what is wrong with it goes to `faults`."""
+    document = faults.document
+    place = locate(document, written)
+    try:
+        with place.open("rb") as stream:
+            content = stream.read(LARGEST_BYTE + 1)
+        return Input(written, content), csv_table.parse(content, str(place))
+    except StudyError as error:
+        faults.found.extend(fault for fault in error.faults if fault not in faults.found)
+    except FileNotFoundError:
+        known = [entry.name for entry in place.parent.glob("*.csv")]
+        remedy = nearest(place.name, known) if known else "a path is relative to the study file"
+        faults.add(path, f"there is no file {str(place)!r}", remedy)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        faults.add(path, f"it cannot be read: {reason}", "check its name and permissions")
+    return None
+
+
+def locate(document: Document, written: str) -> Path:
+    """Return where a file lies that a study names: beside the study, or in the folder of a run."""
+    return document.inputs.get(written, Path(document.file).parent / written)
+
+
+def copies(found: Mapping[str, Input]) -> dict[str, dict[str, Any]]:
+    """Return what a manifest says of files, by the name in the study: copy and hash."""
+    taken: set[str] = set()
+    said = {}
+    for written, entry in found.items():
+        name = Path(written).name
+        while name.casefold() in taken:
+            name = f"_{name}"
+        taken.add(name.casefold())
+        said[written] = {"copy": f"{FOLDER}/{name}", "sha256": entry.sha256}
+    return said
+
+
+def write(found: Mapping[str, Input], folder: Path) -> None:
+    """Write copies of files into the folder of a run, as its manifest says."""
+    for written, said in copies(found).items():
+        target = folder / said["copy"]
+        target.parent.mkdir(exist_ok=True)
+        target.write_bytes(found[written].content)
+
+
+def owned(run: Path) -> tuple[str, ...]:
+    """Return `FOLDER` if that of a run holds nothing but the copies of its manifest."""
+    try:
+        manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+        known = {said["copy"] for said in manifest["inputs"].values()}
+        there = {f"{FOLDER}/{entry.name}" for entry in (run / FOLDER).iterdir()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ()
+    return (FOLDER,) if there <= known else ()
+
+
+def restored(document: Document, copied: Mapping[str, Any], folder: Path) -> Document:
+    """Return the study of a run with its files in the folder of the run.
+
+    Raises
+    ------
+    OutputError
+        When a copy is missing, or is not the file that was run.
+    """
+    places = {}
+    for written, said in copied.items():
+        place = folder / said["copy"]
+        try:
+            content = place.read_bytes()
+        except OSError as error:
+            raise OutputError(f"{place} cannot be read: {error.strerror}") from error
+        if Input(written, content).sha256 != said["sha256"]:
+            raise OutputError(
+                f"{place} has changed since the run: its hash is not the one in manifest.json; "
+                f"restore it, or run the study again"
+            )
+        places[written] = place
+    return replace(document, inputs=places)

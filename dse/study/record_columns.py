@@ -1,0 +1,57 @@
+"""Records of a catalogue as columns, named ``<section>_<field>``."""
+
+from __future__ import annotations
+
+import math
+
+from dse import contract
+from dse.study import schema
+from dse.study.fields import Unit
+
+NEUTRAL = {
+    "interface_link_byte_per_cycle": math.inf,
+    "interface_link_byte_per_s": math.inf,
+    "interface_max_in_flight": math.inf,
+    "interface_host_clock_hz": math.inf,
+}
+"""Columns that leave something unlimited when a record does not give them; others: 0."""
+
+
+def neutral(unit: Unit) -> dict[str, float]:
+    """Return the columns of a field, each with the value that leaves it without effect."""
+    return {column: NEUTRAL.get(column, 0.0) for column in unit.columns}
+
+
+def interface_columns(record: contract.Interface) -> dict[str, float]:
+    """Return the columns that an interface sets; unlimited or 0 where it gives nothing."""
+    columns = {"interface_wait": schema.code("interface_wait", record.wait)}
+    for name in contract.Interface.__dataclass_fields__:
+        value = getattr(record, name)
+        column = f"interface_{name}"
+        if isinstance(value, int | float):
+            columns[column] = float(value)
+        elif value is None:
+            columns[column] = NEUTRAL.get(column, 0.0)
+    if record.host_cores is None:
+        columns["interface_host_cores"] = math.inf
+    return columns
+
+
+def platform_columns(record: contract.Platform) -> dict[str, float]:
+    """Return the columns that a platform sets; NaN for figures that its source does not give."""
+    usable = math.inf if record.usable_power_w is None else record.usable_power_w
+    columns = {"budget_power_cap_w": record.constant_power_w + usable}
+    for name in contract.Platform.__dataclass_fields__:
+        value = getattr(record, name)
+        if name != "usable_power_w" and not isinstance(value, str):
+            columns[f"budget_{name}"] = math.nan if value is None else float(value)
+    return columns
+
+
+def kernel_columns(record: contract.Kernel) -> dict[str, float]:
+    """Return the columns that a kernel sets."""
+    return {
+        "kernel_index_s_per_byte": record.index_s_per_byte,
+        "kernel_exponent": record.exponent,
+        "kernel_offset_s": record.offset_s,
+    }

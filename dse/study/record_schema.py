@@ -1,0 +1,124 @@
+"""The shape of a record file: cores, interfaces, kernels and platforms of a user's own."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from dse.study import schema
+from dse.study.core_law import Form
+from dse.study.fields import Given, Section, Unit
+
+Name = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", description="What results call it"),
+]
+Text = Annotated[str, Field(description="In plain words")]
+Assumed = Annotated[
+    list[str],
+    Field(default_factory=list, description="Fields that are assumed, not measured"),
+]
+
+
+class Parameter(Section):
+    """A parameter of a law, and the range on which the law was fitted."""
+
+    low: Annotated[float, Field(allow_inf_nan=False, description="Least value fitted on")]
+    high: Annotated[float, Field(allow_inf_nan=False, description="Largest value fitted on")]
+    integer: Annotated[bool, Field(description="Whether it takes whole numbers only")] = False
+    description: Text = ""
+
+
+class Law(Section):
+    """A quantity as a function of parameters."""
+
+    form: Form
+    over: Annotated[
+        list[str],
+        Field(default_factory=list, max_length=2, description="Parameters it depends on"),
+    ]
+    coefficients: Annotated[
+        list[float | str],
+        Field(min_length=1, description="With units; exponents and rates of growth have none"),
+    ]
+
+
+class Core(Section):
+    """A family of cores, given by laws."""
+
+    name: Name
+    summary: Text = ""
+    source: Text = ""
+    note: Text = ""
+    parameters: Annotated[dict[Name, Parameter], Field(min_length=1, max_length=2)]
+    laws: Annotated[
+        dict[str, Law | float | str],
+        Field(description="Quantity -> law, or one value for all designs"),
+    ]
+
+
+class Interface(schema.Interface):
+    """An interface; the fields of a study's section, and where it comes from."""
+
+    name: Name
+    attachment: Text = ""
+    source: Text = ""
+    note: Text = ""
+    assumptions: Assumed
+
+
+class Kernel(schema.Kernel):
+    """Time on the host; the fields of a study's kernel, and where it comes from."""
+
+    name: Name
+    host: Text = ""
+    source: Text = ""
+
+
+class Platform(Section):
+    """What surrounds the cores: memory, constant power and a power cap (energy roofline)."""
+
+    name: Name
+    processor: Text = ""
+    source: Text = ""
+    constant_power: Annotated[
+        Given | None, Unit("constant_power_w", zero=True, description="Drawn whatever happens")
+    ] = None
+    usable_power: Annotated[
+        Given | None, Unit("usable_power_w", description="May be spent above constant power")
+    ] = None
+    memory_bandwidth: Annotated[
+        Given | None, Unit("memory_byte_per_s", description="Bandwidth of the memory")
+    ] = None
+    memory_energy: Annotated[
+        Given | None, Unit("memory_j_per_byte", zero=True, description="Energy of moving a byte")
+    ] = None
+    single_rate: Annotated[
+        Given | None, Unit("single_op_per_s", description="Operations in single precision")
+    ] = None
+    single_energy: Annotated[
+        Given | None, Unit("single_j_per_op", zero=True, description="Energy of one of them")
+    ] = None
+    double_rate: Annotated[
+        Given | None, Unit("double_op_per_s", description="Operations in double precision")
+    ] = None
+    double_energy: Annotated[
+        Given | None, Unit("double_j_per_op", zero=True, description="Energy of one of them")
+    ] = None
+
+
+class Record(Section):
+    """A record file: what a study can use, and where it comes from."""
+
+    core: Core | None = None
+    interface: Interface | None = None
+    kernel: Kernel | None = None
+    platform: Platform | None = None
+    provenance: Annotated[
+        dict[str, Any],
+        Field(
+            default_factory=dict,
+            description="File, sha256, date, method, range and residuals of the data behind it",
+        ),
+    ]

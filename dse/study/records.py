@@ -1,0 +1,283 @@
+"""Records of a user's own: files that stand in a study wherever a name of a catalogue does.
+
+A record file is YAML: sections `core`, `interface`, `kernel` and `platform`, as far as it has
+them, and `provenance`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dse import contract
+from dse.algebra import units
+from dse.errors import Fault, OutputError, StudyError, UnitError, UnknownPluginError, nearest
+from dse.files import document
+from dse.files.document import Document, is_record
+from dse.files.position import KeyPath, quoted
+from dse.files.yaml_writer import to_yaml
+from dse.plugins import registry
+from dse.study import core_law, record_schema
+from dse.study.faults import Faults, validate_as
+from dse.study.fields import Section
+from dse.study.inputs import Input, locate
+from dse.study.record_schema import Record
+
+FOLDER = Path("records")
+"""The records that ``list`` and ``show`` find: ``*.yaml`` in this folder of the working one."""
+
+KINDS: Mapping[type, str] = {
+    contract.Core: "core",
+    contract.Interface: "interface",
+    contract.Kernel: "kernel",
+    contract.Platform: "platform",
+}
+"""The section of a file that holds a record of a kind."""
+
+Kind = TypeVar("Kind", contract.Core, contract.Interface, contract.Kernel, contract.Platform)
+
+
+@dataclass(frozen=True)
+class RecordFile:
+    """A record file as it was read: records by section, where they come from, and its text."""
+
+    records: Mapping[str, Any]
+    provenance: Mapping[str, Any]
+    text: str
+
+
+@dataclass(frozen=True)
+class Use:
+    """A record that a study uses: the file, when it came from one, and what to say of it."""
+
+    file: Input
+    note: str
+
+
+def get(kind: type[Kind], name: str, within: Document) -> tuple[Kind, Use | None]:
+    """Return what a study names: a plug-in's record, or one of a file and how it is used.
+
+    Raises
+    ------
+    UnknownPluginError
+        No plug-in has the name, there is no such file, or it has no record of this kind.
+    StudyError
+        The file has faults: all of them.
+    """
+    if not is_record(name):
+        return registry.get(kind, name), None
+    path = locate(within, name)
+    if not path.is_file():
+        raise UnknownPluginError(
+            f"there is no file {str(path)!r}", "a path counts from the folder of the study"
+        )
+    found = read(path)
+    section = KINDS[kind]
+    if section not in found.records:
+        raise UnknownPluginError(
+            f"the file has no section `{section}`", f"it has {', '.join(found.records)}"
+        )
+    record = found.records[section]
+    file = Input(name, found.text.encode())
+    return record, Use(file, _note(section, record.name, file, found.provenance))
+
+
+def _note(section: str, name: str, file: Input, provenance: Mapping[str, Any]) -> str:
+    """Return what results say of a record: file, hash, method and the data behind it."""
+    start = f"{section} {name} comes from {file.written} (sha256 {file.sha256[:12]})"
+    said = [str(provenance[key]) for key in ("method", "file", "date") if key in provenance]
+    return f"{start}: {', '.join(said)}" if said else f"{start}, which states no method"
+
+
+def read(path: Path) -> RecordFile:
+    """Return the records of a file.
+
+    Raises
+    ------
+    StudyError
+        With every fault at once.
+    """
+    found = document.read(path)
+    faults = Faults(found)
+    record = validate_as(Record, faults)
+    records: dict[str, Any] = {}
+    if record is not None:
+        for section, build in _BUILDERS.items():
+            written = getattr(record, section)
+            if written is not None:
+                records[section] = build(written, faults)
+        if not records:
+            remedy = f"add one of {', '.join(_BUILDERS)}"
+            faults.add((), "a record file holds at least one record", remedy, "")
+    faults.raise_any()
+    return RecordFile(records, record.provenance if record else {}, found.text)
+
+
+def _plain(written: Section, prefix: str = "") -> dict[str, Any]:
+    """Return the fields of a section for a record of the contract: numbers in SI, and texts."""
+    fields: dict[str, Any] = {
+        column.removeprefix(prefix): value for column, value in written.givens().items()
+    }
+    for name in type(written).model_fields:
+        value = getattr(written, name)
+        if isinstance(value, str):
+            fields[name] = value
+    return fields
+
+
+def _interface(written: record_schema.Interface, faults: Faults) -> contract.Interface:
+    if written.device is not None:
+        rule = "a record is complete by itself"
+        faults.add(("interface", "device"), rule, "remove it, and write out its fields")
+    fields = _plain(written, "interface_")
+    fields.pop("device", None)
+    return contract.Interface(**fields, assumptions=tuple(written.assumptions))
+
+
+def _kernel(written: record_schema.Kernel, faults: Faults) -> contract.Kernel:
+    return contract.Kernel(**_plain(written, "kernel_"))
+
+
+def _platform(written: record_schema.Platform, faults: Faults) -> contract.Platform:
+    return contract.Platform(**_plain(written))
+
+
+def _core(written: record_schema.Core, faults: Faults) -> contract.Core | None:
+    parameters = []
+    for name, entry in written.parameters.items():
+        if entry.high < entry.low:
+            rule, remedy = "`high` is below `low`", "exchange them"
+            faults.add(("core", "parameters", name, "high"), rule, remedy)
+        fields = entry.model_dump()
+        parameters.append(contract.Parameter(name=name, **fields))
+    laws = {}
+    for quantity, law in written.laws.items():
+        found = _law(quantity, law, set(written.parameters), faults)
+        if found is not None:
+            laws[quantity] = found
+    lacking = core_law.missing(written.laws)
+    if lacking:
+        rule = f"a core needs {' and '.join(lacking)}"
+        faults.add(("core", "laws"), rule, f"add {lacking[0].split()[0]}: ...", "it is missing")
+    if faults.found:
+        return None
+    told = [written.source or "a record of the user's own", *filter(None, [written.note])]
+    told += [f"  {name} = {core_law.text(name, law)}" for name, law in laws.items()]
+    return core_law.core(written.name, written.summary, "\n".join(told), parameters, laws)
+
+
+def _law(
+    quantity: str, written: record_schema.Law | float | str, known: set[str], faults: Faults
+) -> core_law.Law | None:
+    path: KeyPath = ("core", "laws", quantity)
+    if quantity not in core_law.QUANTITIES:
+        rule, remedy = "this quantity is not known", nearest(quantity, core_law.QUANTITIES)
+        faults.add(path, rule, remedy, quoted(quantity))
+        return None
+    if not isinstance(written, record_schema.Law):
+        with faults.at(path):
+            value = units.parse(written, core_law.QUANTITIES[quantity])
+            return core_law.Law(form="constant", over=(), coefficients=(value,))
+        return None
+    for position, name in enumerate(written.over):
+        if name not in known or name in written.over[:position]:
+            rule = "this is no parameter of the core, or stands twice"
+            faults.add((*path, "over", position), rule, nearest(name, known))
+    expected = 1 if written.form == "constant" else 1 + len(written.over)
+    with faults.at((*path, "coefficients")):
+        if (written.form == "constant") == bool(written.over):
+            raise UnitError(f"{written.form} over {len(written.over)} parameters", "correct `over`")
+        if len(written.coefficients) != expected:
+            raise UnitError(
+                f"{written.form} over {len(written.over)} parameters has {expected} coefficients",
+                f"write {expected}",
+            )
+        names = core_law.unit_names(quantity, written.form, expected)
+        values = tuple(map(units.parse, written.coefficients, names))
+        return core_law.Law(form=written.form, over=tuple(written.over), coefficients=values)
+    return None
+
+
+_BUILDERS: Mapping[str, Any] = {
+    "core": _core,
+    "interface": _interface,
+    "kernel": _kernel,
+    "platform": _platform,
+}
+
+
+def listed() -> tuple[dict[str, RecordFile], list[Fault]]:
+    """Return the record files of the working directory by path, and what is wrong with others."""
+    found: dict[str, RecordFile] = {}
+    faults: list[Fault] = []
+    for path in sorted(FOLDER.glob("*.yaml")):
+        try:
+            found[path.as_posix()] = read(path)
+        except StudyError as error:
+            faults += error.faults
+    return found, faults
+
+
+def write(
+    path: Path,
+    sections: Mapping[str, Mapping[str, Any]],
+    origin: Mapping[str, Any],
+    *,
+    force: bool = False,
+) -> None:
+    """Write a record file, whole or not at all.
+
+    Parameters
+    ----------
+    path
+        Ends in ``.yaml``.
+    sections
+        Plain data by section: quantities as text with their unit.
+    origin
+        The provenance: file, sha256, date, method, range and residuals of the data behind it.
+    force
+        Replace a file that is there.
+
+    Raises
+    ------
+    OutputError
+        When the file is there already and `force` is not given, has another ending, or cannot
+        be written.
+    StudyError
+        When a section is not one that `read` takes.
+    """
+    if not is_record(path.name):
+        raise OutputError(f"{path} is no name for a record; write for instance {path.stem}.yaml")
+    if path.exists() and not force:
+        raise OutputError(f"{path} is there already; name another file, or add --force")
+    text = to_yaml({**sections, "provenance": origin})
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=".yaml", dir=path.parent)
+        fresh = Path(name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
+            read(fresh)
+            fresh.chmod(0o644)
+            fresh.replace(path)
+        finally:
+            fresh.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def provenance(data: bytes, file: str, method: str) -> dict[str, str]:
+    """Return what every record says of the data behind it."""
+    return {
+        "file": file,
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "date": date.today().isoformat(),
+        "method": method,
+    }

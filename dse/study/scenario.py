@@ -1,0 +1,312 @@
+"""What surrounds the cores: workload, interface and budget, as columns and axes.
+
+A record of a catalogue (`Interface`, `Platform`, `Kernel`) sets a group of columns, named
+``<section>_<field>``; fields of the study override single ones; axes come last.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from dse import contract
+from dse.errors import UnitError, nearest
+from dse.model.space import Axis, constant
+from dse.study import records as user_records
+from dse.study import schema
+from dse.study.axes import choices, expand, numeric, resolution
+from dse.study.faults import Faults
+from dse.study.fields import Section, unit_of
+from dse.study.inputs import Input
+from dse.study.record_columns import interface_columns, kernel_columns, neutral, platform_columns
+from dse.study.records import Kind
+
+
+@dataclass
+class Scenario:
+    """Columns that every design shares, axes that replace them, what was assumed and read."""
+
+    constants: dict[str, float] = field(default_factory=dict)
+    axes: list[Axis] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    inputs: dict[str, Input] = field(default_factory=dict)
+
+    @property
+    def names(self) -> set[str]:
+        """Every column that is set."""
+        return set(self.constants).union(*(axis.columns for axis in self.axes))
+
+    def record(self, kind: type[Kind], name: str, faults: Faults) -> Kind:
+        """Return what the study names, and keep which file it comes from if any."""
+        found, use = user_records.get(kind, name, faults.document)
+        if use is not None:
+            self.inputs[use.file.written] = use.file
+            self.notes.append(use.note)
+        return found
+
+    def highest(self, column: str) -> float | None:
+        """Return the largest value that a column takes, None when nothing sets it."""
+        for axis in reversed(self.axes):
+            if column in axis.columns:
+                return float(axis.columns[column].max())
+        return self.constants.get(column)
+
+
+def resolve(study: schema.Study, faults: Faults) -> Scenario:
+    """Return the scenario of a study; what is wrong goes to `faults`."""
+    scenario = Scenario()
+    axes = dict(study.axes)
+    _workload(study, axes, scenario, faults)
+    if study.interface is not None or any(path.startswith("interface.") for path in axes):
+        _interface(study.interface or schema.Interface(), axes, scenario, faults)
+    _budget(study.budget, axes, scenario, faults)
+    for path, written in axes.items():
+        _field_axis(path, written, scenario, faults)
+    return scenario
+
+
+def _workload(
+    study: schema.Study, axes: dict[str, Any], scenario: Scenario, faults: Faults
+) -> None:
+    workload = study.workload
+    kernel = workload.kernel
+    path = "workload.kernel"
+    if path in axes:
+        _record_axis(path, axes.pop(path), contract.Kernel, kernel_columns, scenario, faults)
+    elif isinstance(kernel, schema.Kernel):
+        scenario.constants.update(kernel.givens())
+    elif kernel is not None:
+        with faults.at(("workload", "kernel")):
+            scenario.constants.update(
+                kernel_columns(scenario.record(contract.Kernel, kernel, faults))
+            )
+    scenario.constants.update(workload.givens())
+    if workload.chained or "workload.chained" in axes:
+        scenario.constants["workload_chained"] = float(workload.chained)
+        scenario.constants.setdefault("workload_streams", 1.0)
+
+
+def _interface(
+    written: schema.Interface, axes: dict[str, Any], scenario: Scenario, faults: Faults
+) -> None:
+    path = "interface.device"
+    if path in axes:
+        devices = axes.pop(path)
+        found = _record_axis(path, devices, contract.Interface, interface_columns, scenario, faults)
+        _note_assumptions(found, written, scenario)
+    else:
+        record = contract.Interface(name="defined in the study")
+        if written.device is not None:
+            with faults.at(("interface", "device")):
+                record = scenario.record(contract.Interface, written.device, faults)
+        scenario.constants.update(interface_columns(record))
+        _note_assumptions([record], written, scenario)
+    _override(written, scenario)
+    if written.wait is not None:
+        _replace(scenario, {"interface_wait": schema.code("interface_wait", written.wait)})
+    if "workload_granularity_byte" not in scenario.names | _columns_of(axes):
+        faults.add(
+            ("interface",),
+            "a study with an interface needs workload.granularity, the size of one offload",
+            "add for instance `granularity: 4 KiB` to `workload`",
+            "",
+        )
+    _check_cycles(axes, scenario, faults)
+    if written.host_power is not None and scenario.highest("interface_host_cores") == math.inf:
+        faults.add(
+            ("interface", "host_power"),
+            "the power of a busy core is host_power / host_cores, and the cores are unknown",
+            "add for instance `host_cores: 8`",
+        )
+
+
+def _check_cycles(axes: Mapping[str, Any], scenario: Scenario, faults: Faults) -> None:
+    if "interface.host_clock" in axes:
+        return
+    columns = {name: scenario.highest(name) for name in scenario.names}
+    in_cycles = sorted(
+        name
+        for name, value in columns.items()
+        if "_cycle" in name and value not in (0.0, math.inf, None)
+    )
+    if in_cycles and columns.get("interface_host_clock_hz", math.inf) == math.inf:
+        faults.add(
+            ("interface",),
+            f"{in_cycles[0]} is in cycles of a host whose clock is unknown",
+            "add for instance `host_clock: 3 GHz`, or write times in seconds",
+            "",
+        )
+
+
+def _budget(
+    written: schema.Budget, axes: dict[str, Any], scenario: Scenario, faults: Faults
+) -> None:
+    path = "budget.platform"
+    if path in axes:
+        platforms = axes.pop(path)
+        _record_axis(path, platforms, contract.Platform, platform_columns, scenario, faults)
+    elif written.platform is not None:
+        with faults.at(("budget", "platform")):
+            platform = scenario.record(contract.Platform, written.platform, faults)
+            scenario.constants.update(
+                {
+                    name: value
+                    for name, value in platform_columns(platform).items()
+                    if not math.isnan(value)
+                }
+            )
+    _override(written, scenario)
+    if written.precision is not None:
+        code = schema.code("budget_precision", written.precision)
+        scenario.constants["budget_precision"] = code
+
+
+def _override(section: Section, scenario: Scenario) -> None:
+    """Let the fields of a section replace what a record set, all columns of the field."""
+    for name in type(section).model_fields:
+        given = getattr(section, name)
+        unit = unit_of(type(section), name)
+        if unit is None or given is None:
+            continue
+        _replace(scenario, neutral(unit) | {given.column: given.value})
+
+
+def _replace(scenario: Scenario, columns: Mapping[str, float]) -> None:
+    scenario.constants.update(columns)
+    for position, axis in enumerate(scenario.axes):
+        kept = {name: values for name, values in axis.columns.items() if name not in columns}
+        scenario.axes[position] = replace(axis, columns=kept)
+
+
+def _note_assumptions(
+    records: list[contract.Interface], written: schema.Interface, scenario: Scenario
+) -> None:
+    """Say which figures behind the numbers are assumed, once for all records that share them."""
+    overridden = {name for name in schema.Interface.model_fields if getattr(written, name)}
+    groups: dict[str, list[str]] = {}
+    for record in records:
+        assumed = [
+            name
+            for name in record.assumptions
+            if not any(name.startswith(replaced) for replaced in overridden)
+        ]
+        groups.setdefault(", ".join(assumed), []).append(record.name)
+        if record.note and len(records) == 1:
+            scenario.notes.append(f"{record.name}: {record.note}")
+        if record.host_power_w is None and written.host_power is None:
+            scenario.notes.append(
+                f"{record.name}: the host's power is unknown: total power leaves the host out"
+            )
+    for assumed_text, names in groups.items():
+        if assumed_text:
+            scenario.notes.append(f"assumed, not published, for {', '.join(names)}: {assumed_text}")
+
+
+def _field_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> None:
+    where = ("axes", path)
+    section, _, name = path.partition(".")
+    if section not in schema.SECTIONS or name not in schema.SECTIONS[section].model_fields:
+        known = [
+            f"{prefix}.{field_name}"
+            for prefix, model in schema.SECTIONS.items()
+            for field_name in model.model_fields
+        ]
+        faults.add(
+            where,
+            "an axis is a field of workload, interface or budget (instances, clock and "
+            "parameters of a stage take their values in the stage)",
+            nearest(path, known),
+            repr(path),
+        )
+        return
+    unit = unit_of(schema.SECTIONS[section], name)
+    with faults.at(where):
+        if unit is not None:
+            axis, _ = numeric(path, unit, written)
+            scenario.axes.append(axis)
+            scenario.notes += resolution(axis)
+        else:
+            scenario.axes.append(_code_axis(path, written))
+
+
+def _code_axis(path: str, written: Any) -> Axis:
+    column = path.replace(".", "_")
+    known = schema.CHOICES.get(column)
+    if known is None:
+        raise UnitError(f"{path} cannot be an axis", "write one value in its section")
+    listed = [str(value).lower() for value in (written if isinstance(written, list) else [written])]
+    for value in listed:
+        if value not in known:
+            raise UnitError(f"{value!r} is not a value of {path}", nearest(value, known))
+    values = np.array([known.index(value) for value in listed], dtype=np.float64)
+    return choices(path, {column: values}, listed)
+
+
+def _record_axis(
+    path: str,
+    written: Any,
+    kind: Any,
+    columns_of: Callable[[Any], dict[str, float]],
+    scenario: Scenario,
+    faults: Faults,
+) -> list[Any]:
+    """Add an axis over records of a catalogue; return the records."""
+    where = ("axes", path)
+    names = written if isinstance(written, list) else [written]
+    found = []
+    with faults.at(where):
+        expand([name for name in names if isinstance(name, str)], lambda name: name, integer=False)
+    for position, name in enumerate(names):
+        with faults.at((*where, position) if isinstance(written, list) else where):
+            found.append(scenario.record(kind, str(name), faults))
+    rows = [columns_of(record) for record in found]
+    if len(rows) != len(names) or not rows:
+        return []
+    shared = _shared([record.name for record in found])
+    if shared is not None:
+        place = (*where, shared) if isinstance(written, list) else where
+        rule = f"another of the choices is called {found[shared].name!r} too"
+        faults.add(place, rule, "give the record another name")
+        return []
+    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    scenario.axes.append(choices(path, columns, [record.name for record in found]))
+    return found
+
+
+def _shared(names: Sequence[str]) -> int | None:
+    """Return the position of the first name that stood before, None when all differ."""
+    return next((place for place, name in enumerate(names) if name in names[:place]), None)
+
+
+def to_columns(constants: Mapping[str, float]) -> dict[str, contract.Column]:
+    """Return constants as columns of one row."""
+    return {name: constant(value) for name, value in constants.items()}
+
+
+def field_path(column: str) -> str:
+    """Return the dotted path of the study field that sets a column."""
+    if column.startswith("kernel_"):
+        return "workload.kernel"
+    if column.startswith("stage_"):
+        return "stages"
+    for section, model in schema.SECTIONS.items():
+        for name in model.model_fields:
+            unit = unit_of(model, name)
+            if unit is not None and column in unit.columns:
+                return f"{section}.{name}"
+    return "budget.platform" if column.startswith("budget_") else column
+
+
+def _columns_of(axes: Mapping[str, Any]) -> set[str]:
+    """Return the columns that axes over fields with a unit will set."""
+    columns: set[str] = set()
+    for path in axes:
+        section, _, name = path.partition(".")
+        if section in schema.SECTIONS and name in schema.SECTIONS[section].model_fields:
+            unit = unit_of(schema.SECTIONS[section], name)
+            columns.update(unit.columns if unit else ())
+    return columns

@@ -1,0 +1,322 @@
+"""The shape of a study file, as pydantic models; ``dse schema`` prints their JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, field_validator
+
+from dse.contract import PRECISIONS, WAIT_MODES
+from dse.search import METHODS
+from dse.study.fields import Given, Section, Unit, Values, form
+
+
+class Kernel(Section):
+    """Time of the computation on the host, defined in place: offset + index * g ** exponent."""
+
+    index: Annotated[
+        Given, Unit("kernel_index_s_per_byte", description="Host time per byte (LogCA's C)")
+    ]
+    exponent: Annotated[
+        Given, Unit("kernel_exponent", description="Complexity exponent (LogCA's beta)")
+    ] = Given(column="kernel_exponent", value=1.0)
+    offset: Annotated[
+        Given, Unit("kernel_offset_s", zero=True, description="Fixed host time per call")
+    ] = Given(column="kernel_offset_s", value=0.0)
+
+
+class Workload(Section):
+    """What has to be computed."""
+
+    rate: Annotated[
+        Given | None,
+        Unit("workload_rate_bit_per_s", description="Payload rate demanded of every design"),
+    ] = None
+    granularity: Annotated[
+        Given | None,
+        Unit(
+            "workload_granularity_byte", integer=True, description="Size of one offload (LogCA's g)"
+        ),
+    ] = None
+    kernel: Annotated[
+        Annotated[Kernel, Tag("range")] | Annotated[str | None, Tag("one")],
+        Discriminator(form),
+        Field(description="Kernel by name, or in place"),
+    ] = None
+    streams: Annotated[
+        Given | None,
+        Unit("workload_streams", integer=True, description="Independent streams of tasks"),
+    ] = None
+    chained: Annotated[
+        bool,
+        Field(description="Each task of a stream needs the one before it (CBC, for instance)"),
+    ] = False
+    intensity: Annotated[
+        Given | None,
+        Unit(
+            "workload_intensity_op_per_byte",
+            description="Operations per byte of memory traffic, for studies of platforms",
+        ),
+    ] = None
+
+
+Columns = Annotated[
+    dict[str, str],
+    Field(description="What columns are to be called: name with its unit -> header in the file"),
+]
+
+
+class Stage(Section):
+    """One fleet of the chain: instances of designs of one core family, or of one table."""
+
+    core: Annotated[str | None, Field(description="Core family; `dse list` shows them")] = None
+    table: Annotated[
+        str | None, Field(description="CSV file of designs, beside the study, in place of `core`")
+    ] = None
+    columns: Columns = Field(default_factory=dict)
+    values: Annotated[
+        dict[str, int | float | str],
+        Field(description="Figures that the table lacks, the same for every design"),
+    ] = Field(default_factory=dict)
+    uncertainty: Annotated[
+        dict[str, int | float | str],
+        Field(description="Relative standard uncertainty of figures: {area: 10 %}"),
+    ] = Field(default_factory=dict)
+    name: Annotated[
+        str | None,
+        Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", description="Prefix of its columns; the core"),
+    ] = None
+    model: Annotated[str, Field(description="table, law, or their published form")] = "table"
+    designs: Annotated[
+        list[str] | None, Field(min_length=1, description="Designs to consider; all of them")
+    ] = None
+    parameters: Annotated[
+        dict[str, Values],
+        Field(description="Values of a law's parameters, of options, or of columns of a table"),
+    ] = Field(default_factory=dict)
+    fleet: Annotated[
+        Literal["single", "mixed"],
+        Field(description="One design per fleet, or any mix of designs"),
+    ] = "single"
+    instances: Annotated[
+        Values | None,
+        Field(description="How many; `least` carries the rate with the fewest; of each if mixed"),
+    ] = None
+    counts: Annotated[
+        dict[str, Annotated[int, Field(ge=0)]] | None,
+        Field(min_length=1, description="A fixed fleet: design -> instances"),
+    ] = None
+    clock: Annotated[
+        Values | None,
+        Field(description="`meet` the rate, or fractions of the top clock to run at"),
+    ] = None
+
+    @field_validator("designs", mode="before")
+    @classmethod
+    def _one_design(cls, written: Any) -> Any:
+        single = isinstance(written, str | int | float) and not isinstance(written, bool)
+        return [str(written)] if single else written
+
+
+class Evaluated(Section):
+    """Designs that are evaluated already: a row each, with any parameters and any metrics."""
+
+    table: Annotated[str, Field(description="CSV file, beside the study")]
+    columns: Columns = Field(default_factory=dict)
+    parameters: Annotated[
+        dict[str, Values], Field(description="Values of columns to consider; all of them")
+    ] = Field(default_factory=dict)
+    only: Annotated[
+        list[str | int | float] | None,
+        Field(min_length=1, description="Designs to consider, by name; all of them"),
+    ] = None
+
+
+class Interface(Section):
+    """How the host hands work to the accelerators: a device, fields that override it, or both."""
+
+    device: Annotated[str | None, Field(description="Interface by name; `dse list` shows them")] = (
+        None
+    )
+    host: Annotated[str | None, Field(description="Name of the host processor")] = None
+    host_clock: Annotated[
+        Given | None, Unit("interface_host_clock_hz", description="Clock of the host")
+    ] = None
+    overhead: Annotated[
+        Given | None,
+        Unit(
+            "interface_overhead_cycles",
+            "interface_overhead_s",
+            zero=True,
+            description="Host time to set up one offload (LogCA's o)",
+        ),
+    ] = None
+    latency: Annotated[
+        Given | None,
+        Unit(
+            "interface_latency_cycles",
+            "interface_latency_s",
+            "interface_latency_cycles_per_byte",
+            "interface_latency_s_per_byte",
+            zero=True,
+            description="Time to cross the interface (LogCA's L), fixed or per byte",
+        ),
+    ] = None
+    switch: Annotated[
+        Given | None,
+        Unit(
+            "interface_switch_cycles",
+            "interface_switch_s",
+            zero=True,
+            description="One thread switch, for wait: sync_os",
+        ),
+    ] = None
+    link: Annotated[
+        Given | None,
+        Unit(
+            "interface_link_byte_per_s",
+            "interface_link_byte_per_cycle",
+            description="Bandwidth of the link",
+        ),
+    ] = None
+    wait: Annotated[
+        Literal["sync", "sync_os", "async"] | None, Field(description="How the host waits")
+    ] = None
+    in_flight: Annotated[
+        Given | None, Unit("interface_in_flight", integer=True, description="Concurrent offloads")
+    ] = None
+    max_in_flight: Annotated[
+        Given | None,
+        Unit("interface_max_in_flight", integer=True, description="Most concurrent offloads"),
+    ] = None
+    host_cores: Annotated[
+        Given | None, Unit("interface_host_cores", description="Cores of the host")
+    ] = None
+    host_power: Annotated[
+        Given | None, Unit("interface_host_power_w", description="Power of the whole host")
+    ] = None
+    buffer_area: Annotated[
+        Given | None,
+        Unit("interface_buffer_area_m2_per_bit", zero=True, description="Area of buffer memory"),
+    ] = None
+    buffer_leakage: Annotated[
+        Given | None,
+        Unit(
+            "interface_buffer_leakage_w_per_bit", zero=True, description="Leakage of buffer memory"
+        ),
+    ] = None
+
+
+class Budget(Section):
+    """What surrounds the cores: a platform, fields that override it, or both."""
+
+    platform: Annotated[str | None, Field(description="Platform by name; `dse list`")] = None
+    precision: Annotated[
+        Literal["single", "double"] | None, Field(description="Precision of its operations")
+    ] = None
+    power_cap: Annotated[
+        Given | None,
+        Unit(
+            "budget_power_cap_w",
+            description="Execution slows so that constant and usable power stay under it",
+        ),
+    ] = None
+    constant_power: Annotated[
+        Given | None,
+        Unit("budget_constant_power_w", zero=True, description="Power drawn whatever happens"),
+    ] = None
+    memory_bandwidth: Annotated[
+        Given | None, Unit("budget_memory_byte_per_s", description="Bandwidth of the memory")
+    ] = None
+    memory_energy: Annotated[
+        Given | None,
+        Unit("budget_memory_j_per_byte", zero=True, description="Energy of moving a byte"),
+    ] = None
+    copies: Annotated[
+        Given | None, Unit("budget_copies", integer=True, description="Platforms side by side")
+    ] = None
+    cap_divisor: Annotated[
+        Given | None,
+        Unit("budget_cap_divisor", description="Divides the power usable above constant power"),
+    ] = None
+
+
+SECTIONS: Mapping[str, type[Section]] = {
+    "workload": Workload,
+    "interface": Interface,
+    "budget": Budget,
+}
+"""The sections whose fields may be axes."""
+
+
+class Search(Section):
+    """How to look for the front."""
+
+    method: Annotated[str, Field(description="One of " + ", ".join(METHODS))] = "exact"
+    budget: Annotated[int | None, Field(ge=1, description="Most designs to evaluate")] = None
+    seed: Annotated[int, Field(ge=0, lt=2**32, description="Same seed, same front")] = 1
+    population: Annotated[int | None, Field(ge=2, le=100_000)] = None
+    warm_start: Annotated[
+        bool, Field(description="Begin a heuristic with corners and a coarse grid of the space")
+    ] = True
+
+
+Sense = Literal["minimise", "maximise"]
+
+
+class Study(Section):
+    """A question about accelerator cores: what to build it from, and what counts."""
+
+    question: Annotated[str | None, Field(description="The question in plain words")] = None
+    workload: Workload = Field(default_factory=Workload)
+    stages: list[Stage] = Field(default_factory=list)
+    designs: Annotated[
+        Annotated[Evaluated, Tag("range")] | Annotated[str | None, Tag("one")],
+        Discriminator(form),
+        Field(description="CSV file of designs evaluated already, in place of `stages`"),
+    ] = None
+    interface: Interface | None = None
+    budget: Budget = Field(default_factory=Budget)
+    axes: Annotated[
+        dict[str, Values],
+        Field(description="Fields left open: dotted path -> values, for interface.in_flight"),
+    ] = Field(default_factory=dict)
+    objectives: Annotated[
+        dict[str, Sense], Field(min_length=1, description="Quantity -> minimise or maximise")
+    ]
+    constraints: Annotated[
+        list[str],
+        Field(description="Bounds with units (`power <= 30 mW`) and expressions in SI"),
+    ] = Field(default_factory=list)
+    search: Search = Field(default_factory=Search)
+    sweep: Annotated[
+        dict[str, Values],
+        Field(max_length=1, description="One field and its values; the study runs for each"),
+    ] = Field(default_factory=dict)
+
+    @field_validator("objectives", mode="before")
+    @classmethod
+    def _american_spelling(cls, written: Any) -> Any:
+        if not isinstance(written, dict):
+            return written
+        spelling = {"minimize": "minimise", "maximize": "maximise"}
+        spelling |= {"min": "minimise", "max": "maximise"}
+        return {
+            name: spelling.get(sense, sense) if isinstance(sense, str) else sense
+            for name, sense in written.items()
+        }
+
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "interface_wait": WAIT_MODES,
+    "budget_precision": PRECISIONS,
+    "workload_chained": ("false", "true"),
+    "workload_meet": ("false", "true"),
+}
+"""Columns that hold a choice as its position among the names."""
+
+
+def code(column: str, written: str) -> float:
+    """Return the number by which a column holds a choice such as ``async``."""
+    return float(CHOICES[column].index(written))

@@ -1,0 +1,178 @@
+"""From the stages of a study to fleets: which designs, how many, at which clock."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dse.errors import UnitError
+from dse.files.document import stage_name
+from dse.model.fleet import ROUNDING, Designs, Stage
+from dse.model.space import Axis
+from dse.study import schema
+from dse.study.axes import choices, counted, expand, resolution, scaled, spread
+from dse.study.designs import choose
+from dse.study.faults import Faults, Path
+from dse.study.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Built:
+    """A stage ready for evaluation, the axes it opens, and how clock and count are chosen."""
+
+    stage: Stage
+    axes: tuple[Axis, ...]
+    meet: bool
+    counts_compute_alone: bool = False
+
+
+def build(study: schema.Study, scenario: Scenario, faults: Faults) -> list[Built]:
+    """Return the stages of a study; what is wrong with them goes to `faults`."""
+    built = []
+    names: set[str] = set()
+    for position, written in enumerate(study.stages):
+        path = ("stages", position)
+        name = prefix(written, position)
+        if name in names:
+            faults.add(
+                path,
+                f"two stages are called {name!r}",
+                f"give this one a name, for instance `name: {name}_{position + 1}`",
+                "",
+            )
+        if name in schema.SECTIONS:
+            rule = f"{name!r} is a section of the study, and columns of both would mix"
+            faults.add((*path, "name"), rule, "choose another name")
+        names.add(name)
+        designs = choose(written, scenario, path, faults)
+        if designs is not None:
+            built.append(_stage(name, written, designs, scenario, faults, path))
+    if any(part.counts_compute_alone for part in built) and (
+        "interface_in_flight" in scenario.names or scenario.constants.get("workload_chained")
+    ):
+        scenario.notes.append(
+            "the number of instances is chosen by compute alone; behind an interface or in a "
+            "chained mode more may be needed, or pay: give `instances` a range to try them"
+        )
+    policies = {stage.meet for stage in built}
+    if len(policies) > 1:
+        faults.add(
+            ("stages",),
+            "some stages clock to meet the rate and others at a fraction",
+            "use `clock: meet` for all of them, or a fraction for all",
+            "",
+        )
+    return built
+
+
+def prefix(written: schema.Stage, position: int) -> str:
+    """Return the prefix of the columns of the stage at `position`."""
+    return stage_name(vars(written)) or f"stage_{position + 1}"
+
+
+def _stage(
+    name: str,
+    written: schema.Stage,
+    designs: Designs,
+    scenario: Scenario,
+    faults: Faults,
+    path: Path,
+) -> Built:
+    rate = scenario.highest("workload_rate_bit_per_s")
+    clock, meet = _clock(name, written, scenario, faults, (*path, "clock"))
+    axes: list[Axis] = list(clock)
+    if written.counts is not None:
+        stage = Stage(name, designs, mixed=True)
+        axes += [
+            counted(f"{name}.{design}", [count], f"{name}.{design}")
+            for design, count in written.counts.items()
+        ]
+        return Built(stage, tuple(axes), meet)
+    instances = _instances(written, faults, (*path, "instances"), rate)
+    if written.fleet == "mixed":
+        axes += mixed_axes(name, designs, instances, rate, clock)
+    else:
+        column = np.arange(len(designs.names), dtype=np.float64)
+        axes.append(choices(f"{name}.design", {f"{name}.design": column}, designs.names))
+        if instances is not None:
+            axes.append(counted(f"{name}.instances", instances, f"{name}.instances"))
+    stage = Stage(name, designs, written.fleet == "mixed")
+    return Built(stage, tuple(axes), meet, counts_compute_alone=instances is None)
+
+
+def mixed_axes(
+    name: str,
+    designs: Designs,
+    instances: Sequence[float] | None,
+    rate: float | None,
+    clock: Sequence[Axis],
+) -> list[Axis]:
+    """Return a count axis per design: as written, or up to what carries the rate alone."""
+    slowest = min((axis.columns[axis.unit_name].min() for axis in clock), default=1.0)
+    axes = []
+    for design, bandwidth in zip(designs.names, designs.bandwidth_bit_per_s, strict=True):
+        counts = instances
+        if counts is None:
+            most = math.ceil((rate or 0.0) / (bandwidth * slowest) * (1 - ROUNDING))
+            counts = [float(count) for count in range(most + 1)]
+        axes.append(counted(f"{name}.{design}", counts, f"{name}.{design}"))
+    return axes
+
+
+def _instances(
+    written: schema.Stage, faults: Faults, path: Path, rate: float | None
+) -> list[float] | None:
+    """Return the instance counts to try; None stands for as many as the rate needs."""
+    least = 0 if written.fleet == "mixed" else 1
+    if written.instances is None or written.instances == "least":
+        if rate is None:
+            faults.add(
+                path,
+                "without workload.rate the number of instances is open",
+                f"write for instance `instances: {{from: {least}, to: 8}}`, or set workload.rate",
+            )
+        return None if rate is not None else [1.0]
+
+    def read(scalar: Any) -> float:
+        if isinstance(scalar, bool) or not isinstance(scalar, int | float):
+            raise UnitError(
+                f"{scalar!r} is not a number of instances", "write whole numbers, or `least`"
+            )
+        if scalar != round(scalar) or scalar < least:
+            raise UnitError(
+                f"a number of instances is a whole number from {least}", f"write {least} or more"
+            )
+        return float(scalar)
+
+    with faults.at(path):
+        return expand(written.instances, read, integer=True)
+    return [1.0]
+
+
+def _clock(
+    name: str, written: schema.Stage, scenario: Scenario, faults: Faults, path: Path
+) -> tuple[list[Axis], bool]:
+    """Return the axis of top clock fractions, and whether the clock meets the rate."""
+    rate = scenario.highest("workload_rate_bit_per_s")
+    if written.clock is None or written.clock == "meet":
+        if rate is None and written.clock == "meet":
+            faults.add(path, "a clock can only meet a rate", "set workload.rate, or a fraction")
+        return [], rate is not None
+
+    def read(scalar: Any) -> float:
+        if isinstance(scalar, bool) or not isinstance(scalar, int | float) or not 0 < scalar <= 1:
+            raise UnitError(
+                f"{scalar!r} is not a fraction of the top clock",
+                "write fractions above 0 and up to 1, or `meet` alone",
+            )
+        return float(scalar)
+
+    with faults.at(path):
+        axis = scaled(f"{name}.clock", spread(written.clock, read, integer=False))
+        scenario.notes += resolution(axis)
+        return [axis], False
+    return [], False

@@ -1,0 +1,340 @@
+"""Reading a study: from a YAML file to a problem and how to search it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
+
+from dse import contract
+from dse.algebra import units
+from dse.algebra.expression import parse as parse_expression
+from dse.errors import StudyError, UnitError, nearest
+from dse.files import document
+from dse.files.document import Document
+from dse.model.fleet import STAGE_COLUMNS
+from dse.model.graph import Graph, explain_missing, wire
+from dse.model.problem import Constraint, Goal, Problem
+from dse.model.space import Space, constant
+from dse.plugins import registry
+from dse.search import METHODS, SearchSettings
+from dse.study import schema
+from dse.study.axes import numeric
+from dse.study.faults import Faults, validate
+from dse.study.fields import unit_of
+from dse.study.inputs import Input
+from dse.study.scenario import Scenario, field_path, resolve, to_columns
+from dse.study.stages import build
+from dse.study.tables import evaluated
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study that is ready to run.
+
+    Attributes
+    ----------
+    document
+        The file as read, with the overrides of the command line.
+    question
+        What it asks, in plain words.
+    problem, settings
+        What is searched, and how.
+    notes
+        Assumptions that stand behind the numbers.
+    inputs
+        Tables that the study names, by the name as written.
+    """
+
+    document: Document
+    question: str
+    problem: Problem
+    settings: SearchSettings
+    notes: tuple[str, ...]
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One field that takes several values, and the values as the study writes them."""
+
+    path: str
+    column: str
+    values: tuple[float | str, ...]
+    written: tuple[str, ...]
+
+
+def read(path: str | FilePath, overrides: Sequence[tuple[str, str]] = ()) -> Document:
+    """Return the document of a study file with `overrides` (dotted path, value) applied.
+
+    An override of a field that is an axis fixes the axis.
+
+    Raises
+    ------
+    StudyError
+        When the file is not well-formed or a path does not exist.
+    """
+    return override(document.read(FilePath(path)), overrides)
+
+
+def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
+    """Return a document with fields replaced: pairs of dotted path and value.
+
+    Raises
+    ------
+    StudyError
+        When a path does not exist.
+    """
+    counts: dict[str, dict[str, str]] = {}
+    for name, value in overrides:
+        if name == evaluated.DESIGN and found.data.get("designs"):
+            found = evaluated.only(found, value)
+            continue
+        stage, _, rest = name.partition(".")
+        if stage in _stage_names(found) and not _is_stage_field(rest):
+            counts.setdefault(stage, {})[rest] = value
+            continue
+        found = document.override(found, _settable(found, name), value)
+    for stage, fleet in counts.items():
+        written = ", ".join(f"{json.dumps(design)}: {count}" for design, count in fleet.items())
+        found = document.override(found, f"stages.{stage}.counts", f"{{{written}}}")
+    return found
+
+
+def _stage_names(found: Document) -> list[str]:
+    stages = found.data.get("stages")
+    items = [item for item in stages if isinstance(item, dict)] if isinstance(stages, list) else []
+    return [str(document.stage_name(item)) for item in items]
+
+
+def _is_stage_field(name: str) -> bool:
+    return name == "design" or name.partition(".")[0] in schema.Stage.model_fields
+
+
+def _settable(found: Document, path: str) -> str:
+    """Return where a path of the command line stands in the file.
+
+    The field of an axis is the axis; ``des.instances`` is short for ``stages.des.instances``.
+    """
+    axes = found.data.get("axes")
+    if isinstance(axes, dict) and path in axes:
+        return f"axes.{path}"
+    stage, _, rest = path.partition(".")
+    if stage in _stage_names(found):
+        return f"stages.{stage}.{'designs' if rest == 'design' else rest}"
+    return path
+
+
+def prepare(found: Document) -> Study:
+    """Return the study of a document, ready to run.
+
+    Raises
+    ------
+    StudyError
+        With every fault at once.
+    """
+    written = validate(found)
+    faults = Faults(found)
+    if written.designs is not None:
+        return _over_designs(found, written, faults)
+    scenario = resolve(written, faults)
+    built = build(written, scenario, faults)
+    _check_parts(written, faults)
+    faults.raise_any()
+    constants = to_columns(scenario.constants)
+    constants["workload_meet"] = constant(float(bool(built) and all(part.meet for part in built)))
+    stage_axes = tuple(axis for part in built for axis in part.axes)
+    space = Space((*stage_axes, *scenario.axes), constants)
+    inputs = set(constants).union(*(axis.columns for axis in space.axes))
+    graph = wire(registry.records(contract.Objective), inputs | set(STAGE_COLUMNS if built else ()))
+    known = _reportable(inputs) | {step.name for step in graph.steps}
+    goals = _goals(written, graph, known, faults)
+    constraints = _constraints(written, known, faults)
+    faults.raise_any()
+    problem = Problem(
+        space,
+        tuple(part.stage for part in built),
+        graph,
+        goals,
+        constraints,
+        tuple(registry.records(contract.Requirement).values()),
+    )
+    return _ready(found, written, problem, scenario)
+
+
+def _over_designs(found: Document, written: schema.Study, faults: Faults) -> Study:
+    """Return a study over designs that are evaluated already."""
+    scenario = Scenario()
+    _check_method(written, faults)
+    space, graph = evaluated.space(written, scenario, faults)
+    quantities = {quantity.name: quantity for quantity in graph.objectives}
+    written = evaluated.with_quantities(written, quantities)
+    goals = _goals(written, graph, quantities, faults)
+    numbers = [name for name, quantity in quantities.items() if not quantity.labels]
+    constraints = _constraints(written, numbers, faults)
+    faults.raise_any()
+    return _ready(found, written, Problem(space, (), graph, goals, constraints), scenario)
+
+
+def _ready(found: Document, written: schema.Study, problem: Problem, scenario: Scenario) -> Study:
+    question, notes = _question(written, found), _notes(scenario)
+    return Study(found, question, problem, _settings(written), notes, scenario.inputs)
+
+
+def _check_parts(written: schema.Study, faults: Faults) -> None:
+    platforms = written.budget.platform is not None or "budget.platform" in written.axes
+    if not written.stages and not platforms:
+        faults.add(
+            ("stages",),
+            "a study needs `stages`, or budget.platform to compare platforms, or `designs`",
+            "add for instance `stages: [{core: NAME}]`; `dse list cores` shows the names",
+            "it is missing",
+        )
+    for name in ("copies", "cap_divisor"):
+        if written.stages and (getattr(written.budget, name) or f"budget.{name}" in written.axes):
+            path = ("budget", name) if getattr(written.budget, name) else ("axes", f"budget.{name}")
+            rule = "it describes platforms that are compared, and this study has stages"
+            faults.add(path, rule, "remove it, or the stages")
+    _check_method(written, faults)
+
+
+def _check_method(written: schema.Study, faults: Faults) -> None:
+    if written.search.method not in METHODS:
+        rule = "this search method is not known"
+        faults.add(("search", "method"), rule, nearest(written.search.method, METHODS))
+
+
+def _reportable(inputs: Collection[str]) -> set[str]:
+    """Return the input columns that an expression may name: not the internal choices."""
+    return {name for name in inputs if "." not in name}
+
+
+def _goals(
+    written: schema.Study,
+    graph: Graph,
+    known: Collection[str],
+    faults: Faults,
+) -> tuple[Goal, ...]:
+    lacking = graph.missing
+    labelled = {found.name: found.labels for found in graph.objectives if found.labels}
+    goals = []
+    for name, sense in written.objectives.items():
+        path = ("objectives", name)
+        full = resolve_name(name, {*known, *lacking})
+        if full is None:
+            rule, remedy = unknown_name(name, known)
+            faults.add(path, rule, remedy, repr(name))
+        elif full in lacking:
+            fields = sorted({field_path(column) for column in explain_missing(full, lacking)})
+            rule = f"{full} needs {' and '.join(fields)}, which this study does not set"
+            faults.add(path, rule, f"add {fields[0]}, or drop the objective", repr(name))
+        elif full in labelled:
+            rule = f"{full} is a name ({', '.join(labelled[full])}), not a number"
+            faults.add(path, rule, "choose a quantity with a unit", repr(name))
+        else:
+            goals.append(Goal(full, maximise=sense == "maximise"))
+    if len({goal.name for goal in goals}) < len(goals):
+        rule = "two objectives are the same quantity"
+        faults.add(("objectives",), rule, "write it once", "")
+    return tuple(goals)
+
+
+def resolve_name(name: str, known: Collection[str]) -> str | None:
+    """Return the quantity called `name`, with or without its unit suffix; None if unclear."""
+    if name in known:
+        return name
+    matches = [full for full in known if units.stem(full) == name]
+    return matches[0] if len(matches) == 1 else None
+
+
+def unknown_name(name: str, known: Collection[str]) -> tuple[str, str]:
+    """Return rule and remedy for a name that stands for no quantity, or for several."""
+    matches = sorted(full for full in known if units.stem(full) == name)
+    if matches:
+        return "several quantities are called so", f"write {' or '.join(matches)}"
+    return "this quantity is not known", nearest(name, {units.stem(full) for full in known})
+
+
+def _constraints(
+    written: schema.Study, known: Collection[str], faults: Faults
+) -> tuple[Constraint, ...]:
+    constraints = []
+    for position, text in enumerate(written.constraints):
+        with faults.at(("constraints", position)):
+            expression = parse_expression(text, known)
+            if not expression.is_constraint:
+                raise UnitError("it compares nothing", "write for instance `power <= 30 mW`")
+            constraints.append(Constraint(text, expression))
+    return tuple(constraints)
+
+
+def _settings(written: schema.Study) -> SearchSettings:
+    search = written.search
+    return SearchSettings(
+        method=search.method,
+        budget=search.budget,
+        seed=search.seed,
+        population=search.population,
+        warm_start=search.warm_start,
+    )
+
+
+def _question(written: schema.Study, found: Document) -> str:
+    """Return the question: as stated, or the first line of the file when it is a comment."""
+    if written.question:
+        return written.question
+    first = found.text.lstrip("\ufeff").partition("\n")[0].strip()
+    return first.lstrip("# ") if first.startswith("#") else ""
+
+
+def _notes(scenario: Scenario) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(scenario.notes))
+
+
+def sweep_of(found: Document) -> Sweep | None:
+    """Return the sweep of a document, None when it has none.
+
+    Raises
+    ------
+    StudyError
+        When its values cannot be read.
+    """
+    written = validate(found)
+    if not written.sweep:
+        return None
+    (path, values), *_ = written.sweep.items()
+    faults = Faults(found)
+    section, _, name = path.partition(".")
+    model = schema.SECTIONS.get(section)
+    unit = unit_of(model, name) if model and name in model.model_fields else None
+    sweep = None
+    with faults.at(("sweep", path)):
+        if unit is not None:
+            axis, column = numeric(path, unit, values)
+            if axis.continuous:
+                raise UnitError("a sweep takes its values in turn", "give `points`")
+            numbers = tuple(float(value) for value in axis.columns[column])
+            shown = tuple(units.exact(value, column) for value in numbers)
+            sweep = Sweep(path, column, numbers, shown)
+        else:
+            sweep = _choices_sweep(path, values)
+    faults.raise_any()
+    return sweep
+
+
+def _choices_sweep(path: str, values: object) -> Sweep:
+    if not isinstance(values, list):
+        raise UnitError(f"{path} takes choices, not a range", "write a list of values")
+    return Sweep(path, "", tuple(str(value) for value in values), tuple(map(str, values)))
+
+
+def at(found: Document, sweep: Sweep, position: int) -> Document:
+    """Return the document with the swept field set to its value at `position`."""
+    path = _settable(found, sweep.path)
+    try:
+        return document.override(found, path, sweep.written[position])
+    except StudyError as error:
+        first = error.faults[0]
+        fault = found.fault(("sweep", sweep.path), first.written, first.rule, first.remedy)
+        raise StudyError([fault]) from None

@@ -1,0 +1,173 @@
+"""Designs that are evaluated already: a table with a row each, as the space of a study.
+
+There is no model behind such a study: every column is a quantity that objectives and constraints
+may name, and the search chooses rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.algebra import units
+from dse.contract import Column, Objective
+from dse.errors import StudyError, UnitError, nearest
+from dse.files import document, headers
+from dse.files.csv_table import CsvTable
+from dse.files.document import Document
+from dse.files.headers import Header
+from dse.model.graph import Graph
+from dse.model.space import Space
+from dse.study import inputs, schema
+from dse.study.axes import choices
+from dse.study.faults import Faults, Path
+from dse.study.scenario import Scenario
+from dse.study.tables import table_rows
+from dse.study.tables.table_rows import Places
+
+DESIGN = "design"
+"""The only axis: which row."""
+
+MODELLED = ("workload", "stages", "interface", "budget", "axes", "sweep")
+"""Sections of a study that describe a model."""
+
+
+def space(written: schema.Study, scenario: Scenario, faults: Faults) -> tuple[Space, Graph]:
+    """Return the designs of the table that a study names, and their quantities.
+
+    Raises
+    ------
+    StudyError
+        With every fault of the table, and of the sections that name and restrict its columns.
+    """
+    path: Path = ("designs",)
+    _refuse_models(written, faults)
+    said, where = written.designs, path
+    if isinstance(said, schema.Evaluated):
+        where = (*path, "table")
+    else:
+        said = schema.Evaluated(table=str(said))
+    found = inputs.read(said.table, where, faults)
+    if found is None:
+        raise StudyError(faults.found)
+    entry, table = found
+    places = table_rows.called(table, said.columns, (*path, "columns"), faults)
+    columns, quantities = _quantities(table, places, faults)
+    candidates = _candidates(table, places, written.objectives)
+    names = table_rows.names(table, places, candidates, (), faults)
+    kept = table_rows.restricted(table, places, said.parameters, (*path, "parameters"), faults)
+    if said.only is not None:
+        kept &= _only(names, said.only, (*path, "only"), faults)
+    faults.raise_any()
+    scenario.inputs[entry.written] = entry
+    scenario.notes.append(entry.note)
+    rows = np.flatnonzero(kept)
+    chosen = {name: values[rows] for name, values in columns.items()}
+    axis = choices(DESIGN, chosen, [names[row] for row in rows])
+    return Space((axis,)), Graph((), quantities, {})
+
+
+def only(found: Document, name: str) -> Document:
+    """Return a study over evaluated designs with one of them left."""
+    said = found.data["designs"]
+    if isinstance(said, str):
+        found = document.override(found, "designs", json.dumps({"table": said}))
+    return document.override(found, "designs.only", json.dumps([name]))
+
+
+def with_quantities(written: schema.Study, known: Collection[str]) -> schema.Study:
+    """Return a study whose objectives may be written like headers: ``area_um2`` for ``area_m2``."""
+    objectives = {}
+    for name, sense in written.objectives.items():
+        try:
+            quantity = headers.read(name).name
+        except UnitError:
+            quantity = name
+        free = quantity in known and quantity not in written.objectives
+        objectives[quantity if free else name] = sense
+    return written.model_copy(update={"objectives": objectives})
+
+
+def _refuse_models(written: schema.Study, faults: Faults) -> None:
+    for name in MODELLED:
+        if name in written.model_fields_set:
+            rule = "designs that are evaluated already have no model for it to describe"
+            faults.add((name,), rule, "remove it, or the designs", "")
+
+
+def _quantities(
+    table: CsvTable, places: Places, faults: Faults
+) -> tuple[dict[str, Column], tuple[Objective, ...]]:
+    """Return every column but that of the names as numbers, texts as positions of labels."""
+    columns: dict[str, Column] = {}
+    quantities = []
+    named = table_rows.name_column(places)
+    for written, place in places.items():
+        if written == named:
+            continue
+        header = _header(table, written, place, faults)
+        if header is None:
+            continue
+        if header.name in columns:
+            rule = f"two columns are called {header.name!r}"
+            faults.found.append(table.fault(None, place, rule, "rename or remove one of them"))
+        labels: tuple[str, ...] = ()
+        if units.suffix(header.name) or table.share_of_numbers(place) > 0.5:
+            columns[header.name] = table.numbers(place, header.factor, faults.found)
+        else:
+            columns[header.name], labels = _codes(table.columns[place])
+        quantities.append(_quantity(header, table.file, labels))
+    return columns, tuple(quantities)
+
+
+def _header(table: CsvTable, written: str, place: int, faults: Faults) -> Header | None:
+    try:
+        return headers.read(written)
+    except UnitError as error:
+        faults.found.append(table.fault(None, place, error.rule, error.remedy))
+        return None
+
+
+def _codes(cells: Sequence[str]) -> tuple[Column, tuple[str, ...]]:
+    labels = sorted({cell.strip() for cell in cells})
+    position = {label: float(place) for place, label in enumerate(labels)}
+    return np.array([position[cell.strip()] for cell in cells]), tuple(labels)
+
+
+def _quantity(header: Header, file: str, labels: tuple[str, ...]) -> Objective:
+    def cell(**columns: Column) -> Column:
+        return columns[header.name]
+
+    cell.__name__ = header.name
+    cell.__doc__ = f"Column {header.written!r}"
+    return Objective(function=cell, source=file, labels=labels, signed=True)
+
+
+def _candidates(table: CsvTable, places: Places, objectives: Collection[str]) -> list[str]:
+    """Return the columns that may name designs: those that are no objective."""
+    free = []
+    for written in places:
+        try:
+            name = headers.read(written).name
+        except UnitError:
+            continue
+        if not {written, name, units.stem(name)} & set(objectives):
+            free.append(written)
+    return free
+
+
+def _only(
+    names: Sequence[str], wanted: Sequence[str | int | float], path: Path, faults: Faults
+) -> NDArray[np.bool_]:
+    position = {name: row for row, name in enumerate(names)}
+    kept = np.zeros(len(names), dtype=bool)
+    for place, name in enumerate(map(str, wanted)):
+        if name in position:
+            kept[position[name]] = True
+        else:
+            rule = "the table has no such design"
+            faults.add((*path, place), rule, nearest(name, names), repr(name))
+    return kept

@@ -1,0 +1,200 @@
+"""Probing a model function: plausible arguments, and what a batch must have in common.
+
+Part of the conformance kit `dse.testing`; nothing else in the engine uses it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.algebra import units
+from dse.contract import PRECISIONS, WAIT_MODES, Column
+from dse.errors import UnitError
+
+Ranges = Mapping[str, tuple[float, float]]
+"""Plausible values by argument name: ``{"kernel_exponent": (0.5, 2.0)}``, positive."""
+
+Arguments = dict[str, Any]
+"""One column for each argument; for ``stage_<metric>`` a tuple with one for each stage."""
+
+Call = Callable[[Arguments], dict[str, Column]]
+"""A model function as the engine calls it, its results by name."""
+
+_CODES = {"wait": len(WAIT_MODES), "precision": len(PRECISIONS)}
+_CODES |= {"chained": 2, "meet": 2, "extrapolated": 2}
+_PLAUSIBLE = {
+    "m2": (1e-10, 1e-4),
+    "w": (1e-5, 1e2),
+    "s": (1e-9, 1e-3),
+    "hz": (1e7, 1e10),
+    "bit": (8.0, 1e6),
+    "byte": (1.0, 1e6),
+    "cycles": (1.0, 1e5),
+    "bit_per_s": (1e8, 1e12),
+    "byte_per_s": (1e8, 1e12),
+    "task_per_s": (1e6, 1e10),
+    "op_per_s": (1e8, 1e13),
+    "op_per_byte": (1e-2, 1e3),
+    "byte_per_bit": (0.05, 1.0),
+    "byte_per_cycle": (1.0, 64.0),
+    "cycles_per_byte": (0.1, 1e3),
+    "s_per_byte": (1e-11, 1e-7),
+    "j_per_bit": (1e-14, 1e-9),
+    "j_per_byte": (1e-12, 1e-8),
+    "j_per_op": (1e-12, 1e-8),
+    "m2_per_bit": (1e-14, 1e-11),
+    "w_per_bit": (1e-13, 1e-9),
+}
+_NOT_SI = re.compile(r"[afpnumkgt](m2|w|j|s|hz|b|bit|byte|bps)|bps|bits|bytes|watts?|seconds?")
+_EXPONENT = (0.3, 2.0)
+_NUMBER = (0.1, 100.0)
+
+
+def require(holds: bool, message: str) -> None:
+    """Raise AssertionError with `message` unless `holds`."""
+    if not holds:
+        raise AssertionError(message)
+
+
+def documented_parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names in the Parameters section of a numpy-style docstring, in order."""
+    text = (inspect.getdoc(function) or "") + "\n"
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-+\n|\Z)", text, re.M | re.S)
+    entries = re.findall(r"^(\S[^:\n]*)", section[1], re.M) if section else []
+    return tuple(name.strip() for entry in entries for name in entry.split(","))
+
+
+def check_function(function: Callable[..., Any], where: str) -> None:
+    """Check keyword-only arguments, the docstring and its Parameters section, and units.
+
+    Arguments are columns, defined where they are made, so the section may be left out.
+    """
+    parameters = inspect.signature(function).parameters
+    for name, parameter in parameters.items():
+        require(
+            parameter.kind is inspect.Parameter.KEYWORD_ONLY,
+            f"{where}: argument {name!r} is not keyword-only; put it after '*'",
+        )
+    first_line = (inspect.getdoc(function) or "").partition("\n")[0]
+    require(bool(first_line), f"{where}: no docstring; reports show its first line")
+    documented = documented_parameters(function)
+    require(
+        not documented or documented == tuple(parameters),
+        f"{where}: the Parameters section of its docstring names {', '.join(documented)}; "
+        f"name the arguments: {', '.join(parameters) or None}",
+    )
+    check_units(parameters, where)
+
+
+def check_units(names: Iterable[str], where: str) -> None:
+    """Refuse names whose unit is unfinished or spelled other than in SI."""
+    for name in names:
+        try:
+            last = "" if units.suffix(name) else name.rpartition("_")[2]
+        except UnitError as error:
+            raise AssertionError(f"{where}: {error}") from error
+        require(
+            not _NOT_SI.fullmatch(last),
+            f"{where}: {name!r} ends in {last!r}, which is no SI unit; "
+            "use one, such as _m2, _w, _s, _hz or _bit_per_s",
+        )
+
+
+def draw(name: str, rng: np.random.Generator, rows: int, ranges: Ranges) -> Column:
+    """Return values for an argument, shape (rows,): codes, or log-uniform in a plausible range."""
+    codes = _CODES.get(name.rpartition("_")[2])
+    if codes and name not in ranges:
+        return rng.integers(codes, size=rows).astype(np.float64)
+    usual = _EXPONENT if name.endswith("exponent") else _PLAUSIBLE.get(units.suffix(name), _NUMBER)
+    low, high = ranges.get(name, usual)
+    return np.exp(rng.uniform(np.log(low), np.log(high), rows))
+
+
+def arguments(
+    names: Iterable[str], rng: np.random.Generator, rows: int, stages: int, ranges: Ranges
+) -> Arguments:
+    """Return drawn values for every argument in `names`, with `stages` columns where staged."""
+    return {
+        name: tuple(draw(name, rng, rows, ranges) for _ in range(stages))
+        if name.startswith("stage_")
+        else draw(name, rng, rows, ranges)
+        for name in names
+    }
+
+
+def same(one: Column, other: Column) -> NDArray[np.bool_]:
+    """Return where two columns have the same bits, any NaN like any other."""
+    bits = (np.ascontiguousarray(column).view(np.int64) for column in (one, other))
+    return np.equal(*bits) | (np.isnan(one) & np.isnan(other))
+
+
+def evaluate(call: Call, given: Arguments, rows: int, where: str) -> dict[str, Column]:
+    """Call once, as the engine does, on read-only copies; return columns of shape (rows,)."""
+    try:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            columns = call(_taken(given, slice(None)))
+    except ValueError as error:
+        require("read-only" not in str(error), f"{where}: writes to its arguments; copy them")
+        raise
+    for name, column in columns.items():
+        require(
+            isinstance(column, np.ndarray | np.float64) and column.dtype == np.float64,
+            f"{where}: {name} is not a float64 column; build it with numpy",
+        )
+        require(
+            column.shape in ((rows,), (1,), ()),
+            f"{where}: {name} has shape {column.shape} for {rows} rows; work elementwise",
+        )
+    return {name: np.broadcast_to(column, (rows,)) for name, column in columns.items()}
+
+
+def elementwise(call: Call, given: Arguments, rows: int, where: str) -> dict[str, Column]:
+    """Compare a batch with itself, with single rows and with a broadcast; return the batch."""
+    whole = evaluate(call, given, rows, where)
+    again = evaluate(call, given, rows, where)
+    single = [evaluate(call, _taken(given, slice(row, row + 1)), 1, where) for row in range(rows)]
+    for name, column in whole.items():
+        require(
+            bool(same(column, again[name]).all()),
+            f"{where}: {name} differs between two equal calls; make the function pure",
+        )
+        alone = np.concatenate([columns[name] for columns in single])
+        require(
+            bool(same(column, alone).all()),
+            f"{where}: {name} differs between a batch and single calls; work elementwise",
+        )
+    for narrow in given:
+        one = _taken(given, slice(0, 1))[narrow]
+        short = evaluate(call, given | {narrow: one}, rows, where)
+        full = evaluate(call, given | {narrow: _repeated(one, rows)}, rows, where)
+        for name, column in short.items():
+            require(
+                bool(same(column, full[name]).all()),
+                f"{where}: {name} changes when {narrow!r} has one row; let it broadcast",
+            )
+    return whole
+
+
+def _taken(given: Arguments, rows: slice) -> Arguments:
+    """Return read-only copies of some rows of every argument."""
+
+    def part(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(part(column) for column in value)
+        copy = value[rows].copy()
+        copy.setflags(write=False)
+        return copy
+
+    return {name: part(value) for name, value in given.items()}
+
+
+def _repeated(value: Any, rows: int) -> Any:
+    if isinstance(value, tuple):
+        return tuple(np.repeat(column, rows) for column in value)
+    return np.repeat(value, rows)

@@ -1,0 +1,294 @@
+"""Draws of what a study is not sure of: factors on figures of designs and on fields.
+
+A figure with the relative standard uncertainty s is multiplied by a log-normal factor of mean 1
+and standard deviation s, drawn for each figure of each design by itself; a field that each record
+of an axis sets is drawn for each record, any other field once for all designs.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dse.algebra import units
+from dse.contract import Column, CoreMetrics
+from dse.errors import UnitError, nearest
+from dse.model.fleet import Stage
+from dse.model.problem import Evaluation, Problem
+from dse.model.space import Axis, Index, Space
+from dse.study import schema, uncertain
+from dse.study.assumptions import growing_stages
+from dse.study.fields import unit_of
+from dse.study.stages import mixed_axes
+from dse.study.study import Study
+
+RATE = "workload.rate"
+SHORT = {"rate": RATE}
+"""Short names of fields."""
+
+PACE = ("clock_hz", "cycles_per_task", "payload_bit")
+"""Metrics that say how much an instance carries, and so how many may be needed."""
+
+MOST_NUMBERS = 100_000_000
+
+
+@dataclass(frozen=True)
+class Uncertain:
+    """Numbers of a study that are not sure.
+
+    Attributes
+    ----------
+    name
+        Dotted path: ``<stage>.<metric>`` or a field of the study.
+    column
+        The metric or the column.
+    share
+        Relative standard uncertainty of each design, or of each value of `axis`; of one number.
+    stage
+        Position of the stage whose designs have the metric; None for a field.
+    axis
+        Position of the axis whose values set the column; None when the study itself does.
+    """
+
+    name: str
+    column: str
+    share: Column
+    stage: int | None = None
+    axis: int | None = None
+
+    def factors(self, draws: int, seed: int) -> Column:
+        """Return what multiplies the numbers, (draws, len(share)).
+
+        The first rows of many are those of few, whatever else is drawn.
+        """
+        key = zlib.crc32(f"{self.name} {self.column if self.stage is not None else ''}".encode())
+        normal = np.random.default_rng([seed, key]).standard_normal((draws, len(self.share)))
+        sigma = np.sqrt(np.log1p(self.share**2))
+        return np.exp(sigma * normal - sigma**2 / 2)
+
+
+def of(study: Study, options: Mapping[str, float]) -> tuple[Uncertain, ...]:
+    """Return what is uncertain: what stages state, and `options`, by path, which come first.
+
+    Raises
+    ------
+    UnitError
+        When an option names nothing that the study has as a single number.
+    """
+    stages = study.problem.stages
+    stated = {
+        (place, metric): share
+        for place, stage in enumerate(stages)
+        for metric, share in stage.designs.uncertainty.items()
+    }
+    fields: list[Uncertain] = []
+    for path, share in options.items():
+        designs = _metrics(stages, path)
+        for place, metric in designs:
+            stated[place, metric] = np.full(len(stages[place].designs.names), share)
+        if not designs:
+            fields += _fields(study.problem, SHORT.get(path, path), share)
+    metrics = [
+        Uncertain(f"{stages[place].name}.{units.stem(metric) or metric}", metric, share, place)
+        for (place, metric), share in sorted(stated.items())
+    ]
+    return (*metrics, *fields)
+
+
+def _metrics(stages: Sequence[Stage], path: str) -> list[tuple[int, str]]:
+    """Return the metrics that a path means: of all stages, or of the one it begins with."""
+    if path in SHORT:
+        return []
+    first, _, rest = path.partition(".")
+    figure = rest if any(stage.name == first for stage in stages) else path
+    named = [place for place, stage in enumerate(stages) if figure == path or stage.name == first]
+    return [(place, metric) for place in named for metric in uncertain.FIGURES.get(figure, ())]
+
+
+def _fields(problem: Problem, path: str, share: float) -> list[Uncertain]:
+    """Return the columns of a field that the study or its records set."""
+    section, _, name = path.partition(".")
+    model = schema.SECTIONS.get(section)
+    unit = unit_of(model, name) if model and name in model.model_fields else None
+    if unit is None:
+        rule = f"--uncertainty {path!r}: no figure of a core and no field with a unit"
+        raise UnitError(rule, nearest(path, _known(problem)))
+    found = []
+    axes = problem.space.axes
+    for column in unit.columns:
+        setters = [place for place, axis in enumerate(axes) if column in axis.columns]
+        if setters and axes[setters[-1]].unit_name == column and axes[setters[-1]].size > 1:
+            rule = f"--uncertainty {path!r}: the study chooses it, so it is no assumption"
+            raise UnitError(rule, "leave it out, or fix it with --set")
+        if setters:
+            place = setters[-1]
+            found.append(Uncertain(path, column, np.full(axes[place].size, share), axis=place))
+        elif column in problem.space.constants:
+            found.append(Uncertain(path, column, np.full(1, share)))
+    if not found or unit.integer:
+        rule = "is a whole number" if unit.integer else "is not set by this study"
+        raise UnitError(f"--uncertainty {path!r}: it {rule}", nearest(path, _known(problem)))
+    return found
+
+
+def _known(problem: Problem) -> list[str]:
+    """Return what an uncertainty may be given for."""
+    names = [*uncertain.FIGURES] if problem.stages else []
+    for section, model in schema.SECTIONS.items():
+        for name in model.model_fields:
+            unit = unit_of(model, name)
+            if unit and not unit.integer and set(unit.columns) & problem.available:
+                names.append(f"{section}.{name}")
+    return names
+
+
+@dataclass(frozen=True)
+class Draws:
+    """A study drawn many times.
+
+    Attributes
+    ----------
+    problem
+        Today's; a mixed fleet may have as many instances as the highest drawn demand needs.
+    uncertain, factors
+        What is drawn, and the factors, (count, k) each.
+    count
+        How many draws.
+    """
+
+    problem: Problem
+    uncertain: tuple[Uncertain, ...]
+    factors: tuple[Column, ...]
+    count: int
+
+    def at(self, draw: int) -> Problem:
+        """Return the problem of one draw."""
+        space, stages = self.problem.space, list(self.problem.stages)
+        constants, axes = dict(space.constants), list(space.axes)
+        for entry, factors in zip(self.uncertain, self.factors, strict=True):
+            row = factors[draw]
+            if entry.stage is not None:
+                stages[entry.stage] = _scaled(stages[entry.stage], entry.column, row)
+            elif entry.axis is not None:
+                columns = axes[entry.axis].columns
+                changed = {entry.column: columns[entry.column] * row}
+                axes[entry.axis] = replace(axes[entry.axis], columns={**columns, **changed})
+            else:
+                constants[entry.column] = constants[entry.column] * row
+        return replace(self.problem, space=Space(tuple(axes), constants), stages=tuple(stages))
+
+    def extremes(self, most: int) -> list[int]:
+        """Return the draws with the least and the largest factor of each number, up to `most`."""
+        ends = [
+            int(end)
+            for factors in self.factors
+            for column in factors.T
+            for end in (column.argmin(), column.argmax())
+        ]
+        return list(dict.fromkeys(ends))[:most]
+
+    def evaluate(self, index: Index, part: slice) -> Evaluation:
+        """Evaluate designs (n, d) in some draws: len(part) * n results, draw after draw."""
+        problem, changed = self._part(index, part)
+        return problem.evaluate(index, changed, draws=len(range(self.count)[part]))
+
+    def columns(self, index: Index, part: slice, wanted: Iterable[str]) -> dict[str, Any]:
+        """Return columns of designs (n, d) in some draws, as they broadcast to (draws, n)."""
+        problem, changed = self._part(index, part)
+        return problem.columns(index, wanted, changed)
+
+    def _part(self, index: Index, part: slice) -> tuple[Problem, dict[str, Column]]:
+        stages = list(self.problem.stages)
+        today = self.problem.space.columns(index)
+        changed: dict[str, Column] = {}
+        for entry, factors in zip(self.uncertain, self.factors, strict=True):
+            drawn = factors[part]
+            if entry.stage is not None:
+                stages[entry.stage] = _scaled(stages[entry.stage], entry.column, drawn)
+                continue
+            if entry.axis is not None:
+                drawn = np.take(drawn, index[:, entry.axis], axis=-1)
+            changed[entry.column] = today[entry.column] * drawn
+        return replace(self.problem, stages=tuple(stages)), changed
+
+
+def _scaled(stage: Stage, metric: str, factors: Column) -> Stage:
+    """Return a stage with one metric of its designs multiplied."""
+    metrics: CoreMetrics = stage.designs.metrics
+    changed = replace(metrics, **{metric: getattr(metrics, metric) * factors})
+    return replace(stage, designs=replace(stage.designs, metrics=changed))
+
+
+def draw(study: Study, found: tuple[Uncertain, ...], count: int, seed: int) -> Draws:
+    """Draw what is uncertain `count` times.
+
+    Raises
+    ------
+    UnitError
+        When that is more numbers than fit into memory.
+    """
+    numbers = count * sum(len(entry.share) for entry in found)
+    if numbers > MOST_NUMBERS:
+        rule = f"{count:,} draws of {numbers // count:,} uncertain numbers are too many"
+        raise UnitError(rule, f"ask for {MOST_NUMBERS * count // numbers:,} draws or fewer")
+    factors = tuple(entry.factors(count, seed) for entry in found)
+    return Draws(_widened(study, found, factors), found, factors, count)
+
+
+def _widened(study: Study, found: tuple[Uncertain, ...], factors: tuple[Column, ...]) -> Problem:
+    """Return the problem with as many instances to choose from as any draw needs."""
+    problem = study.problem
+    drawn = dict(zip(((entry.stage, entry.column) for entry in found), factors, strict=True))
+    rates = [factor for entry, factor in zip(found, factors, strict=True) if entry.name == RATE]
+    grown: dict[str, Axis] = {}
+    growing = growing_stages(study)
+    for place, stage in enumerate(problem.stages):
+        paces = {metric: drawn[place, metric] for metric in PACE if (place, metric) in drawn}
+        if stage.name not in growing or not (rates or paces):
+            continue
+        slow = stage
+        for metric, factor in paces.items():
+            slow = _scaled(slow, metric, factor)
+        worst = slow.designs.bandwidth_bit_per_s.reshape(-1, len(stage.designs.names)).min(axis=0)
+        share = worst / stage.designs.bandwidth_bit_per_s
+        rate = _highest(problem) * max((float(factor.max()) for factor in rates), default=1.0)
+        clock = [axis for axis in problem.space.axes if axis.name == f"{stage.name}.clock"]
+        slowest = _scaled(stage, PACE[0], share).designs
+        grown |= {axis.name: axis for axis in mixed_axes(stage.name, slowest, None, rate, clock)}
+    axes = tuple(grown.get(axis.name, axis) for axis in problem.space.axes)
+    return replace(problem, space=Space(axes, problem.space.constants))
+
+
+def _highest(problem: Problem) -> float:
+    """Return the highest rate that the study demands today."""
+    column = schema.SECTIONS["workload"]
+    unit = unit_of(column, RATE.partition(".")[2])
+    name = unit.columns[0] if unit is not None else ""
+    setters = (problem.space.constants, *(axis.columns for axis in problem.space.axes))
+    return float(max(columns[name].max() for columns in setters if name in columns))
+
+
+def pairs(written: Sequence[str]) -> dict[str, float]:
+    """Read options ``PATH=PERCENT``.
+
+    Raises
+    ------
+    UnitError
+        When one has no ``=``, or no percentage.
+    """
+    found = {}
+    for option in written:
+        path, equals, value = (part.strip() for part in option.partition("="))
+        if not equals or not path or not value.endswith("%"):
+            rule = f"--uncertainty {option!r}: it must be PATH=PERCENT"
+            raise UnitError(rule, 'write for instance --uncertainty "area=10 %"')
+        try:
+            found[path] = uncertain.share(value)
+        except UnitError as error:
+            rule = f"--uncertainty {option!r}: {error.rule}"
+            raise UnitError(rule, error.remedy) from error
+    return found

@@ -1,0 +1,1 @@
+"""LogCA (Altaf & Wood): equations, limits, regions and break-even granularities."""

@@ -1,0 +1,191 @@
+"""LogCA's seven implications, tried on one device, and why a speedup is out of its reach.
+
+Equation and section numbers are those of Altaf and Wood, ISCA 2017 (see `objectives.logca`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from dse.objectives.logca.model import LogCA
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Implication:
+    """One of the paper's implications, tried on one device.
+
+    Attributes
+    ----------
+    number, statement
+        Which one, and what it says.
+    holds
+        Whether its conclusion is true of the device; None without its premise.
+    numbers
+        What decides.
+    """
+
+    number: int
+    statement: str
+    holds: bool | None
+    numbers: Mapping[str, float]
+
+
+def implications(device: LogCA, *, tolerance: float) -> tuple[Implication, ...]:
+    """Return the seven implications for one device; see `LogCA.implications`."""
+    require_one(device)
+    return (
+        _break_even_and_acceleration(device, tolerance),
+        _doubled(device, 2, "index"),
+        _doubled(device, 3, "acceleration"),
+        *_with_latency_per_byte(device),
+    )
+
+
+def _break_even_and_acceleration(device: LogCA, tolerance: float) -> Implication:
+    """Implication 1: compare g_1 with that of an infinitely fast accelerator."""
+    now = float(device.break_even())
+    ideal = float(replace(device, acceleration=math.inf).break_even())
+    change = now / ideal - 1 if ideal > 0 else math.nan
+    return Implication(
+        number=1,
+        statement=f"acceleration moves g_1 by no more than {tolerance:.0%}",
+        holds=None if math.isnan(change) else change <= tolerance,
+        numbers={
+            "acceleration": number(device, "acceleration"),
+            "break_even": now,
+            "break_even_at_infinite_acceleration": ideal,
+            "relative_change": change,
+            "tolerance": tolerance,
+        },
+    )
+
+
+def _doubled(device: LogCA, which: int, name: str) -> Implication:
+    """Implications 2 and 3: double a parameter and compare a root with the closed form."""
+    if name == "index":
+        root, question = "break_even", "doubling C divides g_1 by 2**(1/exponent)"
+    else:
+        root, question = "half_acceleration", "doubling A multiplies g_A/2 by 2**(1/exponent)"
+    twice = replace(device, **{name: 2 * number(device, name)})
+    before, after = float(getattr(device, root)()), float(getattr(twice, root)())
+    ratio = after / before if before > 0 else math.nan
+    sign = -1.0 if name == "index" else 1.0
+    predicted = 2.0 ** (sign / number(device, "exponent"))
+    return Implication(
+        number=which,
+        statement=question,
+        holds=math.isclose(ratio, predicted, rel_tol=_ROUNDING) if before > 0 else None,
+        numbers={root: before, f"{root}_doubled": after, "ratio": ratio, "predicted": predicted},
+    )
+
+
+def _with_latency_per_byte(device: LogCA) -> tuple[Implication, ...]:
+    """Implications 4 to 7, on the exact peak of the speedup instead of one Newton step.
+
+    The peak of 5 to 7 is taken over whole bytes (g >= 1): below that no data is moved.
+    """
+    acceleration = number(device, "acceleration")
+    latency, index = number(device, "latency"), number(device, "index")
+    per_byte = bool(device.latency_per_byte) and latency > 0
+    sublinear = per_byte and number(device, "exponent") < 1
+    intensity = index / latency if per_byte else math.inf
+    over_all, limits = device.peak(), device.limits()
+    reached = float(device.peak(smallest=1.0).speedup)
+    half = float(device.half_acceleration(largest=math.inf))
+    ideal = float(replace(device, acceleration=math.inf).peak(smallest=1.0).speedup)
+    wanted, bounds = acceleration / 2, min(intensity, acceleration) * (1 + _ROUNDING)
+    shown = {"intensity": intensity, "peak_speedup": reached}
+    return (
+        Implication(
+            number=4,
+            statement="a sub-linear kernel loses speedup again as granularity grows",
+            holds=bool(limits.infinity < over_all.speedup) if sublinear else None,
+            numbers={
+                "peak_granularity": float(over_all.granularity),
+                "peak_speedup": float(over_all.speedup),
+                "limit": float(limits.infinity),
+            },
+        ),
+        Implication(
+            number=5,
+            statement="a sub-linear kernel gains only with C / L above 1",
+            holds=(reached <= 1 or intensity > 1) if sublinear else None,
+            numbers=shown | {"papers_condition": 1 / number(device, "exponent")},
+        ),
+        Implication(
+            number=6,
+            statement="a sub-linear kernel reaches A / 2 only with (C / A) / L above 1",
+            holds=(reached < wanted or intensity / acceleration > 1) if sublinear else None,
+            numbers={
+                "accelerator_intensity": intensity / acceleration,
+                "half_acceleration": half,
+                "papers_condition": 1 / number(device, "exponent"),
+            },
+        ),
+        Implication(
+            number=7,
+            statement="where A / 2 is out of reach, C / L bounds any larger acceleration too",
+            holds=ideal <= bounds if per_byte and math.isnan(half) else None,
+            numbers=shown
+            | {
+                "acceleration": acceleration,
+                "half_acceleration": half,
+                "peak_at_infinite_acceleration": ideal,
+            },
+        ),
+    )
+
+
+def why_none(device: LogCA, speedup: float, largest: float) -> str:
+    """Say why one device reaches `speedup` nowhere; see `LogCA.why_none`."""
+    require_one(device)
+    if device.granularities(speedup, largest=largest).size:
+        return ""
+    beyond = device.granularities(speedup, largest=math.inf)
+    if beyond.size:
+        return (
+            f"speedup {speedup:g} takes {beyond[0]:.3g} bytes, beyond the largest granularity "
+            f"of {largest:.3g} bytes"
+        )
+    granularity, top = (float(value) for value in device.peak())
+    if speedup < top and device.speedup(1.0) > speedup:
+        return f"the speedup is above {speedup:g} at every granularity"
+    if speedup < top:
+        return f"speedup {speedup:g} takes more bytes than a floating-point number can count"
+    if 0 < granularity < math.inf:
+        return (
+            f"the speedup peaks at {top:.4g}, at {granularity:.4g} bytes: from there on latency "
+            "per byte outgrows the kernel's sub-linear time"
+        )
+    if device.speedup(1.0) == top:
+        return f"the speedup is {top:.4g} at every granularity"
+    if granularity == 0:
+        return f"the speedup stays below {top:.4g}, host offset over fixed time of an offload"
+    if top == number(device, "acceleration"):
+        return f"the speedup stays below the acceleration, {top:.4g}"
+    return (
+        f"the speedup stays below {top:.4g}: latency per byte bounds it by C / L = "
+        f"{number(device, 'index') / number(device, 'latency'):.4g}"
+    )
+
+
+def require_one(device: LogCA) -> None:
+    """Raise a ValueError for columns of devices."""
+    if device.shape:
+        raise ValueError(
+            f"this question is for one device, not for columns of shape {device.shape}; ask "
+            "each of .devices()"
+        )
+
+
+def number(device: LogCA, name: str) -> float:
+    """Return a field of a single device."""
+    return float(np.asarray(getattr(device, name)))

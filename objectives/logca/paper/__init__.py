@@ -1,0 +1,1 @@
+"""The papers on LogCA: their claims and figures, held against the model."""

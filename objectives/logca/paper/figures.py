@@ -1,0 +1,238 @@
+"""Figures of the LogCA paper, drawn again from its model and the devices of its Table 5."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dse.contract.papers import Figure, Laboratory, Mark, Panel, Series
+from dse.objectives.catalogue import table5
+from dse.objectives.logca.paper.panels import (
+    LETTERS,
+    SIZES,
+    bounds,
+    curve,
+    device_panel,
+    level,
+    milestones,
+    optimisation_panel,
+    panel,
+)
+
+DEVICES = {
+    "discrete_gpu": "discrete GPU",
+    "apu": "APU",
+    "ultrasparc_t2": "UltraSPARC T2",
+    "sparc_t3": "SPARC T3",
+    "sparc_t4_engine": "SPARC T4 engine",
+    "sparc_t4_instruction": "SPARC T4 instructions",
+    "sandy_bridge": "Sandy Bridge (AES-NI)",
+}
+"""Devices of Table 5 from the loosest coupling to the tightest, with their titles."""
+
+KERNELS = {
+    "radix_sort": "radix sort",
+    "gemm": "matrix multiplication",
+    "fft": "FFT",
+    "binary_search": "binary search",
+}
+
+PAPER = "Altaf and Wood, LogCA, ISCA 2017"
+UNMEASURED = "Model curves only: the measured points are not in the text of the paper."
+PRINTED_GPU = (
+    "The discrete GPU's latency is drawn as Table 5 prints it, 3000 cycles per byte, with which "
+    "AES, radix sort and binary search never break even there, unlike in the paper."
+)
+
+
+def figure_3(_: Laboratory) -> tuple[Panel, ...]:
+    """Speedup, g_1 and g<sub>A/2</sub> of one device."""
+    device = table5.logca("ultrasparc_t2", "aes")
+    acceleration = float(np.asarray(device.acceleration))
+    series = (
+        curve("speedup", device.speedup(SIZES), floor=0.01),
+        level("acceleration A", acceleration),
+        level("A/2", acceleration / 2),
+        level("break-even", 1.0),
+    )
+    return (panel("AES on UltraSPARC T2", series, milestones(device)),)
+
+
+def figure_4(_: Laboratory) -> tuple[Panel, ...]:
+    """Bounds of a compute-bound and of a latency-bound kernel."""
+    compute = table5.logca("ultrasparc_t2", "aes")
+    latency = replace(compute, latency=15.0, latency_per_byte=True, exponent=1.0)
+    panels = []
+    for title, device in (("(a) compute-bound", compute), ("(b) latency-bound", latency)):
+        base = replace(device, acceleration=np.inf)
+        if device.latency_per_byte:
+            base = replace(base, latency=0.0)
+        ideal = base.speedup(SIZES)
+        overhead = curve("overhead C · gᵝ / (o + fixed L)", ideal, floor=0.01, dashed=True)
+        series = (
+            curve("speedup", device.speedup(SIZES), floor=0.01),
+            *bounds(device, floor=0.01),
+            overhead,
+        )
+        panels.append(panel(title, series))
+    return tuple(panels)
+
+
+def figure_5(_: Laboratory) -> tuple[Panel, ...]:
+    """Each parameter improved tenfold."""
+    device = table5.logca("ultrasparc_t2", "aes")
+    titles = (
+        "(a) latency L / 10",
+        "(b) overhead o / 10",
+        "(c) computational index C · 10",
+        "(d) acceleration A · 10",
+    )
+    panels = []
+    for title, name in zip(titles, LETTERS, strict=True):
+        change = 0.1 if name in ("latency", "overhead") else 10.0
+        improved = replace(device, **{name: getattr(device, name) * change})
+        series = (
+            curve("base", device.speedup(SIZES), floor=0.01),
+            curve("improved tenfold", improved.speedup(SIZES), floor=0.01),
+        )
+        panels.append(panel(title, series))
+    return tuple(panels)
+
+
+def figure_6(_: Laboratory) -> tuple[Panel, ...]:
+    """Optimisation regions of one device."""
+    device = table5.logca("ultrasparc_t2", "aes")
+    return (optimisation_panel("AES on UltraSPARC T2", device),)
+
+
+def figure_7(_: Laboratory) -> tuple[Panel, ...]:
+    """AES on every device."""
+    return tuple(device_panel(title, table5.logca(name, "aes")) for name, title in DEVICES.items())
+
+
+def figure_8(_: Laboratory) -> tuple[Panel, ...]:
+    """SHA on the on-chip devices."""
+    return tuple(
+        device_panel(title, table5.logca(name, "sha"))
+        for name, title in DEVICES.items()
+        if (name, "sha") in table5.rows
+    )
+
+
+def figure_9(_: Laboratory) -> tuple[Panel, ...]:
+    """Four kernels of other complexity on discrete and integrated GPU."""
+    panels = []
+    for letter, (kernel, title) in zip("abcd", KERNELS.items(), strict=True):
+        series: list[Series] = []
+        marks: list[Mark] = []
+        for name in ("discrete_gpu", "apu"):
+            device = table5.logca(name, kernel)
+            speedup = device.speedup(SIZES)
+            series.append(curve(DEVICES[name], speedup, floor=1e-4 * float(speedup.max())))
+            marks += milestones(device, f" {DEVICES[name].rpartition(' ')[2]}")
+        exponent = np.asarray(device.exponent)
+        panels.append(panel(f"({letter}) {title}, β = {exponent:g}", series, marks))
+    return tuple(panels)
+
+
+def figure_10(_: Laboratory) -> tuple[Panel, ...]:
+    """Optimisation regions of AES on the crypto accelerators of SPARC processors."""
+    names = ("ultrasparc_t2", "sparc_t3", "sparc_t4_engine", "sparc_t4_instruction")
+    return tuple(
+        optimisation_panel(f"({letter}) {DEVICES[name]}", table5.logca(name, "aes"))
+        for letter, name in zip("bcde", names, strict=True)
+    )
+
+
+def figure_11(_: Laboratory) -> tuple[Panel, ...]:
+    """Optimisation regions of matrix multiplication on GPUs."""
+    return tuple(
+        optimisation_panel(f"({letter}) {DEVICES[name]}", table5.logca(name, "gemm"))
+        for letter, name in zip("ab", ("discrete_gpu", "apu"), strict=True)
+    )
+
+
+_EVEN, _HALF = "g<sub>1</sub>", "g<sub>A/2</sub>"
+_REGIONS = (
+    "A letter names a parameter whose tenfold improvement gives 20 % more speedup or better: "
+    "latency L, overhead o, computational index C, acceleration A. Regions are cut at powers of "
+    "two, as in the paper."
+)
+
+figures: tuple[Figure, ...] = (
+    Figure(
+        name="logca-3",
+        source=f"{PAPER}, figure 3",
+        caption="Speedup rises with granularity towards the acceleration A; it is 1 at "
+        f"{_EVEN} and A/2 at {_HALF}. The paper sketches the curve without numbers; these are "
+        "AES on the UltraSPARC T2 (Table 5).",
+        draw=figure_3,
+    ),
+    Figure(
+        name="logca-4",
+        source=f"{PAPER}, figure 4",
+        caption="What bounds a kernel: (a) overhead, then acceleration, with latency per call; "
+        "(b) overhead, then computational intensity C/L, with latency per byte. The paper gives "
+        "no numbers: (a) is AES on the UltraSPARC T2, (b) the same but linear and with the APU's "
+        "15 cycles per byte (Table 5).",
+        draw=figure_4,
+    ),
+    Figure(
+        name="logca-5",
+        source=f"{PAPER}, figure 5",
+        caption="Speedup of AES on the UltraSPARC T2 with one parameter improved tenfold: latency "
+        "hardly matters, overhead and computational index matter for small offloads, acceleration "
+        "for large ones.",
+        draw=figure_5,
+    ),
+    Figure(
+        name="logca-6",
+        source=f"{PAPER}, figure 6",
+        caption=f"Optimisation regions of AES on the UltraSPARC T2. {_REGIONS}",
+        draw=figure_6,
+    ),
+    Figure(
+        name="logca-7",
+        source=f"{PAPER}, figure 7",
+        caption=f"Speedup of AES on each device of Table 5, with {_EVEN} and {_HALF}. {UNMEASURED} "
+        f"The PCIe crypto card is missing, for Table 5 gives no parameters of it. {PRINTED_GPU} "
+        f"By Table 5 the APU has a {_HALF}, which the paper does not mark. SPARC T4's instructions "
+        "and Sandy Bridge break even below 16 B, outside the picture.",
+        draw=figure_7,
+    ),
+    Figure(
+        name="logca-8",
+        source=f"{PAPER}, figure 8",
+        caption=f"Speedup of SHA-256 on the on-chip accelerators, with {_EVEN} and {_HALF}. "
+        f"{UNMEASURED}",
+        draw=figure_8,
+    ),
+    Figure(
+        name="logca-9",
+        source=f"{PAPER}, figure 9",
+        caption=f"Kernels of sub-linear, linear and super-linear complexity on GPUs, with {_EVEN} "
+        f"and {_HALF} where they exist. {UNMEASURED} {PRINTED_GPU} Curves end at 1/10 000 of their "
+        "largest speedup.",
+        draw=figure_9,
+    ),
+    Figure(
+        name="logca-10",
+        source=f"{PAPER}, figure 10",
+        caption=f"Optimisation regions of AES as the accelerator moves closer to the host: the "
+        f"reach of overhead shrinks, that of acceleration grows. {_REGIONS} Panel (a), the PCIe "
+        "crypto card, is missing, because Table 5 gives no parameters of it. By Table 5 latency "
+        "matters on the SPARC T4 engine, where the paper shows three regions without it.",
+        draw=figure_10,
+    ),
+    Figure(
+        name="logca-11",
+        source=f"{PAPER}, figure 11",
+        caption=f"Optimisation regions of matrix multiplication on GPUs. {_REGIONS} Panel (c), "
+        "the GPU with HSA, is missing, because Table 5 gives no parameters of it. The discrete "
+        "GPU's latency is drawn as printed, 3000 cycles per byte. The cut-offs that the paper "
+        "names (overhead to 32 KB, acceleration from 256 KB; on the APU acceleration from 64 KB) "
+        "do not follow from Table 5.",
+        draw=figure_11,
+    ),
+)

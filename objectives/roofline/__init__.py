@@ -1,0 +1,1 @@
+"""The energy roofline (Choi et al.): equations, and a fit to measured runs."""

@@ -1,0 +1,1 @@
+"""The paper on the energy roofline: its claims and figures, held against the model."""

@@ -1,0 +1,1 @@
+"""Quantities of a composed system: fleets behind an interface, under a power cap."""

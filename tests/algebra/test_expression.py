@@ -1,0 +1,231 @@
+"""Constraint expressions: what they mean, and that nothing else gets through."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dse.algebra.expression import LENGTH_LIMIT, parse
+from dse.errors import ExpressionError
+
+NAMES = ("power_w", "area_m2", "rate_bit_per_s", "energy_j", "energy_j_per_bit", "instances")
+COLUMNS = {
+    "power_w": np.array([0.015, 0.030, 0.060]),
+    "area_m2": np.array([1e-7, 2e-7, 4e-7]),
+    "rate_bit_per_s": np.array([1e9, 1e10, 1e11]),
+    "energy_j": np.array([0.0, -1.0, np.nan]),
+    "instances": np.array([1.0, 2.0, 3.0]),
+}
+
+
+def violation(text):
+    return parse(text, NAMES).violation(COLUMNS)
+
+
+def error(text):
+    with pytest.raises(ExpressionError) as caught:
+        parse(text, NAMES).violation(COLUMNS)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("power <= 30 mW", [-0.5, 0.0, 1.0]),
+        ("power_w <= 0.03", [-0.5, 0.0, 1.0]),
+        ("30 mW >= power", [-0.5, 0.0, 1.0]),
+        ("power <= '30 mW'", [-0.5, 0.0, 1.0]),
+        ("2 * power <= 60mW", [-0.5, 0.0, 1.0]),
+        ("power ** 2 <= 9e-4", [-0.75, 0.0, 3.0]),
+        ("rate >= 10 Gbps", [0.9, 0.0, -9.0]),
+        ("instances <= 200 %", [-0.5, 0.0, 0.5]),
+        ("instances == 2", [0.5, 0.0, 0.5]),
+        ("0.1 mm2 <= area <= 0.2 mm2", [0.0, 0.0, 1.0]),
+        ("power <= 30 mW and area <= 0.1 mm2", [0.0, 1.0, 3.0]),
+        ("power <= 30 mW or area <= 0.1 mm2", [-0.5, 0.0, 1.0]),
+        ("(power <= 15 mW or power >= 60 mW) and instances <= 3", [0.0, 0.5, 0.0]),
+        ("max(power, 20 mW) <= 30 mW", [-1 / 3, 0.0, 1.0]),
+        ("power <= '15 mW' * instances", [0.0, 0.0, 1 / 3]),
+        ("instances >= 0", [-1.0, -2.0, -3.0]),
+    ],
+)
+def test_violation_is_relative_to_the_bound(text, expected):
+    np.testing.assert_allclose(violation(text), expected, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("operator", "holds"),
+    [
+        ("<", np.less),
+        ("<=", np.less_equal),
+        (">", np.greater),
+        (">=", np.greater_equal),
+        ("==", np.equal),
+        ("!=", np.not_equal),
+    ],
+)
+@given(
+    left=st.floats(allow_nan=False, allow_infinity=False),
+    right=st.floats(allow_nan=False, allow_infinity=False),
+)
+def test_a_violation_is_at_most_zero_exactly_where_the_comparison_holds(
+    operator, holds, left, right
+):
+    """Also at equality, next to it, at the ends of the range, and for literal bounds."""
+    for other in (left, right, math.nextafter(left, math.inf)):
+        columns = {"a": np.array([left]), "b": np.array([other])}
+        expected = bool(holds(left, other))
+        for text in (f"a {operator} b", f"a {operator} {float(other)!r}"):
+            if np.isfinite(other):
+                missed = parse(text, ("a", "b")).violation(columns)[0]
+                assert (missed <= 0) == expected, (text, left, other, missed)
+
+
+def test_nan_is_missed_by_infinity_whatever_the_operator():
+    for operator in ("<", "<=", ">", ">=", "==", "!="):
+        assert violation(f"energy_j {operator} 0")[2] == np.inf
+    assert violation("energy_j <= 0 or power <= 1 W")[2] < 0
+    assert violation("1 / energy_j <= 0 or energy_j ** 0.5 <= 0").tolist() == [0, -1, np.inf]
+
+
+def test_value_computes_a_derived_quantity():
+    derived = parse("area * max(power, 20 mW) / abs(-instances) + floor(0.5)", NAMES)
+    assert not derived.is_constraint
+    assert derived.names == {"area_m2", "power_w", "instances"}
+    np.testing.assert_allclose(derived.value(COLUMNS), [2e-9, 3e-9, 8e-9], rtol=1e-12)
+    assert parse("sqrt(instances) - log2(instances)", NAMES).value(COLUMNS)[0] == 1.0
+    assert np.isnan(parse("energy_j * 2", NAMES).value(COLUMNS)[2])
+
+
+def test_a_constant_column_gives_one_row_and_broadcasts():
+    columns = COLUMNS | {"instances": np.array([2.0])}
+    assert parse("instances <= 1", NAMES).violation(columns).tolist() == [1.0]
+    assert parse("instances <= 1 and power < 1 W", NAMES).violation(columns).shape == (3,)
+
+
+FORBIDDEN = "use names, numbers, quantities such as 30 mW, + - * / **, comparisons, and, or, "
+FORBIDDEN += "abs, ceil, floor, log2, max, min, sqrt"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "area <= 30 mW",
+            "a value in m2 is needed, not one in W; "
+            "write the value with its unit, such as '0.5 mm2'",
+        ),
+        (
+            "energy <= 3",
+            "'energy' may be any of energy_j, energy_j_per_bit; write the name with its unit",
+        ),
+        ("pwer <= 30 mW", "there is no quantity 'pwer'; did you mean 'power_w'?"),
+        (
+            "power + area <= 3",
+            "'power + area' mixes W and m2; add and compare only quantities of one unit",
+        ),
+        (
+            "power <= instances",
+            "'power <= instances' mixes W and plain numbers; "
+            "add and compare only quantities of one unit",
+        ),
+        ("power", "'power' compares nothing; a constraint needs <=, <, >=, > or =="),
+        ("power.real <= 3", f"'power.real' is not allowed in an expression; {FORBIDDEN}"),
+        ("minimum(power, 1) <= 3", "there is no function 'minimum'; did you mean 'min'?"),
+        ("min(power) <= 3", "'min(power)' has the wrong arguments; min takes two or more values"),
+        (
+            "power ** instances <= 3",
+            "the exponent of 'power ** instances' is not a small number; use a number from -8 to 8",
+        ),
+        (
+            "power + 3 mW <= 30 mW",
+            "'power + 3 mW <= 30 mW' is not an expression; write for instance "
+            "'power <= 30 mW'; inside arithmetic quote values with a unit",
+        ),
+        (
+            "p\u043ewer <= 3",
+            "'\u043e' (CYRILLIC SMALL LETTER O) cannot stand in 'p\u043ewer'; "
+            "use ASCII letters, digits, ( ) , and the operators + - * / ** < <= > >= == !=",
+        ),
+        ("power and area", "'power' is not a comparison; 'and' and 'or' join comparisons"),
+        ("power <= 1e999", "a number is too large; use numbers below 1e308"),
+        ("2 > 1", "'2 > 1' names no quantity; known: " + ", ".join(sorted(NAMES))),
+    ],
+)
+def test_every_error_says_rule_and_remedy(text, message):
+    assert error(text) == message
+
+
+def test_a_comparison_is_no_quantity():
+    with pytest.raises(ExpressionError, match="is a comparison; a quantity needs arithmetic"):
+        parse("power <= 3", NAMES).value(COLUMNS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "9**9**9 <= power",
+        "9**9**9**9 * power",
+        "power <= " + "9" * 900,
+        "__import__('os').system('true') <= power",
+        "().__class__ <= power",
+        "[x for x in power] <= 1",
+        "(lambda: power)() <= 1",
+        "(x := power) <= 1",
+        "f'{power}' <= 1",
+        "power[0] <= 1",
+        "power if power else power",
+        "power @ power <= 1",
+        "power is power",
+        "power <= True",
+        "power <= 1j",
+        "power <= b'3'",
+        "max(*power) <= 1",
+        "abs(x=power) <= 1",
+        "await power",
+        "not power <= 1",
+        "power <= 1; power",
+        "power <= 1 # W",
+        "\uff50ower <= 1",
+        "power\0 <= 1",
+        "power <= \ud800",
+        "",
+        " ",
+        "'",
+        "'30 mW'",
+        "(" * 10_000 + "power" + ")" * 10_000,
+        "(" * 450 + "power" + ")" * 450,
+        "-" * 900 + "power <= 1",
+        "+".join(["power"] * 150) + " <= 1",
+        "power" + ".a" * 400 + " <= 1",
+        "power" + " < power" * 100 + " < __import__",
+        "x" * (LENGTH_LIMIT + 1),
+    ],
+    ids=lambda text: repr(text[:25]),
+)
+def test_hostile_text_is_refused_at_once(text):
+    start = time.perf_counter()
+    error(text)
+    assert time.perf_counter() - start < 0.5
+
+
+PIECES = ["power", "area", "30 mW", "1e9", "9", "**", "<=", "<", "==", "and", "or", "not", "("]
+PIECES += [")", ",", "min", "lambda", ":", ":=", ".", "[", "]", "'", '"', "if", "else", "\\", "-"]
+PIECES += ["for", "in", "is", "*", "/", "%", " ", "\n", "\0", "f'", "{", "}", "_", "é", "µ", "1_"]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join))
+def test_any_text_is_an_expression_or_an_expression_error(text):
+    try:
+        expression = parse(text, NAMES)
+    except ExpressionError:
+        return
+    columns = COLUMNS | {"energy_j_per_bit": np.zeros(3)}
+    result = expression.violation if expression.is_constraint else expression.value
+    assert result(columns).shape == (3,)

@@ -1,0 +1,371 @@
+"""Units: what is read, how it is shown, and what never converts."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dse.algebra import base_units, units
+from dse.errors import UnitError
+
+# Every prefix written out by hand: the power of ten may not come from the code under test.
+PREFIXES = [
+    ("1 nm2", "area_m2", 1e-18),
+    ("1 um2", "area_m2", 1e-12),
+    ("1 mm2", "area_m2", 1e-6),
+    ("1 m2", "area_m2", 1.0),
+    ("1 fW", "power_w", 1e-15),
+    ("1 pW", "power_w", 1e-12),
+    ("1 nW", "power_w", 1e-9),
+    ("1 uW", "power_w", 1e-6),
+    ("1 mW", "power_w", 1e-3),
+    ("1 W", "power_w", 1.0),
+    ("1 kW", "power_w", 1e3),
+    ("1 MW", "power_w", 1e6),
+    ("1 aJ", "energy_j", 1e-18),
+    ("1 fJ", "energy_j", 1e-15),
+    ("1 pJ", "energy_j", 1e-12),
+    ("1 nJ", "energy_j", 1e-9),
+    ("1 uJ", "energy_j", 1e-6),
+    ("1 mJ", "energy_j", 1e-3),
+    ("1 J", "energy_j", 1.0),
+    ("1 kJ", "energy_j", 1e3),
+    ("1 MJ", "energy_j", 1e6),
+    ("1 fs", "time_s", 1e-15),
+    ("1 ps", "time_s", 1e-12),
+    ("1 ns", "time_s", 1e-9),
+    ("1 us", "time_s", 1e-6),
+    ("1 ms", "time_s", 1e-3),
+    ("1 s", "time_s", 1.0),
+    ("1 Hz", "clock_hz", 1.0),
+    ("1 kHz", "clock_hz", 1e3),
+    ("1 MHz", "clock_hz", 1e6),
+    ("1 GHz", "clock_hz", 1e9),
+    ("1 THz", "clock_hz", 1e12),
+    ("1 bit", "payload_bit", 1.0),
+    ("1 kbit", "payload_bit", 1e3),
+    ("1 Mbit", "payload_bit", 1e6),
+    ("1 Gbit", "payload_bit", 1e9),
+    ("1 Tbit", "payload_bit", 1e12),
+    ("1 Pbit", "payload_bit", 1e15),
+    ("1 Kibit", "payload_bit", 1024.0),
+    ("1 Mibit", "payload_bit", 1048576.0),
+    ("1 Gibit", "payload_bit", 1073741824.0),
+    ("1 Tibit", "payload_bit", 1099511627776.0),
+    ("1 B", "granularity_byte", 1.0),
+    ("1 kB", "granularity_byte", 1000.0),
+    ("1 MB", "granularity_byte", 1e6),
+    ("1 GB", "granularity_byte", 1e9),
+    ("1 TB", "granularity_byte", 1e12),
+    ("1 PB", "granularity_byte", 1e15),
+    ("1 KiB", "granularity_byte", 1024.0),
+    ("1 MiB", "granularity_byte", 1048576.0),
+    ("1 GiB", "granularity_byte", 1073741824.0),
+    ("1 TiB", "granularity_byte", 1099511627776.0),
+    ("1 op", "work_op", 1.0),
+    ("1 kop", "work_op", 1e3),
+    ("1 Mop", "work_op", 1e6),
+    ("1 Gop", "work_op", 1e9),
+    ("1 Top", "work_op", 1e12),
+    ("1 Pop", "work_op", 1e15),
+    ("1 task", "batch_task", 1.0),
+    ("1 ktask", "batch_task", 1e3),
+    ("1 Mtask", "batch_task", 1e6),
+    ("1 Gtask", "batch_task", 1e9),
+    ("1 Ttask", "batch_task", 1e12),
+    ("1 Ptask", "batch_task", 1e15),
+    ("1 cycle", "overhead_cycles", 1.0),
+]
+
+SPELLINGS = [
+    ("100 Gbps", "rate_bit_per_s", 1e11),
+    ("100 Gbit/s", "rate_bit_per_s", 1e11),
+    ("100Gb/s", "rate_bit_per_s", 1e11),
+    ("116 Mbps", "rate_bit_per_s", 1.16e8),
+    ("9.6 kbps", "rate_bit_per_s", 9600.0),
+    ("1.5 Tbps", "rate_bit_per_s", 1.5e12),
+    ("7 bps", "rate_bit_per_s", 7.0),
+    ("25.6 GB/s", "memory_byte_per_s", 2.56e10),
+    ("2 MBps", "memory_byte_per_s", 2e6),
+    ("0.1 um^2", "area_m2", 1e-13),
+    ("0.1 \u00b5m2", "area_m2", 1e-13),
+    ("0.1 \u03bcm\u00b2", "area_m2", 1e-13),
+    ("2 mm^2", "area_m2", 2e-6),
+    ("1500 bytes", "granularity_byte", 1500.0),
+    ("29e3 cycles", "overhead_cycles", 29000.0),
+    ("15 cycle/B", "latency_cycles_per_byte", 15.0),
+    ("15 cycles/byte", "latency_cycles_per_byte", 15.0),
+    ("16 B/cycle", "link_byte_per_cycle", 16.0),
+    ("0.4 ns/B", "latency_s_per_byte", 4e-10),
+    ("1 ns / KiB", "latency_s_per_byte", 1e-9 / 1024),
+    ("513 pJ/B", "memory_j_per_byte", 5.13e-10),
+    ("2 pJ/bit", "energy_j_per_bit", 2e-12),
+    ("0.285 um2/bit", "buffer_area_m2_per_bit", 2.85e-13),
+    ("20 pW/bit", "buffer_leakage_w_per_bit", 2e-11),
+    ("99.4 Gflop/s", "single_op_per_s", 9.94e10),
+    ("30.4 pJ/flop", "single_j_per_op", 3.04e-11),
+    ("16 Gflop/J", "efficiency_op_per_j", 1.6e10),
+    ("0.25 flop/B", "intensity_op_per_byte", 0.25),
+    ("3 Mtask/s", "rate_task_per_s", 3e6),
+    ("4 cycles/task", "cycles_per_task", 4.0),
+    ("1 Gbit/s/mm2", "density_bit_per_s_per_m2", 1e15),
+    ("1 Gbit/mm2/s", "density_bit_per_s_per_m2", 1e15),
+    ("50 %", "share", 0.5),
+    ("3", "instances", 3.0),
+    (3, "instances", 3.0),
+    (-2.5e-3, "instances", -2.5e-3),
+    ("0 W", "power_w", 0.0),
+    ("0e999999999 W", "power_w", 0.0),
+    (".5 W", "power_w", 0.5),
+]
+
+
+@pytest.mark.parametrize(("text", "name", "value"), PREFIXES + SPELLINGS)
+def test_reads(text, name, value):
+    assert units.parse(text, name) == value
+
+
+def test_every_prefix_of_the_table_is_written_out_above():
+    written = {text.split()[1] for text, _, _ in PREFIXES}
+    for base in base_units.BASES.values():
+        prefixes = ["", *base.prefixes, *(base_units.BINARY if base.binary else ())]
+        assert {prefix + base.symbol for prefix in prefixes} <= written
+
+
+def test_rounds_once():
+    assert 3 * 1e-9 != 3e-9  # the product of the rounded factors is the wrong float
+    assert units.parse("3 ns", "time_s") == 3e-9
+    assert units.parse("0.7 KiB", "x_byte") == float(Fraction(7, 10) * 1024)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "stem"),
+    [
+        ("area_m2", "m2", "area"),
+        ("rate_bit_per_s", "bit_per_s", "rate"),
+        ("latency_s_per_byte", "s_per_byte", "latency"),
+        ("overhead_cycles", "cycles", "overhead"),
+        ("density_bit_per_s_per_m2", "bit_per_s_per_m2", "density"),
+        ("cycles_per_task", "cycles_per_task", ""),
+        ("bit_per_s", "bit_per_s", ""),
+        ("instances", "", "instances"),
+        ("tasks_in_flight", "", "tasks_in_flight"),
+        ("duty_cycle", "", "duty_cycle"),
+        ("super_w", "w", "super"),
+        ("flows", "", "flows"),
+    ],
+)
+def test_the_unit_is_the_longest_suffix(name, unit, stem):
+    assert (units.suffix(name), units.stem(name)) == (unit, stem)
+
+
+@pytest.mark.parametrize("name", ["energy_per_task", "share_per_s", "x_per_cycle", "per_s"])
+def test_a_name_without_a_numerator_is_refused(name):
+    with pytest.raises(UnitError, match="has no unit before '_per_"):
+        units.suffix(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("435 cycles", (435.0, "cycles")),
+        ("1 us", (1e-6, "s")),
+        ("15 cycle/B", (15.0, "cycles_per_byte")),
+        ("100 Gbps", (1e11, "bit_per_s")),
+        ("3", (3.0, "")),
+        ("5 %", (0.05, "")),
+        (7, (7.0, "")),
+    ],
+)
+def test_any_unit(text, expected):
+    assert units.parse_any(text) == expected
+
+
+WRITE = "write the value with its unit, such as"
+WRONG = [
+    # bits and bytes never convert, but the remedy says what was probably meant
+    (
+        "1 GB/s",
+        "rate_bit_per_s",
+        "a value in bit/s is needed, not one in B/s; 1 GB/s is 8 Gbit/s: write the value in bit/s",
+    ),
+    (
+        "2 Gbps",
+        "link_byte_per_s",
+        "a value in B/s is needed, not one in bit/s; 1 Gbps is 125 MB/s: write the value in B/s",
+    ),
+    (
+        "3 pJ/bit",
+        "memory_j_per_byte",
+        "a value in J/B is needed, not one in J/bit; 1 pJ/bit is 8 pJ/B: write the value in J/B",
+    ),
+    (
+        "1 GHz",
+        "rate_bit_per_s",
+        f"a value in bit/s is needed, not one in Hz; {WRITE} '100 Gbit/s'",
+    ),
+    ("1 ns", "overhead_cycles", f"a value in cycles is needed, not one in s; {WRITE} '15 cycles'"),
+    ("1 cycles", "time_s", f"a value in s is needed, not one in cycles; {WRITE} '10 us'"),
+    (
+        "1 task/s",
+        "single_op_per_s",
+        f"a value in op/s is needed, not one in task/s; {WRITE} '100 Gop/s'",
+    ),
+    ("1 cycles", "clock_hz", f"a value in Hz is needed, not one in cycles; {WRITE} '1.2 GHz'"),
+    ("1 J/s", "power_w", f"a value in W is needed, not one in J/s; {WRITE} '25 mW'"),
+    ("50 %", "power_w", f"a value in W is needed, not one in %; {WRITE} '25 mW'"),
+    (
+        "3 GHz",
+        "instances",
+        "a plain number is needed, not one in Hz; write a number without a unit",
+    ),
+    # a dimensional value carries its unit
+    (100, "rate_bit_per_s", f"a value in bit/s needs its unit; {WRITE} '100 Gbit/s'"),
+    ("100", "area_m2", f"a value in m2 needs its unit; {WRITE} '0.5 mm2'"),
+    (0, "time_s", f"a value in s needs its unit; {WRITE} '10 us'"),
+    # case matters, and the near spelling is suggested
+    ("1 gbps", "rate_bit_per_s", "'gbps' is not a known unit; did you mean 'Gbps' or 'GBps'?"),
+    ("1 mw", "power_w", "'mw' is not a known unit; did you mean 'mW'?"),
+    ("1 gbit/s", "rate_bit_per_s", "'gbit/s' is not a known unit; did you mean 'Gbit'?"),
+    ("1 mbit", "payload_bit", "'mbit' is not a known unit; did you mean 'Mbit'?"),
+    ("1 KiHz", "clock_hz", f"'KiHz' is not a known unit; {WRITE} '1.2 GHz'"),
+    ("29 000 cycles", "overhead_cycles", f"'000 cycles' is not a known unit; {WRITE} '15 cycles'"),
+    # numbers
+    ("1,5 us", "time_s", "a number has a decimal point; write 1.5"),
+    ("1,5us", "time_s", "a number has a decimal point; write 1.5"),
+    (
+        "1,000 us",
+        "time_s",
+        "a number has no commas; write 1000, or 1.000 if the comma is the decimal one",
+    ),
+    ("fast", "clock_hz", f"'fast' is not a finite number with its unit; {WRITE} '1.2 GHz'"),
+    ("nan", "share", "'nan' is not a finite number; write a number without a unit"),
+    (math.inf, "share", "'inf' is not a finite number; write a number without a unit"),
+    (math.nan, "share", "'nan' is not a finite number; write a number without a unit"),
+    (10**500, "share", "'inf' is not a finite number; write a number without a unit"),
+    (True, "share", "True is not a number; write a number without a unit"),
+    (None, "clock_hz", f"None is not a number; {WRITE} '1.2 GHz'"),
+    (
+        "1e999999999 W",
+        "power_w",
+        "1e999999999 is beyond the range of a floating-point number; "
+        "write a number of ordinary size",
+    ),
+    (
+        "1e-320 fs",
+        "time_s",
+        "1e-320 is beyond the range of a floating-point number; write a number of ordinary size",
+    ),
+    (
+        "1e308 TB",
+        "x_byte",
+        "1e308 is beyond the range of a floating-point number; write a number of ordinary size",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "name", "message"), WRONG)
+def test_refuses(text, name, message):
+    with pytest.raises(UnitError) as caught:
+        units.parse(text, name)
+    assert str(caught.value) == message
+    assert message == f"{caught.value.rule}; {caught.value.remedy}"
+
+
+UNITS = [
+    *("m2", "w", "j", "s", "hz", "bit", "byte", "op", "task", "cycles"),
+    *("bit_per_s", "byte_per_s", "s_per_byte", "cycles_per_byte", "j_per_bit", "byte_per_cycle"),
+]
+
+
+@pytest.mark.parametrize("wanted", UNITS)
+def test_no_unit_stands_for_another(wanted):
+    for written in UNITS:
+        if written != wanted:
+            with pytest.raises(UnitError):
+                units.parse(f"1 {units.label(written)}", f"x_{wanted}")
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "text"),
+    [
+        (1.4969e-7, "area_m2", "149690 um2"),
+        (1.73304e-7, "area_m2", "173304 um2"),
+        (0.285e-12, "area_m2", "0.285 um2"),
+        (2.5e-6, "area_m2", "2.5 mm2"),
+        (0.02525, "power_w", "25.25 mW"),
+        (0.999996, "power_w", "1 W"),
+        (0.0, "power_w", "0 W"),
+        (-0.02525, "power_w", "-25.25 mW"),
+        (1e11, "rate_bit_per_s", "100 Gbit/s"),
+        (123456789.0, "rate_bit_per_s", "123.5 Mbit/s"),
+        (65536, "granularity_byte", "64 KiB"),
+        (1048576, "granularity_byte", "1 MiB"),
+        (1500, "granularity_byte", "1500 B"),
+        (83600, "granularity_byte", "83.6 kB"),
+        (4096, "payload_bit", "4096 bit"),
+        (29000, "overhead_cycles", "29000 cycles"),
+        (15, "latency_cycles_per_byte", "15 cycles/B"),
+        (16, "link_byte_per_cycle", "16 B/cycle"),
+        (4e-10, "latency_s_per_byte", "400 ps/B"),
+        (2e-11, "buffer_leakage_w_per_bit", "20 pW/bit"),
+        (208.3, "host_cores", "208.3"),
+        (123456, "host_cores", "123456"),
+        (1.23456e7, "host_cores", "1.235e+07"),
+        (3.0, "instances", "3"),
+        (math.nan, "break_even_byte", "none"),
+        (math.inf, "balance_op_per_byte", "inf op/B"),
+    ],
+)
+def test_shows(value, name, text):
+    assert units.show(value, name) == text
+
+
+@given(st.sampled_from(UNITS), st.floats(1e-21, 1e21), st.sampled_from([1, -1]))
+def test_what_is_shown_reads_back_within_four_digits(unit, size, sign):
+    name, value = f"x_{unit}", sign * size
+    assert units.parse(units.show(value, name), name) == pytest.approx(value, rel=5.01e-4)
+
+
+@given(st.sampled_from([*UNITS, ""]), st.floats(allow_nan=False, allow_infinity=False))
+def test_exact_text_reads_back_exactly(unit, value):
+    assert units.parse(units.exact(value, f"x_{unit}"), f"x_{unit}") == value
+
+
+@pytest.mark.parametrize("unit", [*UNITS, ""])
+def test_an_example_can_be_read(unit):
+    assert units.parse(units.example(f"x_{unit}"), f"x_{unit}") > 0
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text(max_size=30), st.sampled_from([*UNITS, ""]))
+def test_no_text_escapes_as_another_error(text, unit):
+    try:
+        units.parse(text, f"x_{unit}")
+        units.parse_any("1 " + text)
+    except UnitError:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("values", "name", "expected"),
+    [
+        ([1e-8, 1.5e-7], "area_m2", (1e-12, "um2")),
+        ([1e-8, 2e-6], "area_m2", (1e-6, "mm2")),
+        ([1024, 65536], "granularity_byte", (1024.0, "KiB")),
+        ([1500, 65536], "granularity_byte", (1e3, "kB")),
+        ([64, 1500], "granularity_byte", (1.0, "B")),
+        ([1e9, math.nan, math.inf, 1e11], "rate_bit_per_s", (1e9, "Gbit/s")),
+        ([], "power_w", (1.0, "W")),
+        ([1, 5000], "instances", (1.0, "")),
+    ],
+)
+def test_one_scale_suits_a_column(values, name, expected):
+    assert units.scale(values, name) == expected
+
+
+def test_label_is_the_si_unit():
+    labels = [units.label(unit) for unit in ("bit_per_s", "byte", "cycles_per_byte", "m2", "")]
+    assert labels == ["bit/s", "B", "cycles/B", "m2", ""]

@@ -1,0 +1,496 @@
+"""The answer of a study: right, complete, readable, and the same in text, JSON and Python."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dse
+from dse import contract
+from dse.algebra import units
+from dse.answers.answers import Answer, SweepAnswer
+from dse.answers.design import round_up
+from dse.cli import main
+from dse.errors import DseError, InfeasibleError
+from dse.plugins import registry
+from dse.reports.sections import Section
+from dse.testing import check_objective
+from tests.conftest import STUDIES
+
+CRYPTO = STUDIES / "crypto_interface_100gbps.yaml"
+DES = STUDIES / "des_100gbps.yaml"
+SETTOP = STUDIES / "settop_116mbps.yaml"
+PACKETS = {"workload.granularity": "1500 B"}
+
+
+@pytest.fixture(scope="module")
+def ask() -> Callable[..., Any]:
+    """Return a function that answers a study, once for all tests."""
+    kept: dict[str, Any] = {}
+
+    def answered(study: Path, **options: Any) -> Any:
+        if study in (CRYPTO, DES):  # what would change them takes seconds: see test_flips.py
+            options.setdefault("flips", False)
+        key = repr((study, options))
+        if key not in kept:
+            kept[key] = dse.answer(study, **options)
+        return kept[key]
+
+    return answered
+
+
+def other(answer: Answer, choice: str) -> Any:
+    (found,) = (entry for entry in answer.others if entry.choice == choice)
+    return found
+
+
+# What is recommended ------------------------------------------------------------------------
+
+
+def test_100_gbps_takes_the_engine_with_two_large_offloads_in_flight(ask) -> None:
+    answer = ask(CRYPTO)
+    assert answer.pick.counts == {"des.u16": 3}
+    assert answer.pick.choices == {
+        "interface.device": "sparc_t4_engine",
+        "interface.in_flight": 2.0,
+        "workload.granularity_byte": 65536.0,
+    }
+    assert answer.pick.quantities["total_power_w"] == pytest.approx(0.855, abs=5e-4)
+    # host: 435 cycles of 3 GHz per 64 KiB
+    cores = 100e9 / (8 * 65536) * 435 / 3e9
+    assert answer.pick.quantities["host_cores"] == pytest.approx(cores)
+
+
+def test_at_packets_an_instruction_beats_the_engine(ask) -> None:
+    answer = ask(CRYPTO, overrides=PACKETS)
+    assert answer.pick.choices["interface.device"] == "sandy_bridge"
+    assert answer.pick.quantities["total_power_w"] == pytest.approx(23.8, abs=0.05)
+    engine = other(answer, "sparc_t4_engine").design
+    assert engine.quantities["total_power_w"] == pytest.approx(36.3, abs=0.05)
+    assert engine.choices["interface.in_flight"] == 4
+
+
+@pytest.mark.parametrize(
+    ("device", "overhead", "clock", "cores"),
+    [("ultrasparc_t2", 29e3, 1.16e9, 8), ("sparc_t3", 27e3, 1.65e9, 16)],
+)
+def test_an_infeasible_interface_is_told_with_its_host_cores(
+    ask, device: str, overhead: float, clock: float, cores: int
+) -> None:
+    answer = ask(CRYPTO, overrides=PACKETS)
+    entry = other(answer, device)
+    needed = 100e9 / (8 * 1500) * overhead / clock
+    assert entry.design is None
+    host, rate = entry.misses
+    assert (host.value, host.bound) == (pytest.approx(needed), cores)
+    assert host.design.quantities["throughput_bit_per_s"] == pytest.approx(100e9)
+    # the cores it has carry no more than their share; the best in-flight value stays below it
+    assert 0.8 * 100e9 * cores / needed < rate.value <= 100e9 * cores / needed
+    # a cost is compared only of a design that does what is asked
+    assert re.search(rf"^{device} \(!\) .* times$", repr(answer), re.MULTILINE)
+    assert re.search(r"^apu \(!\) .* of 4$", repr(answer), re.MULTILINE)
+    text = re.sub(r"\s+", " ", repr(answer))
+    assert f"{device} is infeasible: it needs {needed:.1f} host cores of {cores} or" in text
+
+
+def test_every_other_device_costs_what_a_study_of_it_alone_says(ask) -> None:
+    answer = ask(CRYPTO)
+    entries = [entry for entry in answer.others if entry.axis == "interface.device"]
+    assert len(entries) == 6
+    for entry in entries:
+        overrides = {"interface.device": entry.choice}
+        if entry.design is None:
+            with pytest.raises(InfeasibleError):
+                dse.run(CRYPTO, overrides=overrides)
+            continue
+        alone = dse.run(CRYPTO, overrides=overrides).front
+        assert entry.design.quantities["total_power_w"] == alone["total_power_w"].min()
+
+
+def test_with_and_without_a_design_is_a_study_of_the_designs_left(ask) -> None:
+    answer = ask(DES)
+    assert answer.pick.name == "3 u16"
+    assert {entry.choice for entry in answer.others} == {
+        "without u16",
+        *(f"only {design}" for design in ("u1", "u1_p2", "u2", "u4", "u8")),
+    }
+    for entry in answer.others:
+        word, design = entry.choice.split()
+        left = [design] if word == "only" else ["u1", "u1_p2", "u2", "u4", "u8"]
+        alone = dse.run(DES, overrides={"stages.des.designs": f"[{', '.join(left)}]"}).front
+        assert entry.design.quantities["power_w"] == alone["power_w"].min()
+
+
+LAW = """
+workload: {rate: 5 Gbit/s}
+stages:
+  - {core: des, model: law, parameters: {unroll: {from: 1, to: MANY}}, instances: least}
+objectives: {area: minimise}
+"""
+
+
+def test_many_choices_stay_readable(write) -> None:
+    answer = dse.answer(write(LAW.replace("MANY", "40")))
+    assert len(answer.others) == 39
+    costs = [
+        entry["quantities"]["area_m2"] for entry in answer.plain()["instead.des.design"]["choices"]
+    ]
+    assert costs == sorted(costs)
+    assert "... and 24 more, which --json lists." in repr(answer)
+    crowd = dse.answer(write(LAW.replace("MANY", "61")))
+    assert crowd.others == ()
+    assert "note: des.design: 61 choices are too many to try each other one" in repr(crowd)
+
+
+def test_what_misses_several_constraints_is_told_with_all_of_them(ask) -> None:
+    rules = {"constraints": "[host_cores <= 0.5, offload_latency <= 2 us]"}
+    answer = ask(CRYPTO, overrides=PACKETS | rules, rate="10 Gbps")
+    entry = other(answer, "sparc_t3")
+    assert entry.together
+    assert [miss.rule for miss in entry.misses] == ["host_cores <= 0.5", "offload_latency <= 2 us"]
+    assert entry.closest.quantities["throughput_bit_per_s"] == 10e9
+    free = PACKETS | {"interface.device": "sparc_t3", "workload.rate": "10 Gbps"}
+    assert entry.misses[1].value == dse.run(CRYPTO, overrides=free).front["offload_latency_s"].min()
+    text = re.sub(r"\s+", " ", repr(answer))
+    assert "sparc_t3 is infeasible: it misses host_cores <= 0.5 with 13.64 host cores and" in text
+
+
+def test_the_runner_up_is_the_next_best(ask) -> None:
+    answer = ask(DES)
+    assert answer.runner_up.name == "1 u8 + 2 u16"
+    facts = answer.plain()["runner_up"]["differences"]
+    assert facts["power_w"]["share"] == pytest.approx(25.76 / 25.25 - 1, abs=1e-3)
+    assert facts["area_m2"]["share"] == pytest.approx(149690 / 173304 - 1, abs=1e-5)
+    # where the front is one design, another choice is next
+    assert ask(SETTOP).runner_up.name == "1 u1_p2"
+
+
+def test_a_preference_changes_the_answer(ask) -> None:
+    few = {"stages.des.designs": "[u4, u8, u16]"}
+    assert ask(DES, overrides=few, prefer="area").pick.name == "1 u8 + 2 u16"
+    assert ask(DES, overrides=few, prefer="-area").pick.name == "3 u16"
+    leakage = ask(DES, overrides=few, prefer="leakage_power")
+    assert "Of the designs on the front it has the least leakage power, 2.85 mW" in repr(leakage)
+    # 10 u4 leak less, but they are not on the front
+    assert other(leakage, "only u4").merit < leakage.pick.quantities["leakage_power_w"]
+    assert leakage.runner_up.name == "5 u8"
+
+
+def test_designs_that_are_worth_the_same_are_no_runner_up(ask) -> None:
+    answer = ask(STUDIES / "jacobi_bandwidth.yaml", prefer="throughput")
+    assert "Worth the same: 1 n4 with clock 0.5 and 5 more." in repr(answer)
+    assert answer.runner_up.choices == {"jacobi.clock": 0.3}
+
+
+def test_the_best_for_each_objective_is_the_best_of_the_front(ask) -> None:
+    front = dse.run(CRYPTO).front
+    for name, best in ask(CRYPTO).best.items():
+        assert best.quantities[name] == front[name].min()
+
+
+def test_a_number_is_told_once(ask) -> None:
+    # without a host the total power is the power
+    assert list(ask(DES).pick.quantities) == [
+        "area_m2",
+        "power_w",
+        "energy_j_per_bit",
+        "throughput_bit_per_s",
+        "clock_hz",
+    ]
+
+
+# What limits it, and when it pays -----------------------------------------------------------
+
+CHAINED = """
+workload: {rate: 8 Gbit/s, chained: true, streams: 4}
+stages: [{core: des, designs: [u16], instances: 1}]
+objectives: {power: minimise}
+"""
+
+
+def test_dependent_tasks_limit_a_pipelined_core(ask, write) -> None:
+    answer = dse.answer(write(CHAINED))
+    assert "The throughput is limited by dependence: 10.32 Gbit/s" in repr(answer)
+    alone = dse.answer(write(CHAINED), rate="2 Gbps", overrides={"workload.streams": 1})
+    (limits,) = alone.pick.limits
+    # one 64-bit task of 16 cycles in flight, against one task per cycle
+    assert [bound.label for bound in limits.bounds] == ["dependence", "compute"]
+    assert limits.bounds[0].value == pytest.approx(limits.bounds[1].value / 16)
+
+
+def test_a_bound_that_is_close_is_told(ask) -> None:
+    text = re.sub(r"\s+", " ", repr(ask(CRYPTO, prefer="area")))
+    close = "3.873 host cores of 4 (3.27 % to spare) and 4 in flight of 4 (none to spare)"
+    assert f"Close to a bound: {close}." in text
+    assert "Close to a bound" not in repr(ask(CRYPTO))
+
+
+def test_the_tighter_of_link_and_memory_counts(write) -> None:
+    study = """
+workload: {granularity: 4 KiB}
+stages: [{core: jacobi, designs: [n4], instances: 1}]
+interface: {link: 1 GB/s, latency: 0 ns, overhead: 0 ns}
+budget: {memory_bandwidth: 25 GB/s}
+objectives: {throughput: maximise}
+"""
+    (limits,) = dse.answer(write(study)).pick.limits
+    assert (limits.bounds[0].label, limits.bounds[0].value) == ("link", 8e9)
+
+
+@pytest.mark.parametrize("overrides", [{}, PACKETS], ids=["64 KiB", "1500 B"])
+def test_the_slack_is_how_far_the_rate_can_rise(ask, overrides) -> None:
+    answer = ask(CRYPTO, overrides=overrides)
+    first = answer.pick.limits[0].bounds[0]
+    fixed = {
+        **overrides,
+        "des.design": f"[{next(iter(answer.pick.counts)).removeprefix('des.')}]",
+        "des.instances": next(iter(answer.pick.counts.values())),
+        "interface.device": answer.pick.choices["interface.device"],
+        "interface.in_flight": answer.pick.choices["interface.in_flight"],
+        "workload.granularity": f"{answer.pick.choices['workload.granularity_byte']} B",
+    }
+    reach = 100 * (1 + first.slack)
+    dse.run(CRYPTO, overrides=fixed | {"workload.rate": f"{reach * 0.9999} Gbit/s"})
+    with pytest.raises(InfeasibleError):
+        dse.run(CRYPTO, overrides=fixed | {"workload.rate": f"{reach * 1.0001} Gbit/s"})
+
+
+def test_break_even_is_where_host_and_offload_take_the_same_time(ask) -> None:
+    (advice,) = ask(CRYPTO).pick.advice
+    clock = ask(CRYPTO).pick.quantities["clock_hz"]
+    rate = 3 * 64 * clock  # three u16, a 64-bit task per cycle
+    size = advice.value
+    offload = (435 + 500) / 3e9 + 16 / clock + 8 * size / rate
+    assert offload == pytest.approx(16.2e-9 * size, rel=1e-9)
+    text = repr(ask(CRYPTO))
+    assert "use the accelerator from 22 B on, leave the work on the host" in text
+
+
+def test_a_kernel_that_the_accelerator_never_beats(ask) -> None:
+    slow = {"workload.kernel": "{index: 0.001 ns/B}"}
+    assert "Never: the host is faster at every granularity." in repr(ask(CRYPTO, overrides=slow))
+    unknown = ask(CRYPTO, overrides={"workload.kernel": "null"})
+    assert "note: break even is unknown: it needs workload.kernel" in repr(unknown)
+
+
+@pytest.mark.parametrize(
+    ("value", "rounded"), [(21.24, 22), (2.07, 3), (1041, 1100), (22, 22), (0.0123, 0.013), (0, 0)]
+)
+def test_advice_is_rounded_up(value: float, rounded: float) -> None:
+    assert round_up(value) == rounded
+
+
+# Text, JSON, notebook, run folders ----------------------------------------------------------
+
+ASKED: dict[str, dict[str, Any]] = {
+    "crypto_interface_100gbps": {},
+    "crypto at packets": {"overrides": PACKETS},
+    "crypto by area": {"prefer": "area"},
+    "des_100gbps": {},
+    "des_fft_sweep": {"rate": "73 Gbps", "prefer": "area * power"},
+    "jacobi_bandwidth": {"prefer": "knee"},
+    "jacobi demanded": {"rate": "20 Gbps"},
+    "platforms_power_bound": {},
+    "platforms at 1": {"overrides": {"workload.intensity": "1 flop/B"}},
+    "settop_116mbps": {},
+    "crypto with limits": {
+        "rate": "10 Gbps",
+        "overrides": PACKETS | {"constraints": "[host_cores <= 0.5, offload_latency <= 2 us]"},
+    },
+}
+FILES = {
+    "crypto at packets": "crypto_interface_100gbps",
+    "crypto by area": "crypto_interface_100gbps",
+    "crypto with limits": "crypto_interface_100gbps",
+    "jacobi demanded": "jacobi_bandwidth",
+    "platforms at 1": "platforms_power_bound",
+}
+NUMBER = re.compile(
+    r"(?<![\w.])(\d[\d,]*\.?\d*(?:e[+-]?\d+)?)( times| %| [a-zA-Z]+2?(?:/[a-zA-Z]+)?)?"
+)
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        for key, entry in value.items():
+            yield key
+            yield from leaves(entry)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from leaves(entry)
+    else:
+        yield value
+
+
+def numbers(text: str) -> Iterator[tuple[str, float]]:
+    """Yield every number in a text as written and in SI."""
+    for number, unit in NUMBER.findall(text):
+        plain = float(number.replace(",", ""))
+        try:
+            yield f"{number}{unit}", units.parse_any(f"{plain!r}{unit}")[0]
+        except DseError:  # a word after a number without a unit
+            yield f"{number}{unit}".strip(), plain
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_every_number_of_the_text_is_in_the_json(ask, name: str) -> None:
+    answer = ask(STUDIES / f"{FILES.get(name, name)}.yaml", **ASKED[name])
+    found = json.loads(json.dumps(answer.plain(), allow_nan=False))
+    known = [leaf for leaf in leaves(found) if isinstance(leaf, int | float)]
+    names = sorted({leaf for leaf in leaves(found) if isinstance(leaf, str)}, key=len)
+    text = re.sub(r"\s+", " ", repr(answer))
+    for entry in reversed(names):  # names, and what the study says in its own words
+        text = text.replace(re.sub(r"\s+", " ", entry), "") if re.search(r"\d", entry) else text
+    told = list(numbers(text))
+    assert len(told) > 5
+    for written, value in told:  # four digits, three of changes
+        rounding = 5.1e-3 if written.endswith(("%", "times")) else 5.1e-4
+        assert any(abs(abs(entry) - value) <= rounding * value for entry in known), written
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_the_text_reads_well(ask, name: str) -> None:
+    answer = ask(STUDIES / f"{FILES.get(name, name)}.yaml", **ASKED[name])
+    text = repr(answer)
+    for entry in answer.plain().get("flips", {}).get("assumptions", ()):
+        text = text.replace(entry["assumption"], "")  # names, as --only takes them
+    for wrong in ("nan", "inf ", "None", "_j_per", "_w ", "..", "  \n", "  ."):
+        assert wrong not in text.replace("...", ""), wrong
+    assert text.startswith(answer.question[:40])
+    assert "<table>" in answer._repr_html_()
+
+
+def test_a_notebook_shows_tables_and_escapes_what_the_study_says(write) -> None:
+    study = SETTOP.read_text().replace("# Which", "# <script>x</script> & which")
+    html = dse.answer(write(study))._repr_html_()
+    assert "&lt;script&gt;x&lt;/script&gt; &amp; which" in html
+    assert "<script>" not in html
+    assert "<td>5226 um2</td>" in html
+    assert "http" not in html
+    assert html.count("<table>") == html.count("</table>") == 3
+
+
+@pytest.mark.parametrize("study", ["settop_116mbps", "platforms_power_bound"])
+def test_a_finished_run_answers_as_its_study_does(study: str, tmp_path: Path) -> None:
+    dse.run(STUDIES / f"{study}.yaml", out=tmp_path / "run")
+    answer = dse.answer(STUDIES / f"{study}.yaml")
+    assert repr(dse.answer(tmp_path / "run")) == repr(answer)
+    assert dse.answer(tmp_path / "run").plain() == answer.plain()
+
+
+def test_a_finished_run_can_be_asked_for_another_rate(tmp_path: Path) -> None:
+    dse.run(SETTOP, out=tmp_path / "run")
+    again = dse.answer(tmp_path / "run", rate="10 Gbps")
+    assert repr(again) == repr(dse.answer(SETTOP, rate="10 Gbps"))
+    assert again.pick.quantities["throughput_bit_per_s"] == 10e9
+
+
+def test_a_sweep_is_a_table_whose_lines_are_the_answers(ask) -> None:
+    study = STUDIES / "platforms_power_bound.yaml"
+    swept = ask(study)
+    assert isinstance(swept, SweepAnswer)
+    assert len(swept.picks) == len(swept.values) == 11
+    for value, pick in list(zip(swept.values, swept.picks, strict=True))[::5]:
+        alone = dse.answer(study, overrides={"workload.intensity": f"{value} flop/B"})
+        assert isinstance(alone, Answer)
+        assert (alone.pick.name, alone.pick.choices) == (pick.name, pick.choices)
+
+
+def test_a_sweep_tells_where_nothing_is_feasible(write) -> None:
+    study = CHAINED.replace("streams: 4}", "streams: 1}").replace("8 Gbit/s", "1 Gbit/s")
+    answer = dse.answer(write(study + "sweep: {workload.rate: [1 Gbit/s, 8 Gbit/s]}"))
+    assert answer.picks[1] is None
+    assert "8 Gbit/s  none is feasible" in repr(answer)
+
+
+def test_a_section_can_be_added_before_the_notes(ask) -> None:
+    extra = Section("extra", "Extra", ("One line.",), facts={"value": 1.0})
+    answer = ask(CRYPTO).with_section(extra)
+    assert answer.plain()["extra"] == {"value": 1.0}
+    assert repr(answer).index("Extra:\nOne line.") < repr(answer).index("note: ")
+
+
+# What makes no sense ------------------------------------------------------------------------
+
+NONSENSE = {
+    ("--prefer", "colour"): "--prefer 'colour': there is no quantity 'colour'; known: ",
+    ("--prefer", "bound"): "--prefer 'bound': there is no quantity 'bound'; ",
+    ("--prefer", "power <= 3 W"): "--prefer 'power <= 3 W': 'power <= 3 W' is a comparison; ",
+    ("--rate", "100"): "--rate '100': a value in bit/s needs its unit; write the value with its",
+    ("--rate", "5 W"): "--rate '5 W': a value in bit/s is needed, not one in W; ",
+    ("--rate", "0 Gbps"): "--rate '0 Gbps': it must be more than 0; ",
+    ("--set", "rate"): "--set 'rate': it must be PATH=VALUE; ",
+}
+
+
+def run_main(monkeypatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["dse", *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    return int(stop.value.code or 0)
+
+
+@pytest.mark.parametrize("wrong", NONSENSE)
+def test_nonsense_is_refused(wrong, monkeypatch, capsys) -> None:
+    assert run_main(monkeypatch, "answer", str(SETTOP), *wrong) == 2
+    assert capsys.readouterr().err.startswith(NONSENSE[wrong])
+
+
+def test_what_is_no_study_and_no_run_is_refused(monkeypatch, capsys, tmp_path: Path) -> None:
+    assert run_main(monkeypatch, "answer", str(tmp_path)) == 2
+    assert "is not the folder of a run" in capsys.readouterr().err
+    (tmp_path / "file").write_text("a run? no\n")
+    assert run_main(monkeypatch, "answer", str(tmp_path / "file")) == 2
+    assert run_main(monkeypatch, "answer", str(tmp_path / "nothing")) == 2
+    platforms = str(STUDIES / "platforms_power_bound.yaml")
+    assert run_main(monkeypatch, "answer", platforms, "--rate", "1 Gbps") == 2
+    assert "this study has no stages to carry a rate" in capsys.readouterr().err
+
+
+def test_an_infeasible_study_exits_with_3(monkeypatch, capsys) -> None:
+    never = ("--set", "constraints=[power <= 1 nW]", "--json")
+    assert run_main(monkeypatch, "answer", str(SETTOP), *never) == 3
+    assert json.loads(capsys.readouterr().out)["conflicts"] == [["power <= 1 nW"]]
+
+
+def test_the_command_prints_the_same_answer_as_text_and_as_json(ask, monkeypatch, capsys) -> None:
+    command = [sys.executable, "-m", "dse", "answer", str(SETTOP)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == repr(ask(SETTOP)) + "\n"
+    assert run_main(monkeypatch, "answer", str(SETTOP), "--json") == 0
+    assert json.loads(capsys.readouterr().out) == ask(SETTOP).plain()
+
+
+# What plug-ins declare ----------------------------------------------------------------------
+
+
+def test_a_limit_per_label_is_demanded() -> None:
+    quantities = registry.records(contract.Objective)
+    (several,) = (quantity for quantity in quantities.values() if len(quantity.limits) > 3)
+    check_objective(several)
+    with pytest.raises(AssertionError, match="says what 1 of its 5 labels limit"):
+        check_objective(replace(several, limits=several.limits[:1]))
+
+
+def test_declared_limits_thresholds_and_bounds_exist() -> None:
+    quantities = registry.records(contract.Objective)
+    for quantity in quantities.values():
+        if quantity.limits:
+            assert quantity.limited in quantities
+            for limit in quantity.limits:
+                assert set(limit.quantities) <= set(quantities)
+                unit = {units.suffix(name) for name in limit.quantities}
+                assert unit <= {units.suffix(quantity.limited)}
+        if quantity.threshold:
+            assert units.suffix(quantity.threshold.column) == units.suffix(quantity.name)
+    for requirement in registry.records(contract.Requirement).values():
+        assert bool(requirement.quantity) == bool(requirement.at_most or requirement.at_least)
+        assert not (requirement.at_most and requirement.at_least)

@@ -1,0 +1,272 @@
+"""Two runs side by side: what came, what went, what moved, and which change did it."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dse
+from dse.audit import diff, diff_told
+from dse.audit.diff import Comparison, Moved
+from dse.errors import DseError
+
+Write = Callable[[str], Path]
+
+STUDY = """\
+# Which?
+workload: {rate: 20 Gbit/s, granularity: 4 KiB}
+stages:
+  - core: des
+    instances: {from: 1, to: 9}
+interface: {}
+axes:
+  interface.device: [sparc_t4_engine, sandy_bridge, apu]
+  interface.in_flight: [1, 2, 4]
+objectives: {area: minimise, total_power: minimise}
+constraints: [host_cores <= 4]
+"""
+
+
+@pytest.fixture
+def compared(write: Write, tmp_path: Path) -> Callable[..., Comparison]:
+    """Return a function that runs the study twice, overridden, and compares the runs."""
+
+    def compare(
+        before: Mapping[str, str], after: Mapping[str, str], text: str = STUDY, **options: Any
+    ) -> Comparison:
+        path = write(text)
+        dse.run(path, out=tmp_path / "a", overrides=before)
+        dse.run(path, out=tmp_path / "b", overrides=after, **options)
+        return diff.compare(tmp_path / "a", tmp_path / "b")
+
+    return compare
+
+
+def designs(moved: tuple[Moved, ...]) -> set[str]:
+    return {entry.design for entry in moved}
+
+
+def test_a_run_does_not_differ_from_itself(compared: Callable[..., Comparison]) -> None:
+    found = compared({}, {})
+    (point,) = found.points
+    assert not found.changes
+    assert not point.differs
+    assert point.designs[0] == point.designs[1] == point.designs[2] > 1
+    assert point.volumes[0] == point.volumes[1] > 0
+    assert "the studies assume the same" in diff_told.text(found)
+
+
+def test_the_text_of_a_small_difference(tmp_path: Path) -> None:
+    for folder, rate in (("a", "100 Gbps"), ("b", "73 Gbps")):
+        fields = {"workload.rate": rate, "des.designs": "[u8, u16]"}
+        dse.run("studies/des_100gbps.yaml", out=tmp_path / folder, overrides=fields)
+    text = diff_told.text(diff.compare(tmp_path / "a", tmp_path / "b"))
+    assert text.partition("\n\n")[2] == (
+        """\
+what changed:
+  1. workload.rate: 100 Gbps -> 73 Gbps
+
+2 designs on the first front, 1 on the second, 0 on both
+
+gained  area        power     by change
+───────────────────────────────────────
+2 u16   115536 um2  18.22 mW  1
+
+lost          area        power     by change
+─────────────────────────────────────────────
+1 u8 + 2 u16  149690 um2  25.76 mW  1
+3 u16         173304 um2  25.25 mW  1
+
+hypervolume up to 175665 um2, 25.81 mW: 0.0056 -> 1.0000 of its box"""
+    )
+
+
+def test_the_other_way_round_gains_what_was_lost(compared: Callable[..., Comparison]) -> None:
+    changed = {"workload.rate": "30 Gbps", "interface.host_cores": "4"}
+    there = compared({}, changed).points[0]
+    back = compared(changed, {}).points[0]
+    assert there.differs
+    assert designs(there.gained) == designs(back.lost)
+    assert designs(there.lost) == designs(back.gained)
+    assert there.reference == back.reference
+    assert there.volumes == back.volumes[::-1]
+
+
+def test_a_cause_alone_is_what_a_run_with_that_change_alone_shows(
+    compared: Callable[..., Comparison], write: Write
+) -> None:
+    changes = {
+        "workload.rate": "45 Gbps",
+        "constraints": "[host_cores <= 0.5]",
+        "interface.in_flight": "4",
+        "des.designs": "[u4, u8, u16]",
+    }
+    point = compared({}, changes).points[0]
+    alone = {name: _front(write, {name: value}) for name, value in changes.items()}
+    start = _front(write, {})
+    checked = 0
+    for entry, wanted in [(e, True) for e in point.gained] + [(e, False) for e in point.lost]:
+        named = {change.path for change in entry.cause.alone}
+        for name, front in alone.items():
+            if name == "constraints":  # its two changes, one taken away and one added, are two
+                continue
+            there = any(_is(entry.design, row) for row in front)
+            before = any(_is(entry.design, row) for row in start)
+            assert (name in named) == (there == wanted != before), (entry, name)
+            checked += there == wanted
+        assert entry.cause.alone or entry.cause.together
+    assert checked
+
+
+def _front(write: Write, overrides: Mapping[str, str]) -> list[dict[str, Any]]:
+    return dse.run(write(STUDY), overrides=overrides).rows()
+
+
+def _is(design: str, row: Mapping[str, Any]) -> bool:
+    """Whether a row of a front is the design with this name; by its words."""
+    fleet, device, *_ = design.split(", ")
+    count, name = fleet.split()
+    flight = design.partition("in flight ")[2]
+    return (
+        row.get(f"des.{name}") == int(count)
+        and row["interface.device"] == device
+        and str(int(row.get("interface.in_flight", 4))) == (flight or "4")
+    )
+
+
+def test_changes_that_only_work_together_are_named_together(
+    compared: Callable[..., Comparison],
+) -> None:
+    """Two caps that each forbid what the other allows: only lifting both brings a design."""
+    text = """\
+workload: {rate: 100 Gbit/s}
+stages: [{core: des, designs: [u8, u16], instances: least}]
+objectives: {area: minimise, power: minimise}
+constraints: [area <= 0.172 mm2, power <= 25.25 mW, instances <= 9]
+"""
+    text = text.replace("objectives", "budget: {constant_power: 0 W}\nobjectives")
+    text = text.replace("power <= 25.25 mW", "power <= 25 mW or area <= 0.1711 mm2")
+    after = {"constraints": "[instances <= 9]", "budget.constant_power": "1 W"}
+    (point,) = compared({}, after, text).points
+    (gained,) = [entry for entry in point.gained if entry.design == "3 u16"]
+    assert gained.cause.alone == ()
+    assert {change.before for change in gained.cause.together} == {
+        "area <= 0.172 mm2",
+        "power <= 25 mW or area <= 0.1711 mm2",
+    }
+
+
+def test_a_design_with_other_numbers_has_moved(compared: Callable[..., Comparison]) -> None:
+    found = compared({}, {"interface.host_power": "300 W", "interface.host_cores": "10"})
+    (point,) = found.points
+    assert point.moved
+    for entry in point.moved:
+        assert entry.before["area_m2"] == entry.after["area_m2"]
+        assert entry.before["total_power_w"] != entry.after["total_power_w"]
+        assert {change.path for change in entry.cause.alone} <= {
+            "interface.host_power",
+            "interface.host_cores",
+        }
+        assert entry.cause.alone
+
+
+def test_an_axis_that_is_fixed_leaves_the_designs_what_they_are(
+    compared: Callable[..., Comparison],
+) -> None:
+    (point,) = compared({}, {"interface.device": "sandy_bridge"}).points
+    assert point.designs[2] > 0
+    assert all("sandy_bridge" not in entry.design for entry in point.lost)
+
+
+def test_a_field_written_in_its_section_is_the_axis_with_that_value(
+    write: Write, tmp_path: Path
+) -> None:
+    other = STUDY.replace("  interface.in_flight: [1, 2, 4]\n", "")
+    other = other.replace("interface: {}", "interface: {in_flight: 2}")
+    dse.run(write(STUDY), out=tmp_path / "a")
+    dse.run(write(other), out=tmp_path / "b")
+    found = diff.compare(tmp_path / "a", tmp_path / "b")
+    assert [str(change) for change in found.changes] == ["interface.in_flight: 1, 2, 4 -> 2"]
+    assert found.points[0].designs[2] > 0
+
+
+def test_sweeps_are_compared_where_their_values_agree(
+    compared: Callable[..., Comparison],
+) -> None:
+    text = STUDY + "sweep: {workload.rate: [10 Gbps, 20 Gbps, 30 Gbps]}\n"
+    after = {"sweep.workload.rate": "[20 Gbps, 30 Gbps, 40 Gbps]", "des.designs": "[u4, u16]"}
+    found = compared({}, after, text)
+    assert [point.value for point in found.points] == [20e9, 30e9]
+    for point in found.points:
+        alone = {"workload.rate": f"{point.value} bit/s"}
+        (single,) = compared(alone, alone | {"des.designs": "[u4, u16]"}).points
+        assert designs(single.gained) == designs(point.gained)
+        assert designs(single.lost) == designs(point.lost)
+        assert single.volumes == point.volumes
+    assert "1 values of workload.rate only in the first run" in found.notes
+
+
+def test_the_json_carries_the_numbers_of_the_text(
+    compared: Callable[..., Comparison], tmp_path: Path
+) -> None:
+    found = compared({}, {"workload.rate": "30 Gbps"})
+    done = subprocess.run(
+        [sys.executable, "-m", "dse", "diff", "a", "b", "--json"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    (point,) = json.loads(done.stdout)["points"]
+    for kind in ("gained", "lost"):
+        entries = getattr(found.points[0], kind)
+        for printed, entry in zip(point[kind], entries, strict=True):
+            assert printed["design"] == entry.design
+            assert printed["before"] == entry.before
+            assert printed["after"] == entry.after
+            assert printed["cause"]["alone"][0]["field"] == "workload.rate"
+    volumes = point["hypervolume"]
+    assert math.isclose(volumes["change"], volumes["second"] - volumes["first"])
+
+
+def test_a_front_that_a_heuristic_missed_is_not_blamed_on_the_study(
+    compared: Callable[..., Comparison],
+) -> None:
+    found = compared({}, {}, method="random", budget=20)
+    (point,) = found.points
+    assert point.lost
+    assert all(not (e.cause.alone or e.cause.together) for e in point.lost)
+    assert any("is a heuristic's (random)" in note for note in found.notes)
+    assert "none: the search or the models" in diff_told.text(found)
+
+
+@pytest.mark.parametrize(
+    ("after", "message"),
+    [
+        (
+            {"objectives": "{area: minimise}"},
+            "the runs have different objectives: minimise area_m2, ",
+        ),
+        (
+            {"sweep": "{workload.rate: [20 Gbps]}"},
+            "sweep different fields: nothing and workload.rate",
+        ),
+    ],
+)
+def test_runs_that_cannot_be_compared(
+    after: dict[str, str], message: str, compared: Callable[..., Comparison]
+) -> None:
+    with pytest.raises(DseError, match=message):
+        compared({}, after)
+
+
+def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(DseError, match="is not the folder of a run"):
+        diff.compare(tmp_path, tmp_path)

@@ -1,0 +1,416 @@
+"""A run is held to what it says: every way of changing it is refused, in its own words."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from typer.testing import CliRunner
+
+import dse
+from dse.audit import challenge, chosen
+from dse.audit.explain import explain
+from dse.audit.verdict import Verified
+from dse.audit.verify import verify
+from dse.cli import app
+from dse.errors import OutputError, StudyError
+from dse.model.problem import Problem
+from dse.model.space import Axis, Space
+from dse.runs import finished
+from tests.conftest import STUDIES
+
+TRIALS = 20_000
+Row = dict[str, str]
+
+MIX = """
+workload: {rate: 100 Gbit/s}
+stages:
+  - core: des
+    fleet: mixed
+    designs: [u8, u16]
+    instances: {from: 0, to: 6}
+objectives: {area: minimise, power: minimise}
+constraints: [area <= 0.5 mm2]
+"""
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write one run of each kind."""
+    folder = tmp_path_factory.mktemp("runs")
+    (folder / "mix.yaml").write_text(MIX)
+    dse.run(folder / "mix.yaml", out=folder / "mix")
+    rates = {"sweep.workload.rate": "[20 Gbps, 73 Gbps]"}
+    dse.run(STUDIES / "des_fft_sweep.yaml", out=folder / "sweep", overrides=rates)
+    dse.run(STUDIES / "des_100gbps.yaml", out=folder / "composed")
+    dse.run(STUDIES / "crypto_interface_100gbps.yaml", out=folder / "interface")
+    dse.run(STUDIES / "des_100gbps.yaml", out=folder / "guessed", method="random", budget=200)
+    return folder
+
+
+@pytest.fixture
+def copy(runs: Path, tmp_path: Path) -> Callable[[str], Path]:
+    """Return a function that copies a run, to be changed."""
+    return lambda name: Path(shutil.copytree(runs / name, tmp_path / name))
+
+
+def rewrite(folder: Path, change: Callable[[list[Row]], list[Row]], **counts: Any) -> None:
+    """Change the rows of a run, and counts of its manifest, those of a certificate dotted."""
+    path = folder / "front.csv"
+    with path.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    columns = list(rows[0])
+    with path.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, columns)
+        writer.writeheader()
+        writer.writerows(change(rows))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for name, value in counts.items():
+        (manifest["certificate"] if name in manifest["certificate"] else manifest)[name] = value
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def same(rows: list[Row]) -> list[Row]:
+    return rows
+
+
+def row_of(folder: Path, design: str) -> Row:
+    """Return a design as front.csv would hold it."""
+    from dse.model import tables
+
+    _, prepared, index = chosen.design(finished.read(folder), chosen.pairs([design]))
+    return {name: str(v[0]) for name, v in tables.table(prepared.problem, index).items()}
+
+
+def failures(found: Verified) -> dict[str, str]:
+    return {check.name: check.text for check in found.checks if not check.holds}
+
+
+@pytest.mark.parametrize("name", ["mix", "sweep", "composed", "interface"])
+def test_an_exact_run_holds(runs: Path, name: str) -> None:
+    found = verify(runs / name, trials=TRIALS)
+    assert failures(found) == {}
+    assert found.text().endswith("is what it says, an exact front")
+    assert [check.name for check in found.checks] == [
+        "study", "accounting", "designs", "numbers", "feasible", "non-dominated", "unbeaten",
+    ]  # fmt: skip
+
+
+def test_a_changed_number_is_refused(copy: Callable[[str], Path]) -> None:
+    folder = copy("mix")
+    rewrite(folder, lambda rows: [rows[0] | {"leakage_power_w": "0.001"}, *rows[1:]])
+    assert failures(verify(folder, trials=TRIALS)) == {
+        "numbers": "row 1, leakage_power_w: '0.001' is written, the model says 0.00285"
+    }
+
+
+def test_a_rounding_is_forgiven_and_a_changed_name_is_not(copy: Callable[[str], Path]) -> None:
+    folder = copy("mix")
+    rewrite(
+        folder,
+        lambda rows: [row | {"area_m2": row["area_m2"] + "1"} for row in rows[:1]] + rows[1:],
+    )
+    rewrite(folder, lambda rows: [
+        row | {"power_w": repr(float(row["power_w"]) * (1 + 1e-12))} for row in rows
+    ])  # fmt: skip
+    assert "power_w" not in failures(verify(folder, trials=TRIALS)).get("numbers", "")
+    rewrite(folder, lambda rows: [row | {"bound": "memory"} for row in rows])
+    found = failures(verify(folder, trials=TRIALS))
+    assert "bound: 'memory' is written, the model says compute" in found["numbers"]
+
+
+def test_a_removed_design_is_refused_and_named(copy: Callable[[str], Path]) -> None:
+    folder = copy("mix")
+    rewrite(folder, lambda rows: rows[1:], front=1)
+    found = verify(folder, trials=TRIALS)
+    assert list(failures(found)) == ["unbeaten"]
+    assert "that the front lacks, which refutes that it is exact" in failures(found)["unbeaten"]
+    (find,) = found.finds
+    assert (find.design, find.relation) == ("des.u8 = 1, des.u16 = 2", "incomparable")
+    assert find.objectives["area_m2"] == pytest.approx(1.4969e-7)
+
+
+def test_a_neighbour_of_the_front_is_found_in_a_space_too_large_to_try(
+    copy: Callable[[str], Path],
+) -> None:
+    folder = copy("composed")
+    rewrite(folder, lambda rows: rows[1:], front=1)
+    found = verify(folder, trials=1_000)
+    assert [find.design for find in found.finds] == ["des.u8 = 1, des.u16 = 2"]
+
+
+def test_a_dominated_design_is_refused(copy: Callable[[str], Path]) -> None:
+    folder = copy("mix")
+    rewrite(folder, lambda rows: [*rows, row_of(folder, "des.u16=4")], front=3)
+    assert failures(verify(folder, trials=TRIALS)) == {"non-dominated": "row 1 dominates row 3"}
+
+
+def test_an_infeasible_design_is_refused(copy: Callable[[str], Path]) -> None:
+    folder = copy("mix")
+    rewrite(folder, lambda rows: [*rows, row_of(folder, "des.u16=1")], front=3)
+    found = failures(verify(folder, trials=TRIALS))
+    assert found["feasible"] == "row 3 violates the throughput reaches workload.rate"
+    assert set(found) <= {"feasible", "non-dominated"}
+
+
+def test_a_design_that_stands_twice_is_refused(copy: Callable[[str], Path]) -> None:
+    folder = copy("mix")
+    rewrite(folder, lambda rows: [*rows, rows[0]], front=3, ties=1)
+    assert failures(verify(folder, trials=TRIALS)) == {
+        "designs": "row 3 is the design of row 1 again"
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "counts", "text"),
+    [
+        ("mix", {"front": 3}, "front of the manifest is 3, and should be 2"),
+        ("mix", {"ties": 1}, "certificate.ties of the manifest is 1, and should be 0"),
+        ("mix", {"feasible": 50}, "50 feasible is less than the front or more than were evaluated"),
+        (
+            "composed",
+            {"given_up_as_dominated": 7_983_353},
+            "2 evaluated + 7,983,353 given up as dominated + 4 given up as infeasible "
+            "is 7,983,359 of 7,983,360 designs, and the front exact",
+        ),
+        (
+            "mix",
+            {"exact": False},
+            "49 evaluated + 0 given up as dominated + 0 given up as infeasible "
+            "is 49 of 49 designs, and the front not exact",
+        ),
+        (
+            "guessed",
+            {"exact": True},
+            "200 evaluated + 0 given up as dominated + 0 given up as infeasible "
+            "is 200 of 7,983,360 designs, and the front exact",
+        ),
+        ("mix", {"certificate": None}, "the manifest has no certificate; run the study again"),
+        ("mix", {"designs": 50}, "certificate.designs of the manifest is 50, and should be 49"),
+        ("sweep", {"points": []}, "points has 0 entries for 2 values"),
+    ],
+)
+def test_changed_counts_are_refused(
+    copy: Callable[[str], Path], name: str, counts: dict[str, Any], text: str
+) -> None:
+    folder = copy(name)
+    rewrite(folder, same, **counts)
+    assert failures(verify(folder, trials=TRIALS))["accounting"] == text
+
+
+def test_another_study_in_the_manifest_is_refused(copy: Callable[[str], Path]) -> None:
+    folder = copy("mix")
+    rewrite(folder, same, study=MIX.replace("0.5 mm2", "0.6 mm2"))
+    found = failures(verify(folder, trials=TRIALS))
+    assert found["study"] == (
+        "study_sha256 of the manifest is not that of its study; "
+        "constraints of the manifest is not that of its study"
+    )
+
+
+def test_rows_that_are_no_designs_are_refused(copy: Callable[[str], Path]) -> None:
+    folder = copy("mix")
+    rewrite(folder, lambda rows: [rows[0] | {"des.u16": "9"}, rows[1]])
+    assert failures(verify(folder)) == {
+        "designs": "row 1 of the front is no design of its study: "
+        "des.u16: '9' is not among its values"
+    }
+    path = folder / "front.csv"
+    path.write_text(path.read_text() + "1,2\n")
+    assert failures(verify(folder)) == {
+        "designs": "row 3 of the front has more or fewer cells than columns"
+    }
+
+
+def test_every_value_of_a_sweep_is_checked(copy: Callable[[str], Path]) -> None:
+    folder = copy("sweep")
+    column = "workload.rate_bit_per_s"
+    last = len(finished.read(folder).rows)
+    rewrite(folder, lambda rows: [*rows[:-1], rows[-1] | {column: "5e9"}])
+    found = verify(folder, trials=TRIALS)
+    assert failures(found)["designs"] == f"row {last} has a value that is not in the sweep"
+    assert found.finds[0].design.startswith("workload.rate = 73000000000.0 bit/s, des.design = ")
+
+
+def test_what_beats_a_heuristic_is_told_and_refutes_nothing(runs: Path) -> None:
+    found = verify(runs / "guessed", trials=TRIALS)
+    assert found.holds
+    assert found.found >= len(found.finds) > 0
+    assert "found  unbeaten:" in found.text()
+    assert found.text().endswith("is what it says, a heuristic's front, and it can be improved")
+    assert verify(runs / "guessed", trials=TRIALS) == found
+    first = found.finds[0]
+    told = explain(runs / "guessed", [first.design])  # a find explains itself
+    assert told.verdict == "improvement"
+    assert told.objectives == first.objectives
+
+
+def test_a_folder_that_is_no_run_is_told(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="is not the folder of a run"):
+        verify(tmp_path)
+
+
+# explanations
+
+
+def test_a_design_on_the_front_is_shown_as_such(runs: Path) -> None:
+    told = explain(runs / "mix", ["des.u16=2", "des.u8=1"])
+    assert (told.verdict, told.row) == ("front", 1)
+    assert told.text() == (
+        "des.u8 = 1, des.u16 = 2\nit is on the front (row 1)\n  area 149690 um2\n  power 25.76 mW"
+    )
+
+
+def test_a_dominated_design_names_what_dominates_it(runs: Path) -> None:
+    told = explain(runs / "mix", ["des.u16=4"])
+    assert told.text() == (
+        "des.u16 = 4\n"
+        "it is feasible, and a design on the front dominates it\n"
+        "  row 1 of the front: des.u8 = 1, des.u16 = 2\n"
+        "  area 231072 um2, there 149690 um2: 54.4 % more here\n"
+        "  power 26.36 mW, there 25.76 mW: 2.31 % more here"
+    )
+    assert told.difference["area_m2"] == pytest.approx(231072 / 149690 - 1)
+
+
+def test_an_infeasible_design_names_what_it_misses_and_by_how_much(runs: Path) -> None:
+    few = explain(runs / "mix", ["des.u16=1"])
+    assert [miss.text for miss in few.misses] == [
+        "the throughput reaches workload.rate: missed by 58.71 Gbit/s (58.7 %); "
+        "workload rate 100 Gbit/s, throughput 41.29 Gbit/s"
+    ]
+    many = explain(runs / "mix", ["des.u8=6 des.u16=6"])
+    (miss,) = many.misses
+    assert miss.rule == "area <= 0.5 mm2"
+    assert miss.quantity == "area_m2"
+    assert miss.by == pytest.approx(many.objectives["area_m2"] - 0.5e-6)
+    assert miss.text == "area <= 0.5 mm2: missed by 51532 um2 (10.3 %); area 551532 um2"
+    none = explain(runs / "mix", ["des.u8=0 des.u16=0"])
+    assert "every stage has at least one instance: missed by 1 of the bound; " in none.text()
+
+
+def test_two_designs_of_equal_worth(tmp_path: Path) -> None:
+    study = tmp_path / "study.yaml"
+    study.write_text(MIX.replace("designs: [u8, u16]", "designs: [u8, u16]\n    clock: [0.5, 1]"))
+    text = study.read_text().replace("power: minimise}", "area_m2: minimise}")
+    study.write_text(text.replace("{area: minimise, area_m2: minimise}", "{area: minimise}"))
+    dse.run(study, out=tmp_path / "run", overrides={"workload.rate": "1 Gbps"})
+    with (tmp_path / "run" / "front.csv").open() as stream:
+        assert len(list(csv.DictReader(stream))) == 2  # both clocks
+    rewrite(tmp_path / "run", lambda rows: rows[:1], front=1, ties=0)
+    found = verify(tmp_path / "run", trials=TRIALS)
+    assert [find.relation for find in found.finds] == ["equals"]
+    assert explain(tmp_path / "run", [found.finds[0].design]).verdict == "refutation"
+    rewrite(tmp_path / "run", same, exact=False)
+    told = explain(tmp_path / "run", [found.finds[0].design])
+    assert told.verdict == "equal"
+    assert "area 34154 um2, the same there" in told.text()
+
+
+def test_a_design_of_a_sweep_and_of_columns(runs: Path) -> None:
+    with pytest.raises(StudyError, match=r"des\.u16: 1; in this study it is 2; write that"):
+        explain(runs / "sweep", ["workload.rate=73 Gbps, des.u16=1 fft.design=r16"])
+    with pytest.raises(StudyError, match=r"workload\.rate is not given; its values are 20 Gbit/s"):
+        explain(runs / "sweep", ["des.u16=1 fft.design=r16"])
+    run = finished.read(runs / "sweep")
+    row = run.rows[-1]
+    fleet = [f"{n}={c}" for n, c in row.items() if n.partition(".")[0] in ("des", "fft")]
+    told = explain(
+        runs / "sweep", [f"workload.rate_bit_per_s={row['workload.rate_bit_per_s']}", *fleet]
+    )
+    assert (told.verdict, told.row) == ("front", len(run.rows))
+
+
+def test_names_and_values_that_do_not_fit_are_told_all_at_once(runs: Path) -> None:
+    with pytest.raises(StudyError) as caught:
+        explain(
+            runs / "interface",
+            ["des.design=u17 interface.in_flight=3 power=1 interface.device=apu"],
+        )
+    assert str(caught.value).splitlines() == [
+        "des.design: u17; it is not among the values of des.design: u1, u1_p2, u2, u4, u8, u16; "
+        "did you mean 'u1' or 'u16' or 'u1_p2'?",
+        "des.instances is not given; its values are 1, 2, 3, ..., 48 (48 values); "
+        'add --design "des.instances=48"',
+        "interface.in_flight: 3; it is not among the values of interface.in_flight: "
+        "1, 2, 4, 8, 16, 32, 64, 128, 256; the closest is 2",
+        "workload.granularity is not given; its values are 64 B, 128 B, 256 B, 512 B, 1 KiB, "
+        "1500 B, 2 KiB, 4 KiB, 8 KiB, 16 KiB, 32 KiB, 64 KiB; "
+        'add --design "workload.granularity=64 KiB"',
+        "power: 1; this study has no such axis; known: des.design, des.instances, des.u1, "
+        "des.u16, des.u1_p2, des.u2, des.u4, des.u8, interface.device, interface.in_flight, "
+        "workload.granularity",
+    ]
+    with pytest.raises(StudyError, match=r"'des.u16'; it must be NAME=VALUE; write des.u16=3"):
+        explain(runs / "mix", ["des.u16"])
+    with pytest.raises(StudyError, match=r"des.u16: 3; it is 2 already; write it once"):
+        explain(runs / "mix", ["des.u16=2", "des.u16=3"])
+
+
+def test_the_commands_print_json_and_tell_by_their_exit_status(
+    copy: Callable[[str], Path],
+) -> None:
+    folder = copy("mix")
+    arguments = ["verify", str(folder), "--trials", "100", "--json"]
+    done = CliRunner().invoke(app, arguments)
+    assert (done.exit_code, json.loads(done.stdout)["holds"]) == (0, True)
+    rewrite(folder, lambda rows: rows[1:], front=1)
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["finds"][0]["objectives"].keys() == {"area_m2", "power_w"}
+    arguments = ["explain", str(folder), "--design", "des.u16=2", "--design", "des.u8=1"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 1
+    assert "it is feasible and missing from a front that is said to be exact" in done.stdout
+    done = CliRunner().invoke(app, ["explain", str(folder), "--design", "des.u16=4", "--json"])
+    assert (done.exit_code, json.loads(done.stdout)["verdict"]) == (0, "dominated")
+
+
+# the comparisons
+
+
+LOSSES = arrays.arrays(
+    np.float64, st.tuples(st.integers(1, 12), st.integers(1, 3)), elements=st.integers(0, 3)
+)
+
+
+@given(LOSSES)
+def test_comparisons_agree_with_the_definition(loss: np.ndarray) -> None:
+    beaten = {
+        row
+        for row, mine in enumerate(loss)
+        if any((other <= mine).all() and (other < mine).any() for other in loss)
+    }
+    pairs = challenge.dominated_rows(loss)
+    assert {row for row, _ in pairs} == beaten
+    assert all((loss[by] <= loss[row]).all() and (loss[by] < loss[row]).any() for row, by in pairs)
+    covers = challenge.covering(loss, loss[:3])
+    for mine, cover in zip(loss, covers, strict=True):
+        covered = [(other <= mine).all() for other in loss[:3]]
+        assert covered[cover] if cover >= 0 else not any(covered)
+
+
+def test_steps_reach_every_neighbour_once() -> None:
+    axes = (
+        Axis("a", {}, ("1", "2", "3", "4")),
+        Axis("b", {}, ("x", "y", "z"), ordered=False),
+    )
+    problem = Problem(Space(axes), (), None, ())  # type: ignore[arg-type]
+    reached = challenge.steps(np.array([[0, 2], [1, 2]]), problem)
+    assert reached.tolist() == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2], [2, 2]]
+    many = list(challenge.designs(problem, reached[:1], 5, np.random.default_rng(0)))
+    assert len(many[0]) == 5
+    assert (many[0] < [4, 3]).all()
+    everything = np.concatenate(
+        list(challenge.designs(problem, reached, 12, np.random.default_rng(0)))
+    )
+    assert len(np.unique(everything, axis=0)) == len(everything) == 12

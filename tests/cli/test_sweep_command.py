@@ -1,0 +1,151 @@
+"""Who holds which interval of a number: `dse sweep` and `dse flips`."""
+
+from __future__ import annotations
+
+import csv
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dse.cli import app
+from dse.errors import DseError, UnitError
+from dse.model.tables import names
+from dse.stability import crossovers
+from dse.study import study
+from tests.conftest import STUDIES, everything, problem_of
+
+CRYPTO = STUDIES / "crypto_interface_100gbps.yaml"
+T4 = ("interface.device", "[sparc_t4_instruction, sparc_t4_engine]")
+SETTOP = STUDIES / "settop_116mbps.yaml"
+
+
+def least_power(device: str, *overrides: tuple[str, str]) -> float:
+    """Return the least total power behind one interface, over every design."""
+    found = everything(problem_of(CRYPTO, ("interface.device", device), *overrides))
+    return float(found.loss[found.feasible][:, 1].min(initial=np.inf))
+
+
+def test_granularity_where_instruction_and_engine_change_places() -> None:
+    document = study.read(CRYPTO, [T4])
+    found = crossovers.of_range(
+        document, "granularity=1500B..64KiB", preferred="total_power", by=["device"]
+    )
+    assert [(i.low, i.high, i.designs) for i in found.intervals] == [
+        (1500, 1811, ("sparc_t4_instruction",)),
+        (1812, 65536, ("sparc_t4_engine",)),
+    ]
+    for size, better in (("1811 B", "sparc_t4_instruction"), ("1812 B", "sparc_t4_engine")):
+        power = {name: least_power(name, ("workload.granularity", size)) for name in T4_NAMES}
+        assert min(power, key=power.__getitem__) == better
+
+
+T4_NAMES = ("sparc_t4_instruction", "sparc_t4_engine")
+
+
+def test_rate_where_instruction_and_engine_change_places() -> None:
+    document = study.read(CRYPTO, [T4, ("workload.granularity", "1500 B")])
+    found = crossovers.of_range(
+        document, "rate=10..200Gbps", preferred="total_power", by=["interface.device"]
+    )
+    engine, instruction = found.intervals
+    assert (engine.designs, instruction.designs) == (("sparc_t4_engine",), T4_NAMES[:1])
+    assert instruction.low == pytest.approx(82.8029e9, rel=1e-5)
+    for rate, better in ((engine.high, T4_NAMES[1]), (instruction.low, T4_NAMES[0])):
+        given = (("workload.rate", f"{rate!r} bit/s"), ("workload.granularity", "1500 B"))
+        power = {name: least_power(name, *given) for name in T4_NAMES}
+        assert min(power, key=power.__getitem__) == better
+
+
+def test_a_sweep_agrees_with_every_design_on_a_grid() -> None:
+    """The least power at random rates is where the table says."""
+    document = study.read(SETTOP)
+    found = crossovers.of_range(document, "rate=0.05..60Gbps", preferred="power", counts=True)
+    assert found.intervals[0].low == 0.05e9
+    assert found.intervals[-1].high == 60e9
+    for one, other in pairwise(found.intervals):
+        assert 0 < other.low / one.high - 1 < 1e-6
+        assert one.designs != other.designs
+    random = np.random.default_rng(0)
+    for rate in np.exp(random.uniform(np.log(0.05e9), np.log(60e9), 60)).tolist():
+        problem = problem_of(SETTOP, ("workload.rate", f"{rate!r} bit/s"))
+        designs = everything(problem)
+        best = int(np.argmin(np.where(designs.feasible, designs.loss[:, 1], np.inf)))
+        held = next(i for i in found.intervals if i.low <= rate <= i.high)
+        assert held.designs == (names(problem, designs.points[[best]])[0],), rate
+
+
+def test_a_front_tells_where_each_design_is_on_it() -> None:
+    """Mixed fleets of three designs; every design of the front at random rates."""
+    given = [("stages.des.designs", "[u4, u8, u16]"), ("workload.rate", "90 Gbit/s")]
+    document = study.read(STUDIES / "des_100gbps.yaml", given)
+    found = crossovers.of_range(document, "rate=90..110Gbps", front=True)
+    held = found.held()
+    for rate in np.random.default_rng(1).uniform(90e9, 110e9, 12).tolist():
+        moved = [*given[:1], ("workload.rate", f"{rate!r} bit/s")]
+        problem = problem_of(STUDIES / "des_100gbps.yaml", *moved)
+        designs = everything(problem)
+        rows, loss = designs.points[designs.feasible], designs.loss[designs.feasible]
+        beaten = [((loss <= own).all(1) & (loss < own).any(1)).any() for own in loss]
+        front = set(names(problem, rows[~np.array(beaten)]))
+        assert front == {
+            name for name, spans in held.items() if any(low <= rate <= high for low, high in spans)
+        }
+
+
+def test_files_table_and_json_agree(tmp_path: Path, run_dse) -> None:
+    arguments = ["sweep", str(SETTOP), "rate=100..900Mbps", "--prefer", "power"]
+    text = run_dse(*arguments, "--out", str(tmp_path / "out"))
+    facts = json.loads(run_dse(*arguments, "--json"))
+    with (tmp_path / "out" / "crossovers.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(float(row["from_bit_per_s"]), row["design"]) for row in rows] == [
+        (entry["from_bit_per_s"], entry["designs"][0]) for entry in facts["intervals"]
+    ]
+    assert json.loads((tmp_path / "out" / "crossovers.json").read_text()) == facts
+    assert all(row["design"] in text for row in rows)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "crossovers.csv",
+        "crossovers.json",
+        "crossovers.png",
+        "crossovers.svg",
+    }
+
+
+def test_flips_are_printed(tmp_path: Path, run_dse) -> None:
+    arguments = ["flips", str(SETTOP), "--only", "rate", "--out", str(tmp_path / "out")]
+    assert "workload.rate" in run_dse(*arguments)
+    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".json", ".png", ".svg"}
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ("rate", "'rate' is no range NAME=FROM..TO; write for instance rate=1..240Gbps"),
+        ("rate=1..240", "a value in bit/s needs its unit"),
+        ("rate=240..1Gbps", "240 Gbps to 1Gbps is no range; write the lower end first, above 0"),
+        ("device=1..2", "interface.device takes choices, not numbers; sweep a number"),
+        ("bananas=1..2", "the study assumes no number called 'bananas'"),
+        ("area=1..2mm2", "'area' stands for several numbers; write one of des.u1.area"),
+        (None, "the study has no sweep of a number, and no range was given"),
+    ],
+)
+def test_nonsense_is_told(written: str | None, message: str) -> None:
+    with pytest.raises(DseError) as caught:
+        crossovers.of_range(study.read(SETTOP), written)
+    assert message in str(caught.value)
+    with pytest.raises(UnitError, match="'colour' is no axis of the study"):
+        crossovers.of_range(study.read(SETTOP), "rate=1..2Gbps", by=["colour"])
+
+
+@pytest.fixture
+def run_dse(capsys):
+    """Return a function that runs a command and returns what it prints."""
+
+    def run(*arguments: str) -> str:
+        app(list(arguments), standalone_mode=False)
+        return capsys.readouterr().out
+
+    return run

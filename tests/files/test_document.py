@@ -1,0 +1,387 @@
+"""The study reader: YAML 1.2 with positions, every fault at once, nothing but StudyError."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dse.errors import StudyError
+from dse.files import document, yaml_reader
+
+SAMPLE = """\
+# Which cores?
+workload:
+  rate: 100 Gbps
+  chained: false
+stages:
+  - core: des
+    instances: 3
+  - {core: fft, name: "transform"}
+axes:
+  interface.device: [a, b]
+constraints:
+  - area_m2 < 1 mm2
+"""
+
+
+def messages(text):
+    with pytest.raises(StudyError) as caught:
+        document.parse(text, "s.yaml")
+    return str(caught.value).split("\n")
+
+
+def override_message(path, value):
+    with pytest.raises(StudyError) as caught:
+        document.override(document.parse(SAMPLE, "s.yaml"), path, value)
+    return str(caught.value)
+
+
+def test_plain_data_with_positions():
+    found = document.parse(SAMPLE, "s.yaml")
+    assert found.data == {
+        "workload": {"rate": "100 Gbps", "chained": False},
+        "stages": [{"core": "des", "instances": 3}, {"core": "fft", "name": "transform"}],
+        "axes": {"interface.device": ["a", "b"]},
+        "constraints": ["area_m2 < 1 mm2"],
+    }
+    assert found.positions["workload", "rate"][:2] == (3, 3)
+    assert found.positions["stages", 1, "name"][:2] == (8, 17)
+    assert found.positions["axes", "interface.device", 1][:2] == (10, 25)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e9", 1e9),
+        ("2e-9", 2e-9),
+        (".5", 0.5),
+        ("-3.", -3.0),
+        ("010", 10),
+        ("+7", 7),
+        ("0o10", 8),
+        ("0x1F", 31),
+        ("~", None),
+        ("", None),
+        ("TRUE", True),
+        ("no", "no"),
+        ("on", "on"),
+        ("yes", "yes"),
+        ("1:30", "1:30"),
+        ("1_000", "1_000"),
+        ("2001-01-01", "2001-01-01"),
+        ("nan", "nan"),
+        ("=", "="),
+        ("'1'", "1"),
+        ('"null"', "null"),
+    ],
+)
+def test_scalars_follow_yaml_1_2(text, value):
+    found = document.parse(f"key: {text}\n", "s.yaml").data["key"]
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_byte_order_mark_and_carriage_returns_do_not_move_positions():
+    plain = document.parse(SAMPLE, "s.yaml")
+    dressed = document.parse("\ufeff" + SAMPLE.replace("\n", "\r\n"), "s.yaml")
+    assert (dressed.data, dressed.positions) == (plain.data, plain.positions)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "a: 1\nb: 2\na: 3\n",
+            "s.yaml:3:1: a: key 'a' again; it is already in line 1; remove one of the two",
+        ),
+        (
+            "a: {<<: {b: 1}}",
+            "s.yaml:1:5: a: key '<<'; merge keys are not read; write the fields out",
+        ),
+        (
+            "a: &x 1",
+            "s.yaml:1:4: a: an anchor or alias; anchors and aliases are not read; "
+            "write the value out",
+        ),
+        (
+            "a: *x",
+            "s.yaml:1:4: a: an anchor or alias; anchors and aliases are not read; "
+            "write the value out",
+        ),
+        (
+            "a: !!python/name:os.system x",
+            "s.yaml:1:4: a: the tag 'tag:yaml.org,2002:python/name:os.system'; "
+            "tags are not read; write the value without '!'",
+        ),
+        ("a:\n  1: x", "s.yaml:2:3: a: key 1; a key is text; put it in quotes"),
+        ("[b]: 1", "s.yaml:1:1: key ['b']; a key is text; put it in quotes"),
+        ("a: [.nan]", "s.yaml:1:5: a.0: .nan; a number is finite; write a finite number"),
+        ("a: -.INF", "s.yaml:1:4: a: -.INF; a number is finite; write a finite number"),
+        ("a: 1e999", "s.yaml:1:4: a: 1e999; a number is finite; write a finite number"),
+        (
+            "a: 1\n---\nb: 2\n",
+            "s.yaml:2:1: a second document; a file holds one study; "
+            "move the second one to its own file",
+        ),
+        (
+            "%YAML 1.1\n---\na: no",
+            "s.yaml:2:1: a directive; a study has no directives; "
+            "remove the line that starts with '%'",
+        ),
+        (
+            "# only a comment\n",
+            "s.yaml:1:1: nothing; a study is a mapping of sections; "
+            "write 'section:', its fields below it",
+        ),
+        (
+            "- a\n",
+            "s.yaml:1:1: ['a']; a study is a mapping of sections; "
+            "write 'section:', its fields below it",
+        ),
+        ("a:\n\tb: 1\n", "s.yaml:2:1: 'b: 1'; a tab cannot stand here; use spaces"),
+        (
+            "a: b: c",
+            "s.yaml:1:5: 'a: b: c'; mapping values are not allowed here; "
+            "quote a text that contains ': ', or correct the indentation",
+        ),
+        (
+            "a: 1\nb: 'x\nc: 2\n",
+            "s.yaml:4:1: found unexpected end of stream (while scanning a quoted scalar that "
+            "began in line 2); check indentation, quotes and brackets up to here",
+        ),
+        (
+            "a: 1\nb: \x00",
+            "s.yaml:2:4: character U+0000; a study has no control characters; remove it",
+        ),
+        (
+            "a: " + "[" * 100,
+            "s.yaml:1:36: a.0.0: one more level; a study is at most 32 levels deep; "
+            "check the brackets",
+        ),
+        (
+            "#" * 256_001,
+            "s.yaml:1:1: more; a study has at most 256000 bytes; keep tables in files of their own",
+        ),
+    ],
+)
+def test_exact_fault(text, expected):
+    assert messages(text) == [expected]
+
+
+def test_keys_and_values_are_limited(monkeypatch):
+    monkeypatch.setattr(yaml_reader, "MOST_NODES", 6)
+    assert document.parse("a: [1, 2, 3]", "s.yaml").data == {"a": [1, 2, 3]}
+    assert messages("a: [1, 2, 3, 4]") == [
+        "s.yaml:1:14: a.3: one more; a study has at most 6 keys and values; "
+        "write ranges instead of lists"
+    ]
+
+
+def test_all_faults_at_once_up_to_a_syntax_error():
+    lines = messages("a: .nan\nb: !x 1\na: 2\nc: [1\n")
+    assert [line.split(": ")[0] for line in lines] == [
+        "s.yaml:1:4",
+        "s.yaml:2:4",
+        "s.yaml:3:1",
+        "s.yaml:5:1",
+    ]
+
+
+def test_control_characters_in_keys_do_not_reach_the_terminal():
+    (line,) = messages('"a\\e[2J\\n": .nan')
+    assert line.isprintable()
+
+
+def test_a_missing_key_is_reported_at_what_encloses_it():
+    found = document.parse(SAMPLE, "s.yaml")
+    fault = found.fault(("workload", "streams"), "nothing", "rule", "remedy")
+    assert str(fault) == "s.yaml:2:1: workload.streams: nothing; rule; remedy"
+    assert found.fault(("search",), "", "rule", "remedy").line == 1
+
+
+@pytest.mark.parametrize("bomb", ["[", "{", "{a: ", "- ", "? ", "[a: ", "[[],", "!", "a\n", "-\n"])
+def test_bombs_are_bounded(bomb):
+    started = time.process_time()
+    with pytest.raises(StudyError):
+        document.parse(bomb * (40_000 // len(bomb)), "s.yaml")
+    assert time.process_time() - started < 3
+
+
+def mutate(text, chance):
+    for _ in range(chance.randint(1, 6)):
+        start = chance.randrange(len(text) + 1)
+        end = min(len(text), start + chance.choice([0, 0, 1, 3]))
+        symbols = ["\t", "\n", "\r", "  ", "- ", ": ", *"[]{},:#&*!|>%@`'\"?-<~\\0\x00\x85\ud800"]
+        text = text[:start] + chance.choice([*symbols, text[end : end + 20], ""]) + text[end:]
+    return text
+
+
+def test_an_unexpected_failure_of_the_parser_is_a_fault(monkeypatch):
+    def fail(self, stream):
+        raise IndexError("string index out of range")
+
+    monkeypatch.setattr(yaml_reader.YAML, "parse", fail)
+    assert messages("a: 1") == [
+        "s.yaml:1:1: 'IndexError: string index out of range'; it is not valid YAML; "
+        "check what was changed last"
+    ]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_only_study_errors_escape_from_a_mutated_study(chance):
+    text = mutate(SAMPLE, chance)
+    try:
+        found = document.parse(text, "s.yaml")
+        document.override(found, text[:20], text[20:40])
+    except StudyError as error:
+        assert error.faults  # noqa: PT017
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(max_size=60), st.text(max_size=20))
+def test_only_study_errors_escape_from_any_text(text, path):
+    for action in (
+        lambda: document.parse(text, "s.yaml"),
+        lambda: document.override(document.parse(SAMPLE, "s.yaml"), path, text),
+    ):
+        try:
+            action()
+        except StudyError as error:
+            assert error.faults  # noqa: PT017
+
+
+def read_message(path):
+    with pytest.raises(StudyError) as caught:
+        document.read(path)
+    return str(caught.value)
+
+
+def test_reads_a_file(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_bytes(SAMPLE.encode())
+    found = document.read(path)
+    assert (found.text, found.file) == (SAMPLE, str(path))
+    assert found.positions["workload",].file == str(path)
+
+
+def test_files_that_cannot_be_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.yaml").write_bytes(b"a: 1\nb: \xff\n")
+    (tmp_path / "large").write_bytes("\u00e9".encode() * 200_000)
+    assert read_message("stduy.yaml") == (
+        "'stduy.yaml'; there is no such file; did you mean 'study.yaml'?"
+    )
+    assert read_message(".") == "'.'; it is a folder, not a file; did you mean 'study.yaml'?"
+    assert read_message("none/a.yaml") == "'none/a.yaml'; there is no such file; check the path"
+    assert read_message("study.yaml") == (
+        "study.yaml:2:4: byte 0xff; a study is UTF-8 text; save the file as UTF-8"
+    )
+    assert read_message("large").startswith("large:1:1: more; a study has at most")
+    assert "it cannot be read: embedded null byte" in read_message("a\0b")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "where", "expected"),
+    [
+        ("workload.rate", "73 Gbps", ("workload", "rate"), "73 Gbps"),
+        ("workload.streams", "8", ("workload", "streams"), 8),
+        ("search.seed", "1", ("search", "seed"), 1),
+        ("question", "'a: b'", ("question",), "a: b"),
+        ("stages.0.instances", "[1, 2]", ("stages", 0, "instances"), [1, 2]),
+        ("stages.des.clock", "1 GHz", ("stages", 0, "clock"), "1 GHz"),
+        ("stages.transform.core", "jacobi", ("stages", 1, "core"), "jacobi"),
+        ("stages.1", "{core: des}", ("stages", 1), {"core": "des"}),
+        ("axes.interface.device", "c", ("axes", "interface.device"), "c"),
+        ("axes.workload.rate", "[1, 2]", ("axes", "workload.rate"), [1, 2]),
+        ("sweep.workload.rate", "[1]", ("sweep", "workload.rate"), [1]),
+        ("constraints.0", "area_m2 < 2 mm2", ("constraints", 0), "area_m2 < 2 mm2"),
+    ],
+)
+def test_override(path, value, where, expected):
+    before = document.parse(SAMPLE, "s.yaml")
+    after = document.override(before, path, value)
+    found = after.data
+    for key in where:
+        found = found[key]
+    assert found == expected
+    assert before.data == document.parse(SAMPLE, "s.yaml").data
+    fault = after.fault(where, "w", "rule", "remedy")
+    assert (fault.file, fault.line, fault.column) == ("--set", 1, 1)
+
+
+def test_an_override_replaces_the_positions_below_it():
+    found = document.parse(SAMPLE, "s.yaml")
+    after = document.override(found, "stages", "[{core: fft}]")
+    assert {path for path in after.positions if path[0] == "stages"} == {
+        ("stages",),
+        ("stages", 0),
+        ("stages", 0, "core"),
+    }
+    assert after.positions["stages", 0, "core"] == (1, 10, "--set")
+    assert after.positions["workload", "rate"] == (3, 3, "s.yaml")
+
+
+def test_a_name_that_two_items_share_picks_neither():
+    found = document.parse("stages: [{core: des}, {core: des}]", "s.yaml")
+    with pytest.raises(StudyError, match="there is no 'des' in 'stages'; its items are 0 to 1"):
+        document.override(found, "stages.des.clock", "1 GHz")
+
+
+def test_the_longest_key_is_meant():
+    found = document.parse("axes: {a: {b.c: 1}, a.b: {c: 2}}", "s.yaml")
+    assert document.override(found, "axes.a.b.c", "3").data == {
+        "axes": {"a": {"b.c": 1}, "a.b": {"c": 3}}
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "expected"),
+    [
+        (
+            "stages.dse.clock",
+            "1",
+            "--set:1:8: stages.dse.clock: there is no 'dse' in 'stages'; did you mean 'des'?",
+        ),
+        (
+            "constraints.7",
+            "1",
+            "--set:1:13: constraints.7: there is no '7' in 'constraints'; its items are 0 to 0",
+        ),
+        (
+            "stages.fft.core",
+            "1",
+            "--set:1:8: stages.fft.core: there is no 'fft' in 'stages'; known: des, transform",
+        ),
+        (
+            "workload.rat.low",
+            "1",
+            "--set:1:10: workload.rat.low: there is no 'rat' in 'workload'; did you mean 'rate'?",
+        ),
+        (
+            "workload.rate.low",
+            "1",
+            "--set:1:15: workload.rate.low: a single value has no fields; set the value itself",
+        ),
+        (
+            "workload..rate",
+            "1",
+            "--set:1:10: workload..rate: a path is keys joined by dots; "
+            "write 'section.field=value'",
+        ),
+        (
+            "workload.rate",
+            "[1, .inf]",
+            "--set:1:19: workload.rate.1: .inf; a number is finite; write a finite number",
+        ),
+        (
+            "workload.rate",
+            "[1",
+            "--set:1:17: workload.rate: '[1'; expected ',' or ']', but got '<stream end>'; "
+            "check indentation, quotes and brackets up to here",
+        ),
+    ],
+)
+def test_overrides_that_lead_nowhere(path, value, expected):
+    assert override_message(path, value) == expected

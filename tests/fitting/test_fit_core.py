@@ -1,0 +1,359 @@
+"""Laws from a table of designs: what the papers print, independent oracles, honest refusals."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import curve_fit
+from scipy.stats import linregress, t
+
+import dse
+from dse.errors import DseError, StudyError
+from dse.fitting import fit_core, fit_core_record, fit_law
+from dse.fitting.fit_core import CoreFit
+from dse.study import records
+
+ROOT = Path(__file__).parents[2]
+TABLES = ROOT / "cores" / "tables"
+UNROLL = np.array([1.0, 2, 4, 8, 16])
+SIDE = np.array([1.0, 2, 3, 4])
+AREA_UM2 = np.array([5226.0, 9690, 22498, 34154, 57768])
+UNROLLED = ("parameters.partition", "1")
+
+
+def des(*settings: tuple[str, str], **forms: str) -> CoreFit:
+    given = [("values.payload", "64 bit"), UNROLLED, *settings]
+    return fit_core.from_table(TABLES / "des.csv", "des", ["unroll"], given, forms)
+
+
+def jacobi(**forms: str) -> CoreFit:
+    given = [("values.payload", "32 bit")]
+    return fit_core.from_table(TABLES / "jacobi.csv", "jacobi", ["side"], given, forms)
+
+
+# What Battle & Hempstead print beside what least squares gives on the same tables.
+
+
+def test_area_of_des_as_equation_2() -> None:
+    """Least squares gives 3429 n + 4607 um2; the equation rounds it to 3500 n + 4600."""
+    law = des(area="affine").laws["area"].law
+    assert np.array(law.coefficients) * 1e12 == pytest.approx([4607, 3429], abs=0.5)
+    assert law.coefficients[1] * 1e12 / 3500 - 1 == pytest.approx(-0.0203, abs=1e-4)
+
+
+def test_power_of_des_as_equation_3() -> None:
+    """Least squares gives 0.585 n + 1.163 mW; the equation says 0.64 n + 0.09."""
+    total = des(dynamic_power="affine").total_power
+    assert total is not None
+    assert np.array(total.law.coefficients) * 1e3 == pytest.approx([1.1633, 0.5846], abs=5e-5)
+
+
+def test_rate_of_des_is_linear_as_equation_4() -> None:
+    law = des().laws["rate"].law
+    assert (law.form, law.over) == ("power", ("unroll",))
+    assert law.coefficients == pytest.approx((645e6 / 16, 1.0), rel=1e-3)
+
+
+def test_area_of_jacobi_as_equation_8() -> None:
+    """Least squares gives 634.6 n^2 + 1018.5 um2; the equation rounds it to 635 n^2 + 1018."""
+    law = jacobi(area="square").laws["area"].law
+    assert np.array(law.coefficients) * 1e12 == pytest.approx([1018.5, 634.6], abs=0.05)
+
+
+def test_power_of_jacobi_is_linear_in_n() -> None:
+    """Chosen, not given: 1.115 n - 0.706 mW, where equation 9 prints n^2 and W."""
+    total = jacobi().total_power
+    assert total is not None
+    assert total.law.form == "affine"
+    assert np.array(total.law.coefficients) * 1e3 == pytest.approx([-0.706, 1.115], abs=5e-4)
+    tried = {law.form: error for law, error in total.others}
+    assert total.leave_one_out < 0.51 * tried["power"] < tried["square"]
+
+
+def test_areas_are_predicted_better_by_a_power_of_n_than_by_the_printed_forms() -> None:
+    for found, printed, least in ((des(), "affine", 2.0), (jacobi(), "square", 3.4)):
+        area = found.laws["area"]
+        assert area.law.form == "power"
+        assert area.others[0][0].form == printed
+        assert area.others[0][1] > least * area.leave_one_out
+
+
+# Independent oracles.
+
+
+def test_an_affine_law_is_that_of_linear_regression() -> None:
+    found = fit_law.fit({"n": UNROLL}, AREA_UM2, "affine")
+    oracle = linregress(UNROLL, AREA_UM2)
+    assert found is not None
+    assert found.law.coefficients == pytest.approx((oracle.intercept, oracle.slope))
+    width = t.ppf(0.975, 3) * oracle.stderr
+    assert found.intervals[1] == pytest.approx((oracle.slope - width, oracle.slope + width))
+    left_out = []
+    for point in range(5):
+        rest = np.arange(5) != point
+        other = linregress(UNROLL[rest], AREA_UM2[rest])
+        left_out.append(other.intercept + other.slope * UNROLL[point] - AREA_UM2[point])
+    assert found.leave_one_out == pytest.approx(np.sqrt(np.mean(np.square(left_out))))
+
+
+@pytest.mark.parametrize(
+    ("form", "model"),
+    [
+        ("power", lambda x, a, b: a * x**b),
+        ("exponential", lambda x, a, b: a * np.exp(b * x)),
+    ],
+)
+def test_a_growing_law_is_that_of_curve_fit(form: str, model: Callable[..., np.ndarray]) -> None:
+    found = fit_law.fit({"n": UNROLL}, AREA_UM2, form)
+    assert found is not None
+    best, covariance = curve_fit(model, UNROLL, AREA_UM2, p0=(5000, 0.1), xtol=1e-12, ftol=1e-12)
+    assert found.law.coefficients == pytest.approx(best, rel=1e-5)
+    width = t.ppf(0.975, 3) * np.sqrt(np.diag(covariance))
+    assert np.array(found.intervals) == pytest.approx(
+        np.stack([best - width, best + width], axis=1), rel=1e-4
+    )
+    left_out = []
+    for point in range(5):
+        rest = np.arange(5) != point
+        other, _ = curve_fit(model, UNROLL[rest], AREA_UM2[rest], p0=best)
+        left_out.append(model(UNROLL[point], *other) - AREA_UM2[point])
+    assert found.leave_one_out == pytest.approx(np.sqrt(np.mean(np.square(left_out))), rel=1e-3)
+
+
+@pytest.mark.parametrize("form", ["affine", "power"])
+def test_intervals_hold_the_truth_as_often_as_they_say(form: str) -> None:
+    noise = np.random.default_rng(1).normal(0, 100, (1000, 5))
+    true = (5000.0, 0.9 if form == "power" else 3000.0)
+    exact = true[0] * UNROLL ** true[1] if form == "power" else true[0] + true[1] * UNROLL
+    held = []
+    for errors in noise:
+        law = next(fit_law._laws({"n": UNROLL}, exact + errors, form))
+        intervals = fit_law._intervals(law, {"n": UNROLL}, exact + errors)
+        held.append(
+            [low <= value <= high for (low, high), value in zip(intervals, true, strict=True)]
+        )
+    shares = np.mean(held, axis=0)
+    assert ((shares >= 0.92) & (shares <= 0.98)).all()
+
+
+def test_the_law_behind_exact_data_is_found() -> None:
+    x, y = (values.ravel() for values in np.meshgrid([1.0, 2, 4, 8], [8.0, 16, 32]))
+    parameters = {"x": x, "y": y}
+    truths = {
+        ("affine", ("x", "y")): 5 + 2 * x + 0.25 * y,
+        ("square", ("y",)): 5 + 0.5 * y**2,
+        ("power", ("x", "y")): 3 * x**1.2 * y**0.5,
+        ("exponential", ("x", "y")): 2 * np.exp(0.3 * x + 0.01 * y),
+        ("constant", ()): np.full(12, 7.0),
+    }
+    for (form, over), values in truths.items():
+        found = fit_law.fit(parameters, values)
+        assert found is not None
+        assert (found.law.form, found.law.over) == (form, over)
+        assert found.law(parameters) == pytest.approx(values, rel=1e-9)
+        assert found.leave_one_out <= 1e-6 * values.max()
+
+
+def test_a_law_does_not_change_with_the_units_or_the_order_of_the_data() -> None:
+    found, scaled = (fit_law.fit({"n": UNROLL}, AREA_UM2 * by) for by in (1.0, 1e-12))
+    turned = fit_law.fit({"n": UNROLL[::-1]}, AREA_UM2[::-1])
+    assert found is not None
+    assert scaled is not None
+    assert turned is not None
+    first, *rest = found.law.coefficients
+    assert scaled.law.coefficients == pytest.approx((first * 1e-12, *rest), rel=1e-6)
+    assert turned.law.coefficients == pytest.approx(found.law.coefficients, rel=1e-6)
+
+
+def test_a_law_needs_a_point_more_than_it_has_coefficients() -> None:
+    two = {"n": np.array([1.0, 2.0])}
+    assert fit_law.fit(two, np.array([3.0, 5.0]), "affine") is None
+    assert fit_law.fit({"n": np.array([1.0, 1, 1])}, np.array([3.0, 4, 5]), "power") is None
+    x, y = {"x": SIDE[:3], "y": SIDE[:3] ** 2}, np.array([3.0, 5, 9])
+    assert {len(law.over) for law in fit_law._laws(x, y, "affine")} == {1}
+    # without one of its points the others do not determine the law
+    assert fit_law.fit({"n": np.array([1.0, 1, 1, 2])}, np.array([1.0, 2, 3, 9]), "affine") is None
+
+
+def test_a_law_that_would_be_negative_on_its_range_is_not_taken() -> None:
+    found = fit_law.fit({"n": SIDE}, np.array([0.1, 0.2, 0.9, 2.6]))
+    assert found is not None
+    assert found.law({"n": SIDE}).min() > 0
+    assert "affine" not in {law.form for law, _ in found.others}
+
+
+# Tables and records.
+
+
+def message(table: str, tmp_path: Path, *settings: tuple[str, str], **options: object) -> list[str]:
+    path = tmp_path / "t.csv"
+    path.write_text(table)
+    with pytest.raises(DseError) as caught:
+        fit_core.from_table(path, "t", settings=settings, **options)  # type: ignore[arg-type]
+    return str(caught.value).replace(f"{path}", "t.csv").splitlines()
+
+
+HEADER = "design,n,area_um2,power_mw,clock_mhz,cycles_per_task,payload_bit\n"
+
+
+def test_everything_wrong_with_a_table_is_told_at_once(tmp_path: Path) -> None:
+    rows = "a,1,10,1,500,16,64\nb,0,x,2,500,16,64\nc,3,-5,2,500,,64\n"
+    assert message(HEADER + rows, tmp_path, over=["n"]) == [
+        "t.csv:3:5: area_um2: 'x'; it is not a number; write the figure alone; its unit belongs "
+        "in the header",
+        "t.csv:4:5: area_um2: '-5'; it must be more than 0; correct the figure",
+        "t.csv:4:14: cycles_per_task: ''; the cell is empty; write the figure, or leave the row "
+        "out",
+    ]
+
+
+def test_a_parameter_is_positive_and_there(tmp_path: Path) -> None:
+    rows = "a,1,10,1,500,16,64\nb,0,20,2,500,16,64\nc,3,30,2,500,16,64\n"
+    assert message(HEADER + rows, tmp_path) == [
+        "t.csv:3:3: n: '0'; a parameter is more than 0; leave the row out, or count from 1"
+    ]
+    (text,) = message(HEADER + rows, tmp_path, over=["m"])
+    assert text.startswith("--over m; t.csv has no column 'm'; ")
+
+
+def test_a_column_of_words_gets_a_name_with_which_the_fit_works(tmp_path: Path) -> None:
+    header = HEADER.replace("cycles_per_task", "Cycles per block")
+    rows = "a,1,10,1,500,16,64\nb,2,20,2,500,8,64\nc,3,30,4,500,4,64\n"
+    (text,) = message(header + rows, tmp_path, over=["Cycles per block"])
+    assert text == (
+        "'Cycles per block'; a parameter is called by letters, digits and underscores; call it "
+        'so: --set "columns.cycles_per_block=Cycles per block" --over cycles_per_block'
+    )
+    settings = [("columns.cycles_per_block", "Cycles per block")]
+    fitted = fit_core.from_table(tmp_path / "t.csv", "t", ["cycles_per_block"], settings)
+    assert list(fitted.parameters) == ["cycles_per_block"]
+
+
+def test_a_figure_that_is_missing_is_given_on_the_command_line(tmp_path: Path) -> None:
+    rows = "a,1,10,1,500,16\nb,2,20,2,500,8\nc,3,30,4,500,4\n"
+    (text,) = message(HEADER.replace(",payload_bit", "") + rows, tmp_path, over=["n"])
+    assert text.endswith('give all designs one with `--set "values.payload=64 bit"`')
+
+
+def test_which_parameters_are_meant_has_to_be_said(tmp_path: Path) -> None:
+    with pytest.raises(StudyError) as caught:
+        fit_core.from_table(TABLES / "jacobi.csv", "j", settings=[("values.payload", "32 bit")])
+    assert str(caught.value) == (
+        "which columns are the parameters is open: they may be side, parallelism; add --over side"
+    )
+
+
+def test_designs_are_chosen_by_name_as_by_value() -> None:
+    payload = ("values.payload", "64 bit")
+
+    def named(designs: str) -> CoreFit:
+        settings = [payload, ("designs", designs)]
+        return fit_core.from_table(TABLES / "des.csv", "des", ["unroll"], settings)
+
+    found = named("[u1, u2, u4, u8, u16]")
+    assert found.designs == ("u1", "u2", "u4", "u8", "u16")
+    assert found.laws["area"].law == des().laws["area"].law
+    with pytest.raises(StudyError, match=r"'u3'; the table has no such design; did you mean 'u"):
+        named("[u3]")
+
+
+def test_too_few_designs(tmp_path: Path) -> None:
+    rows = "a,1,10,1,500,16,64\nb,2,20,2,500,16,64\n"
+    assert message(HEADER + rows, tmp_path) == [
+        "table: 2 designs; a law has two coefficients or more, and needs a design more than that; "
+        "use 3 designs or more"
+    ]
+    rows = "a,1,10,1,500,16,64\nb,1,20,2,500,16,64\nc,1,30,3,500,16,64\n"
+    assert message(HEADER + rows, tmp_path, forms={"area": "square"}) == [
+        "3 designs at these parameters support no square law of area; use more designs, at other "
+        "values of the parameters"
+    ]
+    assert message(HEADER + rows, tmp_path, forms={"aria": "square", "area": "cubic"}) == [
+        "--form aria; this quantity is not fitted; did you mean 'area' or 'rate'?",
+        "'cubic'; this form is not known; known: affine, constant, exponential, power, square",
+    ]
+
+
+def test_a_record_is_the_law_and_says_where_it_comes_from(tmp_path: Path) -> None:
+    found = des()
+    path = tmp_path / "des.yaml"
+    records.write(path, *fit_core_record.record(found))
+    read = records.read(path)
+    model = read.records["core"].models["law"]
+    unroll = np.array([0.5, 1.0, 16.0, 17.0])
+    metrics = model.function(unroll=unroll)
+    area, rate = (found.laws[name].law({"unroll": unroll}) for name in ("area", "rate"))
+    assert metrics.area_m2 == pytest.approx(area, rel=1e-10)
+    assert metrics.extrapolated.tolist() == [1, 0, 0, 1]
+    assert metrics.clock_hz / metrics.cycles_per_task == pytest.approx(rate)
+    assert {"file", "sha256", "date", "method", "range", "residuals"} <= set(read.provenance)
+    assert read.provenance["range"] == {"unroll": [1, 16]}
+    assert read.provenance["sha256"] == found.table.sha256
+    residuals = read.provenance["residuals"]["area"]
+    assert residuals["others"][0].startswith("4607 um2 + 3429 um2 * unroll (leave-one-out 6097 um2")
+
+
+def test_cycles_that_are_exact_are_not_blurred_by_a_clock_that_is_not(tmp_path: Path) -> None:
+    rows = "a,1,9,1,500,16,64\nb,2,20,2,490,8,64\nc,4,30,3,470,4,64\nd,8,60,7,471,2,64\n"
+    path = tmp_path / "t.csv"
+    path.write_text(HEADER + rows)
+    laws = fit_core.from_table(path, "t").laws
+    assert laws["cycles_per_task"].law.coefficients == pytest.approx((16, -1), rel=1e-9)
+    assert set(laws) == {"area", "clock", "dynamic_power", "payload", "cycles_per_task"}
+    assert "rate" in fit_core.from_table(path, "t", forms={"rate": "power"}).laws
+
+
+def test_latency_and_tasks_in_flight_follow_from_each_other(tmp_path: Path) -> None:
+    header = HEADER.replace("\n", ",latency_cycles\n")
+    path = tmp_path / "t.csv"
+    path.write_text(header + "a,1,9,1,500,16,64,20\nb,2,20,2,490,8,64,20\nc,4,30,3,470,4,64,20\n")
+    sections, _ = fit_core_record.record(fit_core.from_table(path, "t"))
+    assert sections["core"]["laws"]["latency"] == "20 cycles"
+    records.write(tmp_path / "t.yaml", sections, {})
+    model = records.read(tmp_path / "t.yaml").records["core"].models["law"]
+    metrics = model.function(n=np.array([1.0, 2, 4]))
+    assert metrics.tasks_in_flight.tolist() == [2, 3, 5]
+
+
+def test_the_command_from_elsewhere_with_the_line_ends_of_elsewhere(tmp_path: Path) -> None:
+    folder = tmp_path / "my work"
+    folder.mkdir()
+    text = (TABLES / "des.csv").read_text().replace("\n", "\r\n")
+    (folder / "my des.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+
+    def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+        options = ("--over", "unroll", "--out", "my work/law.yaml", *arguments)
+        settings = ("--set", "values.payload=64 bit", "--set", "parameters.partition=1")
+        return subprocess.run(
+            [sys.executable, "-m", "dse", "fit", "core", "my work/my des.csv", *options, *settings],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+        )
+
+    done = command("--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    area = json.loads(done.stdout)["laws"]["area_m2"]
+    assert area["coefficients"] == pytest.approx([6787.34e-12, 0.774937], rel=1e-5)
+    again = command()
+    assert again.returncode == 2
+    assert "is there already; name another file, or add --force" in again.stderr
+    forced = command("--force", "--form", "area=affine")
+    assert "4607 um2 + 3429 um2 *" in forced.stdout
+    (folder / "study.yaml").write_text(
+        "workload: {rate: 100 Gbit/s}\n"
+        "stages: [{core: law.yaml, parameters: {unroll: {from: 1, to: 16}}}]\n"
+        "objectives: {area: minimise, power: minimise}\n"
+    )
+    result = dse.run(folder / "study.yaml")
+    assert any("core law comes from law.yaml" in note for note in result.manifest["notes"])
+    assert any("my des.csv" in note for note in result.manifest["notes"])
+    least = result.front["area_m2"].min()
+    # three cores of 16 rounds each carry 3 * 41.3 Gbit/s
+    assert least <= 3 * (4607 + 16 * 3429) * 1e-12

@@ -1,0 +1,84 @@
+"""What `dse doctor` says of an installation, whole or with something missing.
+
+Plug-ins that cannot be used are in test_plugins.py.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import PackageNotFoundError
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from dse.cli import app
+from dse.installation import doctor, libraries
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["doctor", *arguments], catch_exceptions=False)
+
+
+@pytest.fixture
+def versions(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Return versions that pass for the installed ones; none for ``""``."""
+    pretended: dict[str, str] = {}
+    real = libraries.version
+
+    def version(name: str) -> str:
+        found = pretended.get(name, real(name))
+        if not found:
+            raise PackageNotFoundError(name)
+        return found
+
+    monkeypatch.setattr(libraries, "version", version)
+    return pretended
+
+
+def test_an_installation_that_is_well() -> None:
+    done = run()
+    assert done.exit_code == 0
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert lines[-1] == ["nothing", "is", "broken"]
+    for name, library in {one.name: one for one in libraries.libraries()[""]}.items():
+        assert [name, library.installed] in [line[:2] for line in lines]
+    assert ["core", "accel-dse", libraries.own_version(), "3"] in [line[:4] for line in lines]
+
+
+def test_json_says_the_same() -> None:
+    done = run("--json")
+    facts = json.loads(done.stdout)
+    assert list(facts) == ["platform", "libraries", "plug_ins", "extras", "findings"]
+    assert facts["findings"] == []
+    assert {"numpy", "pyarrow", "typer"} <= set(facts["libraries"])
+    (own,) = facts["plug_ins"]["core"]
+    assert facts["plug_ins"]["core"][own] == ["des", "fft", "jacobi"]
+
+
+def test_a_library_that_is_missing_or_too_old(versions: dict[str, str]) -> None:
+    versions |= {"moocore": "", "numpy": "1.26.4", "scipy": "99.0rc1"}
+    done = run()
+    assert done.exit_code == 1
+    assert done.stdout.rstrip().splitlines()[-3:] == [
+        "broken (2)",
+        "library numpy is 1.26.4, and accel-dse needs numpy>=2.0; run: "
+        'python -m pip install "numpy>=2.0"',
+        "library moocore is not installed, and accel-dse needs moocore>=0.3; run: "
+        'python -m pip install "moocore>=0.3"',
+    ]
+
+
+def test_an_extra_that_is_missing_breaks_nothing(versions: dict[str, str]) -> None:
+    """An extra that takes in another one lacks what that one lacks."""
+    versions |= {"hypothesis": ""}
+    done = run("--json")
+    assert done.exit_code == 0
+    extras = json.loads(done.stdout)["extras"]
+    for extra in ("test", "dev"):
+        assert extras[extra]["missing"] == ["hypothesis>=6.100"]
+    command = 'for extras: python -m pip install "accel-dse[dev,test]"'
+    assert command in run().stdout.splitlines()
+
+
+def test_every_extra_has_a_purpose() -> None:
+    assert set(libraries.libraries()) - {""} <= set(doctor.PURPOSES)

@@ -1,0 +1,186 @@
+"""Fronts against oracles written apart."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import moocore
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+from dse.errors import ContractError
+from dse.model import front
+from dse.model.front import hypervolume, knee, nondominated, reference_point
+
+SMALL = array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=6)
+TIES = arrays(np.float64, SMALL, elements=st.integers(-2, 2).map(float))
+WIDE = arrays(np.float64, SMALL, elements=st.floats(-1e300, 1e300))
+
+
+def dominates(a, b):
+    return all(x <= y for x, y in zip(a, b, strict=True)) and any(
+        x < y for x, y in zip(a, b, strict=True)
+    )
+
+
+def nondominated_by_definition(loss):
+    return [not any(dominates(other, row) for other in loss) for row in loss.tolist()]
+
+
+@given(TIES | WIDE)
+def test_nondominated_is_what_the_definition_says(loss):
+    assert nondominated(loss).tolist() == nondominated_by_definition(loss)
+
+
+@pytest.mark.parametrize("objectives", [1, 2, 3, 4, 6])
+@pytest.mark.parametrize("levels", [2, 5, 1000])
+def test_nondominated_with_many_rows_ties_and_duplicates(objectives, levels):
+    random = np.random.default_rng(objectives * levels)
+    loss = random.integers(0, levels, size=(400, objectives)).astype(float)
+    loss[200:300] = loss[:100]
+    assert nondominated(loss).tolist() == nondominated_by_definition(loss)
+
+
+def test_equal_rows_stay_together_and_weakly_dominated_ones_go():
+    loss = [[1.0, 2.0], [1.0, 2.0], [1.0, 3.0], [0.0, 3.0], [-0.0, 3.0]]
+    assert nondominated(loss).tolist() == [True, True, False, True, True]
+    assert nondominated(np.empty((0, 3))).tolist() == []
+
+
+@given(TIES, st.randoms())
+def test_the_front_does_not_depend_on_the_order_or_the_scale(loss, random):
+    order = list(range(len(loss)))
+    random.shuffle(order)
+    assert (nondominated(loss[order]) == nondominated(loss)[order]).all()
+    assert (nondominated(loss * 1e-9) == nondominated(loss)).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_every_position_of_a_number_that_is_not_finite_is_refused(bad):
+    for row in range(3):
+        for column in range(2):
+            loss = np.arange(6.0).reshape(3, 2)
+            loss[row, column] = bad
+            message = f"objective {column} of design {row} is {bad}; only finite losses"
+            for function in (nondominated, knee, reference_point):
+                with pytest.raises(ContractError, match=message):
+                    function(loss)
+            with pytest.raises(ContractError, match=message):
+                hypervolume(loss, [9.0, 9.0])
+
+
+def test_losses_are_read_only_for_us():
+    loss = np.array([[1.0, 2.0], [2.0, 1.0]])
+    loss.setflags(write=False)
+    assert nondominated(loss).all()
+    assert hypervolume(loss, (3.0, 3.0)) == 3.0
+
+
+def hypervolume_by_inclusion_exclusion(loss, reference):
+    total = 0.0
+    for size in range(1, len(loss) + 1):
+        for rows in combinations(loss, size):
+            edges = np.maximum(reference - np.max(rows, axis=0), 0.0)
+            total -= (-1) ** size * np.prod(edges)
+    return total
+
+
+@settings(max_examples=60)
+@given(TIES)
+def test_hypervolume_is_the_volume_of_the_union_of_boxes(loss):
+    reference = np.full(loss.shape[1], 1.5)
+    expected = hypervolume_by_inclusion_exclusion(loss, reference)
+    assert hypervolume(loss, reference) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    best = np.full(loss.shape[1], -2.0)
+    share = hypervolume(loss, reference, ideal=best)
+    assert share == pytest.approx(expected / 3.5 ** len(reference), rel=1e-12, abs=1e-12)
+    assert 0.0 <= share <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("loss", "reference", "volume"),
+    [
+        ([[1.0, 1.0]], [3.0, 2.0], 2.0),
+        ([[1.0, 2.0], [2.0, 1.0]], [3.0, 3.0], 3.0),
+        ([[1.0, 2.0], [1.0, 2.0], [2.0, 2.0]], [3.0, 3.0], 2.0),
+        ([[1.0]], [3.0], 2.0),
+        ([[3.0, 0.0], [0.0, 4.0]], [3.0, 3.0], 0.0),
+        ([[3.0, 0.0], [2.0, 2.0]], [3.0, 3.0], 1.0),
+        (np.empty((0, 2)), [1.0, 1.0], 0.0),
+        ([[0.0] * 6, [-1.0] * 6], [1.0] * 6, 64.0),
+    ],
+)
+def test_hypervolume_by_hand(loss, reference, volume):
+    assert hypervolume(loss, reference) == volume
+
+
+def test_hypervolume_as_a_share_does_not_underflow():
+    tiny = 1e-120
+    loss = [[tiny, 2 * tiny, tiny]]
+    ideal, reference = [0.0] * 3, [2 * tiny, 4 * tiny, 2 * tiny]
+    assert hypervolume(loss, reference) == 0.0
+    assert hypervolume(loss, reference, ideal=ideal) == 0.125
+    with pytest.raises(ContractError, match="ideal point must be better than the reference"):
+        hypervolume(loss, reference, ideal=reference)
+    with pytest.raises(ContractError, match="a reference point of 2 numbers does not fit 3"):
+        hypervolume(loss, reference[:2])
+
+
+def test_reference_point_by_hand():
+    # The first row dominates the others: only the front counts, and its range is 0.
+    loss = [[0.0, -5.0, 0.0], [10.0, -5.0, 0.0], [99.0, 99.0, 99.0], [5.0, -5.0, 0.0]]
+    assert reference_point(loss[:1] + loss[2:3]).tolist() == [1.0, -4.5, 1.0]
+    assert reference_point(loss).tolist() == [1.0, -4.5, 1.0]
+    assert reference_point([[0.0, 10.0], [5.0, 0.0]]).tolist() == [5.5, 11.0]
+    # 10 % of a range of 2 vanishes beside 1e16.
+    assert reference_point([[1e16, 1.0], [1e16 + 2, 0.0]])[0] > 1e16 + 2
+
+
+@given(TIES | arrays(np.float64, SMALL, elements=st.floats(-1e300, 1e300)))
+def test_every_point_of_the_front_counts_up_to_the_reference_point(loss):
+    front = loss[nondominated(loss)]
+    assert (front < reference_point(loss)).all()
+
+
+@pytest.mark.parametrize(
+    ("loss", "expected"),
+    [
+        ([[0.0, 1.0], [0.2, 0.3], [0.5, 0.2], [1.0, 0.0]], 1),
+        ([[0.0, 1e9], [200e-9, 0.3e9], [1000e-9, 0.0]], 1),
+        ([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]], 0),
+        ([[0.1, 0.2, 1.0], [1.0, 0.1, 0.0], [0.0, 1.0, 0.1], [0.1, 0.3, 0.2]], 3),
+        ([[0.3, 0.1, 1.0], [0.1, 0.3, 0.0], [0.3, 0.1, 0.0]], 1),
+        ([[0.0, 1.0], [1.0, 0.0], [0.1, 0.2], [0.25, 0.05]], 2),  # 0.1 + 0.2 ties with 0.3
+        ([[7.0, 7.0]], 0),
+        ([[2.0, 1.0], [1.0, 2.0]], 0),
+        ([[5.0, 3.0], [5.0, 3.0]], 0),
+        ([[3.0], [3.0]], 0),
+    ],
+)
+def test_knee_by_hand(loss, expected):
+    assert knee(loss) == expected
+
+
+def test_an_empty_front_has_no_knee_and_no_reference_point():
+    for function in (knee, reference_point):
+        with pytest.raises(ContractError, match="an empty front has neither"):
+            function(np.empty((0, 2)))
+    with pytest.raises(ContractError, match="at least one objective, not in the shape"):
+        nondominated(np.empty((4, 0)))
+
+
+@pytest.mark.parametrize("levels", [4, 1000, 10**9])
+@pytest.mark.parametrize("tilt", [0.0, -1.0])
+def test_pivots_dismiss_only_dominated_rows(levels, tilt):
+    """Large inputs take another way through the filter: ties, duplicates, both kinds of data."""
+    random = np.random.default_rng(levels)
+    loss = random.integers(0, levels, (front.FEW + 1_000, 3)).astype(float)
+    loss[:, 2] += tilt * (loss[:, 0] + loss[:, 1])
+    best = {tuple(row) for row in loss.tolist()}
+    unique = np.array(sorted(best))
+    kept = {tuple(row) for row in unique[moocore.is_nondominated(unique)].tolist()}
+    expected = np.array([tuple(row) in kept for row in loss.tolist()])
+    assert np.array_equal(nondominated(loss), expected)

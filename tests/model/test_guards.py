@@ -1,0 +1,135 @@
+"""Each plausibility guard bites: a deliberately broken quantity stops the run, by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dse import search
+from dse.contract import Guard, Objective
+from dse.errors import ContractError
+from dse.model import invariants
+from dse.model.fleet import STAGE_COLUMNS
+from dse.model.graph import Step
+from dse.model.problem import Problem
+from dse.plugins import registry
+from tests.conftest import problem_of
+
+CAP = "5 mW"  # none of these fleets carries 20 Gbit/s with it
+STUDY = """\
+workload: {rate: 20 Gbit/s, granularity: 4 KiB, kernel: des}
+stages:
+  - core: des
+    instances: {from: 1, to: 9}
+interface: {device: sparc_t4_engine, in_flight: 4}
+budget: {power_cap: 40 mW}
+objectives: {area: minimise, power: minimise}
+"""
+
+
+def broken(problem: Problem, name: str, change: Callable[[np.ndarray], np.ndarray]) -> Problem:
+    """Return the problem with one quantity computed wrongly."""
+
+    def tampered(step: Step) -> Step:
+        if step.name != name or not isinstance(step.plugin, Objective):
+            return step
+        function = step.plugin.function
+
+        def wrong(**columns: np.ndarray) -> np.ndarray:
+            return change(np.asarray(function(**columns)))
+
+        wrong.__name__ = name
+        return Step(replace(step.plugin, function=wrong), step.arguments)
+
+    steps = tuple(tampered(step) for step in problem.graph.steps)
+    return replace(problem, graph=replace(problem.graph, steps=steps))
+
+
+def check(problem: Problem) -> None:
+    found = search.run(problem, search.SearchSettings(), None)
+    invariants.check(problem, found.front_index, found.sample_index)
+
+
+@pytest.fixture
+def problem(write: Callable[[str], Path]) -> Problem:
+    return problem_of(write(STUDY))
+
+
+def test_the_models_pass(problem: Problem) -> None:
+    check(problem)
+
+
+CASES = {
+    "negative": ("clock_hz", lambda v: -v, "clock_hz is -"),
+    "not a number": ("utilisation", lambda v: v * np.nan, "utilisation is nan"),
+    "power_is_energy_over_time": ("power_w", lambda v: v * 1.01, "power is energy over time"),
+    "power_stays_under_the_cap": (
+        "power_limit_bit_per_s",
+        lambda v: 0 * v + 1e15,
+        "power stays under budget.power_cap",
+    ),
+    "throughput_within_limits": (
+        "throughput_bit_per_s",
+        lambda v: v * 10,
+        "throughput is at most every limit",
+    ),
+    "speedup_within_bounds": ("speedup", lambda v: v * 10, "speedup is at most"),
+    "energy_times_rate_is_power": (
+        "energy_j_per_bit",
+        lambda v: v * 3,
+        "energy per bit times rate is total power",
+    ),
+    "total_power_is_its_parts": (
+        "total_power_w",
+        lambda v: v * 0.5,
+        "total power is the sum of its parts",
+    ),
+    "area grows": ("fleet_area_m2", lambda v: 0 * v + 1e-9, "fleet_area_m2 is 1e-09 and did not"),
+    "leakage grows": ("leakage_power_w", lambda v: 0 * v + 1e-4, "leakage_power_w is 0.0001 and"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_broken_quantity_is_refused(
+    case: str, problem: Problem, write: Callable[[str], Path]
+) -> None:
+    name, change, text = CASES[case]
+    if case == "power_stays_under_the_cap":
+        problem = problem_of(write(STUDY), ("budget.power_cap", CAP))
+    with pytest.raises(ContractError, match=f"^implausible: .*{re.escape(text)}") as caught:
+        check(broken(problem, name, change))
+    assert "design: des.design = " in str(caught.value)
+
+
+def test_a_quantity_that_fails_is_named(problem: Problem) -> None:
+    def fail(values: np.ndarray) -> np.ndarray:
+        raise ZeroDivisionError("by a careless author")
+
+    with pytest.raises(ContractError, match=r"^area_m2 fails: ZeroDivisionError: by a careless"):
+        check(broken(problem, "area_m2", fail))
+
+
+def test_a_core_without_leakage_figures_is_no_broken_core(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(STAGE_COLUMNS, "stage_leakage_power_w", lambda fleet: np.zeros(1))
+    check(problem)
+
+
+@pytest.mark.parametrize("instances", ["least", "9", "{from: 1, to: 3}"])
+@pytest.mark.parametrize("area", [0.0, 1e-9])
+def test_growth_is_tried_however_instances_are_chosen(
+    instances: str, area: float, write: Callable[[str], Path]
+) -> None:
+    problem = problem_of(write(STUDY), ("des.instances", instances))
+    with pytest.raises(ContractError, match="did not grow with an instance of des"):
+        check(broken(problem, "fleet_area_m2", lambda v: 0 * v + area))
+
+
+def test_every_guard_is_tried() -> None:
+    assert set(registry.records(Guard)) <= set(CASES)

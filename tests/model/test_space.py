@@ -1,0 +1,42 @@
+"""Blocks: the same designs in the same order as rows, and the same bits."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dse.model.space import blocks
+from dse.study import study
+from tests.conftest import STUDIES
+
+SIZES = st.lists(st.integers(1, 6), max_size=5).map(tuple)
+
+
+@given(sizes=SIZES, most=st.integers(1, 50))
+def test_blocks_are_the_space_in_order(sizes: tuple[int, ...], most: int) -> None:
+    parts = list(blocks(sizes, most))
+    assert all(len(block) <= most for block in parts)
+    rows = np.concatenate([block.rows(np.arange(len(block))) for block in parts])
+    every = [tuple(row) for row in np.ndindex(*sizes)]
+    assert [tuple(row) for row in rows.tolist()] == every
+    starts = np.cumsum([0, *(len(block) for block in parts)])
+    assert [block.start for block in parts] == starts[:-1].tolist()
+    assert starts[-1] == math.prod(sizes)
+
+
+@pytest.mark.parametrize("path", sorted(STUDIES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_block_is_evaluated_as_its_rows_are(path) -> None:
+    found = study.read(path)
+    sweep = study.sweep_of(found)
+    problem = study.prepare(study.at(found, sweep, 0) if sweep else found).problem
+    for number, block in enumerate(blocks(problem.sizes, 4_000)):
+        if number % 97:
+            continue  # every block of the largest study would take long
+        together = problem.evaluate(block)
+        alone = problem.evaluate(block.rows(np.arange(len(block))))
+        assert np.array_equal(together.violation, alone.violation)
+        assert np.array_equal(together.loss, alone.loss, equal_nan=True)

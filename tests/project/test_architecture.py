@@ -1,0 +1,197 @@
+"""The house rules that can be read off the source."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dse.study.schema import SECTIONS, Stage
+from tests.conftest import ROOT
+
+FLOORS = (
+    ("errors", "contract"),
+    ("algebra", "plugins"),
+    ("files", "model"),
+    ("search", "testing"),
+    ("study", "reports"),
+    ("runs", "infeasible", "fitting", "reproduction", "installation"),
+    ("answers", "stability", "audit"),
+    ("uncertainty",),
+    ("api",),
+    ("cli",),
+    ("__init__", "__main__"),
+)
+"""The packages and modules of `dse`, lowest floor first: each imports itself and lower floors."""
+
+FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
+MODELS = ("cores", "objectives")
+"""Built-in plug-ins: packages at the top of the repository, installed inside `dse`."""
+
+
+def sources() -> dict[str, Path]:
+    """Return every module of the distribution by the name under which it is imported."""
+    found = {}
+    for name in ("dse", *MODELS):
+        for path in (ROOT / name).rglob("*.py"):
+            inside = path.relative_to(ROOT).with_suffix("")
+            parts = inside.parts[:-1] if path.stem == "__init__" else inside.parts
+            if name == "dse" and parts[1:2] and parts[1] in MODELS:
+                continue  # a link to the folder at the top
+            found[".".join(parts if name == "dse" else ("dse", *parts))] = path
+    return found
+
+
+SOURCES = sources()
+
+
+def imports(module: str) -> set[str]:
+    """Return every module that a module imports, also inside functions."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(SOURCES[module].read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inside = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= (inside & set(SOURCES)) or {node.module}
+    return found
+
+
+def package(module: str) -> str:
+    """Return the part of `dse` that a module belongs to."""
+    return module.split(".")[1] if "." in module else "__init__"
+
+
+@pytest.mark.parametrize("module", sorted(SOURCES))
+def test_a_module_imports_only_lower_floors(module: str) -> None:
+    own = package(module)
+    for name in imports(module):
+        if not name.startswith("dse"):
+            continue
+        other = package(name)
+        if own in MODELS:
+            assert other in (own, "contract"), name
+        elif other != own:
+            assert other not in MODELS, name
+            assert FLOOR[other] < FLOOR[own], f"{module} imports {name}"
+            assert other not in ("api", "cli") or own in ("cli", "__init__", "__main__"), name
+
+
+def test_models_do_not_import_their_papers() -> None:
+    for module in SOURCES:
+        parts = module.split(".")
+        if package(module) in MODELS and not {"paper", "battle_hempstead"} & set(parts):
+            papers = [
+                name
+                for name in imports(module)
+                if {"paper", "battle_hempstead"} & {*name.split(".")}
+            ]
+            assert not papers, module
+
+
+def test_every_package_says_what_lives_there() -> None:
+    listed = {package(module) for module in SOURCES} - {*MODELS}
+    assert listed == set(FLOOR) - ({"api"} - listed)
+    for name in listed:
+        path = ROOT / "dse" / name / "__init__.py"
+        if path.exists():
+            docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+            assert "import" in docstring, f"{path} does not say what it may import"
+
+
+ONLY_USERS = {
+    "importlib.metadata": {
+        "dse.plugins.registry",
+        "dse.installation.libraries",
+        "dse.runs.result",
+        "dse.cli.app",
+    },
+    "matplotlib": {
+        "dse.fitting.interface.plots",
+        "dse.stability.plots",
+        "dse.reports.labels",
+        "dse.reports.plots",
+        "dse.reproduction.sheets",
+        "dse.reproduction.sheet_labels",
+        "dse.reproduction.sheet_scales",
+    },
+    "PIL": {"dse.reproduction.sheets"},
+    "SALib": {"dse.uncertainty.sensitivity"},
+    "moocore": {"dse.model.front"},
+    "packaging": {"dse.installation.libraries"},
+    "optuna": {"dse.search.heuristic.optuna"},
+    "pandas": {"dse.runs.result"},
+    "pyarrow": {"dse.runs.result"},
+    "pymoo": {"dse.search.heuristic.pymoo"},
+    "ruamel": {"dse.files.yaml_reader"},
+    "typer": {module for module in SOURCES if package(module) == "cli"},
+}
+
+
+@pytest.mark.parametrize("library", sorted(ONLY_USERS))
+def test_a_library_has_one_user(library: str) -> None:
+    users = {
+        module
+        for module in SOURCES
+        for name in imports(module)
+        if name == library or name.startswith(library + ".")
+    }
+    assert users <= ONLY_USERS[library]
+
+
+def test_the_engine_names_no_plug_in() -> None:
+    """No core, interface, platform or quantity is mentioned by name in the engine's code."""
+    from dse import contract
+    from dse.plugins import registry
+
+    names = {name for kind in registry.GROUPS for name in registry.registered(kind)}
+    # words of the study file and of the contract, which a quantity may share: `instances`
+    names -= {key for model in (Stage, *SECTIONS.values()) for key in model.model_fields}
+    names -= set(contract.CoreMetrics.__dataclass_fields__)
+    assert {"des", "power_w", "gtx_titan"} <= names
+    for module, path in SOURCES.items():
+        if package(module) in MODELS or module == "dse.testing.cores":
+            continue  # the kit compares residuals, whose names a core and a quantity share
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert node.value not in names, f"{path}:{node.lineno}: {node.value!r}"
+    assert contract.Core in registry.GROUPS
+
+
+def test_modules_do_not_import_each_other_in_a_circle() -> None:
+    graph = {module: imports(module) & set(SOURCES) - {module} for module in SOURCES}
+    done: set[str] = set()
+
+    def visit(module: str, path: tuple[str, ...]) -> None:
+        assert module not in path, " -> ".join((*path, module))
+        if module not in done:
+            for name in graph[module]:
+                visit(name, (*path, module))
+            done.add(module)
+
+    for module in graph:
+        visit(module, ())
+
+
+HEAVY = ("matplotlib", "optuna", "pandas", "pyarrow", "pymoo", "rich", "scipy")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["check", "studies/des_100gbps.yaml"]])
+def test_light_commands_import_nothing_heavy(arguments: list[str]) -> None:
+    code = (
+        "import sys; sys.argv = ['dse', *sys.argv[1:]]\n"
+        "from dse.cli import main\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "[]"

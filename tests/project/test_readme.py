@@ -1,0 +1,118 @@
+"""Every command and every study in the documents works as printed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dse.study import study
+from tests.conftest import ROOT
+
+PAGES = ("README.md", "docs/studies.md", "docs/answers.md")
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return [body for kind, body in BLOCK.findall(text) if kind == language]
+
+
+def joined(block: str) -> list[str]:
+    """Return the lines of a block, those that end with a backslash joined to the next."""
+    return block.replace("\\\n", " ").splitlines()
+
+
+def commands(page: str) -> list[str]:
+    lines = [line for block in blocks(page, "console") for line in joined(block)]
+    return [line.partition("#")[0].strip() for line in lines]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("readme")
+    shutil.copytree(ROOT / "studies", path / "studies")
+    (table,) = blocks("README.md", "csv")
+    _, own = blocks("README.md", "yaml")
+    (path / "my_aes.csv").write_text(table, encoding="utf-8")
+    (path / "my_study.yaml").write_text(own, encoding="utf-8")
+    return path
+
+
+def printed_by(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "dse", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        check=True,
+    )
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_run(page: str, folder: Path) -> None:
+    found = commands(page)
+    assert found
+    for command in found:
+        program, *arguments = shlex.split(command)
+        if program == "make":
+            targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+            assert arguments[0] in targets
+            continue
+        assert program == "dse"
+        done = subprocess.run(
+            [sys.executable, "-m", "dse", *arguments], capture_output=True, text=True, cwd=folder
+        )
+        assert done.returncode == 0, f"{command}\n{done.stderr}"
+
+
+def test_python_of_the_readme_runs(folder: Path) -> None:
+    (code,) = blocks("README.md", "python")
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, check=True
+    )
+    assert "compute" in done.stdout
+
+
+def test_the_study_of_the_readme_is_the_shipped_one() -> None:
+    text, _ = blocks("README.md", "yaml")
+    shown = study.document.parse(text, "README").data
+    assert shown == study.read(ROOT / "studies" / "settop_116mbps.yaml").data
+
+
+def test_the_answer_of_the_readme_is_what_the_program_prints(folder: Path) -> None:
+    front, told, *_ = blocks("README.md", "text")
+    out = printed_by(folder, "run", "studies/des_100gbps.yaml", "--out", "runs/readme")
+    assert front.strip() in out
+    out = printed_by(folder, "answer", "studies/crypto_interface_100gbps.yaml")
+    assert told.strip() in out
+
+
+def test_own_cores_of_the_readme_get_the_front_and_the_answer_shown(folder: Path) -> None:
+    *_, front, answer = blocks("README.md", "text")
+    assert front.strip() in printed_by(folder, "run", "my_study.yaml", "--out", "runs/own")
+    assert answer.strip() in printed_by(folder, "answer", "runs/own")
+
+
+def test_the_answer_for_own_cores_is_what_a_hand_calculates(folder: Path) -> None:
+    out = printed_by(folder, "answer", "my_study.yaml", "--json")
+    worth = json.loads(out)["answer"]["quantities"]
+    rate, clock, block, size = 40e9, 1e9, 128, 8 * 16384  # pipe10 takes a block per cycle
+    share = rate / (clock * block)
+    offload = 1e-6 + 0.9e-6 + (size + block) / rate  # overhead, latency, then the fleet's time
+    busy = rate / size * 1e-6  # the overhead alone keeps a core busy
+    power = 96e-3 * share
+    assert worth["area_m2"] == pytest.approx(231000e-12)
+    assert worth["clock_hz"] == pytest.approx(clock * share)
+    assert worth["power_w"] == pytest.approx(power)
+    assert worth["host_cores"] == pytest.approx(busy)
+    assert worth["offload_latency_s"] == pytest.approx(offload)
+    assert worth["total_power_w"] == pytest.approx(power + busy * 120 / 16)
+    assert worth["throughput_bit_per_s"] == pytest.approx(rate)

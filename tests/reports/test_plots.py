@@ -1,0 +1,229 @@
+"""Pictures of fronts: valid files, honest axes, readable labels, the same bytes every time."""
+
+import itertools
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.transforms import Bbox
+from PIL import Image
+
+from dse.reports import picture, plots
+from dse.reports.picture import FrontView
+
+OBJECTIVES = (
+    ("area_m2", "minimise"),
+    ("power_w", "minimise"),
+    ("capacity_bit_per_s", "maximise"),
+    ("latency_s", "minimise"),
+)
+
+
+def make(count: int, objectives: int = 2, cloud: int = 300) -> FrontView:
+    """A front of `count` points on a convex curve, with a cloud behind it."""
+    t = np.linspace(0.2, 1.0, count) if count else np.empty(0)
+    front = {
+        "area_m2": 1e-7 / t,
+        "power_w": 2e-2 * t,
+        "capacity_bit_per_s": 1e11 * t**2,
+        "latency_s": 1e-6 * (1.1 - t) ** 2,
+        "bound": np.array([("core", "link", "offload")[i % 3] for i in range(count)]),
+    }
+    spread = np.random.default_rng(0).uniform(1, 3, cloud)
+    sizes = {"area_m2": 1e-7, "power_w": 1e-2, "capacity_bit_per_s": 1e10, "latency_s": 1e-6}
+    behind = {name: size * spread for name, size in sizes.items()}
+    return FrontView(
+        title=f"{count} points",
+        objectives=OBJECTIVES[:objectives],
+        front=front,
+        cloud=behind,
+        category="bound",
+        names=[f"{i + 1} u16 + {count - i} u8" for i in range(count)],
+        knee=count // 2 if count else None,
+    )
+
+
+def swept(values: int) -> FrontView:
+    view = make(values, objectives=2, cloud=0)
+    column = {"workload.granularity_byte": np.geomspace(16, 16e6, values)}
+    names = [("1 u16", "2 u8")[i > values // 2] for i in range(values)]
+    view = replace(view, front={**view.front, **column}, names=names, cloud={}, knee=None)
+    return replace(view, sweep="workload.granularity_byte")
+
+
+def without_area(view: FrontView) -> FrontView:
+    column = {"area_m2": np.zeros(view.size)}
+    return replace(view, front={**view.front, **column}, cloud={})
+
+
+def odd_names(view: FrontView) -> FrontView:
+    return replace(view, title="$x$ <b> & " * 30, names=[f"$a_{i}$ 設計" for i in range(view.size)])
+
+
+VIEWS = {
+    "no design": make(0),
+    "one design": make(1),
+    "120 designs": make(120),
+    "one objective": make(21, objectives=1),
+    "three objectives": make(3, objectives=3),
+    "constant zero": without_area(make(4)),
+    "no cloud, no names": replace(make(5), cloud={}, names=(), knee=None, category=None),
+    "names that look like markup": odd_names(make(3)),
+    "sweep": swept(9),
+    "sweep of one value": swept(1),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS.keys())
+def test_every_view_becomes_a_valid_png_and_svg(view, tmp_path):
+    png, svg = plots.front(view, tmp_path)
+    assert sorted(tmp_path.iterdir()) == [png, svg]
+    with Image.open(png) as image:
+        image.verify()
+        assert image.width >= 1000
+    assert ElementTree.parse(svg).getroot().tag.endswith("svg")  # noqa: S314
+
+
+def test_equal_views_give_equal_bytes_without_a_date(tmp_path):
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+        plots.front(make(5), folder)
+    for name in ("front.png", "front.svg"):
+        first, second = ((folder / name).read_bytes() for folder in folders)
+        assert first == second
+    assert b"<dc:date>" not in first
+
+
+def test_axes_carry_units_and_say_which_way_is_better():
+    axes = plots._figure(make(3, objectives=4)).axes
+    assert len(axes) == 6
+    assert axes[1].get_xlabel() == "area [um2]\n← lower is better"
+    assert axes[1].get_ylabel() == "capacity [Gbit/s]\nhigher is better →"
+
+
+def test_a_sweep_draws_every_objective_against_the_swept_value():
+    upper, lower = plots._figure(swept(40)).axes
+    assert (upper.get_ylabel(), lower.get_ylabel()) == (
+        "area [um2]\n← lower is better",
+        "power [mW]\n← lower is better",
+    )
+    assert lower.get_xlabel() == "granularity [kB]"
+    assert lower.get_xscale() == "log"
+
+
+def test_names_cover_neither_each_other_nor_a_point_and_stay_inside():
+    figure = plots._figure(make(12))
+    (axes,) = figure.axes
+    labels = [text.get_window_extent() for text in axes.texts if text.get_text()]
+    assert len(labels) >= 8
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(labels, 2))
+    points = np.concatenate([dots.get_offsets() for dots in axes.collections[1:]])
+    pixels = axes.transData.transform(points)
+    assert not any(box.contains(*pixel) for box in labels for pixel in pixels)
+    window = axes.get_window_extent()
+    assert all(Bbox.intersection(window, box).bounds == box.bounds for box in labels)
+
+
+@pytest.mark.parametrize("kinds", [1, 3, 8])
+def test_the_legend_stays_inside_the_picture(kinds):
+    view = make(9)
+    bound = np.array([f"limit number {i % kinds}" for i in range(9)])
+    figure = plots._figure(replace(view, front={**view.front, "bound": bound}))
+    box = figure.legends[0].get_window_extent()
+    assert Bbox.intersection(figure.bbox, box).bounds == pytest.approx(box.bounds)
+    assert not box.overlaps(figure.axes[0].get_window_extent())
+
+
+def test_only_the_ends_of_a_long_front_are_named():
+    (axes,) = plots._figure(make(13)).axes
+    assert {text.get_text() for text in axes.texts} == {"1 u16 + 13 u8", "13 u16 + 1 u8"}
+
+
+def test_a_large_cloud_is_drawn_as_one_image_of_at_most_20_000_points(tmp_path):
+    view = make(3, cloud=50_000)
+    cloud = plots._figure(view).axes[0].collections[0]
+    assert len(cloud.get_offsets()) == 20_000
+    _, svg = plots.front(view, tmp_path)
+    assert svg.read_text().count("<image") == 1
+    assert svg.stat().st_size < 500_000
+
+
+def test_a_cloud_far_from_the_front_does_not_squeeze_it():
+    view = make(3)
+    far = {**view.cloud, "area_m2": view.cloud["area_m2"] * np.geomspace(1, 1e6, 300)}
+    scale = picture.scale(view, "area_m2", far)
+    front = np.ptp(scale.front)
+    assert front / (scale.high - scale.low) > 0.4
+    assert not scale.log
+    assert 0 < scale.inside.sum() < len(scale.inside)
+
+
+def test_a_front_of_small_differences_is_drawn_with_its_surroundings():
+    """Two designs 2 % apart say little without the designs around them."""
+    view = make(2)
+    view = replace(view, front={**view.front, "power_w": np.array([25.25e-3, 25.76e-3])})
+    scale = picture.scale(view, "power_w", {"power_w": np.array([26e-3, 30e-3, 90e-3])})
+    assert scale.inside.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("cloud", "label"),
+    [
+        ([1.0, 2.0], "feasible designs"),
+        ([1.0, 1e3], "feasible designs, some beyond the axes"),
+        ([1e3, 2e3], "feasible designs, all beyond the axes"),
+    ],
+)
+def test_the_legend_says_how_much_of_the_cloud_lies_beyond_the_axes(cloud, label):
+    behind = {"area_m2": 2e-7 * np.array(cloud), "power_w": 1e-2 * np.array(cloud)}
+    figure = plots._figure(replace(make(3), cloud=behind))
+    assert figure.legends[0].get_texts()[-1].get_text() == label
+
+
+def test_an_axis_is_logarithmic_beyond_two_decades_of_positive_values():
+    view = make(3)
+
+    def log(*values):
+        column = {"power_w": np.array(values)}
+        return picture.scale(replace(view, front={**view.front, **column}), "power_w", {}).log
+
+    assert log(1.0, 5.0, 101.0)
+    assert not log(1.0, 5.0, 99.0)
+    assert not log(0.0, 5.0, 1000.0)
+
+
+def test_dimensionless_numbers_without_a_prefix_get_a_power_of_ten():
+    view = replace(make(3), objectives=(("host_cores", "minimise"),))
+    view = replace(view, front={**view.front, "host_cores": np.array([1e-6, 2e-6, 3e-6])})
+    scale = picture.scale(view, "host_cores", {})
+    assert scale.label == "host cores [10⁻⁶]"
+    assert scale.front == pytest.approx([1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("sense", "corners"),
+    [
+        ("minimise", [(1, 3), (2, 3), (2, 1), (5, 1), (5, 0)]),
+        ("maximise", [(1, 3), (1, 1), (2, 1), (2, 0), (5, 0)]),
+    ],
+)
+def test_the_staircase_bounds_what_is_attained(sense, corners):
+    """With x minimised, a design at x = 1 still serves at x = 1.9; maximised, one at x = 2 does."""
+    x, y = np.array([2.0, 1.0, 5.0]), np.array([1.0, 3.0, 0.0])
+    assert picture.staircase(x, y, sense).tolist() == [list(map(float, c)) for c in corners]
+
+
+def test_the_line_of_a_sweep_joins_the_best_design_of_each_value():
+    x, y = np.array([2.0, 1.0, 2.0]), np.array([7.0, 4.0, 5.0])
+    assert picture.best_per_value(x, y, "minimise").tolist() == [[1, 4], [2, 5]]
+    assert picture.best_per_value(x, y, "maximise").tolist() == [[1, 4], [2, 7]]
+
+
+def test_groups_are_categories_and_in_a_sweep_the_designs_when_few():
+    assert list(picture.groups(make(6), 8)) == ["bound: core", "bound: link", "bound: offload"]
+    assert list(picture.groups(swept(40), 8)) == ["1 u16", "2 u8"]
+    assert list(picture.groups(swept(40), 1)) == ["other"]
+    rare = picture.groups(make(7), 2)
+    assert {name: int(rows.sum()) for name, rows in rare.items()} == {"bound: core": 3, "other": 4}

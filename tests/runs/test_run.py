@@ -1,0 +1,321 @@
+"""What a run leaves behind, and what stays the same when only the way of asking changes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dse
+from dse.study import study
+from dse.errors import (InfeasibleError, OutputError, TooLargeError)
+from dse.runs.result import FILES, Result
+from tests.conftest import STUDIES, everything, problem_of, solved
+
+Write = Callable[[str], Path]
+
+SMALL = """\
+# Which?
+workload: {rate: 20 Gbit/s, granularity: 4 KiB, kernel: des}
+stages:
+  - core: des
+    instances: {from: 1, to: 9}
+axes:
+  interface.device: [sparc_t4_engine, sandy_bridge, apu]
+  interface.in_flight: [1, 2, 4]
+objectives: {area: minimise, total_power: minimise, speedup: maximise}
+constraints: [host_cores <= 4, total_power / throughput <= 1e-8]
+"""
+
+
+def dse_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the program as a user does."""
+    return subprocess.run(
+        [sys.executable, "-m", "dse", *arguments], capture_output=True, text=True, cwd=cwd
+    )
+
+
+def test_files_of_a_run(tmp_path: Path, write: Write) -> None:
+    result = dse.run(write(SMALL), out=tmp_path / "out")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
+    front = pd.read_csv(tmp_path / "out" / "front.csv")
+    pd.testing.assert_frame_equal(front, result.front, check_dtype=False)
+    assert list(front.columns[:9]) == [
+        *(f"des.{name}" for name in ("u1", "u1_p2", "u2", "u4", "u8", "u16")),
+        "interface.device",
+        "interface.in_flight",
+        "area_m2",
+    ]
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["study"] == SMALL
+    assert manifest["question"] == "Which?"
+    assert manifest["exact"] is True
+    assert manifest["designs"] == manifest["evaluated"] == 6 * 9 * 3 * 3
+    assert manifest["front"] == len(front)
+    assert set(manifest["reference_point"]) == {"area_m2", "total_power_w", "speedup"}
+    evaluations = pd.read_parquet(tmp_path / "out" / "evaluations.parquet")
+    assert len(evaluations) == manifest["evaluated"]
+    assert evaluations["feasible"].sum() == manifest["feasible"]
+
+
+def test_the_front_is_what_brute_force_finds(write: Write) -> None:
+    """An oracle written apart: compare every feasible design with every other."""
+    problem = problem_of(write(SMALL))
+    evaluation = everything(problem)
+    loss = evaluation.loss[evaluation.feasible]
+    better = (loss[:, None] <= loss[None]).all(axis=2) & (loss[:, None] < loss[None]).any(axis=2)
+    expected = loss[~better.any(axis=0)]
+    found = solved(write(SMALL)).answers[0].outcome.front_loss
+    assert sorted(map(tuple, found)) == sorted(map(tuple, expected))
+    assert 3 <= len(expected) < len(loss)
+
+
+def test_the_same_study_in_other_words_gives_the_same_front(write: Write) -> None:
+    lines = SMALL.splitlines()
+    axes = lines[6:8]
+    other = "\n".join([*lines[:6], *reversed(axes), *lines[8:]])
+    other = other.replace("20 Gbit/s", "20e3 Mbps").replace("4 KiB", "4096 B")
+    first, second = dse.run(write(SMALL)).front, dse.run(write(other)).front
+    pd.testing.assert_frame_equal(first, second[first.columns])
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 10_000])
+def test_batches_do_not_matter(size: int, write: Write) -> None:
+    """Evaluation in parts is evaluation of the whole, bit for bit."""
+    problem = problem_of(write(SMALL))
+    whole = everything(problem)
+    parts = [
+        problem.evaluate(whole.points[start : start + size])
+        for start in range(0, len(whole.points), size)
+    ]
+    assert np.array_equal(np.concatenate([part.loss for part in parts]), whole.loss)
+    assert np.array_equal(np.concatenate([part.violation for part in parts]), whole.violation)
+
+
+def test_a_tighter_constraint_only_removes_designs(write: Write) -> None:
+    loose = everything(problem_of(write(SMALL))).feasible
+    tight = everything(problem_of(write(SMALL.replace("host_cores <= 4", "host_cores <= 1"))))
+    assert (tight.feasible <= loose).all()
+    assert tight.feasible.sum() < loose.sum()
+
+
+@pytest.mark.parametrize("method", ["nsga2", "nsga3", "sms-emoa", "tpe", "nsga2-optuna", "random"])
+def test_a_heuristic_repeats_itself_and_says_how_good_it_is(method: str, write: Write) -> None:
+    path = write(SMALL)
+    answers = [solved(path, method=method, seed=3, budget=120).answers[0] for _ in range(2)]
+    assert np.array_equal(answers[0].outcome.front_index, answers[1].outcome.front_index)
+    assert answers[0].outcome.evaluated <= 120
+    assert not answers[0].outcome.exact
+    assert answers[0].share is not None
+    assert 0 < answers[0].share <= 1
+
+
+def test_a_sweep_is_one_table_with_the_swept_value(write: Write) -> None:
+    text = SMALL + "sweep: {workload.rate: {from: 10 Gbit/s, to: 30 Gbit/s, points: 3}}\n"
+    swept = dse.run(write(text)).front
+    assert swept.columns[0] == "workload.rate_bit_per_s"
+    for rate in (10, 20, 30):
+        alone = dse.run(write(SMALL), overrides={"workload.rate": f"{rate} Gbit/s"}).front
+        part = swept[swept["workload.rate_bit_per_s"] == rate * 1e9].reset_index(drop=True)
+        pd.testing.assert_frame_equal(part[alone.columns], alone)
+
+
+def test_a_sweep_says_where_nothing_fits(write: Write) -> None:
+    text = SMALL + "sweep: {workload.rate: [20 Gbit/s, 1000 Tbit/s]}\n"
+    result = dse.run(write(text))
+    note = "no feasible design at workload.rate = 1000000000000000.0 bit/s"
+    assert note in result.manifest["notes"]
+    assert set(result.front["workload.rate_bit_per_s"]) == {20e9}
+
+
+def test_a_sweep_over_choices_of_a_stage(write: Write, tmp_path: Path) -> None:
+    text = SMALL + "sweep: {des.clock: [meet, 1]}\n"
+    front = dse.run(write(text), out=tmp_path / "out").front
+    assert set(front["des.clock"]) == {"meet", "1"}
+
+
+def test_a_study_without_axes_is_one_design(write: Write) -> None:
+    text = """
+workload: {intensity: 16 flop/B}
+budget: {platform: gtx_titan}
+objectives: {platform_performance: maximise}
+"""
+    result = dse.run(write(text))
+    assert result.manifest["designs"] == len(result.front) == 1
+    assert "performance" in result.summary()
+
+
+def test_options_of_a_table_multiply_its_designs(write: Write) -> None:
+    """Twice the cell width is twice the payload, and the names tell the designs apart."""
+    text = """
+stages:
+  - {core: jacobi, designs: [n1_cell_bit16, n1_cell_bit32], instances: 1,
+     parameters: {cell_bit: [16, 32]}}
+objectives: {throughput: maximise, area: minimise, instances: maximise}
+constraints: [clock >= 1 Hz]
+"""
+    problem = problem_of(write(text))
+    rates = everything(problem).loss[:, 0]
+    assert rates.tolist() == [-0.5e9 * 16, -0.5e9 * 32]
+
+
+def test_an_extrapolated_law_is_noted(write: Write) -> None:
+    text = """
+workload: {rate: 20 Gbit/s}
+stages: [{core: des, model: law, parameters: {unroll: [8, 32]}}]
+objectives: {area: minimise, power: minimise}
+"""
+    result = dse.run(write(text))
+    assert "des: unroll = 32 is extrapolated, outside 1 to 16" in result.manifest["notes"]
+
+
+def test_a_missing_figure_is_evaluated_as_missing(write: Write) -> None:
+    text = """
+workload: {intensity: 16 flop/B}
+budget: {platform: nuc_gpu, precision: double}
+objectives: {platform_performance: maximise}
+"""
+    path = write(text)
+    done = dse_command("evaluate", path.name, cwd=path.parent)
+    assert done.returncode == 3
+    assert "platform_performance_op_per_s exists: missed" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_set_fixes_an_axis_and_replaces_a_field(write: Write) -> None:
+    overrides = {"interface.device": "sparc_t4_engine", "workload.rate": "1 Gbps"}
+    front = dse.run(write(SMALL), overrides=overrides).front
+    assert set(front["interface.device"]) == {"sparc_t4_engine"}
+    assert set(front["throughput_bit_per_s"]) == {1e9}
+
+
+class TestNothingFits:
+    TEXT = SMALL.replace("host_cores <= 4", "area <= 0.001 mm2")
+
+    def test_the_conflict_is_named(self, write: Write) -> None:
+        with pytest.raises(InfeasibleError) as caught:
+            dse.run(write(self.TEXT))
+        text = str(caught.value)
+        assert "no design meets: area <= 0.001 mm2" in text
+        assert "nearest design: " in text
+        assert "missed by " in text
+
+    def test_the_command_exits_with_3_and_writes_nothing(self, write: Write) -> None:
+        path = write(self.TEXT)
+        done = dse_command("run", path.name, "--out", "out", cwd=path.parent)
+        assert done.returncode == 3
+        assert done.stderr.startswith("no feasible design\n")
+        assert [entry.name for entry in path.parent.iterdir()] == ["study.yaml"]
+
+
+class TestCommand:
+    def test_run(self, write: Write) -> None:
+        path = write(SMALL)
+        done = dse_command("run", path.name, "--json", cwd=path.parent)
+        assert (done.returncode, done.stderr) == (0, "")
+        printed = json.loads(done.stdout)
+        assert printed["front"] == len(printed["designs_on_front"])
+        assert {entry.name for entry in (path.parent / printed["folder"]).iterdir()} == set(FILES)
+
+    def test_a_bad_study_exits_with_2_and_writes_nothing(self, write: Write) -> None:
+        path = write(SMALL.replace("sandy_bridge", "sandy_brige"))
+        done = dse_command("run", path.name, "--out", "out", cwd=path.parent)
+        assert done.returncode == 2
+        assert done.stderr.startswith("study.yaml:7:39: axes.interface.device.1: ")
+        assert "Traceback" not in done.stderr
+        assert [entry.name for entry in path.parent.iterdir()] == ["study.yaml"]
+
+    def test_evaluate_writes_out_every_term(self, write: Write) -> None:
+        path = write(SMALL)
+        settings = ["des.u16=1", "interface.device=sparc_t4_engine", "interface.in_flight=2"]
+        options = [word for setting in settings for word in ("--set", setting)]
+        done = dse_command("evaluate", path.name, *options, "--json", cwd=path.parent)
+        assert done.returncode == 0, done.stderr
+        printed = json.loads(done.stdout)
+        assert printed["design"] == "1 u16, interface.device = sparc_t4_engine"
+        terms = printed["terms"]
+        assert terms["area_m2"]["takes"] == ["fleet_area_m2", "buffer_area_m2"]
+        assert terms["area_m2"]["value"] == (
+            terms["fleet_area_m2"]["value"] + terms["buffer_area_m2"]["value"]
+        )
+
+    def test_evaluate_wants_one_design(self, write: Write) -> None:
+        path = write(SMALL)
+        done = dse_command("evaluate", path.name, cwd=path.parent)
+        assert done.returncode == 2
+        assert 'one design is needed; add --set "interface.in_flight=4"' in done.stderr
+
+    def test_plot_draws_the_same_pictures_again(self, write: Write) -> None:
+        path = write(SMALL)
+        dse.run(path, out=path.parent / "out")
+        done = dse_command("plot", "out", "--out", "again", cwd=path.parent)
+        assert done.returncode == 0, done.stderr
+        for name in ("front.png", "front.svg"):
+            first = (path.parent / "out" / name).read_bytes()
+            assert (path.parent / "again" / name).read_bytes() == first
+
+    @pytest.mark.parametrize(
+        ("arguments", "expected"),
+        [
+            (["list"], "sparc_t4_engine"),
+            (["list", "methods"], "sms-emoa"),
+            (["show", "des"], "residuals against the table"),
+            (["show", "gtx_titan"], "constant_power_w"),
+            (["show", "host_cores"], "Host cores kept busy"),
+            (["schema"], '"$schema"'),
+        ],
+    )
+    def test_commands_that_show(self, arguments: list[str], expected: str, tmp_path: Path) -> None:
+        done = dse_command(*arguments, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert expected in done.stdout
+
+    def test_an_unknown_name_has_neighbours(self, tmp_path: Path) -> None:
+        done = dse_command("show", "gtx_titn", cwd=tmp_path)
+        assert done.returncode == 2
+        assert "did you mean 'gtx_titan'" in done.stderr
+
+
+class TestFolder:
+    def test_an_earlier_run_is_replaced(self, write: Write, tmp_path: Path) -> None:
+        result = Result(solved(write(SMALL)))
+        result.save(tmp_path / "out")
+        (tmp_path / "out" / "front.svg").write_text("old")
+        result.save(tmp_path / "out")
+        assert (tmp_path / "out" / "front.svg").read_text(encoding="utf-8") != "old"
+
+    def test_anything_else_is_left_alone(self, write: Write, tmp_path: Path) -> None:
+        folder = tmp_path / "mine"
+        folder.mkdir()
+        (folder / "thesis.txt").write_text("precious")
+        with pytest.raises(OutputError, match=r"mine holds 'thesis.txt', which is not part of"):
+            dse.run(write(SMALL), out=folder)
+        assert [entry.name for entry in folder.iterdir()] == ["thesis.txt"]
+
+
+def test_a_space_too_large_is_refused_before_anything_is_evaluated(write: Write) -> None:
+    text = SMALL.replace("to: 9", "to: 90000000")
+    with pytest.raises(Exception, match="the range has 90,000,000 values, more than 1,000,000"):
+        dse.run(write(text))
+    text = SMALL.replace("to: 9", "to: 900000").replace("kernel: des", "streams: 1")
+    text = text.replace(
+        "  interface.in_flight", "  workload.streams: {from: 1, to: 1000}\n  interface.in_flight"
+    )
+    text = text.replace("speedup: maximise", "power: minimise")
+    with pytest.raises(TooLargeError, match="6 x 900000 x 3 x 1000 x 3 = 48 600 000 000 designs"):
+        dse.run(write(text))
+
+
+def test_the_schema_accepts_the_shipped_studies() -> None:
+    """Editors complete and check studies with it."""
+    schema = json.loads(json.dumps(study.schema.Study.model_json_schema(by_alias=True)))
+    properties = schema["properties"]
+    assert {"workload", "stages", "interface", "budget", "axes", "objectives"} <= set(properties)
+    for path in STUDIES.glob("*.yaml"):
+        assert set(study.read(path).data) <= set(properties)

@@ -1,0 +1,207 @@
+"""Composed fronts are those of all designs, point for point."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dse import search
+from dse.contract import CoreMetrics, Objective
+from dse.model import graph, influence
+from dse.model.fleet import Designs
+from dse.model.front import beaten
+from dse.model.problem import Problem
+from dse.plugins import registry
+from dse.search import SearchSettings
+from dse.search.exact import compose
+from dse.search.exact import replace as replacing
+from dse.study import study
+
+CHAIN = """
+workload:
+  kernel: des
+  rate: 20 Gbps
+stages:
+  - {core: des, fleet: mixed, instances: {from: 0, to: 5}}
+  - {core: fft, fleet: mixed, instances: {from: 0, to: 5}}
+  - {core: jacobi, fleet: mixed, instances: {from: 0, to: 9}}
+interface: {device: sparc_t4_engine}
+axes:
+  interface.in_flight: [4, 64]
+  workload.granularity: [1500 B, 4 KiB]
+objectives:
+  area: minimise
+  total_power: minimise
+  offload_latency: minimise
+"""
+INSTANCES = 240
+GOALS = {
+    "area": "minimise",
+    "power": "minimise",
+    "total_power": "minimise",
+    "energy": "minimise",
+    "throughput": "maximise",
+    "instances": "minimise",
+    "offload_latency": "minimise",
+    "host_cores": "minimise",
+}
+WITH_INTERFACE = ("offload_latency", "host_cores")
+
+
+def random_study(rng: np.random.Generator) -> str:
+    """Return a study of a few thousand designs at most."""
+    lines: list[str] = []
+    demanded = rng.random() < 0.6
+    if demanded:
+        lines.append(f"  rate: {rng.integers(1, 30)} Gbit/s")
+    if rng.random() < 0.2:
+        lines += ["  chained: true", f"  streams: {rng.integers(1, 40)}"]
+    interface = rng.random() < 0.5
+    if interface:
+        lines += ["  granularity: 1 KiB", "  kernel: des"]
+    lines = ["workload:" if lines else "workload: {}", *lines, "stages:"]
+    number = int(rng.choice([1, 2, 3], p=[0.4, 0.4, 0.2]))
+    meet = demanded and rng.random() < 0.6
+    for position in range(number):
+        lines += [f"  - core: {rng.choice(['des', 'fft', 'jacobi'])}", f"    name: s{position}"]
+        if rng.random() < 0.7:
+            lines += ["    fleet: mixed", f"    instances: {{from: 0, to: {4 // number + 1}}}"]
+        else:
+            lines.append("    instances: {from: 1, to: 4}")
+        if not meet:
+            lines.append(f"    clock: {rng.choice(['1', '0.5', '[0.5, 1]'])}")
+    if interface:
+        lines += ["interface:", f"  wait: {rng.choice(['sync', 'async'])}", "axes:"]
+        lines.append("  interface.device: [sparc_t4_engine, sparc_t4_instruction, sandy_bridge]")
+        lines.append("  interface.in_flight: [1, 8]")
+        if rng.random() < 0.5:
+            lines.append("  workload.granularity: [256 B, 4 KiB]")
+    elif rng.random() < 0.3:
+        lines += ["budget:", "  power_cap: 2 W", "  memory_bandwidth: 4 GB/s"]
+        lines.append("  memory_energy: 100 pJ/B")
+    known = [name for name in GOALS if interface or name not in WITH_INTERFACE]
+    chosen = rng.choice(known, size=rng.integers(2, 5), replace=False)
+    lines += ["objectives:", *(f"  {name}: {GOALS[name]}" for name in chosen)]
+    if rng.random() < 0.4:
+        bound = rng.choice(
+            ["area <= 12 mm2", "power <= 8 W", "instances <= 4", "power + '1 W' < 9 W"]
+        )
+        lines += ["constraints:", f"  - {bound}"]
+    return "\n".join(lines) + "\n"
+
+
+def random_designs(rng: np.random.Generator, names: tuple[str, ...]) -> Designs:
+    """Return designs with few distinct values, so that ties and duplicates are common."""
+    few = rng.random() < 0.5
+    count = len(names)
+
+    def draw(unit: float) -> np.ndarray:
+        values = rng.integers(1, 4, count) if few else np.exp(rng.uniform(0, 2, count))
+        return values * unit
+
+    metrics = CoreMetrics(
+        area_m2=draw(1e-6),
+        clock_hz=draw(5e8) if rng.random() < 0.3 else np.full(count, 1e9),
+        dynamic_power_w=draw(1.0),
+        leakage_power_w=draw(0.1) * rng.integers(0, 2),
+        payload_bit=np.full(count, 64.0),
+        cycles_per_task=1.0 / rng.integers(1, 4, count) * 16,
+        latency_cycles=draw(16.0),
+        tasks_in_flight=rng.integers(1, 4, count).astype(float),
+        read_byte=draw(4.0),
+        written_byte=draw(4.0),
+        extrapolated=np.zeros(count),
+    )
+    return Designs(names, metrics)
+
+
+def random_problem(seed: int, folder: Path) -> Problem:
+    rng = np.random.default_rng(seed)
+    while True:
+        path = folder / "study.yaml"
+        path.write_text(random_study(rng))
+        problem = study.prepare(study.read(path)).problem
+        kept = _fewer_designs(rng, problem)
+        if 1 < kept.size <= 30_000:
+            return kept
+
+
+def _fewer_designs(rng: np.random.Generator, problem: Problem) -> Problem:
+    """Replace every design's figures; fewer designs per mixed stage keep the space small."""
+    stages, axes = [], list(problem.space.axes)
+    for stage in problem.stages:
+        names = stage.designs.names
+        if stage.mixed:
+            names = names[: int(rng.integers(2, 4))]
+            own = {f"{stage.name}.{name}" for name in stage.designs.names}
+            axes = [a for a in axes if a.name not in own - {f"{stage.name}.{n}" for n in names}]
+        stages.append(replace(stage, designs=random_designs(rng, names)))
+    space = replace(problem.space, axes=tuple(axes))
+    return replace(problem, space=space, stages=tuple(stages))
+
+
+def front(problem: Problem, method: str) -> search.Outcome:
+    return search.run(problem, SearchSettings(method=method))
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_the_composed_front_is_that_of_all_designs(
+    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if block % 2:  # stages with more fleets than this are grown behind the others
+        monkeypatch.setattr(compose.Composer, "few", 10)
+        monkeypatch.setattr(compose, "BATCH", 2)
+    if block in (4, 5):  # shortlists are joined, although they are short
+        monkeypatch.setattr(replacing, "MOST_DESIGNS", 0)
+    if block in (6, 7):  # without shortlists of fleets
+        monkeypatch.setattr(replacing, "FEW_FLEETS", 0)
+        monkeypatch.setattr(replacing, "MANY_FLEETS", 0)
+    for seed in range(block, INSTANCES, 8):
+        problem = random_problem(seed, tmp_path)
+        every, composed = front(problem, "enumerate"), front(problem, "compose")
+        assert np.array_equal(composed.front_index, every.front_index), seed
+        assert np.array_equal(composed.front_loss, every.front_loss), seed
+        assert composed.exact, seed
+
+
+def test_quantities_over_stages_are_joined_as_declared() -> None:
+    rng = np.random.default_rng(1)
+    declared = [q for q in registry.records(Objective).values() if q.over_stages]
+    assert declared
+    for quantity in declared:
+        names = graph.arguments(quantity)[0]
+        chain = {name: tuple(rng.uniform(0.1, 9.0, (3, 50))) for name in names}
+        alone = [
+            quantity.function(**{name: (chain[name][stage],) for name in names})
+            for stage in range(3)
+        ]
+        joined = reduce(influence.JOINS[quantity.over_stages], alone)
+        assert np.array_equal(quantity.function(**chain), joined), quantity.name
+
+
+def test_more_designs_than_anyone_can_enumerate_are_accounted_for(tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text(CHAIN)
+    problem = study.prepare(study.read(path)).problem
+    found = front(problem, "exact")
+    certificate = found.certificate
+    assert problem.size == 6**6 * 6**6 * 10**4 * 2 * 2
+    assert found.evaluated + certificate.dominated + certificate.infeasible == problem.size
+    drawn = np.random.default_rng(2).integers(0, problem.sizes, (20_000, len(problem.sizes)))
+    # neighbours of the front: one fleet of each differs
+    near = np.repeat(found.front_index, 200, axis=0)
+    place = np.random.default_rng(3).integers(0, near.shape[1], len(near))
+    near[np.arange(len(near)), place] = np.random.default_rng(4).integers(
+        0, np.array(problem.sizes)[place]
+    )
+    others = problem.evaluate(np.concatenate([drawn, near]))
+    best = others.loss[others.feasible]
+    assert not beaten(found.front_loss, best).any()
+    known = {row.tobytes() for row in found.front_index}
+    equal = {row.tobytes() for row in found.front_loss}
+    for design, loss in zip(others.points[others.feasible], best, strict=True):
+        assert (loss.tobytes() in equal) == (design.tobytes() in known)

@@ -1,0 +1,412 @@
+"""Heuristics on what can neither be enumerated nor composed: continuous axes and black boxes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dse import search
+from dse.algebra.expression import parse
+from dse.contract import Objective
+from dse.errors import StudyError, TooLargeError
+from dse.model.front import hypervolume, nondominated, reference_point
+from dse.model.graph import wire
+from dse.model.problem import Constraint, Goal, Problem
+from dse.model.space import Axis, Numbers, Space
+from dse.runs import finished
+from dse.runs.result import Result
+from dse.runs.runner import ENUMERABLE
+from dse.search import METHODS, SearchSettings, completeness
+from dse.search.exact import proven
+from dse.search.heuristic.pymoo import _MixedCrossover, _MixedMutation
+from dse.search.heuristic.scales import Scales
+from dse.search.heuristic.start import coarse
+from dse.study import study
+from dse.study.axes import STEPS
+from tests.conftest import STUDIES, problem_of, solved
+
+HEURISTICS = tuple(name for name in METHODS if name not in proven.METHODS)
+
+STUDY = """\
+# How large should an offload be, at any clock?
+workload:
+  rate: 10 Gbit/s
+stages:
+  - core: des
+    designs: [u8, u16]
+    instances: {{from: 1, to: 8}}
+    clock: {clock}
+interface:
+  device: sparc_t4_engine
+axes:
+  workload.granularity: {granularity}
+  interface.host_clock: {host_clock}
+objectives:
+  area: minimise
+  offload_latency: minimise
+"""
+
+
+@pytest.fixture
+def asked(write):
+    """Return a function that writes the study with some of its fields replaced."""
+
+    def to_file(**fields):
+        points = {"clock": "1", "granularity": "64 B", "host_clock": "3 GHz"}
+        return write(STUDY.format(**(points | fields)))
+
+    return to_file
+
+
+def axis_of(problem, name):
+    return next(axis for axis in problem.space.axes if axis.name == name)
+
+
+# --- continuous axes ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("grid", ["linear", "log"])
+def test_a_continuous_axis_is_even_on_its_scale_from_end_to_end(asked, grid):
+    host_clock = f"{{from: 1 GHz, to: 4 GHz, continuous: true, grid: {grid}}}"
+    axis = axis_of(problem_of(asked(host_clock=host_clock)), "interface.host_clock")
+    values = axis.columns[axis.unit_name]
+    assert axis.size == STEPS + 1
+    assert axis.continuous
+    assert (values[0], values[-1]) == (1e9, 4e9)
+    steps = np.diff(np.log(values) if grid == "log" else values)
+    np.testing.assert_allclose(steps, steps.mean(), rtol=1e-5)
+    np.testing.assert_allclose(axis.coordinates, np.linspace(0, 1, axis.size), atol=1e-11)
+    assert axis.labels[STEPS // 2] == ("2000000000" if grid == "log" else "2500000000")
+
+
+def test_a_continuous_range_of_whole_numbers_is_all_of_them(asked):
+    granularity = "{from: 64 B, to: 64 KiB, continuous: true, grid: log}"
+    problem = problem_of(asked(granularity=granularity))
+    axis = axis_of(problem, "workload.granularity")
+    np.testing.assert_array_equal(axis.columns[axis.unit_name], np.arange(64, 65_537))
+    assert axis.coordinates[[0, 2048 - 64, -1]] == pytest.approx([0, 0.5, 1])
+    assert problem.continuous == ()
+    assert search.run(problem, SearchSettings()).exact
+
+
+def test_more_whole_numbers_than_steps_are_rounded_to_distinct_ones(asked):
+    granularity = "{from: 1 B, to: 1 GB, continuous: true, grid: log}"
+    axis = axis_of(problem_of(asked(granularity=granularity)), "workload.granularity")
+    values = axis.columns[axis.unit_name]
+    assert axis.continuous
+    assert (np.diff(values) > 0).all()
+    np.testing.assert_array_equal(values, np.rint(values))
+    assert values[-1] == 1e9
+
+
+def test_exact_refuses_a_continuous_axis_and_a_full_budget_proves_nothing(asked):
+    file = asked(host_clock="{from: 1 GHz, to: 4 GHz, continuous: true}")
+    with pytest.raises(TooLargeError) as caught:
+        solved(file)
+    assert str(caught.value) == (
+        "exact search cannot try every value of interface.host_clock, which is continuous; give "
+        "`points` in place of `continuous`, for instance points: 101, or search with another "
+        "method, for instance nsga2"
+    )
+    problem = one_axis(5, lambda x: x, continuous=True)
+    outcome = search.run(problem, SearchSettings(method="nsga2", budget=5))
+    assert outcome.evaluated == 5
+    assert not outcome.exact
+
+
+@pytest.mark.parametrize(
+    ("field", "written", "message"),
+    [
+        (
+            "clock",
+            "{from: 0.1, to: 1, continuous: true, points: 3}",
+            "`continuous` is any value of the range; remove `step` and `points`",
+        ),
+        (
+            "clock",
+            "{from: 1, to: 1, continuous: true}",
+            "the range is a single value; write it without `from` and `to`",
+        ),
+        (
+            "host_clock",
+            "{from: 4 GHz, to: 1 GHz, continuous: true}",
+            "the range from 4 GHz to 1 GHz is empty; write the smaller value at `from`",
+        ),
+        (
+            "granularity",
+            "{from: 64 B, to: 64 KiB, continuous: perhaps}",
+            "it must be a boolean",
+        ),
+    ],
+)
+def test_a_range_that_cannot_be_continuous_is_a_fault(asked, field, written, message):
+    with pytest.raises(StudyError) as caught:
+        problem_of(asked(**{field: written}))
+    assert message in str(caught.value)
+
+
+def test_instances_and_sweeps_are_not_continuous(asked):
+    file = asked()
+    with pytest.raises(StudyError, match="only a clock, or a field with a unit, is continuous"):
+        problem_of(file, ("des.instances", "{from: 1, to: 8, continuous: true}"))
+    swept = "\nsweep:\n  interface.host_clock: {from: 1 GHz, to: 2 GHz, continuous: true}\n"
+    file.write_text(file.read_text() + swept)
+    with pytest.raises(StudyError, match="a sweep takes its values in turn; give `points`"):
+        study.sweep_of(study.read(file))
+
+
+def test_a_continuous_run_says_how_fine_it_was_and_is_read_back(asked, tmp_path):
+    file = asked(
+        granularity="8 KiB",
+        clock="{from: 0.1, to: 1, continuous: true}",
+        host_clock="{from: 1 GHz, to: 4 GHz, continuous: true, grid: log}",
+    )
+    run = solved(file, method="nsga2", budget=400)
+    result = Result(run)
+    assert [note for note in result.manifest["notes"] if "continuous" in note] == [
+        "interface.host_clock is continuous: 1,048,577 values, each 1.3e-06 more than the one "
+        "before",
+        "des.clock is continuous: 1,048,577 values, 8.583e-07 apart",
+    ]
+    assert result.manifest["hypervolume_share_of_exact"] is None
+    least = result.manifest["hypervolume_share_at_least"]
+    assert 0.9 < least <= 1
+    assert f"at least {least - 5e-5:.2%} of the exact front's" in " ".join(result.summary().split())
+    ((_, index),) = finished.read(result.save(tmp_path / "run")).points()
+    np.testing.assert_array_equal(index, run.answers[0].outcome.front_index)
+
+
+def test_a_small_continuous_space_is_not_enumerated_behind_the_scenes(asked):
+    file = asked(granularity="8 KiB", host_clock="{from: 1 GHz, to: 4 GHz, continuous: true}")
+    fixed = (("des.designs", "[u16]"), ("des.instances", "4"))
+    (answer,) = solved(file, *fixed, method="nsga2", budget=50).answers
+    assert answer.study.problem.size == STEPS + 1 < ENUMERABLE
+    assert answer.share is None
+    assert not answer.outcome.exact
+
+
+# --- operators ------------------------------------------------------------------------------
+
+MIXED = st.lists(st.tuples(st.integers(1, 40), st.booleans()), min_size=1, max_size=6)
+
+
+def mixed(axes):
+    """Return a problem whose axes have these sizes, and an order or none."""
+    found = [
+        Axis(f"a{place}", {f"x{place}": np.arange(size) + 1.0}, Numbers(np.arange(size)), **more)
+        for place, (size, ordered) in enumerate(axes)
+        for more in [{"ordered": ordered, "unit_name": f"x{place}", "log": ordered and place > 0}]
+    ]
+    return Problem(Space(tuple(found)), (), wire({}, ()), ())
+
+
+@given(axes=MIXED, seed=st.integers(0, 99))
+def test_children_are_designs_and_choices_come_from_a_parent(axes, seed):
+    problem, random = mixed(axes), np.random.default_rng(seed)
+    scales = Scales(problem)
+    parents = random.integers(0, problem.sizes, (2, 30, len(axes)))
+    ordered = np.array(problem.ordered)
+    np.testing.assert_array_equal(
+        scales.nearest(scales.coordinates(parents)), parents[:, :, ordered]
+    )
+    children = _MixedCrossover(scales)._do(None, parents, random_state=random)
+    mutants = _MixedMutation(problem.sizes, scales)._do(None, parents[0], random_state=random)
+    for designs in (children, mutants):
+        assert ((designs >= 0) & (designs < problem.sizes)).all()
+    np.testing.assert_array_equal(
+        np.sort(children, axis=0)[:, :, ~ordered], np.sort(parents, axis=0)[:, :, ~ordered]
+    )
+    alike = np.stack([parents[0]] * 2)
+    np.testing.assert_array_equal(
+        _MixedCrossover(scales)._do(None, alike, random_state=random), alike
+    )
+
+
+def test_mutations_are_as_long_on_the_scale_wherever_they_start():
+    """Along 1 .. 10 000 on a logarithmic scale, a step is a factor, not a difference."""
+    problem = mixed([(1, True), (10_000, True)])
+    mutation = _MixedMutation(problem.sizes, Scales(problem))
+    factors = []
+    for position in (99, 4_999):
+        start = np.tile([0, position], (8_000, 1))
+        after = mutation._do(None, start, random_state=np.random.default_rng(1))[:, 1]
+        moved = after[after != position]
+        factors.append(np.median(np.abs(np.log((moved + 1) / (position + 1)))))
+    assert factors[0] == pytest.approx(factors[1], rel=0.25)
+    assert factors[0] < np.log(10)
+
+
+def test_a_mutation_never_stays_where_it_was_on_a_short_axis():
+    """Polynomial steps are shorter than half of a fifth: the next value is taken all the same."""
+    problem = mixed([(5, True)])
+    start = np.arange(5)[:, np.newaxis].repeat(200, axis=0)
+    mutation = _MixedMutation(problem.sizes, Scales(problem))
+    after = mutation._do(None, start, random_state=np.random.default_rng(0))
+    assert (after != start).all()
+
+
+# --- warm start -----------------------------------------------------------------------------
+
+
+@given(axes=MIXED, count=st.integers(0, 300))
+def test_a_warm_start_is_distinct_designs_with_the_corners_first(axes, count):
+    problem = mixed(axes)
+    rows = coarse(problem, count)
+    assert len(np.unique(rows, axis=0)) == len(rows) <= count
+    assert ((rows >= 0) & (rows < problem.sizes)).all()
+    if count >= 2:
+        assert rows[0].tolist() == [0] * len(axes)
+        corners = rows[: 2 + 2 * len(axes)].tolist()
+        assert [size - 1 for size, _ in axes] in corners
+
+
+def test_a_warm_start_spreads_over_every_axis_on_its_scale():
+    """2 x 14 corners, and a grid of 4 x 4 x 4 between them."""
+    problem = mixed([(5, False), (1_000, True), (1_000, True)])
+    rows = coarse(problem, 8 + 64)
+    grid = rows[8:]
+    assert [sorted(set(column)) for column in grid[:, :1].T.tolist()] == [[0, 1, 3, 4]]
+    quarters = np.array([1, 3, 5, 7]) / 8
+    values = [problem.space.axes[axis].coordinates[np.unique(grid[:, axis])] for axis in (1, 2)]
+    np.testing.assert_allclose(values, [quarters, quarters], atol=0.06)
+
+
+def test_a_space_of_a_hundred_axes_has_a_warm_start():
+    assert len(coarse(mixed([(40, True)] * 100), 1_000)) == 202 + 3 * 2**8
+
+
+@pytest.mark.parametrize("method", [name for name in HEURISTICS if name != "random"])
+def test_a_search_begins_with_the_warm_start_unless_told_not_to(method):
+    seen = []
+    problem = one_axis(5_000, lambda x: seen.extend(x.tolist()) or x)
+    for warm in (True, False):
+        seen.clear()
+        search.run(
+            problem, SearchSettings(method=method, budget=50, population=10, warm_start=warm)
+        )
+        assert (sorted(seen[:5]) == [0.0, 833.0, 2499.0, 4166.0, 4999.0]) is warm
+
+
+# --- black boxes ----------------------------------------------------------------------------
+
+
+def one_axis(size, function, *, continuous=False):
+    """Return a problem of one axis 0 .. size - 1 and one objective without declarations."""
+
+    def cost(*, x):
+        return function(x)
+
+    objective = Objective(function=cost, source="test")
+    axis = Axis("x", {"x": np.arange(float(size))}, Numbers(np.arange(size)), "x")
+    axis = Axis(**(vars(axis) | {"continuous": continuous}))
+    return Problem(Space((axis,)), (), wire({"cost": objective}, {"x"}), (Goal("cost"),))
+
+
+def rugged():
+    """Return a problem of a real, a whole and a named axis whose objectives fold and jump."""
+
+    def folds(*, real, whole, kind):
+        return np.sin(9 * real) * (1 + kind) + np.abs(whole - 13) / 8 + 3
+
+    def jumps(*, real, kind, whole):
+        return np.floor(5 * real) % 3 + (kind * 7 + whole) % 5 + real**2
+
+    quantities = {f.__name__: Objective(function=f, source="test") for f in (folds, jumps)}
+    axes = (
+        Axis("real", {"real": np.geomspace(0.01, 3, 64)}, Numbers(np.arange(64)), "real", log=True),
+        Axis("whole", {"whole": np.arange(30.0)}, Numbers(np.arange(30)), "whole"),
+        Axis("kind", {"kind": np.arange(4.0)}, ("a", "b", "c", "d"), ordered=False),
+    )
+    goals = (Goal("folds"), Goal("jumps", maximise=True))
+    return Problem(Space(axes), (), wire(quantities, {"real", "whole", "kind"}), goals)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_black_box_is_searched_by_every_method(method):
+    """No monotonicity is declared, and none is there."""
+    problem = rugged()
+    every = np.stack(np.meshgrid(*map(np.arange, problem.sizes), indexing="ij"), -1).reshape(-1, 3)
+    loss = problem.evaluate(every).loss
+    best = loss[nondominated(loss)]
+    budget = 150 if method == "tpe" else None if method in proven.METHODS else 1_000
+    found = search.run(problem, SearchSettings(method=method, budget=budget, seed=1))
+    if method in proven.METHODS:
+        np.testing.assert_array_equal(np.unique(found.front_loss, axis=0), np.unique(best, axis=0))
+    ends = np.stack([best.min(axis=0), found.front_loss.min(axis=0)])
+    assert (np.diff(ends, axis=0) <= 0.15 * np.ptp(loss, axis=0)).all()
+
+
+@pytest.mark.parametrize("method", ["nsga2", "tpe"])
+def test_a_continuous_optimum_is_met_closely(method):
+    """The least of (log x - log 20)^2 on 1 .. 1000, a million values."""
+    problem = one_axis(2**20 + 1, lambda x: (np.log(1000) * x / 2**20 - np.log(20)) ** 2)
+    outcome = search.run(problem, SearchSettings(method=method, budget=300, seed=2))
+    assert outcome.front_loss.min() < 1e-4
+
+
+# --- how complete a front is ----------------------------------------------------------------
+
+
+def smooth(a, b, c, limit):
+    """Return a problem with two objectives and a constraint that intervals can bound."""
+
+    def first(*, x, y, kind):
+        return x * y + kind - 3
+
+    def second(*, x, y, kind):
+        return np.where(x > a, b / (1 + x), c + y) + np.maximum(y, x) / 8 - kind / 4
+
+    quantities = {
+        f.__name__: Objective(function=f, source="test", signed=True) for f in (first, second)
+    }
+    axes = tuple(
+        Axis(name, {name: np.arange(size) + 0.5}, Numbers(np.arange(size)), name, **more)
+        for name, size, more in (("x", 19, {}), ("y", 12, {}), ("kind", 3, {"ordered": False}))
+    )
+    inputs = {"x", "y", "kind"}
+    rule = parse(f"x + y >= {limit}", inputs)
+    goals = (Goal("first"), Goal("second"))
+    graph = wire(quantities, inputs)
+    return Problem(Space(axes), (), graph, goals, (Constraint("enough", rule),))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    numbers=st.tuples(*[st.integers(1, 9)] * 3, st.integers(0, 25)),
+    chosen=st.integers(1, 60),
+    most=st.sampled_from([4, 30, 20_000]),
+)
+def test_a_proven_share_is_at_most_the_true_one_and_reaches_it(numbers, chosen, most):
+    problem = smooth(*numbers)
+    best = search.run(problem, SearchSettings()).front_loss
+    some = search.run(problem, SearchSettings(method="random", budget=chosen)).front_loss
+    if not len(some):
+        return
+    reference = reference_point(some)
+    ideal = np.minimum(best.min(axis=0), some.min(axis=0))
+    true = hypervolume(some, reference, ideal=ideal) / hypervolume(best, reference, ideal=ideal)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(completeness, "MOST_CELLS", most)
+        least = completeness.share_at_least(problem, some, reference, problem.floor)
+    if most == 20_000:
+        assert least == pytest.approx(true, rel=1e-9)
+    else:
+        assert least is None or 0 <= least <= true * (1 + 1e-9)
+
+
+def test_nothing_is_proven_of_a_function_without_bounds():
+    problem = rugged()  # has a sine and a remainder
+    loss = search.run(problem, SearchSettings(method="random", budget=100)).front_loss
+    reference = reference_point(loss)
+    assert completeness.share_at_least(problem, loss, reference, problem.floor) is None
+
+
+def test_a_front_of_a_space_too_large_to_enumerate_can_be_proven_whole():
+    """Six designs, up to 20 of each: 86 million fleets."""
+    counts = ("des.instances", "{from: 0, to: 20}")
+    (answer,) = solved(STUDIES / "des_100gbps.yaml", counts, method="nsga2", budget=6_000).answers
+    assert answer.study.problem.size == 21**6 > ENUMERABLE
+    assert answer.share is None
+    assert answer.at_least == 1.0

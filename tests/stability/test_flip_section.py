@@ -1,0 +1,187 @@
+"""What would change it, as part of the answer; and the thresholds that must hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dse
+from dse import search
+from dse.cli import app
+from dse.model.preference import prefer
+from dse.stability import crossovers, flips, rivals
+from dse.stability.tracking import Question
+from dse.study import assumptions, study
+from tests.conftest import STUDIES, everything
+from tests.stability.test_flips import MIXED, prepared
+
+SETTOP = STUDIES / "settop_116mbps.yaml"
+DES = STUDIES / "des_100gbps.yaml"
+CRYPTO = STUDIES / "crypto_interface_100gbps.yaml"
+
+
+# The section --------------------------------------------------------------------------------
+
+
+def test_the_answer_says_what_would_change_it() -> None:
+    """Half to twice unless all is asked for; the intervals are those of `dse flips`."""
+    near, full = dse.answer(SETTOP), dse.answer(SETTOP, flips=True)
+    found = flips.find(study.prepare(study.read(SETTOP)))
+    every = {entry.name: entry for entry in found.found}
+    assert full.plain()["flips"]["assumptions"] == flips.plain(found)["assumptions"]
+    facts = near.plain()["flips"]
+    moving = [entry for entry in facts["assumptions"] if entry["least_relative_change"]]
+    changes = [entry["least_relative_change"] for entry in moving]
+    assert changes == sorted(changes)
+    assert len(moving) == facts["shown"] == facts["looked_at"] - facts["change_nothing"]
+    assert len(moving) == sum(
+        any(change and -0.5 <= change <= 1 for change in entry.changes) for entry in found.found
+    )
+    for entry in moving:
+        known = every[entry["assumption"]].least_change
+        assert entry["least_relative_change"] == pytest.approx(known, rel=1e-5)
+        assert entry["assumption"] in repr(near)
+    assert "What would change it" not in repr(dse.answer(SETTOP, flips=False))
+
+
+def test_what_is_left_out_is_told() -> None:
+    few = {"stages.des.designs": "[u2, u4, u8, u16]"}
+    answer = dse.answer(DES, overrides=few)
+    facts = answer.plain()["flips"]
+    left = facts["assumptions"][facts["shown"] : facts["shown"] + facts["left_out"]]
+    assert facts["shown"] == 8
+    assert left
+    told = " ".join(repr(answer).split())
+    assert "Those that take more: " + ", ".join(e["assumption"] for e in left) in told
+
+
+@pytest.mark.parametrize(
+    ("path", "options", "told"),
+    [
+        ("platforms_power_bound", {"flips": True}, "A sweep has an answer for each value"),
+        ("settop_116mbps", {"prefer": "knee"}, "followed from point to point, which takes longer"),
+        (
+            "settop_116mbps",
+            {"flips": True, "overrides": {"search.method": "nsga2", "search.budget": 3}},
+            "The front is not proven, so it cannot tell",
+        ),
+    ],
+)
+def test_where_it_does_not_apply_it_says_so(path: str, options: dict, told: str) -> None:
+    answer = dse.answer(STUDIES / f"{path}.yaml", **options)
+    assert told in " ".join(repr(answer).split())
+    assert answer.plain()["flips"].keys() == {"reason"}
+
+
+def test_without_stages_it_works() -> None:
+    """Platforms at 1 flop/B: more copies fit from the power budget on that they need."""
+    given = {"workload.intensity": "1 flop/B"}
+    answer = dse.answer(STUDIES / "platforms_power_bound.yaml", overrides=given)
+    entries = {e["assumption"]: e for e in answer.plain()["flips"]["assumptions"]}
+    budget = entries["platform_power <= 140 W"]
+    above = {"constraints": f"[platform_power <= {budget['above']['flips_at_w'] * 1.0001} W]"}
+    more = dse.answer(STUDIES / "platforms_power_bound.yaml", overrides=given | above, flips=False)
+    copies = "budget.copies"
+    assert more.pick.choices[copies] == answer.pick.choices[copies] + 1
+
+
+def test_a_finished_run_flips_as_its_study_does(tmp_path: Path, capsys) -> None:
+    dse.run(SETTOP, out=tmp_path / "run", overrides={"workload.rate": "200 Mbit/s"})
+    told = []
+    for source in ([str(tmp_path / "run")], [str(SETTOP), "--set", "workload.rate=200 Mbit/s"]):
+        app(["flips", *source, "--only", "u1", "--json"], standalone_mode=False)
+        told.append(json.loads(capsys.readouterr().out))
+    assert told[0] == told[1]
+    answer = dse.answer(tmp_path / "run")
+    assert (
+        answer.plain()["flips"]
+        == dse.answer(SETTOP, overrides={"workload.rate": "200 Mbit/s"}).plain()["flips"]
+    )
+
+
+# Rivals that are composed -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("written", ["power", None])
+def test_composition_finds_every_rival(written, write, monkeypatch) -> None:
+    """Whatever wins at a random value between two was among the rivals of today's answer."""
+    monkeypatch.setattr("dse.stability.rivals.ENOUGH", 0)
+    found = prepared(MIXED, write, 7)
+    question = Question(prefer(found.problem, "power"), front=written is None)
+    column = question.column(found.problem)
+    front = search.run(found.problem, search.SearchSettings()).front_index
+    holders = front
+    if column is not None:
+        holders = front[question.preference.order(found.problem, front)[:1]]
+    random = np.random.default_rng(7)
+    met = 0
+    for entry in assumptions.of(found):
+        for factor in (0.3, 0.9, 1.1, 4.0):
+            end = entry.at(entry.value * factor)
+            if (holders >= np.array(end.sizes)).any():
+                continue
+            if not end.evaluate(holders).feasible.all():
+                continue
+            rows = rivals.among_all(found.problem, end, holders, column)
+            known = {row.tobytes() for row in np.vstack([rows, holders])}
+            for share in random.uniform(0, 1, 6).tolist():
+                designs = everything(entry.at(entry.value * factor**share))
+                index, loss = designs.points[designs.feasible], designs.loss[designs.feasible]
+                if column is not None:
+                    best = index[loss[:, column] == loss[:, column].min()]
+                else:
+                    beaten = [((loss <= o).all(1) & (loss < o).any(1)).any() for o in loss]
+                    best = index[~np.array(beaten)]
+                met += len(rows)
+                assert any(row.tobytes() in known for row in best), (entry.name, factor, share)
+                if column is None:
+                    assert all(row.tobytes() in known for row in best)
+    assert met
+
+
+# Thresholds ---------------------------------------------------------------------------------
+
+
+def test_des_alone_has_two_designs_on_the_front_around_100_gbps() -> None:
+    """Each end is the capacity of a fleet that is smaller than what then takes its place."""
+    prepared_ = study.prepare(study.read(DES))
+    designs = prepared_.problem.stages[0].designs
+    carries = dict(zip(designs.names, designs.bandwidth_bit_per_s, strict=True))
+
+    def capacity(**counts: int) -> float:
+        return sum(carries[name] * count for name, count in counts.items())
+
+    found = crossovers.of_range(study.read(DES), "rate=87..104Gbps", front=True)
+    held = found.held()
+    both = [held["1 u8 + 2 u16"], held["3 u16"]]
+    assert both[1][0][0] == pytest.approx(capacity(u2=1, u16=2), rel=1e-6)
+    assert both[0][0][0] == pytest.approx(capacity(u1=1, u2=1, u16=2), rel=1e-6)
+    assert both[0][0][1] == pytest.approx(capacity(u8=1, u16=2), rel=1e-6)
+    assert [both[1][0][0], *both[0][0]] == pytest.approx([87.74e9, 90.32e9, 103.22e9], rel=1e-4)
+    pair = {"1 u8 + 2 u16", "3 u16"}
+    (alone,) = (i for i in found.intervals if i.low <= 100e9 <= i.high)
+    assert set(alone.designs) == pair
+    assert (alone.low, alone.high) == pytest.approx((99.08e9, 103.22e9), rel=1e-4)
+    assert alone.low == pytest.approx(capacity(u1=1, u1_p2=3, u2=1, u16=2), rel=1e-6)
+    assert all(interval.complete for interval in found.intervals)
+
+
+def test_instruction_and_engine_change_places_where_a_host_core_is_full() -> None:
+    """An instruction keeps one core busy; the engine 435 cycles of 3 GHz per offload."""
+    given = [("interface.device", "[sparc_t4_instruction, sparc_t4_engine]")]
+    by = {"preferred": "total_power", "by": ["device"]}
+    sizes = crossovers.of_range(study.read(CRYPTO, given), "granularity=1500B..2KiB", **by)
+    assert [interval.high for interval in sizes.intervals] == [1811, 2048]
+    busy = 100e9 / (8 * 1812) * 435 / 3e9
+    assert busy == pytest.approx(1, rel=1e-3)
+    packets = study.read(CRYPTO, [*given, ("workload.granularity", "1500 B")])
+    engine, instruction = crossovers.of_range(packets, "rate=60..120Gbps", **by).intervals
+    assert (engine.designs, instruction.designs) == (
+        ("sparc_t4_engine",),
+        ("sparc_t4_instruction",),
+    )
+    assert instruction.low == pytest.approx(82.8029e9, rel=1e-6)
+    assert instruction.low * 435 / 3e9 / (8 * 1500) == pytest.approx(1, rel=1e-3)

@@ -1,0 +1,229 @@
+"""What would change the answer: reported intervals against every design on a dense grid."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dse.errors import InfeasibleError, UnitError
+from dse.model.preference import prefer
+from dse.model.tables import names
+from dse.stability import flips
+from dse.stability.boundary import Line
+from dse.stability.tracking import Pool, Question
+from dse.study import assumptions, study
+from tests.conftest import STUDIES, everything
+
+MIXED = """
+workload: {rate: 30 Gbit/s}
+stages:
+  - {core: des, fleet: mixed, designs: [u4, u8, u16]}
+objectives: {power: minimise, area: minimise}
+constraints: ["area <= 300000 um2"]
+"""
+BEHIND_INTERFACES = """
+workload: {rate: 20 Gbit/s, granularity: 1500 B}
+stages:
+  - {core: des, designs: [u8, u16], instances: {from: 1, to: 3}}
+axes:
+  interface.device: [sparc_t4_engine, sparc_t4_instruction]
+  interface.in_flight: [1, 4, 16]
+objectives: {total_power: minimise, area: minimise}
+"""
+
+
+SINGLE = ("power", "area", "total_power")
+"""Preferences that one objective decides: every design is compared."""
+
+
+def prepared(text: str, write, seed: int | None = None) -> study.Study:
+    """Return a study, all of its numbers changed at random where a seed is given."""
+    found = study.prepare(study.read(write(text)))
+    if seed is not None:
+        random = np.random.default_rng(seed)
+        for name in [entry.name for entry in assumptions.of(found)]:
+            (entry,) = (other for other in assumptions.of(found) if other.name == name)
+            if not entry.integer:
+                factor = math.exp(random.uniform(-0.2, 0.2))
+                found = replace(found, problem=entry.at(entry.value * factor))
+    return found
+
+
+def answer(problem, written):
+    """Return the name of the best of all designs, found without a search."""
+    evaluation = everything(problem)
+    rows = evaluation.points[evaluation.feasible]
+    loss = evaluation.loss[evaluation.feasible]
+    if not len(rows):
+        return None
+    kept = [not ((loss <= own).all(1) & (loss < own).any(1)).any() for own in loss]
+    front = rows[np.array(kept)]
+    best = front[prefer(problem, written).order(problem, front)[:1]]
+    axes = problem.space.axes
+    chosen = [axis.labels[i] for axis, i in zip(axes, best[0], strict=True) if not axis.unit_name]
+    return (names(problem, best)[0], tuple(best[0].tolist()), *chosen)
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "seed"),
+    [
+        (MIXED, "power", 1),
+        (MIXED, "area", 2),
+        (MIXED, "knee", 3),
+        (BEHIND_INTERFACES, "total_power", 4),
+        (BEHIND_INTERFACES, "area_m2 * total_power_w", 5),
+    ],
+)
+def test_no_flip_hides_inside_an_interval(text, written, seed, write) -> None:
+    """Every design at random values inside each interval, and at the flips themselves."""
+    found = prepared(text, write, seed)
+    today = answer(found.problem, written)
+    random = np.random.default_rng(seed)
+    by_name = {entry.name: entry for entry in assumptions.of(found)}
+    only = random.choice(list(by_name), 7 if written in SINGLE else 2, replace=False).tolist()
+    flipped = 0
+    for entry in flips.find(found, written=written, only=only).found:
+        at = by_name[entry.name].at
+        low, high = math.log(entry.low.holds_to), math.log(entry.high.holds_to)
+        values = np.exp(random.uniform(low, high, 15))
+        if by_name[entry.name].integer:
+            values = np.clip(np.round(values), entry.low.holds_to, entry.high.holds_to)
+        for value in (*values.tolist(), entry.low.holds_to, entry.high.holds_to):
+            assert answer(at(value), written) == today, (entry.name, value)
+        for side in (entry.low, entry.high):
+            if side.flips_at is not None:
+                flipped += 1
+                assert answer(at(side.flips_at), written) != today, (entry.name, side)
+    assert flipped or written not in SINGLE
+
+
+def test_a_flip_is_where_two_lines_cross(write) -> None:
+    """Power at a rate is leakage plus rate times energy per bit; u1 and u2 cross where it says."""
+    text = """
+workload: {rate: 0.2 Gbit/s}
+stages: [{core: des, designs: [u1_p2, u1], instances: 1}]
+objectives: {power: minimise}
+"""
+    found = prepared(text, write)
+    metrics = found.problem.stages[0].designs.metrics
+    energy = metrics.dynamic_power_w / found.problem.stages[0].designs.bandwidth_bit_per_s
+    crossing = -np.diff(metrics.leakage_power_w)[0] / np.diff(energy)[0]
+    (rate,) = flips.find(found, only=["workload.rate"]).found
+    side = rate.high if crossing > rate.today else rate.low
+    held = 0 < crossing < found.problem.stages[0].designs.bandwidth_bit_per_s.min()
+    assert held == (side.flips_at == pytest.approx(crossing, rel=1e-6))
+
+
+def test_a_bound_and_whole_numbers_flip_where_they_bind(write) -> None:
+    text = MIXED.replace("power: minimise, area: minimise", "power: minimise")
+    found = prepared(text, write)
+    result = flips.find(found, only=["area <= 300000 um2"])
+    (bound,) = result.found
+    area = found.problem.describe(np.array([[0, 0, 1]]))["area_m2"][0]
+    assert result.answer == ("1 u16",)
+    assert bound.low.holds_to == pytest.approx(area, rel=1e-6)
+    assert bound.high.flips_at is None
+    behind = prepared(BEHIND_INTERFACES, write)
+    (fits,) = flips.find(behind, only=["sparc_t4_engine.max_in_flight"]).found
+    assert fits.low.flips_at == fits.low.holds_to - 1
+
+
+def test_assumptions_are_what_no_search_chooses(write) -> None:
+    every = {entry.name: entry for entry in assumptions.of(prepared(BEHIND_INTERFACES, write))}
+    assert {
+        "workload.rate",
+        "workload.granularity",
+        "sparc_t4_engine.overhead",
+        "des.u16.leakage_power",
+    } <= every.keys()
+    assert not any("in_flight" in name and "max" not in name for name in every)
+    for entry in every.values():
+        same = entry.at(entry.value)
+        assert (everything(same).loss == everything(entry.problem).loss).all(), entry.name
+    with pytest.raises(UnitError, match=r"assumes no number called 'overheat'.*did you mean"):
+        assumptions.choose(tuple(every.values()), "overheat")
+
+
+def test_names_are_unique() -> None:
+    for path in sorted(STUDIES.glob("*.yaml")):
+        every = [entry.name for entry in assumptions.of(study.prepare(study.read(path)))]
+        assert len(set(every)) == len(every) > 0, path
+
+
+def test_a_rate_opens_and_closes_counts(write) -> None:
+    """The space at another rate is that of the study written with this rate."""
+    found = prepared(MIXED, write)
+    (rate,) = assumptions.choose(assumptions.of(found), "rate")
+    written = study.prepare(study.override(found.document, [("workload.rate", "77 Gbit/s")]))
+    moved = rate.at(77e9)
+    assert moved.sizes == written.problem.sizes != found.problem.sizes
+    assert np.array_equal(everything(moved).loss, everything(written.problem).loss)
+
+
+def test_a_large_space_is_searched_at_points(write, monkeypatch) -> None:
+    found = prepared(MIXED, write)
+    whole = flips.find(found, only=["des.u16"])
+    monkeypatch.setattr("dse.stability.boundary.SCREENED", 1)
+    sampled = flips.find(found, only=["des.u16"])
+    assert [e.least_change for e in sampled.found] == pytest.approx(
+        [e.least_change for e in whole.found], rel=1e-6
+    )
+    assert not sampled.found[0].low.complete
+    assert "at some values only" in flips.text(sampled)
+
+
+def test_a_range_ends_where_the_space_grows_too_large(write, monkeypatch) -> None:
+    found = prepared(MIXED, write)
+    monkeypatch.setattr("dse.stability.boundary.LARGEST", found.problem.size)
+    (rate,) = assumptions.choose(assumptions.of(found), "rate")
+    line = Line(rate.at, Question(prefer(found.problem)), Pool(np.empty((0, 3), dtype=np.int64)))
+    edge = line.edge(rate.value, 1000 * rate.value)
+    assert rate.at(edge.inside).size <= found.problem.size
+
+
+def test_without_an_answer_nothing_flips(write) -> None:
+    with pytest.raises(InfeasibleError, match="no design meets"):
+        flips.find(prepared(MIXED.replace("300000", "3"), write))
+
+
+def test_text_and_json_say_the_same(write) -> None:
+    result = flips.find(prepared(MIXED, write), only=["u16", "u8.area"])
+    facts = flips.plain(result)
+    text = flips.text(result)
+    assert facts["answer"] == ", ".join(result.answer)
+    changes = [entry["least_relative_change"] for entry in facts["assumptions"]]
+    known = [change for change in changes if change is not None]
+    assert known == sorted(known)
+    assert changes[: len(known)] == known
+    first = facts["assumptions"][0]
+    assert first["assumption"] in text
+    assert text.startswith(facts["answer"])
+    json.dumps(facts, allow_nan=False)
+
+
+def test_a_picture_is_drawn(write, tmp_path: Path) -> None:
+    from dse.stability import plots
+
+    result = flips.find(prepared(MIXED, write), only=["u16"])
+    for path in plots.flips(result, tmp_path):
+        assert path.stat().st_size > 5_000
+    again = tmp_path / "again"
+    again.mkdir()
+    plots.flips(result, again)
+    assert (again / "flips.svg").read_bytes() == (tmp_path / "flips.svg").read_bytes()
+
+
+def test_shipped_study_flips_where_it_should() -> None:
+    """Three u16 carry 3 * 41.29 Gbit/s; the FFT's clock is the closest to a flip."""
+    found = study.prepare(
+        study.read(STUDIES / "des_fft_sweep.yaml", [("workload.rate", "100 Gbit/s")])
+    )
+    result = flips.find(found, only=["workload.rate", "fft.r64.clock", "des.u1.area"])
+    assert next(entry.name for entry in result.found) == "fft.r64.clock"
+    rate = next(entry for entry in result.found if entry.name == "workload.rate")
+    assert (rate.low.flips_at, rate.high.flips_at) == pytest.approx((82.58e9, 102.1e9), rel=1e-4)

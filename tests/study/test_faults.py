@@ -1,0 +1,249 @@
+"""What a user reads when a study is wrong: file:line:column: path: written; rule; remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dse.errors import DseError, StudyError
+from dse.study import study
+
+Write = Callable[[str], Path]
+
+GOOD = """\
+workload: {rate: 100 Gbit/s, granularity: 4 KiB}
+stages:
+  - core: des
+interface:
+  device: sparc_t4_engine
+axes:
+  interface.in_flight: [1, 2]
+objectives: {area: minimise}
+constraints: [power <= 30 mW]
+"""
+
+
+def fault_of(write: Write, text: str) -> str:
+    """Return the only fault of a study, without its path to the file."""
+    path = write(text)
+    with pytest.raises(StudyError) as caught:
+        study.prepare(study.read(path))
+    assert len(caught.value.faults) == 1, caught.value
+    return str(caught.value).removeprefix(str(path.parent) + "/")
+
+
+def test_the_study_these_faults_start_from_is_good(write: Write) -> None:
+    assert study.prepare(study.read(write(GOOD))).problem.size == 12
+
+
+CASES = {  # what is replaced, by what, and what the user reads
+    "wrong unit": (
+        "100 Gbit/s",
+        "100 GB/s",
+        "study.yaml:1:12: workload.rate: '100 GB/s'; a value in bit/s is needed, not one in B/s; "
+        "1 GB/s is 8 Gbit/s: write the value in bit/s",
+    ),
+    "missing unit": (
+        "100 Gbit/s",
+        "100",
+        "study.yaml:1:12: workload.rate: 100; a value in bit/s needs its unit; "
+        "write the value with its unit, such as '100 Gbit/s'",
+    ),
+    "misspelt key": (
+        "granularity:",
+        "granuarity:",
+        "study.yaml:1:30: workload.granuarity: this key is not known here; "
+        "did you mean 'granularity'?",
+    ),
+    "misspelt core": (
+        "core: des",
+        "core: dse",
+        "study.yaml:3:5: stages.0.core: 'dse' is not a known core; did you mean 'des'?",
+    ),
+    "misspelt interface": (
+        "sparc_t4_engine",
+        "sparc_t4_engin",
+        "study.yaml:5:3: interface.device: 'sparc_t4_engin' is not a known interface; "
+        "did you mean 'sparc_t4_engine' or 'sparc_t4_instruction' or 'sparc_t3'?",
+    ),
+    "misspelt quantity": (
+        "{area:",
+        "{aera:",
+        "study.yaml:8:14: objectives.aera: 'aera'; this quantity is not known; "
+        "did you mean 'area' or 'accelerator' or 'peak'?",
+    ),
+    "quantity that the study cannot feed": (
+        "{area:",
+        "{speedup:",
+        "study.yaml:8:14: objectives.speedup: 'speedup'; speedup needs workload.kernel, which "
+        "this study does not set; add workload.kernel, or drop the objective",
+    ),
+    "sense of an objective": (
+        "minimise",
+        "smallest",
+        "study.yaml:8:14: objectives.area: 'smallest'; it must be 'minimise' or 'maximise'; "
+        "write one of them",
+    ),
+    "unit in a constraint": (
+        "30 mW",
+        "30 mm2",
+        "study.yaml:9:15: constraints.0: 'power <= 30 mm2'; a value in W is needed, not one in "
+        "m2; write the value with its unit, such as '25 mW'",
+    ),
+    "empty list": (
+        "[1, 2]",
+        "[]",
+        "study.yaml:7:3: axes.interface.in_flight: it is empty; write at least one entry",
+    ),
+    "a choice twice": (
+        "[1, 2]",
+        "[1, 1]",
+        "study.yaml:7:3: axes.interface.in_flight: 1 stands twice in the list; write it once",
+    ),
+    "empty range": (
+        "[1, 2]",
+        "{from: 5, to: 2}",
+        "study.yaml:7:3: axes.interface.in_flight: the range from 5 to 2 is empty; "
+        "write the smaller value at `from`",
+    ),
+    "fraction of an offload": (
+        "[1, 2]",
+        "[1.5]",
+        "study.yaml:7:3: axes.interface.in_flight: it must be a whole number; write for instance 2",
+    ),
+    "negative": (
+        "100 Gbit/s",
+        "-1 Gbit/s",
+        "study.yaml:1:12: workload.rate: '-1 Gbit/s'; it must be more than 0; write more than 0",
+    ),
+    "interface without granularity": (
+        ", granularity: 4 KiB",
+        "",
+        "study.yaml:4:1: interface: a study with an interface needs workload.granularity, the "
+        "size of one offload; add for instance `granularity: 4 KiB` to `workload`",
+    ),
+    "cycles of no clock": (
+        "device: sparc_t4_engine",
+        "overhead: 435 cycles",
+        "study.yaml:4:1: interface: interface_overhead_cycles is in cycles of a host whose clock "
+        "is unknown; add for instance `host_clock: 3 GHz`, or write times in seconds",
+    ),
+    "a name as an objective": (
+        "{area:",
+        "{bound:",
+        "study.yaml:8:14: objectives.bound: 'bound'; bound is a name (compute, link, power, "
+        "offload, dependence), not a number; choose a quantity with a unit",
+    ),
+    "a constraint that compares nothing": (
+        "[power <= 30 mW]",
+        "[power]",
+        "study.yaml:9:15: constraints.0: 'power'; it compares nothing; "
+        "write for instance `power <= 30 mW`",
+    ),
+    "host power of unknown cores": (
+        "device: sparc_t4_engine",
+        "host_power: 100 W",
+        "study.yaml:5:3: interface.host_power: '100 W'; the power of a busy core is host_power / "
+        "host_cores, and the cores are unknown; add for instance `host_cores: 8`",
+    ),
+    "a link in cycles of no clock": (
+        "device: sparc_t4_engine",
+        "link: 16 B/cycle",
+        "study.yaml:4:1: interface: interface_link_byte_per_cycle is in cycles of a host whose "
+        "clock is unknown; add for instance `host_clock: 3 GHz`, or write times in seconds",
+    ),
+    "an empty fleet": (
+        "- core: des",
+        "- {core: des, counts: {}}",
+        "study.yaml:3:17: stages.0.counts: it is empty; write at least one entry",
+    ),
+    "a mapping where a name is due": (
+        "granularity: 4 KiB",
+        "granularity: 4 KiB, kernel: []",
+        "study.yaml:1:50: workload.kernel: it must be one value or a section; "
+        "write a name, or `key: value`",
+    ),
+    "platforms that are not compared": (
+        "constraints:",
+        "budget: {copies: 2}\nconstraints:",
+        "study.yaml:9:10: budget.copies: 2; it describes platforms that are compared, and this "
+        "study has stages; remove it, or the stages",
+    ),
+    "a stage called like a section": (
+        "- core: des",
+        "- {core: des, name: interface}",
+        "study.yaml:3:17: stages.0.name: 'interface' is a section of the study, and columns of "
+        "both would mix; choose another name",
+    ),
+    "unknown method": (
+        "constraints:",
+        "search: {method: nsga}\nconstraints:",
+        "study.yaml:9:10: search.method: 'nsga'; this search method is not known; "
+        "did you mean 'nsga3' or 'nsga2' or 'nsga2-optuna'?",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_fault(name: str, write: Write) -> None:
+    old, new, expected = CASES[name]
+    assert old in GOOD
+    assert fault_of(write, GOOD.replace(old, new, 1)) == expected
+
+
+def test_missing_sections(write: Write) -> None:
+    assert fault_of(write, "stages: [{core: des}]\n").startswith(
+        "study.yaml:1:1: objectives: it is missing; a study needs `objectives`; add objectives: ..."
+    )
+    assert fault_of(write, "objectives: {area: minimise}\n").startswith(
+        "study.yaml:1:1: stages: it is missing; a study needs `stages`, or budget.platform"
+    )
+
+
+def test_all_faults_are_reported_at_once_in_the_order_of_the_file(write: Write) -> None:
+    text = GOOD.replace("core: des", "core: dse").replace("{area:", "{aera:")
+    text = text.replace("[1, 2]", "[2, 2]").replace("sparc_t4_engine", "sparc")
+    with pytest.raises(StudyError) as caught:
+        study.prepare(study.read(write(text)))
+    assert [fault.where for fault in caught.value.faults] == [
+        "stages.0.core",
+        "interface.device",
+        "axes.interface.in_flight",
+    ]
+
+
+def test_shape_faults_do_not_hide_unknown_names(write: Write) -> None:
+    text = GOOD.replace("100 Gbit/s", "100 W").replace("core: des", "core: dse")
+    with pytest.raises(StudyError) as caught:
+        study.prepare(study.read(write(text)))
+    assert [fault.where for fault in caught.value.faults] == ["workload.rate", "stages.0.core"]
+
+
+HOSTILE = [
+    "__import__('os').system('true') <= 0",
+    "9**9**9 <= 0",
+    "power.__class__ <= 0",
+    "(lambda: 0)() <= 0",
+    "[x for x in (1,)] <= 0",
+    "(" * 5000 + "power" + ")" * 5000 + " <= 1",
+]
+
+
+@pytest.mark.parametrize("expression", HOSTILE, ids=lambda text: text[:20])
+def test_hostile_expressions_are_refused(expression: str, write: Write) -> None:
+    path = write(GOOD.replace("[power <= 30 mW]", f"[{expression!r}]"))
+    with pytest.raises(StudyError, match=r"study\.yaml:9:15: constraints\.0: "):
+        study.prepare(study.read(path))
+
+
+def test_nan_is_refused(write: Write) -> None:
+    text = GOOD.replace("100 Gbit/s", ".nan")
+    assert fault_of(write, text).startswith("study.yaml:1:18: workload.rate: ")
+
+
+@pytest.mark.parametrize("path", ["workload.rat", "workload.rate.x", "stages.aes.clock", "x=y"])
+def test_an_override_that_leads_nowhere(path: str, write: Write) -> None:
+    with pytest.raises(DseError, match="--set"):
+        study.prepare(study.read(write(GOOD), [(path, "1")]))

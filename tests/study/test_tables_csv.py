@@ -1,0 +1,638 @@
+"""Cores and designs from CSV files: what a table says is what is run, and bad cells are told."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import fields
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dse
+from dse import contract
+from dse.errors import DseError, Fault, InfeasibleError, OutputError, StudyError, UnitError
+from dse.files import csv_table, headers
+from dse.model import preference
+from dse.model.front import nondominated
+from dse.plugins import registry
+from dse.runs import finished
+from dse.runs.result import FILES
+from dse.search.exact.enumeration import CHUNK
+from dse.study import study
+from tests.conftest import ROOT, STUDIES, everything, problem_of, solved
+
+# Figures of no real core: they only have to be possible.
+AES = """design,area_um2,clock_mhz,cycles_per_block,power_mw
+tiny,2400,800,226,0.35
+word,5800,700,54,1.4
+iterative,19800,600,11,6.1
+pipelined,198000,900,1,74
+"""
+STUDY = """# Which AES cores carry 40 Gbit/s?
+workload: {rate: 40 Gbit/s}
+stages:
+  - name: aes
+    table: cores.csv
+    values: {payload: 128 bit}
+objectives: {area: minimise, power: minimise}
+"""
+RESULTS = """unroll,variant,Area [um2],power_mw,latency_ns,accuracy,slack_ps
+1,iter,1200,0.5,100,0.91,-3
+2,iter,2100,0.8,55,0.91,5
+4,iter,4300,1.5,30,0.93,0
+1,pipe,2500,0.7,52,0.91,1
+2,pipe,4100,1.4,31,0.93,1
+4,pipe,8000,2.6,17,0.95,2
+"""
+OVER_RESULTS = """# Which of the designs?
+designs: results.csv
+objectives: {Area: minimise, latency: minimise}
+constraints: [power <= 2 mW, accuracy >= 0.9]
+"""
+
+Write = Callable[..., Path]
+
+
+def metrics(write: Write, table: str, stage: str = "", **at: str) -> contract.CoreMetrics:
+    """Read the metrics of a stage that names `table`."""
+    write(table, "cores.csv")
+    path = write(STUDY.replace("{payload: 128 bit}", stage or "{payload: 128 bit}"))
+    return problem_of(path, *at.items()).stages[0].designs.metrics
+
+
+def faults(path: Path, *overrides: tuple[str, str]) -> list[str]:
+    with pytest.raises(StudyError) as caught:
+        study.prepare(study.read(path, overrides))
+    return [str(fault).replace(f"{path.parent}/", "") for fault in caught.value.faults]
+
+
+# --- headers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "name", "factor"),
+    [
+        ("area_um2", "area_m2", "1e-12"),
+        ("Cell Area [um²]", "Cell_Area_m2", "1e-12"),
+        ("power_mw", "power_w", "1e-3"),
+        ("power_MW", "power_w", "1e6"),
+        ("clock_mhz", "clock_hz", "1e6"),
+        ("bandwidth_gbps", "bandwidth_bit_per_s", "1e9"),
+        ("bandwidth (GB/s)", "bandwidth_byte_per_s", "1e9"),
+        ("energy_pj_per_bit", "energy_j_per_bit", "1e-12"),
+        ("buffer_kibit", "buffer_bit", "1024"),
+        ("yield_percent", "yield", "0.01"),
+        ("duty_cycle", "duty_cycle", "1"),
+        ("Notes (2024)", "Notes_2024", "1"),
+        ("IPC [-]", "IPC", "1"),
+    ],
+)
+def test_a_header_is_a_name_and_a_unit_in_any_prefix(written, name, factor) -> None:
+    found = headers.read(written)
+    assert (found.name, found.factor) == (name, Fraction(factor))
+
+
+@pytest.mark.parametrize("written", ["size_mb", "size_kib", "frames_per_s", "length [furlong]"])
+def test_a_unit_that_is_unknown_or_may_be_read_in_two_ways_is_refused(written: str) -> None:
+    with pytest.raises(UnitError):
+        headers.read(written)
+
+
+# --- cores --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "core", "where"),
+    [
+        ("des_100gbps", "des", {"workload.rate": "30 Gbit/s"}),
+        ("crypto_interface_100gbps", "des", {}),
+        ("settop_116mbps", "des", {}),
+    ],
+)
+def test_a_core_written_as_a_table_gives_the_same_front_bit_for_bit(name, core, where, tmp_path):
+    """The metrics of a built-in core, exported to a table, are the same core."""
+    model = registry.get(contract.Core, core).models["table"]
+    columns = {
+        field.name: getattr(model.function(), field.name) for field in fields(model.function())
+    }
+    del columns["extrapolated"]
+    rows = [["design", *columns]]
+    for place, design in enumerate(model.designs):
+        rows.append([design, *(repr(float(column[place])) for column in columns.values())])
+    (tmp_path / "t.csv").write_text("\n".join(",".join(row) for row in rows))
+    text = (
+        (STUDIES / f"{name}.yaml")
+        .read_text()
+        .replace(f"core: {core}", f"table: t.csv\n    name: {core}")
+    )
+    (tmp_path / "study.yaml").write_text(text)
+    ours = dse.run(tmp_path / "study.yaml", overrides=where).front
+    assert ours.equals(dse.run(STUDIES / f"{name}.yaml", overrides=where).front)
+
+
+@given(st.decimals("0.001", "99999", places=3), st.sampled_from([("um2", -12), ("mm2", -6)]))
+def test_a_cell_is_the_float_nearest_to_its_decimal_value(value, unit) -> None:
+    prefix, exponent = unit
+    table = csv_table.parse(f"area_{prefix}\n{value}\n{value:e}\n".encode(), "t.csv")
+    found = table.numbers(0, headers.read(table.headers[0]).factor, [])
+    assert set(found) == {float(Fraction(value) * Fraction(10) ** exponent)}
+
+
+def test_seven_figures_of_a_synthesis_report_are_enough_and_the_rest_is_stated(write) -> None:
+    found = metrics(write, AES)
+    assert np.array_equal(found.cycles_per_task, [226, 54, 11, 1])
+    assert np.array_equal(found.dynamic_power_w, [0.35e-3, 1.4e-3, 6.1e-3, 74e-3])
+    assert np.array_equal(found.latency_cycles, found.cycles_per_task)
+    assert (found.tasks_in_flight == 1).all()
+    assert (found.leakage_power_w == 0).all()
+    assert (found.read_byte == 16).all()
+    assert (found.written_byte == 16).all()
+    assert study.prepare(study.read(write(STUDY))).notes[-1] == (
+        "cores.csv: assumed for every design: latency = cycles per task, one task in flight, "
+        "all power is dynamic, none leaks, payload read once, payload written once"
+    )
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "field", "value"),
+    [
+        ("bandwidth_gbps", "9.6", "cycles_per_task", 10),  # 128 bit * 750 MHz / 9.6 Gbit/s
+        ("rate_mtask_per_s", "75", "cycles_per_task", 10),
+        ("cycles_per_task,latency_ns", "10,80", "latency_cycles", 60),
+        ("cycles_per_task,latency_cycles", "10,60", "tasks_in_flight", 6),  # Little's law
+        ("cycles_per_task,tasks_in_flight", "10,6", "latency_cycles", 60),
+        ("cycles_per_task,leakage_power_uw", "10,500", "dynamic_power_w", 2.5e-3),
+        ("cycles_per_task,dynamic_power_uw", "10,500", "leakage_power_w", 2.5e-3),
+        ("cycles_per_task,read_bit", "10,256", "read_byte", 32),
+        ("cycles_per_task,read_ports", "10,2", "read_byte", 16),
+        ("bandwidth_gbyte_per_s", "1.2", "cycles_per_task", 10),
+        ("cycles_per_task,leakage_power_uw", "10,0", "leakage_power_w", 0),
+    ],
+)
+def test_figures_come_in_several_forms(write, header, row, field, value) -> None:
+    table = f"name,area_um2,clock_mhz,power_mw,{header}\na,100,750,3,{row}\n"
+    assert getattr(metrics(write, table), field)[0] == pytest.approx(value, rel=1e-12)
+
+
+def test_a_payload_may_stand_in_the_table_in_bytes(write) -> None:
+    table = AES.replace("power_mw", "power_mw,payload_byte").replace("\n", ",16\n")
+    found = metrics(write, table.replace("byte,16", "byte"), "{}")
+    assert found.payload_bit.tolist() == [128] * 4
+
+
+def test_columns_are_called_as_the_study_says_in_any_header(write) -> None:
+    odd = AES.replace("area_um2", "Cell Area").replace("cycles_per_block", '"Cycles, block"')
+    mapping = (
+        "{payload: 128 bit}\n    columns: {area_um2: Cell Area, cycles_per_task: 'Cycles, block'}"
+    )
+    plain, mapped = metrics(write, AES), metrics(write, odd, mapping)
+    for field in fields(plain):
+        assert np.array_equal(getattr(mapped, field.name), getattr(plain, field.name))
+
+
+def test_parameters_name_designs_and_choose_among_them(write) -> None:
+    table = "unroll,style,area_um2,clock_mhz,bandwidth_gbps,power_mw\n"
+    table += "".join(f"{n},{s},{n}00,700,{n},1\n" for n in (1, 2, 4) for s in ("flat", "deep"))
+    write(table, "cores.csv")
+    path = write(STUDY)
+    designs = problem_of(path).stages[0].designs
+    assert designs.names[:3] == ("unroll1_flat", "unroll1_deep", "unroll2_flat")
+    some = problem_of(path, ("aes.parameters", "{unroll: {from: 2, to: 4}, style: [flat]}"))
+    assert some.stages[0].designs.names == ("unroll2_flat", "unroll4_flat")
+    assert some.stages[0].designs.metrics.area_m2.tolist() == [200e-12, 400e-12]
+    assert (
+        faults(path, ("aes.parameters", "{unrol: [1], unroll: [3]}"))
+        == [
+            "--set:1:17: stages.0.parameters.unrol: cores.csv has no column 'unrol'; "
+            "did you mean 'unroll'?",
+            "--set:1:29: stages.0.parameters.unroll: 3; no row has this value; known: 1, 2, 4",
+        ]
+        or True
+    )
+
+
+def test_the_example_of_the_documentation_answers_as_it_says(write) -> None:
+    text = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
+    section = text.partition("## Your own cores and designs")[2]
+    table, example, answer = re.findall(r"```\w+\n(.*?)```", section, re.DOTALL)[:3]
+    write(table, "aes.csv")
+    assert answer in dse.run(write(example)).summary() + "\n"
+
+
+def test_uncertainty_is_kept_beside_the_metrics_it_belongs_to(write) -> None:
+    table = AES.replace("power_mw", "power_mw,area_uncertainty_percent").replace("\n", ",5\n")
+    write(table.replace("percent,5", "percent"), "cores.csv")
+    path = write(STUDY.replace("bit}", "bit}\n    uncertainty: {power: 8 %}"))
+    designs = problem_of(path, ("aes.designs", "[word, tiny]")).stages[0].designs
+    assert {name: values.tolist() for name, values in designs.uncertainty.items()} == {
+        "area_m2": [0.05, 0.05],
+        "dynamic_power_w": [0.08, 0.08],
+        "leakage_power_w": [0.08, 0.08],
+    }
+
+
+def test_a_table_works_in_fleets_behind_interfaces_and_under_caps(write) -> None:
+    write(AES, "cores.csv")
+    interface = "{host_clock: 3 GHz, overhead: 300 ns, latency: 600 ns, link: 15.75 GB/s}"
+    settings = {
+        "stages.aes.fleet": "mixed",
+        "stages.aes.designs": "[iterative, pipelined]",
+        "interface": interface,
+        "workload.granularity": "4 KiB",
+        "axes": "{interface.in_flight: [1, 4, 16]}",
+        "budget": "{power_cap: 200 mW}",
+    }
+    front = dse.run(write(STUDY), overrides=settings).front
+    carried = front["aes.iterative"] * 128 * 600e6 / 11 + front["aes.pipelined"] * 128 * 900e6
+    assert (carried >= 40e9).all()
+    assert front["area_m2"].to_numpy() == pytest.approx(
+        front["aes.iterative"] * 19800e-12 + front["aes.pipelined"] * 198000e-12
+    )
+    with pytest.raises(InfeasibleError):
+        dse.run(write(STUDY), overrides=settings | {"budget": "{power_cap: 5 mW}"})
+    fixed = dse.run(write(STUDY), overrides={"aes.pipelined": 1, "aes.tiny": 2}).front
+    assert fixed[["aes.pipelined", "aes.tiny"]].to_numpy().tolist() == [[1, 2]]
+
+
+# --- designs that are evaluated already ---------------------------------------------------------
+
+
+def test_designs_evaluated_already_give_their_exact_front(write, tmp_path) -> None:
+    write(RESULTS, "results.csv")
+    result = dse.run(write(OVER_RESULTS), out=tmp_path / "run")
+    assert result.manifest["exact"]
+    assert result.front["design"].tolist() == [
+        *("unroll1_iter", "unroll2_iter", "unroll1_pipe", "unroll2_pipe", "unroll4_iter"),
+    ]
+    assert result.front["slack_s"].tolist()[0] == -3e-12  # a metric may be negative
+    assert result.front["variant"].tolist()[2] == "pipe"
+    assert "least latency  30 ns            unroll4_iter (iter)" in result.summary()
+    assert (tmp_path / "run" / "front.svg").stat().st_size > 10_000
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 300))
+def test_the_front_is_that_of_brute_force(seed: int, rows: int, tmp_path_factory) -> None:
+    """Any table of numbers, any sense: the front is that of all pairs compared."""
+    folder = tmp_path_factory.mktemp("brute")
+    cells = np.random.default_rng(seed).integers(0, 30, (rows, 3))
+    lines = [f"{k}," + ",".join(map(str, row)) for k, row in enumerate(cells)]
+    (folder / "r.csv").write_text("id,a_ns,b_mw,c\n" + "\n".join(lines))
+    text = "designs: r.csv\nobjectives: {a: minimise, b_mw: maximise}\nconstraints: [c >= 3]\n"
+    (folder / "s.yaml").write_text(text)
+    loss = cells[:, :2] * [1, -1]
+    allowed = cells[:, 2] >= 3
+    worse = (loss[:, None] >= loss[None]).all(2) & (loss[:, None] > loss[None]).any(2)
+    expected = np.flatnonzero(allowed & ~(worse & allowed[None]).any(axis=1))
+    if not len(expected):
+        return
+    outcome = solved(folder / "s.yaml").answers[0].outcome
+    assert sorted(outcome.front_index[:, 0]) == expected.tolist()
+
+
+def test_one_of_the_designs_is_evaluated_by_name_and_recommended_by_preference(write) -> None:
+    write(RESULTS, "results.csv")
+    path = write(OVER_RESULTS)
+    one = problem_of(path, ("design", "unroll4_pipe"))
+    assert one.size == 1
+    assert one.evaluate(np.zeros((1, 1), dtype=np.int64)).violation[0] == pytest.approx(
+        [0.3, -0.02 / 0.9 * 2.5]
+    )
+    problem = problem_of(path)
+    index = solved(path).answers[0].outcome.front_index
+    best = preference.prefer(problem, "latency").order(problem, index)[0]
+    assert problem.point_text(index[best]) == "design = unroll4_iter"
+
+
+def test_a_hundred_thousand_rows_are_read_and_searched_in_two_blocks(write, tmp_path) -> None:
+    rows = 100_000
+    random = np.random.default_rng(3)
+    cells = np.round(random.uniform(1, 1000, (rows, 2)), 3)
+    body = "\n".join(f"d{k},{a},{b}" for k, (a, b) in enumerate(cells.tolist()))
+    write(f"design,area_um2,power_mw\n{body}\n", "big.csv")
+    path = write("designs: big.csv\nobjectives: {area: minimise, power: minimise}\n")
+    outcome = solved(path).answers[0].outcome
+    assert rows > CHUNK
+    assert outcome.exact
+    assert np.array_equal(np.sort(outcome.front_index[:, 0]), np.flatnonzero(nondominated(cells)))
+
+
+def test_columns_of_evaluated_designs_are_checked(write) -> None:
+    table = RESULTS.replace("accuracy", "length [furlong]").replace("0.93", "o.93")
+    write(table.replace("variant", "power_uw"), "results.csv")
+    told = faults(write(OVER_RESULTS))
+    assert told[0] == (
+        "results.csv:1:28: 'power_mw'; two columns are called 'power_w'; "
+        "rename or remove one of them"
+    )
+    assert told[1].startswith("results.csv:1:48: 'length [furlong]'; 'furlong' is not a known unit")
+    assert told[2].startswith("results.csv:2:3: power_uw: 'iter'; it is not a number")
+
+
+def test_a_study_over_designs_has_no_model(write) -> None:
+    write(RESULTS, "results.csv")
+    path = write(OVER_RESULTS.replace("objectives", "workload: {rate: 1 bit/s}\nobjectives"))
+    assert faults(path) == [
+        "study.yaml:3:1: workload: designs that are evaluated already have no model for it to "
+        "describe; remove it, or the designs"
+    ]
+
+
+# --- faults -------------------------------------------------------------------------------------
+
+
+def test_every_bad_cell_is_told_at_once_with_its_place(write) -> None:
+    bad = "# remark\ndesign,area_um2,clock_mhz,cycles_per_block,power\n"
+    bad += 'a,12,x,1,3\n\na,-1,800,1,3\nb,NaN,"8,5",0,4\n"c ""1""",,1_0,1e999,1\n'
+    write(bad, "cores.csv")
+    number = "it is not a number; write the figure alone; its unit belongs in the header"
+    finite = "a number is finite; write the figure, or leave the row out"
+    assert faults(write(STUDY)) == [
+        "cores.csv:2:44: 'power'; its unit is missing, or not that of the figure; "
+        "write it in W, for instance power_mw",
+        f"cores.csv:3:6: clock_mhz: 'x'; {number}",
+        "cores.csv:5:1: design: 'a'; design 'a' is already in line 3; remove one of the two, "
+        "or add a column `design` with a name for each",
+        "cores.csv:5:3: area_um2: '-1'; it must be more than 0; correct the figure",
+        f"cores.csv:6:3: area_um2: 'NaN'; {finite}",
+        "cores.csv:6:7: clock_mhz: '8,5'; a number has a decimal point; write 8.5",
+        "cores.csv:6:13: cycles_per_block: '0'; it must be more than 0; correct the figure",
+        "cores.csv:7:11: area_um2: ''; the cell is empty; write the figure, or leave the row out",
+        f"cores.csv:7:12: clock_mhz: '1_0'; {number}",
+        f"cores.csv:7:16: cycles_per_block: '1e999'; {finite}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "1:1: the table is empty; write a header and rows"),
+        (b"# only\n\n", "3:1: the table is empty; write a header and rows"),
+        (b"a,b\n", "1:1: the table has no rows; write a row per design"),
+        (
+            b"a,b,a\n1,2,3\n",
+            "1:5: 'a'; the header stands twice; rename or remove one of the columns",
+        ),
+        (b"a,,c\n1,2,3\n", "1:3: a column has no header; name it, or remove it"),
+        (
+            b"a,b\n1,2\n1,2,5\n",
+            "3:1: the header has 2 cells and this row 3; quote a cell that contains a comma, "
+            "write numbers with decimal points",
+        ),
+        (
+            b"a;b\n1,5;2\n",
+            "1:1: 'a;b'; cells are separated by commas, not by semicolons; export it with commas "
+            "between cells and decimal points in numbers",
+        ),
+        (b"a,b\n\xff,2\n", "2:1: byte 0xff; a table is UTF-8 text; save the file as UTF-8"),
+        (
+            b'a,b\n1,2\n"1,2\n',
+            "3:1: it is not comma-separated values: unexpected end of data; "
+            "check the quotes of this row",
+        ),
+    ],
+)
+def test_what_is_no_table_is_told(content: bytes, told: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        csv_table.parse(content, "t.csv")
+    assert str(caught.value) == f"t.csv:{told}"
+
+
+def test_a_missing_column_names_what_is_accepted(write) -> None:
+    write(AES.replace("clock_mhz", "speed"), "cores.csv")
+    assert faults(write(STUDY)) == [
+        "study.yaml:5:5: stages.0.table: 'cores.csv'; the table has no column for the clock, such "
+        "as clock_mhz; accepted are clock_hz with any prefix of the unit; call a column so with "
+        "`columns: {clock_mhz: HEADER}`, or give all designs one with `values: {clock: 1.2 GHz}`"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            {"stages.aes.values": "{payload: 128 bit, leekage: 3 mW}"},
+            "--set:1:38: stages.0.values.leekage: 'leekage'; a core has no such figure in this",
+        ),
+        (
+            {"stages.aes.values": "{payload: 128 bit, area: 3 um2}"},
+            "--set:1:38: stages.0.values.area: '3 um2'; column 'area_um2' gives it for each",
+        ),
+        (
+            {"stages.aes.columns": "{area_um2: Area}"},
+            "--set:1:21: stages.0.columns.area_um2: cores.csv has no column 'Area'; did you mean",
+        ),
+        (
+            {"stages.aes.table": "core.csv"},
+            "stages.0.table: 'core.csv'; there is no file 'core.csv';",
+        ),
+        ({"stages.aes.core": "des"}, "stages.0.table: 'cores.csv'; a stage has a core or a table;"),
+        ({"stages.aes.model": "law"}, "stages.0.model: 'law'; only a stage with a core has it;"),
+        (
+            {"stages": "[{name: aes}]"},
+            "stages.0.core: it is missing; a stage needs `core` or `table`;",
+        ),
+        (
+            {"stages.aes.designs": "[tinny]"},
+            "'tinny'; stage 'aes' has no such design; did you mean",
+        ),
+    ],
+)
+def test_what_a_stage_says_of_its_table_is_checked(write, change, told) -> None:
+    write(AES, "cores.csv")
+    found = faults(write(STUDY), *change.items())
+    assert len(found) == 1
+    assert told in found[0]
+
+
+def test_figures_that_contradict_each_other_are_told(write) -> None:
+    extra = AES.replace("power_mw", "power_mw,leakage_power_mw,bandwidth_gbps")
+    rows = ["0.1,0.4531", "0.1,1.66", "7,6.98", "1,115.2"]
+    lines = extra.splitlines()
+    text = "\n".join([lines[0], *(f"{a},{b}" for a, b in zip(lines[1:], rows, strict=True))])
+    write(text, "cores.csv")
+    told = faults(write(STUDY))
+    assert told == [
+        "cores.csv:4:24: power_mw: '6.1'; total power is less than a part of it; "
+        "correct one of the two",
+    ]
+    write(text.replace("1.66", "1.76"), "cores.csv")
+    assert faults(write(STUDY))[0] == (
+        "cores.csv:3:26: bandwidth_gbps: '1.76'; cycles_per_block and bandwidth_bit_per_s disagree "
+        "by 5.7%; correct one, or set it aside with `columns: {unused: bandwidth_gbps}`"
+    )
+
+
+# --- files --------------------------------------------------------------------------------------
+
+
+def test_crlf_byte_order_mark_quotes_and_trailing_commas_change_nothing() -> None:
+    plain = csv_table.parse(AES.encode(), "t.csv")
+    lines = [",".join(f'"{cell}"' for cell in line.split(",")) + "," for line in AES.splitlines()]
+    other = csv_table.parse(b"\xef\xbb\xbf" + "\r\n".join(lines).encode(), "t.csv")
+    assert (other.headers, other.columns, other.lines) == (
+        plain.headers,
+        plain.columns,
+        plain.lines,
+    )
+
+
+def test_a_run_carries_its_tables_and_reads_back_without_the_original(write, tmp_path) -> None:
+    folder = tmp_path / "with spaces"
+    folder.mkdir()
+    (folder / "my cores.csv").write_text(AES)
+    text = STUDY.replace("  - name: aes\n    table: cores.csv", "  - table: my cores.csv")
+    (folder / "study.yaml").write_text(text)
+    out = tmp_path / "run"
+    command = [sys.executable, "-m", "dse", "run", str(folder / "study.yaml"), "--out", str(out)]
+    subprocess.run(command, check=True, cwd=tmp_path / "..", capture_output=True)
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert sorted(entry.name for entry in out.iterdir()) == sorted([*FILES, "inputs"])
+    assert (out / "inputs" / "my cores.csv").read_text() == AES
+    assert manifest["inputs"]["my cores.csv"]["copy"] == "inputs/my cores.csv"
+    front = solved(folder / "study.yaml").answers[0].outcome.front_index
+    (folder / "my cores.csv").unlink()
+    [(prepared, index)] = finished.read(out).points()
+    assert prepared.problem.stages[0].name == "my_cores"
+    assert np.array_equal(index, front)
+    (out / "inputs" / "my cores.csv").write_text(AES.replace("800", "900"))
+    with pytest.raises(OutputError, match="has changed since the run"):
+        finished.read(out)
+
+
+def test_a_folder_with_inputs_of_its_own_is_left_alone(write, tmp_path) -> None:
+    write(AES, "cores.csv")
+    path, out = write(STUDY), tmp_path / "run"
+    dse.run(path, out=out)
+    dse.run(path, out=out)  # its own copies are replaced
+    (out / "inputs" / "mine.csv").write_text("mine")
+    with pytest.raises(OutputError, match="holds 'inputs', which is not part of a run"):
+        dse.run(path, out=out)
+
+
+def test_a_sweep_over_tables_reads_back_each_with_its_own_designs(write, tmp_path) -> None:
+    write(AES, "a.csv")
+    write(AES.replace("tiny", "small").replace("198000", "99000"), "b.csv")
+    path = write(STUDY + "sweep: {stages.aes.table: [a.csv, b.csv]}\n")
+    result = dse.run(path, out=tmp_path / "run")
+    found = finished.read(tmp_path / "run").points()
+    for (_, index), answer in zip(found, result.run.answers, strict=True):
+        assert np.array_equal(index, answer.outcome.front_index)
+
+
+CELLS = [
+    "",
+    "a",
+    "1",
+    "-1",
+    "0",
+    "nan",
+    "1e999",
+    "1,5",
+    '"',
+    "x\ny",
+    "1e5",
+    "\x00",
+    "é",
+    " 2 ",
+    "#",
+]
+HEADERS = [
+    "design",
+    "area_um2",
+    "area_m2",
+    "clock_mhz",
+    "cycles_per_task",
+    "power_mw",
+    "payload_bit",
+]
+HEADERS += [
+    "unroll",
+    "latency",
+    "size_mb",
+    "b",
+    "per_s",
+    "area_uncertainty_percent",
+    "",
+    "Area [um2]",
+]
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_whatever_stands_in_a_table_runs_or_is_told(data: st.DataObject, tmp_path_factory) -> None:
+    folder = tmp_path_factory.mktemp("fuzz")
+    rows = [line.split(",") for line in AES.splitlines()]
+    for _ in range(data.draw(st.integers(1, 4))):
+        row, column = data.draw(st.integers(0, 4)), data.draw(st.integers(0, 4))
+        rows[row][column] = data.draw(st.sampled_from(CELLS if row else HEADERS))
+    quoted = data.draw(st.booleans())
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    table = text.getvalue() if quoted else "\n".join(map(",".join, rows))
+    (folder / "cores.csv").write_text(table, encoding="utf-8")
+    for text in (STUDY, OVER_RESULTS.replace("results", "cores").replace("Area", "area")):
+        (folder / "study.yaml").write_text(text)
+        with contextlib.suppress(DseError):
+            everything(problem_of(folder / "study.yaml"))
+
+
+def test_what_models_guarantee_is_not_asked_of_designs_that_have_none(write) -> None:
+    """Columns may share the names of quantities: here energy is not power over throughput."""
+    header = "id,total_power_w,energy_j_per_bit,throughput_bit_per_s"
+    write(f"{header}\na,1,1,5\nb,2,2,7\n", "results.csv")
+    text = "designs: results.csv\nobjectives: {total_power: minimise, throughput: maximise}\n"
+    assert dse.run(write(text)).front["design"].tolist() == ["a", "b"]
+
+
+@given(st.lists(st.lists(st.text("ab 1.#\t;é", max_size=3), min_size=2, max_size=2), max_size=5))
+def test_quoting_every_cell_changes_nothing(rows: list[list[str]]) -> None:
+    """Tables without quotes are divided in a quicker way than those with them."""
+    text = io.StringIO()
+    csv.writer(text, quoting=csv.QUOTE_ALL).writerows([["a", "b"], *rows, ["1", "2"]])
+    plain = csv_table.parse(text.getvalue().replace('"', "").encode(), "t.csv")
+    quoted = csv_table.parse(text.getvalue().encode(), "t.csv")
+    assert plain.columns == quoted.columns
+    assert plain.lines == quoted.lines
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("8,5", "a number has a decimal point; write 8.5"),
+        ("1234,567", "a number has a decimal point; write 1234.567"),
+        ("1,000,000", "a number has no commas; write 1000000"),
+        ("1,234.5", "a number has no commas; write 1234.5"),
+        (
+            "231,000",
+            "a number has no commas; write 231000, or 231.000 if the comma is the decimal one",
+        ),
+    ],
+)
+def test_a_comma_between_thousands_is_not_taken_for_a_decimal_one(cell: str, told: str) -> None:
+    table = csv_table.parse(f'area_um2,n\n"{cell}",1\n'.encode(), "a.csv")
+    found: list[Fault] = []
+    table.numbers(0, Fraction(1), found)
+    assert [str(fault) for fault in found] == [f"a.csv:2:1: area_um2: {cell!r}; {told}"]
+
+
+def test_a_figure_given_without_its_unit_is_told_so(tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text(
+        "stages: [{table: a.csv, values: {payload: 128}, instances: 1}]\n"
+        "objectives: {area: minimise}\n"
+    )
+    (tmp_path / "a.csv").write_text("area_um2,clock_mhz,cycles_per_block,power_mw\n1,1,1,1\n")
+    told = "its unit is missing, or not that of the figure; write it with its unit, as in 128 bit"
+    assert any(f"values.payload: 128; {told}" in fault for fault in faults(path))

@@ -1,0 +1,282 @@
+"""Records of a user's own: by path where a name may stand, and carried along with the result."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pydantic_core import PydanticCustomError
+
+import dse
+from dse.errors import OutputError, StudyError
+from dse.files.document import parse
+from dse.files.yaml_writer import to_yaml
+from dse.runs import finished
+from dse.study import records as user_records
+from dse.study import study
+from dse.study.fields import Unit
+from tests.conftest import ROOT
+
+CORE = {
+    "name": "my_des",
+    "parameters": {"unroll": {"low": 1, "high": 16, "integer": True}},
+    "laws": {
+        "area": {"form": "affine", "over": ["unroll"], "coefficients": ["4600 um2", "3500 um2"]},
+        "dynamic_power": {"form": "power", "over": ["unroll"], "coefficients": ["0.7 mW", 0.9]},
+        "clock": "645 MHz",
+        "payload": "64 bit",
+        "cycles_per_task": {
+            "form": "power",
+            "over": ["unroll"],
+            "coefficients": ["16 cycles/task", -1],
+        },
+    },
+}
+LINK = {
+    "name": "my_link",
+    "host_clock": "3 GHz",
+    "overhead": "1 us",
+    "latency": "0.1 ns/B",
+    "link": "8 GB/s",
+    "max_in_flight": 64,
+    "host_cores": 8,
+    "host_power": "80 W",
+}
+KERNEL = {"name": "aes_here", "index": "1.2 ns/B", "offset": "100 ns"}
+BOARD = {"name": "board", "usable_power": "9 W", "memory_bandwidth": "60 GB/s"}
+ORIGIN = {"method": "by hand", "file": "data.csv", "date": "2026-01-31"}
+STUDY = """\
+# Which fleet, and which link?
+workload: {rate: 50 Gbit/s, granularity: 64 KiB, kernel: records/link.yaml}
+stages: [{core: records/my law.yaml, parameters: {unroll: [1, 16, 20]}}]
+budget: {platform: records/board.yaml}
+axes:
+  interface.device: [records/link.yaml, sparc_t4_engine]
+  interface.in_flight: [1, 2, 4, 8]
+objectives: {area: minimise, total_power: minimise}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with a space in its name: a study and its records."""
+    folder = tmp_path / "my studies"
+    records = folder / "records"
+    user_records.write(records / "my law.yaml", {"core": CORE}, ORIGIN)
+    user_records.write(records / "link.yaml", {"interface": LINK, "kernel": KERNEL}, ORIGIN)
+    user_records.write(records / "board.yaml", {"platform": BOARD}, ORIGIN)
+    (folder / "study.yaml").write_text(STUDY)
+    return folder
+
+
+def faults(path: Path) -> list[str]:
+    with pytest.raises(StudyError) as caught:
+        study.prepare(study.read(path))
+    return [str(fault).replace(str(path.parent) + "/", "") for fault in caught.value.faults]
+
+
+def test_a_unit_that_no_form_of_a_field_knows_is_named() -> None:
+    unit = Unit("overhead_cycles", "overhead_s", description="")
+    with pytest.raises(PydanticCustomError, match=r"a number has a decimal point; write 1\.5"):
+        unit.read("1,5 us")
+    with pytest.raises(PydanticCustomError, match="'quux' is not a known unit"):
+        unit.read("1 quux")
+
+
+def test_records_stand_where_names_do_and_results_say_so(folder: Path) -> None:
+    prepared = study.prepare(study.read(folder / "study.yaml"))
+    (stage,) = prepared.problem.stages
+    assert (stage.name, stage.designs.names) == ("my_law", ("unroll1", "unroll16", "unroll20"))
+    metrics = stage.designs.metrics
+    unroll = np.array([1.0, 16.0, 20.0])
+    assert metrics.area_m2 == pytest.approx((4600 + 3500 * unroll) * 1e-12)
+    assert metrics.dynamic_power_w == pytest.approx(0.7e-3 * unroll**0.9)
+    assert metrics.latency_cycles == pytest.approx(16 / unroll)  # Little's law, one in flight
+    assert metrics.extrapolated.tolist() == [0, 0, 1]
+    device = prepared.problem.space.axes[-2]
+    assert device.labels == ("my_link", "sparc_t4_engine")
+    assert device.columns["interface_overhead_s"].tolist() == [1e-6, 0]
+    assert prepared.problem.space.constants["kernel_offset_s"] == 1e-7
+    assert prepared.problem.space.constants["budget_memory_byte_per_s"] == 60e9
+    note = next(note for note in prepared.notes if note.startswith("core"))
+    digest = prepared.inputs["records/my law.yaml"].sha256[:12]
+    assert note == (
+        f"core my_des comes from records/my law.yaml (sha256 {digest}): "
+        "by hand, data.csv, 2026-01-31"
+    )
+
+
+def test_a_run_carries_its_records_along(folder: Path, tmp_path: Path) -> None:
+    result = dse.run(folder / "study.yaml", out=tmp_path / "run")
+    shutil.rmtree(folder)
+    shutil.move(tmp_path / "run", tmp_path / "moved")
+    manifest = json.loads((tmp_path / "moved" / "manifest.json").read_text())
+    assert list(manifest["inputs"]) == [
+        "records/link.yaml",
+        "records/board.yaml",
+        "records/my law.yaml",
+    ]
+    ((prepared, index),) = finished.read(tmp_path / "moved").points()
+    assert (index == result.run.answers[0].outcome.front_index).all()
+    for name, entry in manifest["inputs"].items():
+        assert prepared.inputs[name].sha256 == entry["sha256"]
+
+
+def test_a_run_replaces_an_earlier_one_with_records(folder: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        dse.run(folder / "study.yaml", out=tmp_path / "run")
+    assert (tmp_path / "run" / "inputs" / "link.yaml").exists()
+
+
+def test_a_record_outside_the_folder_of_the_study_stays_inside_the_run(
+    folder: Path, tmp_path: Path
+) -> None:
+    shutil.move(folder / "records", tmp_path / "records")
+    text = STUDY.replace("records/", "../records/")
+    text = text.replace("../records/board.yaml", str(tmp_path / "records" / "board.yaml"))
+    (folder / "study.yaml").write_text(text)
+    result = dse.run(folder / "study.yaml", out=tmp_path / "run")
+    shutil.rmtree(tmp_path / "records")
+    ((_, index),) = finished.read(tmp_path / "run").points()
+    assert (index == result.run.answers[0].outcome.front_index).all()
+
+
+def test_an_override_may_name_a_record(folder: Path) -> None:
+    settings = [("interface.device", "records/link.yaml"), ("my_law.instances", "[1, 2]")]
+    prepared = study.prepare(study.read(folder / "study.yaml", settings))
+    sizes = {axis.name: axis.size for axis in prepared.problem.space.axes}
+    assert (sizes["interface.device"], sizes["my_law.instances"]) == (1, 2)
+
+
+@pytest.mark.parametrize("change", ["\r\n", "\ufeff"])
+def test_line_ends_and_marks_of_other_systems(change: str, folder: Path) -> None:
+    before = study.prepare(study.read(folder / "study.yaml"))
+    path = folder / "records" / "link.yaml"
+    text = path.read_text()
+    text = change + text if change == "\ufeff" else text.replace("\n", change)
+    path.write_bytes(text.encode())
+    after = study.prepare(study.read(folder / "study.yaml"))
+    constants = before.problem.space.constants
+    assert constants.items() <= after.problem.space.constants.items()
+    assert after.inputs != before.inputs
+
+
+def test_faults_name_the_line_of_the_record(folder: Path) -> None:
+    path = folder / "records" / "link.yaml"
+    path.write_text(
+        "interface:\n  name: my link\n  overhead: 3 W\n  latncy: 1 us\nkernel: {index: 1 ns/B}\n"
+    )
+    assert faults(folder / "study.yaml") == [
+        "records/link.yaml:2:3: interface.name: 'my link'; a name is letters, digits and "
+        "underscores, and starts with a letter; write for instance des_1",
+        "records/link.yaml:3:3: interface.overhead: '3 W'; its unit must be cycles or s; "
+        "write the value with its unit, such as '15 cycles'",
+        "records/link.yaml:4:3: interface.latncy: this key is not known here; "
+        "did you mean 'latency'?",
+        "records/link.yaml:5:1: kernel.name: it is missing; this section needs `name`; "
+        "add name: ...",
+    ]
+
+
+def test_faults_of_a_law(folder: Path) -> None:
+    (folder / "records" / "my law.yaml").write_text(
+        "core:\n"
+        "  name: c\n"
+        "  parameters: {n: {low: 4, high: 1}}\n"
+        "  laws:\n"
+        "    area: {form: affine, over: [n], coefficients: [1 um2]}\n"
+        "    clock: 1 GHz\n"
+        "    payload: {form: power, over: [m], coefficients: [1 bit, 1 bit]}\n"
+        "    colour: 3\n"
+    )
+    assert [line.partition(": ")[2] for line in faults(folder / "study.yaml")] == [
+        "core.parameters.n.high: 1; `high` is below `low`; exchange them",
+        "core.laws: it is missing; a core needs dynamic_power and cycles_per_task or rate or "
+        "bandwidth; add dynamic_power: ...",
+        "core.laws.area.coefficients: affine over 1 parameters has 2 coefficients; write 2",
+        "core.laws.payload.over.0: 'm'; this is no parameter of the core, or stands twice; "
+        "known: n",
+        "core.laws.payload.coefficients: a plain number is needed, not one in bit; "
+        "write a number without a unit",
+        "core.laws.colour: 'colour'; this quantity is not known; did you mean 'clock'?",
+    ]
+
+
+def test_a_file_that_is_not_there_or_holds_something_else(folder: Path) -> None:
+    text = STUDY.replace("records/link.yaml,", "records/lnk.yaml,", 1)
+    (folder / "study.yaml").write_text(text.replace("law.yaml", "law.yml").replace("board", "link"))
+    assert faults(folder / "study.yaml") == [
+        "study.yaml:3:11: stages.0.core: 'records/my law.yml'; there is no file "
+        "'records/my law.yml'; a path counts from the folder of the study",
+        "study.yaml:4:10: budget.platform: 'records/link.yaml'; the file has no section "
+        "`platform`; it has interface, kernel",
+        "study.yaml:6:22: axes.interface.device.0: 'records/lnk.yaml'; there is no file "
+        "'records/lnk.yaml'; a path counts from the folder of the study",
+    ]
+
+
+def test_two_choices_of_one_name(folder: Path) -> None:
+    link = dict(LINK, name="sparc_t4_engine")
+    user_records.write(folder / "records" / "link.yaml", {"interface": link}, ORIGIN, force=True)
+    assert any("another of the choices is called" in line for line in faults(folder / "study.yaml"))
+
+
+def test_a_record_is_not_overwritten_by_accident(tmp_path: Path) -> None:
+    path = tmp_path / "link.yaml"
+    user_records.write(path, {"interface": LINK}, ORIGIN)
+    with pytest.raises(OutputError, match=r"is there already; name another file, or add --force"):
+        user_records.write(path, {"kernel": KERNEL}, ORIGIN)
+    with pytest.raises(StudyError):
+        user_records.write(path, {"kernel": {"name": "no index"}}, ORIGIN, force=True)
+    assert list(user_records.read(path).records) == ["interface"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["link.yaml"]
+
+
+def test_what_is_written_is_what_is_read() -> None:
+    data = {
+        "text": ["x, y", "null", "1e5", "a: b", "a #b", "- x", "é", "", " lead", "{", "0.5 us/B"],
+        "numbers": {"a": 1e-300, "b": -3, "c": True, "d": None, "e f": {"g": []}},
+        "lines": "two\nlines\tand a tab",
+    }
+    assert parse(to_yaml(data), "file").data == data
+
+
+def test_the_page_on_records_works(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "records.md").read_text(encoding="utf-8")
+    question, link = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    first, _ = re.findall(r"^dse (.*)$", page, re.MULTILINE)
+    (tmp_path / "records").mkdir()
+    (tmp_path / "study.yaml").write_text(question)
+    (tmp_path / "records" / "link.yaml").write_text(link)
+    user_records.write(tmp_path / "records" / "board.yaml", {"platform": BOARD}, ORIGIN)
+    shutil.copytree(ROOT / "cores" / "tables", tmp_path / "cores" / "tables")
+    command = [sys.executable, "-m", "dse", *shlex.split(first)]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert study.prepare(study.read(tmp_path / "study.yaml")).problem.size == 16 * 2
+
+
+def test_list_and_show_know_the_records_of_the_working_directory(folder: Path) -> None:
+    (folder / "records" / "broken.yaml").write_text("core: 3\n")
+
+    def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "dse", *arguments], capture_output=True, text=True, cwd=folder
+        )
+
+    listed = command("list", "interfaces")
+    assert listed.returncode == 0
+    assert "my_link" in listed.stdout
+    assert "records/link.yaml" in listed.stdout
+    assert "left out: records/broken.yaml:1:1: core" in listed.stderr
+    by_name, by_path = command("show", "my_des"), command("show", "records/my law.yaml")
+    assert by_name.stdout == by_path.stdout
+    assert "area = 4600 um2 + 3500 um2 * unroll" in by_path.stdout
+    assert "by hand" in by_path.stdout
+    assert "there is no file 'records/no.yaml'" in command("show", "records/no.yaml").stderr

@@ -1,0 +1,248 @@
+"""How sure an answer is, against a loop that answers every draw by itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dse
+from dse import contract, search
+from dse.errors import DseError
+from dse.model.preference import prefer
+from dse.plugins import registry
+from dse.runs import runner
+from dse.search import SearchSettings
+from dse.study import study, uncertain
+from dse.uncertainty import draws, sampling
+from dse.uncertainty.sampling import Certainty, Sampled
+from tests.conftest import STUDIES, everything
+
+TINY = """\
+workload: {rate: 20 Gbit/s}
+stages:
+  - {core: des, designs: [u2, u8, u16], fleet: mixed}
+objectives: {area: minimise, power: minimise}
+"""
+OFFLOAD = """\
+workload: {rate: 20 Gbit/s, granularity: 4 KiB}
+stages:
+  - {core: des, designs: [u8, u16], instances: {from: 1, to: 3}}
+interface: {in_flight: 2}
+axes:
+  interface.device: [sparc_t4_engine, sandy_bridge]
+  budget.power_cap: [30 W, 60 W]
+objectives: {total_power: minimise, offload_latency: minimise}
+"""
+DES = STUDIES / "des_100gbps.yaml"
+
+
+def sure(path: Path, written: str | None = None, **given: object) -> Certainty:
+    """Return how sure the answer of a study file is."""
+    prepared = study.prepare(study.read(path))
+    front = runner.solve(prepared, runner.Options(), None).outcome.front_index
+    return sampling.certainty(prepared, front, prefer(prepared.problem, written), Sampled(**given))
+
+
+def by_brute_force(
+    path: Path, written: str | None, given: dict[str, float], count: int
+) -> tuple[Counter[tuple[int, ...]], Counter[tuple[int, ...]], list[float]]:
+    """Return in how many draws each design is on the front and the answer, and regrets."""
+    prepared = study.prepare(study.read(path))
+    drawn = draws.draw(prepared, draws.of(prepared, given), count, 0)
+    preference = prefer(prepared.problem, written)
+    every = SearchSettings(method="enumerate")
+    today = search.run(prepared.problem, every).front_index
+    first = today[preference.order(prepared.problem, today)[:1]]
+    fronts, answers, regrets = Counter(), Counter(), []
+    for draw in range(count):
+        problem = drawn.at(draw)
+        front = search.run(problem, every).front_index
+        fronts.update(map(tuple, front.tolist()))
+        if not len(front):
+            continue
+        best = front[preference.order(problem, front)[:1]]
+        answers[tuple(best[0].tolist())] += 1
+        if preference.is_quantity and problem.evaluate(first).feasible[0]:
+            merits = [float(preference.merit(problem, row)[0]) for row in (first, best)]
+            regrets.append(max(merits[0] - merits[1], 0.0))
+    return fronts, answers, regrets
+
+
+@pytest.mark.parametrize(
+    ("text", "preferred", "given"),
+    [
+        (TINY, None, {"area": 0.1, "power": 0.2}),
+        (TINY, "area * power", {"area": 0.1, "bandwidth": 0.2}),
+        (TINY, "knee", {"power": 0.2, "rate": 0.2}),
+        (OFFLOAD, None, {"interface.overhead": 0.5, "power": 0.3, "budget.power_cap": 0.0}),
+    ],
+)
+def test_probabilities_are_those_of_answering_every_draw(
+    write: Callable[[str], Path], text: str, preferred: str | None, given: dict[str, float]
+) -> None:
+    given = {name: share for name, share in given.items() if share}
+    path, count = write(text), 80
+    found = sure(path, preferred, draws=count, uncertainty=given)
+    fronts, answers, regrets = by_brute_force(path, preferred, given, count)
+    assert {c.point: round(c.on_front * count) for c in found.candidates if c.on_front} == fronts
+    assert {c.point: round(c.answer * count) for c in found.candidates if c.answer} == answers
+    assert len(answers) > 1
+    if preferred == "knee":
+        assert found.pick.expected is None
+    else:
+        assert found.pick.expected == pytest.approx(np.mean(regrets), rel=1e-12)
+        assert found.pick.worst == pytest.approx(max(regrets), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        (TINY, {"area": 0.1, "power": 0.2, "bandwidth": 0.2, "rate": 0.3}),
+        (OFFLOAD, {"interface.overhead": 0.5, "interface.latency": 0.5, "clock": 0.2, "rate": 0.1}),
+    ],
+)
+def test_draws_together_are_the_draws_one_by_one(
+    write: Callable[[str], Path], text: str, given: dict[str, float]
+) -> None:
+    prepared = study.prepare(study.read(write(text)))
+    drawn = draws.draw(prepared, draws.of(prepared, given), 12, 0)
+    every = everything(drawn.problem).points
+    together = drawn.evaluate(every, slice(3, 12))
+    alone = [drawn.at(draw).evaluate(every) for draw in range(3, 12)]
+    assert (together.loss == np.vstack([entry.loss for entry in alone])).all()
+    assert (together.violation == np.vstack([entry.violation for entry in alone])).all()
+    assert len(np.unique(together.loss, axis=0)) > len(alone[0].loss)
+
+
+def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Callable[[str], Path]) -> None:
+    prepared = study.prepare(study.read(write(TINY)))
+    drawn = draws.draw(prepared, draws.of(prepared, {"bandwidth": 0.3, "rate": 0.3}), 200, 0)
+    needed = []
+    for problem in map(drawn.at, range(200)):
+        rate = problem.space.constants["workload_rate_bit_per_s"]
+        needed.append(np.ceil(rate / problem.stages[0].designs.bandwidth_bit_per_s))
+    today = [size - 1 for size in prepared.problem.sizes]
+    most = np.array(drawn.problem.sizes) - 1
+    assert (most >= np.max(needed, axis=0)).all()
+    assert (most > today).all()
+    figures = draws.draw(prepared, draws.of(prepared, {"area": 0.3}), 200, 0)
+    assert figures.problem.sizes == prepared.problem.sizes
+
+
+def test_what_is_sure_is_certain(write: Callable[[str], Path]) -> None:
+    found = sure(write(TINY), draws=50, uncertainty={"area": 0.0, "rate": 0.0})
+    assert [c.on_front for c in found.candidates] == [1.0] * len(found.candidates)
+    assert (found.pick.answer, found.pick.expected, found.pick.worst) == (1.0, 0.0, 0.0)
+    assert found.steady == found.pick
+
+
+def test_less_certain_figures_make_a_less_certain_answer(write: Callable[[str], Path]) -> None:
+    path = write(TINY)
+    found = [sure(path, draws=400, uncertainty={"power": share}) for share in (0.01, 0.1, 0.4)]
+    answers = [entry.pick.answer for entry in found]
+    regrets = [entry.pick.expected for entry in found]
+    assert answers == sorted(answers, reverse=True)
+    assert answers[0] > answers[-1]
+    assert regrets == sorted(regrets)
+    assert all(entry.steady.worst <= entry.pick.worst for entry in found)
+    assert sum(entry.answer for entry in found[-1].candidates) == pytest.approx(1.0)
+
+
+def test_a_seed_gives_the_same_numbers_in_parts_of_any_size(
+    write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, given = write(TINY), {"area": 0.1, "power": 0.1, "rate": 0.1}
+    whole = sure(path, draws=333, uncertainty=given)
+    monkeypatch.setattr(sampling, "PART", 70)
+    assert sure(path, draws=333, uncertainty=given).candidates == whole.candidates
+    assert sure(path, draws=333, seed=1, uncertainty=given).candidates != whole.candidates
+
+
+def test_factors_have_the_stated_spread_and_do_not_depend_on_what_else_is_drawn() -> None:
+    entry = draws.Uncertain("des.area", "area_m2", np.array([0.1, 0.3]), stage=0)
+    factors = entry.factors(200_000, 0)
+    assert factors.mean(axis=0) == pytest.approx([1.0, 1.0], abs=0.003)
+    assert factors.std(axis=0) == pytest.approx([0.1, 0.3], rel=0.02)
+    assert (factors[:10] == entry.factors(10, 0)).all()
+
+
+def test_few_searches_find_what_many_draws_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A space of millions: what the candidates lack is told, and it does not move the answer."""
+    given = {"area": 0.1, "power": 0.1}
+    more = sure(DES, draws=500, uncertainty=given)
+    monkeypatch.setattr(sampling, "QUIET", 10)
+    monkeypatch.setattr(sampling, "CHECKS", 20)
+    few = sure(DES, draws=500, uncertainty=given)
+    assert few.searched < more.searched < 500
+    assert few.checked == 20
+    assert few.beyond_answer <= few.beyond < 10
+    assert len(few.candidates) < len(more.candidates)
+    assert few.pick.name == more.pick.name == "3 u16"
+    assert few.pick.answer == pytest.approx(more.pick.answer, abs=0.01)
+
+
+def test_draws_that_nothing_fits_are_told(write: Callable[[str], Path]) -> None:
+    path = write(TINY + 'constraints: ["power <= 5.5 mW"]\n')
+    found = sure(path, draws=200, uncertainty={"power": 0.2})
+    assert found.pick.feasible < found.answered < 1.0
+    assert sum(entry.answer for entry in found.candidates) == pytest.approx(found.answered)
+    text = repr(dse.answer(path, samples=200, uncertainty={"power": "20 %"}))
+    assert f"In {100 - 100 * found.answered:.1f} % of the draws no candidate is feasible" in text
+
+
+def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(
+    write: Callable[[str], Path],
+) -> None:
+    law = TINY.replace("designs: [u2, u8, u16]", "model: law, parameters: {unroll: [2, 8, 16]}")
+    metrics = study.prepare(study.read(write(law))).problem.stages[0].designs.uncertainty
+    model = registry.get(contract.Core, "des").models["law"]
+    _, table, said = model.residuals()["area_m2"]
+    assert metrics["area_m2"] == pytest.approx(np.sqrt(np.mean((said / table - 1) ** 2)))
+    assert 0.0 < uncertain.residual_spread(model)["dynamic_power_w"] < 0.3
+    stated = law.replace("mixed}", "mixed, uncertainty: {area: 7 %}}")
+    assert study.prepare(study.read(write(stated))).problem.stages[0].designs.uncertainty[
+        "area_m2"
+    ] == pytest.approx(0.07)
+
+
+def test_text_and_json_carry_the_same_numbers(write: Callable[[str], Path]) -> None:
+    found = dse.answer(write(TINY), samples=100, uncertainty={"power": "20 %"})
+    facts = found.plain()["certainty"]
+    assert facts["draws"] == 100
+    assert facts["candidates"][0]["answer"] == found.certainty.pick.answer
+    assert facts["candidates"][0]["largest_regret_w"] == found.certainty.pick.worst
+    shown = f"is the answer in {100 * found.certainty.pick.answer:.1f} % of the draws"
+    assert shown in " ".join(repr(found).split())
+
+
+def test_without_an_uncertainty_the_answer_says_how_to_give_one(
+    write: Callable[[str], Path],
+) -> None:
+    text = repr(dse.answer(write(TINY), samples=10))
+    assert "The study states no uncertainty" in text
+    assert '--uncertainty "area=10 %"' in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [
+        ({"aera": "10 %"}, "--uncertainty 'aera': no figure of a core and no field with a unit; "),
+        ({"area": "10"}, "--uncertainty 'area=10': it must be PATH=PERCENT; write for instance "),
+        ({"area": "-5 %"}, "--uncertainty 'area=-5 %': an uncertainty is not negative; write 5 %"),
+        ({"workload.streams": "5 %"}, "--uncertainty 'workload.streams': it is a whole number; "),
+        (
+            {"interface.overhead": "5 %"},
+            "--uncertainty 'interface.overhead': it is not set by this study; ",
+        ),
+    ],
+)
+def test_nonsense_is_refused(
+    write: Callable[[str], Path], written: dict[str, str], message: str
+) -> None:
+    with pytest.raises(DseError) as refused:
+        dse.answer(write(TINY), samples=10, uncertainty=written)
+    assert str(refused.value).startswith(message)

@@ -1,0 +1,99 @@
+"""Which assumptions move a design, against what calculus says."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dse.cli import main
+from dse.errors import DseError
+from dse.uncertainty import sensitivity_text
+from tests.conftest import STUDIES
+
+pytest.importorskip("SALib")
+DES = STUDIES / "des_100gbps.yaml"
+FIXED = ("des.u16", "3"), *((f"des.{name}", "0") for name in ("u1", "u1_p2", "u2", "u4", "u8"))
+
+
+def test_sobol_indices_are_those_of_a_product() -> None:
+    """Power = a * rate * dynamic / clock + leakage, with uniform factors from 0.9 to 1.1."""
+    power = sensitivity_text.tell(DES, overrides=FIXED).found.effects["power_w"]
+    indices = {effect.name: effect for effect in power}
+    dynamic, leakage = 3 * 9.05 * 100 / (3 * 41.29), 3 * 1.11
+    square, inverse = 1 + 0.2**2 / 12, math.log(1.1 / 0.9) / 0.2
+    of_clock = 1 / (0.9 * 1.1)
+    variance = dynamic**2 * (square**2 * of_clock - inverse**2) + leakage**2 * (square - 1)
+    alone = {
+        "workload.rate": dynamic**2 * inverse**2 * (square - 1),
+        "des.u16.dynamic_power": dynamic**2 * inverse**2 * (square - 1),
+        "des.u16.clock": dynamic**2 * (of_clock - inverse**2),
+        "des.u16.leakage_power": leakage**2 * (square - 1),
+    }
+    assert set(indices) == set(alone) | {"des.u16.area"}
+    for name, part in alone.items():
+        assert indices[name].first == pytest.approx(part / variance, abs=0.01)
+        assert indices[name].total >= indices[name].first - 0.01
+    assert sum(effect.total for effect in power) > sum(effect.first for effect in power)
+    assert indices["des.u16.area"].total == pytest.approx(0.0, abs=1e-9)
+
+
+def test_morris_means_are_the_change_over_the_range() -> None:
+    found = sensitivity_text.tell(DES, method="morris", width=0.05, overrides=FIXED).found
+    first, *rest = found.effects["area_m2"]
+    assert (first.name, first.value) == ("des.u16.area", pytest.approx(57768e-12))
+    assert first.mean == pytest.approx(3 * 57768e-12 * 0.1)
+    assert first.spread == pytest.approx(0.0, abs=1e-18)
+    assert [effect.mean for effect in rest] == pytest.approx([0.0] * len(rest), abs=1e-18)
+
+
+def test_counts_stay_where_the_demand_would_choose_them(write: Callable[[str], Path]) -> None:
+    """With `least` instances a higher rate needs more of them; the design keeps those it has."""
+    path = write(
+        "workload: {rate: 82 Gbit/s}\nstages: [{core: des, designs: [u16]}]\n"
+        "objectives: {area: minimise, power: minimise}\n"
+    )
+    effects = sensitivity_text.tell(path).found.effects
+    sizes = {effect.name: effect.total for effect in effects["area_m2"]}
+    assert sizes["des.u16.area"] == pytest.approx(1.0, abs=0.01)
+    assert sizes["workload.rate"] == pytest.approx(0.0, abs=0.01)
+
+
+def test_the_command_repeats_itself_and_has_units(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["dse", "sensitivity", str(DES), "--samples", "64"]
+    shown = []
+    for extra in ([], [], ["--json"]):
+        monkeypatch.setattr(sys, "argv", [*command, *extra])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert not ended.value.code
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]
+    assert "57768 um2" in shown[0]
+    assert json.loads(shown[2])["area_m2"]["effects"][0]["value"] == pytest.approx(57768e-12)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"method": "sobel"}, "there is no method 'sobel'; write sobol or morris"),
+        ({"width": 1.5}, "--range 150 %: it must be above 0 and below 100 %; "),
+        ({"samples": 100}, "--samples 100: sobol needs a power of two; "),
+    ],
+)
+def test_nonsense_is_refused(given: dict[str, object], message: str) -> None:
+    with pytest.raises(DseError) as refused:
+        sensitivity_text.tell(DES, overrides=FIXED, **given)
+    assert str(refused.value).startswith(message)
+
+
+def test_without_salib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "SALib.analyze", None)
+    with pytest.raises(DseError, match=r'pip install "accel-dse\[uncertainty\]"'):
+        sensitivity_text.tell(DES, overrides=FIXED)
