@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import dse
+from dse.infeasible.explanation import require_any_feasible
 from dse.model.problem import Evaluation, Problem
 from dse.runs.runner import Options, Run, run
 from dse.study import study
@@ -58,4 +59,6 @@ def everything(problem: Problem) -> Evaluation:
 
 def solved(path: Path, *overrides: tuple[str, str], **options: object) -> Run:
     """Run a study file without writing anything."""
-    return run(study.read(path, overrides), Options(**options))  # type: ignore[arg-type]
+    found = run(study.read(path, overrides), Options(**options))  # type: ignore[arg-type]
+    require_any_feasible(found)
+    return found

@@ -125,7 +125,7 @@ class Explained:
         by = "" if share is None else f": {_percent(abs(share))} {more} here"
         return f", there {units.show(rival, name)}{by}"
 
-    def plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
         return {**asdict(self), "difference": self.difference}
 

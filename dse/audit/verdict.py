@@ -110,7 +110,7 @@ class Verified:
         better = ", and it can be improved" if self.found else ""
         return "\n".join([*lines, f"{self.folder} is what it says, {kind}{better}"])
 
-    def plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
         return {
             "folder": str(self.folder),

@@ -1,36 +1,29 @@
-"""The command line: arguments in, text and exit status out; no logic of its own."""
+"""The command line: one file per command; arguments in, text and exit status out, no logic.
+
+May import everything; what commands do is in `dse.api` and below.
+"""
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
-from dse.cli import (  # each adds its commands
-    asking,
-    catalogue,
-    comparing,
-    fitting,
-    making,
-    measuring,
-    proving,
-    studies,
-    sweeping,
-)
 from dse.cli.app import app, write_in_any_encoding
 from dse.errors import DseError
 
-__all__ = [
-    "app",
-    "asking",
-    "catalogue",
-    "comparing",
-    "fitting",
-    "main",
-    "making",
-    "measuring",
-    "proving",
-    "studies",
-    "sweeping",
-]
+__all__ = ["app", "main"]
+
+COMMANDS = (
+    *("check", "run", "answer", "evaluate", "plot"),
+    *("flips", "sweep", "sensitivity"),
+    *("verify", "explain", "diff"),
+    *("list", "show", "schema", "fit", "measure", "new"),
+    *("reproduce", "figure", "doctor"),
+)
+"""In the order of use: each module adds its command."""
+
+for name in COMMANDS:
+    import_module(f"{__name__}.{name}")
 
 
 def main() -> None:

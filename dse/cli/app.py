@@ -5,10 +5,16 @@ from __future__ import annotations
 import codecs
 import io
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Protocol
 
 import typer
+
+from dse.errors import UnitError
+
+REFUTED = 1
+"""Exit status when a run is not what it says."""
 
 app = typer.Typer(
     name="dse",
@@ -20,6 +26,12 @@ app = typer.Typer(
 )
 
 StudyFile = Annotated[Path, typer.Argument(help="Study file (YAML).", show_default=False)]
+StudyOrRun = Annotated[Path, typer.Argument(help="Study file, or the folder of a run.")]
+RunFolder = Annotated[Path, typer.Argument(help="Folder that `dse run` wrote.", show_default=False)]
+Prefer = Annotated[
+    str | None,
+    typer.Option(help="power, area, knee, an objective, or an expression to minimise."),
+]
 Setting = Annotated[
     list[str] | None,
     typer.Option(
@@ -44,6 +56,58 @@ def _main(
     ] = False,
 ) -> None:
     """Which accelerator core, how many, behind which interface: fronts instead of guesses."""
+
+
+class Found(Protocol):
+    """What a command found: text for people, plain data for programs."""
+
+    def text(self) -> str:
+        """Return it as text."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+
+
+def show(found: Found, *, as_json: bool) -> None:
+    """Print what a command found."""
+    if as_json:
+        show_json(found.to_dict())
+    else:
+        print(found.text())
+
+
+def show_json(value: Any) -> None:
+    """Print plain data as JSON."""
+    from dse.files.json import json_text
+
+    print(json_text(value))
+
+
+def settings(pairs: Sequence[str] | None) -> dict[str, object]:
+    """Split ``path=value`` options.
+
+    Raises
+    ------
+    UnitError
+        When an option has no ``=``.
+    """
+    split: dict[str, object] = {}
+    for pair in pairs or []:
+        path, equals, value = pair.partition("=")
+        if not equals or not path.strip():
+            raise UnitError(
+                f"--set {pair!r}: it must be PATH=VALUE",
+                'write for instance --set "workload.rate=73 Gbps"',
+            )
+        split[path.strip()] = value.strip()
+    return split
+
+
+def say(line: str) -> None:
+    """Show progress on stderr when it is a terminal; an empty line clears it."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
 
 
 _PLAIN = {"\u2500": "-", "\u2026": "...", "\u00b2": "2", "\u00b5": "u", "\u2013": "-"}

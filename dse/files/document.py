@@ -10,8 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from dse.errors import Fault, StudyError, nearest
+from dse.files.json import jsonable
 from dse.files.position import KeyPath, Position, dotted, line_column, quoted
 from dse.files.yaml_reader import LARGEST_BYTE, YamlReader, check_size
+from dse.files.yaml_writer import to_yaml
+
+IN_MEMORY = "study"
+"""What stands for the file name of a study that is no file."""
 
 OPTION = "--set"
 """What stands for the file name in the positions of overridden values."""
@@ -34,6 +39,8 @@ class Document:
         Of the key of each mapping item, and of the start of each list item.
     inputs
         Where files lie that the study names, by the name as written; others lie beside it.
+    overrides
+        Pairs of dotted path and value that were applied to the text.
     """
 
     data: dict[str, Any]
@@ -41,6 +48,7 @@ class Document:
     file: str
     positions: Mapping[KeyPath, Position]
     inputs: Mapping[str, Path] = field(default_factory=dict)
+    overrides: tuple[tuple[str, str], ...] = ()
 
     def fault(self, path: KeyPath, written: str, rule: str, remedy: str) -> Fault:
         """Return a fault at `path`, or at what encloses it when `path` was not written."""
@@ -96,6 +104,24 @@ def parse(text: str, file: str) -> Document:
         rule, remedy = "a study is a mapping of sections", "write 'section:', its fields below it"
         raise StudyError([start.fault((), written, rule, remedy)])
     return Document(data=data, text=text, file=file, positions=reader.positions)
+
+
+def of_data(data: Mapping[str, Any]) -> Document:
+    """Return the document of plain data, with the YAML that says the same as its text.
+
+    Raises
+    ------
+    StudyError
+        The data cannot be written as YAML.
+    """
+    try:
+        text = to_yaml(jsonable(dict(data)))
+    except (TypeError, ValueError) as error:
+        rule = f"a study in memory holds mappings, lists, text and numbers ({error})"
+        fault = Fault(where="", written="", rule=rule, remedy="write values as in a study file")
+        raise StudyError([fault]) from error
+    read_back = parse(text, IN_MEMORY)
+    return replace(read_back, positions={(): Position(0, 0, "")})  # paths say enough
 
 
 def override(document: Document, path: str, value: str) -> Document:

@@ -1,11 +1,11 @@
-"""Folders that are written whole or not at all."""
+"""Folders and files that are written whole or not at all: the one place that writes."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,11 +26,11 @@ def new_folder(target: Path, files: Collection[str]) -> Iterator[Path]:
     try:
         if target.exists() and not target.is_dir():
             raise OutputError(f"{target} is a file; name a folder for the run")
-        strangers = [entry.name for entry in target.iterdir()] if target.exists() else []
-        strangers = sorted(set(strangers) - set(files))
-        if strangers:
+        held = {entry.name for entry in target.iterdir()} if target.exists() else set()
+        unexpected = sorted(held - set(files))
+        if unexpected:
             raise OutputError(
-                f"{target} holds {strangers[0]!r}, which is not part of a run; "
+                f"{target} holds {unexpected[0]!r}, which is not part of a run; "
                 f"name another folder, or one that does not exist yet"
             )
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -47,3 +47,39 @@ def new_folder(target: Path, files: Collection[str]) -> Iterator[Path]:
         raise OutputError(f"{target} cannot be written: {error.strerror}") from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def write_text(path: Path, text: str, check: Callable[[Path], object] | None = None) -> None:
+    """Write a file whole, or leave what was there.
+
+    Parameters
+    ----------
+    path
+        Its folder is made when it is missing.
+    text
+        Its content.
+    check
+        Reads the file before it takes its place; what it raises keeps it from doing so.
+
+    Raises
+    ------
+    OutputError
+        When it cannot be written there.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(
+            prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent
+        )
+        fresh = Path(name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
+            if check is not None:
+                check(fresh)
+            fresh.chmod(0o644)
+            fresh.replace(path)
+        finally:
+            fresh.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror}") from error

@@ -131,16 +131,21 @@ def record(done: PlatformFit) -> tuple[dict[str, Any], dict[str, Any]]:
         units.stem(name): [units.show(float(end), name) for end in (values.min(), values.max())]
         for name, values in done.data.items()
     }
-    origin["residuals"] = {
+    origin["residuals"] = residuals(done)
+    if done.found.notes:
+        origin["not_determined"] = list(done.found.notes)
+    return {records.KINDS[Platform]: platform}, origin
+
+
+def residuals(done: PlatformFit) -> dict[str, dict[str, str]]:
+    """Return how far the model is from each measured quantity: half of the runs, and the worst."""
+    return {
         name: {
             "median_of_size": f"{np.median(np.abs(errors)):.2%}",
             "largest": f"{errors[_worst(errors)]:+.2%} at {done.runs[_worst(errors)]}",
         }
         for name, errors in done.found.errors.items()
     }
-    if done.found.notes:
-        origin["not_determined"] = list(done.found.notes)
-    return {records.KINDS[Platform]: platform}, origin
 
 
 def _worst(errors: Column) -> int:

@@ -1,4 +1,4 @@
 """Why nothing fits, and the least change that would.
 
-May import `dse.study`, `dse.reports` and lower floors.
+May import `dse.runs` and lower floors.
 """

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,29 @@ PURPOSES: Mapping[str, str] = {
 """What the extras are for; one that is not here is shown without."""
 
 
-def command(*, as_json: bool) -> bool:
-    """Print versions, plug-ins, extras and findings; return whether nothing is broken."""
+@dataclass(frozen=True)
+class Diagnosis:
+    """What was found; `facts` as plain data, with the findings among them."""
+
+    facts: Mapping[str, Any]
+    needed: tuple[Library, ...]
+
+    @property
+    def findings(self) -> list[str]:
+        """What is broken, and the remedy of each."""
+        return list(self.facts["findings"])
+
+    def text(self) -> str:
+        """Return versions, plug-ins, extras and findings as tables."""
+        return "\n\n".join(_text(self.facts, self.needed))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        return dict(self.facts)
+
+
+def diagnose() -> Diagnosis:
+    """Look at versions, plug-ins and extras."""
     needed = libraries.libraries()
     surveyed = registry.survey()
     findings = [*_library_findings(needed[""]), *(entry.fault for entry in surveyed if entry.fault)]
@@ -40,11 +61,7 @@ def command(*, as_json: bool) -> bool:
         },
         "findings": findings,
     }
-    if as_json:
-        print(json.dumps(facts, indent=2, ensure_ascii=False))
-    else:
-        print("\n\n".join(_text(facts, needed[""])))
-    return not findings
+    return Diagnosis(facts, tuple(needed[""]))
 
 
 def _platform() -> dict[str, Any]:

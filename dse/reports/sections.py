@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from dse.files.json import plain as json_plain
+from dse.files.json import jsonable
 from dse.reports import report
 
 WIDTH = 100
@@ -65,23 +65,27 @@ class Readable:
         """Return the same with one more section, before the notes."""
         return replace(self, sections=(*self.sections[:-1], section, self.sections[-1]))
 
-    def plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON: the same numbers as the text, in SI."""
         facts = {section.key: section.facts for section in self.sections}
-        found: dict[str, Any] = json_plain(
+        found: dict[str, Any] = jsonable(
             {"question": self.question, "preference": self.preference} | facts
         )
         return found
 
-    def __repr__(self) -> str:
+    def text(self) -> str:
         """Return the text that the command line prints."""
-        return text(self.question, self.sections)
+        return sections_text(self.question, self.sections)
+
+    def __repr__(self) -> str:
+        """Return the same text."""
+        return self.text()
 
     def _repr_html_(self) -> str:
         return html(self.question, self.sections)
 
 
-def text(question: str, sections: Iterable[Section], *, width: int = WIDTH) -> str:
+def sections_text(question: str, sections: Iterable[Section], *, width: int = WIDTH) -> str:
     """Return sections as plain text, a blank line between them."""
     parts = [textwrap.fill(question, width)] if question else []
     parts += [_text(section, width) for section in sections]

@@ -11,8 +11,9 @@ import numpy as np
 
 from dse.contract.papers import Figure, Panel
 from dse.errors import ContractError, OutputError, UnknownPluginError, nearest
+from dse.files.folder import write_text
 from dse.plugins import registry
-from dse.reproduction.engine import Engine
+from dse.reproduction.study_runner import StudyRunner
 
 ALL = "all"
 FOLDER = Path("figures")
@@ -20,8 +21,8 @@ BOTH, PAGE = ("png", "svg"), ("png",)
 """Formats of figures by themselves and of those of a gallery."""
 
 
-def figure(name: str, out: Path | None, gallery: Path | None) -> None:
-    """Draw one figure, or all of them, and print the paths; optionally write a gallery.
+def draw_figures(name: str, out: Path | None, gallery: Path | None) -> list[Path]:
+    """Draw one figure, or all of them, and return the paths; optionally write a gallery.
 
     Raises
     ------
@@ -34,13 +35,13 @@ def figure(name: str, out: Path | None, gallery: Path | None) -> None:
     folder = out or FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for path in draw(chosen, folder, BOTH if gallery is None else PAGE):
-            print(path)
-        if gallery is not None:
-            gallery.write_text(page(chosen, folder, gallery.parent), encoding="utf-8")
-            print(gallery)
+        paths = draw(chosen, folder, BOTH if gallery is None else PAGE)
     except OSError as error:
         raise OutputError(f"figures cannot be written: {error}; choose another --out") from error
+    if gallery is not None:
+        write_text(gallery, page(chosen, folder, gallery.parent))
+        paths.append(gallery)
+    return paths
 
 
 def select(name: str) -> tuple[Figure, ...]:
@@ -62,7 +63,7 @@ def draw(figures: Sequence[Figure], folder: Path, formats: Sequence[str] = BOTH)
     """Draw figures into a folder and return the paths of the files."""
     from dse.reproduction import sheets  # matplotlib, only now
 
-    laboratory = Engine()
+    laboratory = StudyRunner()
     return [
         path
         for one in figures

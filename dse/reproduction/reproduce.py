@@ -1,27 +1,21 @@
-"""Every claim of the papers behind the plug-ins beside what our models give.
-
-Rows are pure; `command` is the only function that prints or writes.
-"""
+"""Every claim of the papers behind the plug-ins beside what our models give."""
 
 from __future__ import annotations
 
-import json
 import math
 import operator
-import os
 import re
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from dse.contract.papers import Answer, Claim, Laboratory
-from dse.errors import ContractError, OutputError, UnknownPluginError, nearest
+from dse.errors import ContractError, UnknownPluginError, nearest
 from dse.plugins import registry
 from dse.reports import report
+from dse.reproduction.study_runner import StudyRunner
 
 Verdict = Literal["agrees", "disagrees", "cannot be checked"]
 VERDICTS: tuple[Verdict, ...] = ("agrees", "disagrees", "cannot be checked")
@@ -57,6 +51,67 @@ class Row:
     verdict: Verdict
     reason: str
     inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Reproduction:
+    """Claims of papers beside what our models give."""
+
+    rows: tuple[Row, ...]
+
+    def text(self, *, width: int | None = None) -> str:
+        """Return a table per paper, its numbered reasons below it, then the counts."""
+        parts = []
+        for paper, own in _by_paper(self.rows).items():
+            reasons = list(dict.fromkeys(row.reason for row in own if _explained(row)))
+            numbers = {reason: number for number, reason in enumerate(reasons, start=1)}
+            cells = [
+                (row.where, row.statement, *_values(row), _marked(row, numbers)) for row in own
+            ]
+            headers = ("where", "what it says", "printed", "ours", "error", "agrees")
+            notes = [(f"[{number}]", reason) for reason, number in numbers.items()]
+            parts += [paper, report.catalogue(cells, headers, width=width)]
+            parts += [report.catalogue(notes, ("", "why"), width=width)] if notes else []
+        return "\n\n".join([*parts, summary(self.rows)])
+
+    def __repr__(self) -> str:
+        """Return the text that the command line prints."""
+        return self.text()
+
+    def markdown(self) -> str:
+        """Return a page: a table per paper, with the counts of each and of all."""
+        parts = ["# Claims of the papers beside our models", f"{summary(self.rows)}."]
+        parts.append("An error is (ours - printed) / printed. Written by `dse reproduce --out`.")
+        header = ("Where", "What it says", "Printed", "Ours", "Error", "Verdict", "Why", "Inputs")
+        for paper, own in _by_paper(self.rows).items():
+            lines = [header, ("---",) * len(header), *map(_cells, own)]
+            table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+            parts += [f"## {_escaped(paper)}", f"{summary(own)}.", table]
+        return "\n\n".join(parts) + "\n"
+
+    def summary(self) -> str:
+        """Return the counts in words."""
+        return summary(self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        return {"counts": counts(self.rows), "claims": [asdict(row) for row in self.rows]}
+
+
+def reproduce(papers: Sequence[str] = ()) -> Reproduction:
+    """Return every claim of some papers, or of all, beside our answer.
+
+    Raises
+    ------
+    UnknownPluginError
+        Naming a paper without claims.
+    ContractError
+        A claim fails to compute.
+    """
+    registered: Mapping[str, Claim] = registry.records(Claim)
+    laboratory = StudyRunner()
+    chosen = select(registered.values(), papers)
+    return Reproduction(tuple(check(claim, laboratory) for claim in chosen))
 
 
 def select(claims: Iterable[Claim], papers: Sequence[str]) -> list[Claim]:
@@ -165,20 +220,6 @@ def summary(rows: Sequence[Row]) -> str:
     return f"{len(rows)} {word}: {agree} agree, {disagree} disagree, {unchecked} cannot be checked"
 
 
-def text(rows: Sequence[Row], *, width: int | None = None) -> str:
-    """Return a table per paper for a terminal, its numbered reasons below it, then the counts."""
-    parts = []
-    for paper, own in _by_paper(rows).items():
-        reasons = list(dict.fromkeys(row.reason for row in own if _explained(row)))
-        numbers = {reason: number for number, reason in enumerate(reasons, start=1)}
-        cells = [(row.where, row.statement, *_values(row), _marked(row, numbers)) for row in own]
-        headers = ("where", "what it says", "printed", "ours", "error", "agrees")
-        notes = [(f"[{number}]", reason) for reason, number in numbers.items()]
-        parts += [paper, report.catalogue(cells, headers, width=width)]
-        parts += [report.catalogue(notes, ("", "why"), width=width)] if notes else []
-    return "\n\n".join([*parts, summary(rows)])
-
-
 def _by_paper(rows: Sequence[Row]) -> dict[str, list[Row]]:
     papers = dict.fromkeys(row.paper for row in rows)
     return {paper: [row for row in rows if row.paper == paper] for paper in papers}
@@ -191,18 +232,6 @@ def _explained(row: Row) -> bool:
 def _marked(row: Row, numbers: Mapping[str, int]) -> str:
     word = {"agrees": "yes", "disagrees": "no"}.get(row.verdict, "-")
     return f"{word} [{numbers[row.reason]}]" if _explained(row) else word
-
-
-def markdown(rows: Sequence[Row]) -> str:
-    """Return the rows as a page: a table per paper, with the counts of each and of all."""
-    parts = ["# Claims of the papers beside our models", f"{summary(rows)}."]
-    parts.append("An error is (ours - printed) / printed. Written by `dse reproduce --out`.")
-    header = ("Where", "What it says", "Printed", "Ours", "Error", "Verdict", "Why", "Inputs")
-    for paper, own in _by_paper(rows).items():
-        lines = [header, ("---",) * len(header), *map(_cells, own)]
-        table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-        parts += [f"## {_escaped(paper)}", f"{summary(own)}.", table]
-    return "\n\n".join(parts) + "\n"
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -239,48 +268,3 @@ def _shown(value: Answer, unit: str) -> str:
         return f"{value} {unit}" if unit and _BOUND.fullmatch(value) else value
     digits = f"{value:.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.5g}"
     return f"{digits} {unit}".rstrip()
-
-
-def plain(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return plain data, for JSON."""
-    return {"counts": counts(rows), "claims": [asdict(row) for row in rows]}
-
-
-def command(papers: Sequence[str], *, as_json: bool, out: Path | None) -> None:
-    """Check claims, print them and write them as a page."""
-    from dse.reproduction.engine import Engine
-
-    registered: Mapping[str, Claim] = registry.records(Claim)
-    laboratory = Engine()
-    rows = [check(claim, laboratory) for claim in select(registered.values(), papers)]
-    if out is not None:
-        write(out, markdown(rows))
-    if as_json:
-        print(json.dumps(plain(rows), indent=2, ensure_ascii=False))
-    elif out is not None:
-        print(f"{summary(rows)}\nwritten to {out}")
-    else:
-        print(text(rows))
-
-
-def write(path: Path, page: str) -> None:
-    """Write a page whole or not at all.
-
-    Raises
-    ------
-    OutputError
-        It cannot be written there.
-    """
-    fresh = ""
-    try:
-        handle, fresh = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(page)
-        os.chmod(fresh, 0o644)
-        os.replace(fresh, path)
-    except OSError as error:
-        if fresh:
-            Path(fresh).unlink(missing_ok=True)
-        raise OutputError(
-            f"{path} cannot be written: {error.strerror}; name a file in a folder that exists"
-        ) from error

@@ -26,7 +26,7 @@ from dse.errors import OutputError
 from dse.files.folder import new_folder
 from dse.study.inputs import Input
 from dse.reports.picture import FrontView
-from dse.files.json import plain
+from dse.files.json import json_text
 from dse.runs.runner import (Answer, Run, knee_row)
 from dse.model.tables import Table
 
@@ -55,14 +55,15 @@ class Result:
         Everything needed to repeat and to judge the run.
     """
 
-    def __init__(self, run: Run, overrides: Sequence[tuple[str, str]] = ()) -> None:
+    def __init__(self, run: Run) -> None:
         """Keep the run; tables are made when they are asked for."""
         self.run = run
-        self.overrides = dict(overrides)
+        self.folder: Path | None = None
+        """Where it was saved last; None before."""
 
     def __repr__(self) -> str:
         """Return the summary that the command line prints."""
-        return self.summary()
+        return self.text()
 
     @cached_property
     def front(self) -> pd.DataFrame:
@@ -117,7 +118,7 @@ class Result:
             "study": text,
             "study_file": Path(run.document.file).name,
             "study_sha256": hashlib.sha256(text.encode()).hexdigest(),
-            "overrides": self.overrides,
+            "overrides": dict(run.document.overrides),
             "inputs": inputs.copies(self._inputs()),
             "versions": {"python": platform.python_version()}
             | {name: version(name) for name in LIBRARIES},
@@ -169,11 +170,12 @@ class Result:
         """The front as pictures and reports see it."""
         return _view(self)
 
-    def rows(self) -> list[dict[Any, Any]]:
-        """Return the front as plain records, for JSON."""
-        return [dict(row) for row in self.front.to_dict(orient="records")]
+    def to_dict(self) -> dict[str, Any]:
+        """Return the manifest and the designs of the front as plain data, for JSON."""
+        rows = [dict(row) for row in self.front.to_dict(orient="records")]
+        return self.manifest | {"designs_on_front": rows}
 
-    def summary(self) -> str:
+    def text(self) -> str:
         """Return the text that the command line prints."""
         return report.summary(self.view, self.manifest)
 
@@ -193,10 +195,11 @@ class Result:
             self.front.to_csv(fresh / "front.csv", index=False, lineterminator="\n")
             arrow = pa.Table.from_pandas(self.evaluations, preserve_index=False)
             pq.write_table(arrow, fresh / "evaluations.parquet")
-            text = json.dumps(plain(self.manifest), indent=2, allow_nan=False, ensure_ascii=False)
-            (fresh / "manifest.json").write_text(text + "\n", encoding="utf-8")
+            manifest = json_text(self.manifest) + "\n"
+            (fresh / "manifest.json").write_text(manifest, encoding="utf-8")
             plots.front(self.view, fresh)
             inputs.write(self._inputs(), fresh)
+        self.folder = target
         return target
 
 

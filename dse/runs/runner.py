@@ -11,7 +11,6 @@ from dse.model import invariants, tables
 from dse import search
 from dse.study import study
 from dse.files.document import Document
-from dse.errors import InfeasibleError
 from dse.model.front import (hypervolume, knee, reference_point)
 from dse.model.problem import Problem
 from dse.search import Outcome, Progress
@@ -89,8 +88,6 @@ def run(document: Document, options: Options, progress: Progress | None = None) 
     ------
     StudyError, TooLargeError
         Before anything is searched.
-    InfeasibleError
-        When no design, at any value of the sweep, meets every constraint.
     """
     start = time.perf_counter()
     sweep = study.sweep_of(document)
@@ -104,8 +101,6 @@ def run(document: Document, options: Options, progress: Progress | None = None) 
             answers.append(solve(point, options, None))
             if progress is not None:
                 progress(position + 1, total)
-    if not any(answer.outcome.feasible for answer in answers):
-        raise _infeasible(answers[0], f"at {sweep.path} = {sweep.written[0]}: " if sweep else "")
     settings = options.apply(answers[0].study.settings)
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
 
@@ -144,19 +139,6 @@ def _exact_front(problem: Problem, outcome: Outcome) -> np.ndarray | None:
         return None
     exact = search.run(problem, search.SearchSettings(method="exact"), None)
     return exact.front_loss
-
-
-def require_feasible(answer: Answer) -> None:
-    """Raise `InfeasibleError` when an answer has no design, saying why."""
-    if not answer.outcome.feasible:
-        raise _infeasible(answer, "")
-
-
-def _infeasible(answer: Answer, where: str) -> InfeasibleError:
-    from dse.infeasible.infeasible import tell
-
-    text, facts = tell(answer.study, answer.outcome, ENUMERABLE)
-    return InfeasibleError(where + text, facts)
 
 
 def knee_row(answer: Answer) -> int | None:

@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from dse.errors import StudyError
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.study.scenario import field_path
+from dse.reports import report
 from dse.study.schema import CHOICES
+from dse.study.study import Study
 
 STAGE = "stage_"
 
@@ -28,20 +31,33 @@ class Term:
     source: str = ""
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class DesignTerms:
     """A design written out; a constraint is its rule and by how much it is missed."""
 
     design: str
     terms: tuple[Term, ...]
     constraints: tuple[tuple[str, float], ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def feasible(self) -> bool:
         """Whether every constraint holds."""
         return all(violation <= 0 for _, violation in self.constraints)
 
-    def plain(self) -> dict[str, Any]:
+    def text(self) -> str:
+        """Return every term, whether each constraint is met, and what was assumed."""
+        rows = [(term.name, term.value, term.meaning, term.source) for term in self.terms]
+        lines = [f"{self.design}\n", report.terms(rows)]
+        lines.append(f"\n{'feasible' if self.feasible else 'not feasible'}")
+        for rule, violation in self.constraints:
+            missed = f"missed by {violation:.4g} of the bound" if violation > 0 else "met"
+            lines.append(f"  {rule}: {missed}")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    __repr__ = text
+
+    def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
         return {
             "design": self.design,
@@ -54,13 +70,32 @@ class Explanation:
         }
 
 
-def explain(problem: Problem) -> Explanation:
-    """Return the first design of a space with all its terms, each after what it is made from."""
+def require_one_design(study: Study) -> None:
+    """Raise `StudyError` naming every axis of a study that has several values."""
+    faults = []
+    for axis in study.problem.space.axes:
+        if axis.size > 1:
+            shown = ", ".join(axis.labels[:8]) + (", ..." if axis.size > 8 else "")
+            faults.append(
+                study.document.fault(
+                    (),
+                    f"{axis.name} is open ({shown})",
+                    "one design is needed",
+                    f'add --set "{axis.name}={axis.labels[-1]}"',
+                )
+            )
+    if faults:
+        raise StudyError(faults)
+
+
+def terms_of(study: Study) -> DesignTerms:
+    """Return the first design of a study with all its terms, each after what it is made from."""
+    problem = study.problem
     index = np.zeros((1, len(problem.sizes)), dtype=np.int64)
     terms = (*_inputs(problem, index), *_stages(problem, index), *_quantities(problem, index))
     violations = problem.evaluate(index).violation[0].tolist()
     constraints = tuple(zip(problem.constraint_names, violations, strict=True))
-    return Explanation(_name(problem, index), terms, constraints)
+    return DesignTerms(_name(problem, index), terms, constraints, study.notes)
 
 
 def _inputs(problem: Problem, index: np.ndarray) -> Iterator[Term]:

@@ -1,4 +1,7 @@
-"""Searching a design space: methods choose designs, the archive evaluates and keeps them."""
+"""Choosing designs: `exact` proves fronts, `heuristic` samples them, the archive keeps them.
+
+May import `dse.model` and lower floors.
+"""
 
 from __future__ import annotations
 

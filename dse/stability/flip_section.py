@@ -9,6 +9,7 @@ from dse.model.space import Index
 from dse.reports.sections import Section
 from dse.stability import flips, rivals
 from dse.stability.boundary import SCREENED
+from dse.stability.flip_search import find_flips
 from dse.stability.tracking import Question
 from dse.study.study import Study
 
@@ -51,7 +52,7 @@ def section(
     if not full and problem.size > SCREENED and not rivals.composes(problem):
         return _without("The space is large, and to follow the answer takes long: use --flips.")
     factor = flips.FACTOR if full else NEAR
-    return told(flips.find(study, written=preferred, factor=factor, known=front), full=full)
+    return told(find_flips(study, written=preferred, factor=factor, known=front), full=full)
 
 
 def swept() -> Section:
@@ -76,7 +77,7 @@ def told(found: flips.Flips, *, full: bool) -> Section:
     ]
     if shown:
         lines.append("The answer stays the same within these intervals; any is as far as that.")
-    if not flips.is_complete(found):
+    if not found.is_complete:
         lines.append("It was searched at points: a narrow window between them can hide.")
     remarks = []
     if len(moving) > len(shown):
@@ -95,7 +96,7 @@ def told(found: flips.Flips, *, full: bool) -> Section:
         HEADERS if shown else (),
         tuple(flips.row(found, entry) for entry in shown),
         tuple(remarks),
-        facts=counts | flips.plain(found),
+        facts=counts | found.to_dict(),
     )
 
 

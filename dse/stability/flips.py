@@ -1,25 +1,15 @@
-"""What would change the answer: for every assumption the interval in which it stays the same."""
+"""What would change an answer: for every assumption the interval in which it stays the same."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from dse.algebra import units
-from dse.model.preference import prefer
-from dse.model.space import Index
 from dse.reports import report
-from dse.reports.designs import difference, parts
-from dse.runs import runner
-from dse.stability.boundary import Edge, Line
-from dse.stability.tracking import Found, Pool, Question, look
-from dse.study import assumptions
-from dse.study.assumptions import Assumption
+from dse.reports.designs import difference
 from dse.study.study import Study
 
 FACTOR = 1000.0
@@ -81,7 +71,7 @@ class Stability:
         return low, high
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Flips:
     """The answer to a study and what would change it, the least change first."""
 
@@ -91,108 +81,31 @@ class Flips:
     found: tuple[Stability, ...]
     factor: float = FACTOR
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether every design was compared for every assumption."""
+        return all(side.complete for entry in self.found for side in (entry.low, entry.high))
 
-def find(
-    study: Study,
-    *,
-    written: str | None = None,
-    only: Sequence[str] = (),
-    factor: float = FACTOR,
-    known: Index | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
-) -> Flips:
-    """Return for every assumption of a study how far the answer holds.
+    def text(self) -> str:
+        """Return a table, the least change first, and what changes nothing."""
+        moving = [entry for entry in self.found if math.isfinite(entry.least_change)]
+        lines = [f"{', '.join(self.answer)}: {self.preference}"]
+        if moving:
+            headers = ("assumption", "today", "same from", "to", "takes", "then")
+            lines.append(report.catalogue([row(self, entry) for entry in moving], headers))
+        lines += [textwrap.fill(note, WIDTH, break_on_hyphens=False) for note in _notes(self)]
+        return "\n\n".join(lines)
 
-    Parameters
-    ----------
-    study
-        A prepared study.
-    written
-        What is preferred, as `dse.model.preference.prefer` takes it.
-    only
-        Names of assumptions, or parts of their dotted names; all of them when empty.
-    factor
-        Each assumption is moved between its value over this and its value times this.
-    known
-        The exact front (n, d) where it is known already.
-    progress
-        Called with the name of an assumption, its number and how many there are.
+    __repr__ = text
 
-    Raises
-    ------
-    InfeasibleError
-        When the study has no answer.
-    TooLargeError
-        When the space cannot be searched exactly.
-    UnitError
-        When there is no assumption of a name.
-    """
-    every = assumptions.of(study)
-    chosen = every
-    if only:
-        wanted = {entry.name for name in only for entry in assumptions.choose(every, name)}
-        chosen = tuple(entry for entry in every if entry.name in wanted)
-    question = Question(prefer(study.problem, written))
-    front = _front(study) if known is None else known
-    pool = Pool(np.empty((0, len(study.problem.sizes)), dtype=np.int64))
-    pool.add(front)
-    today = look(study.problem, front, question)
-    found = []
-    for number, assumption in enumerate(chosen):
-        if progress is not None:
-            progress(assumption.name, number + 1, len(chosen))
-        found.append(_stability(assumption, question, pool, today, factor))
-    ranked = sorted(found, key=lambda entry: (float(f"{entry.least_change:.6g}"), entry.name))
-    told = parts(study.problem, today.rows)[0]
-    return Flips(study, question.preference.text, told, tuple(ranked), factor)
-
-
-def _front(study: Study) -> Index:
-    answer = runner.solve(study, runner.Options(method="exact"), None)
-    runner.require_feasible(answer)
-    return answer.outcome.front_index
-
-
-def _stability(
-    assumption: Assumption, question: Question, pool: Pool, today: Found, factor: float
-) -> Stability:
-    line = Line(
-        assumption.at,
-        question,
-        pool,
-        integer=assumption.integer,
-        known=(assumption.value, today),
-        touched=assumption.touched,
-    )
-    low, high = assumption.value / factor, assumption.value * factor
-    if assumption.integer:
-        low, high = max(1.0, float(round(low))), float(round(high))
-    if line.holds(assumption.value, low, high):
-        edges = [Edge(limit, None, complete=True) for limit in (low, high)]
-    else:
-        edges = [line.edge(assumption.value, limit) for limit in (low, high)]
-    sides = [_side(line, edge) for edge in edges]
-    return Stability(assumption.name, assumption.quantity, assumption.value, sides[0], sides[1])
-
-
-def _side(line: Line, edge: Edge) -> Side:
-    becomes: tuple[str, ...] = ()
-    if edge.outside is not None:
-        found = line.exact(edge.outside)
-        texts = parts(line.problem(edge.outside), found.rows)
-        becomes = texts[0] if texts else (NOTHING_FITS,)
-    return Side(edge.inside, edge.outside, becomes, edge.complete, edge.limited)
-
-
-def text(flips: Flips) -> str:
-    """Return the flips as a table, the least change first, and what changes nothing."""
-    moving = [entry for entry in flips.found if math.isfinite(entry.least_change)]
-    lines = [f"{', '.join(flips.answer)}: {flips.preference}"]
-    if moving:
-        headers = ("assumption", "today", "same from", "to", "takes", "then")
-        lines.append(report.catalogue([row(flips, entry) for entry in moving], headers))
-    lines += [textwrap.fill(note, WIDTH, break_on_hyphens=False) for note in _notes(flips)]
-    return "\n\n".join(lines)
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data in SI."""
+        return {
+            "preference": self.preference,
+            "answer": ", ".join(self.answer),
+            "range_factor": self.factor,
+            "assumptions": [_plain(self, entry) for entry in self.found],
+        }
 
 
 def row(flips: Flips, entry: Stability) -> tuple[str, ...]:
@@ -229,11 +142,6 @@ def percent(change: float) -> str:
     return f"{100 * change:+.3g} %"
 
 
-def is_complete(flips: Flips) -> bool:
-    """Tell whether every design was compared for every assumption."""
-    return all(side.complete for entry in flips.found for side in (entry.low, entry.high))
-
-
 def _notes(flips: Flips) -> list[str]:
     stable = sorted(e.name for e in flips.found if not math.isfinite(e.least_change))
     sides = [side for entry in flips.found for side in (entry.low, entry.high)]
@@ -243,7 +151,7 @@ def _notes(flips: Flips) -> list[str]:
             f"no flip between 1/{flips.factor:g} and {flips.factor:g} times today's value: "
             f"{', '.join(stable)}"
         )
-    if not is_complete(flips):
+    if not flips.is_complete:
         notes.append(
             "not every design was compared: for a knee or an expression, and in large spaces, the "
             "answer was searched exactly at some values only"
@@ -251,16 +159,6 @@ def _notes(flips: Flips) -> list[str]:
     if any(side.limited for side in sides):
         notes.append("where the space grows beyond what is searched exactly, the range ends there")
     return notes
-
-
-def plain(flips: Flips) -> dict[str, Any]:
-    """Return the flips as plain data in SI."""
-    return {
-        "preference": flips.preference,
-        "answer": ", ".join(flips.answer),
-        "range_factor": flips.factor,
-        "assumptions": [_plain(flips, entry) for entry in flips.found],
-    }
 
 
 def _plain(flips: Flips, entry: Stability) -> dict[str, Any]:

@@ -17,7 +17,7 @@ DOTS = ".."
 EXAMPLE = "write for instance rate=1..240Gbps"
 
 
-def read(found: Document, written: str | None) -> tuple[Study, Assumption, float, float]:
+def read_range(found: Document, written: str | None) -> tuple[Study, Assumption, float, float]:
     """Return the study at the low end of a range, what is swept, and both ends in SI.
 
     Parameters

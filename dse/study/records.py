@@ -7,8 +7,7 @@ them, and `provenance`.
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -20,6 +19,7 @@ from dse.algebra import units
 from dse.errors import Fault, OutputError, StudyError, UnitError, UnknownPluginError, nearest
 from dse.files import document
 from dse.files.document import Document, is_record
+from dse.files.folder import write_text
 from dse.files.position import KeyPath, quoted
 from dse.files.yaml_writer import to_yaml
 from dse.plugins import registry
@@ -224,6 +224,13 @@ def listed() -> tuple[dict[str, RecordFile], list[Fault]]:
     return found, faults
 
 
+def path_and_name(data: Path, out: Path | None = None) -> tuple[Path, str]:
+    """Return where the record of a fit goes and what it is called: by default after its data."""
+    path = out or FOLDER / f"{data.stem}.yaml"
+    name = re.sub(r"\W+", "_", path.stem, flags=re.ASCII).strip("_")
+    return path, name if name[:1].isalpha() else f"record_{name}".rstrip("_")
+
+
 def write(
     path: Path,
     sections: Mapping[str, Mapping[str, Any]],
@@ -256,21 +263,7 @@ def write(
         raise OutputError(f"{path} is no name for a record; write for instance {path.stem}.yaml")
     if path.exists() and not force:
         raise OutputError(f"{path} is there already; name another file, or add --force")
-    text = to_yaml({**sections, "provenance": origin})
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=".yaml", dir=path.parent)
-        fresh = Path(name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
-            read(fresh)
-            fresh.chmod(0o644)
-            fresh.replace(path)
-        finally:
-            fresh.unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror}") from error
+    write_text(path, to_yaml({**sections, "provenance": origin}), check=read)
 
 
 def provenance(data: bytes, file: str, method: str) -> dict[str, str]:

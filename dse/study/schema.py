@@ -320,3 +320,9 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 def code(column: str, written: str) -> float:
     """Return the number by which a column holds a choice such as ``async``."""
     return float(CHOICES[column].index(written))
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a study."""
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return head | Study.model_json_schema(by_alias=True)

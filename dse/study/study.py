@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
+from typing import Any
 
 from dse import contract
 from dse.algebra import units
@@ -16,7 +17,7 @@ from dse.files.document import Document
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import Graph, explain_missing, wire
 from dse.model.problem import Constraint, Goal, Problem
-from dse.model.space import Space, constant
+from dse.model.space import Space, constant, product_text
 from dse.plugins import registry
 from dse.search import METHODS, SearchSettings
 from dse.study import schema
@@ -29,7 +30,7 @@ from dse.study.stages import build
 from dse.study.tables import evaluated
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Study:
     """A study that is ready to run.
 
@@ -54,6 +55,36 @@ class Study:
     notes: tuple[str, ...]
     inputs: Mapping[str, Input] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        """Return the question and what it amounts to."""
+        return "\n".join(filter(None, [self.question, self.summary()]))
+
+    def summary(self) -> str:
+        """Return the size of the space, the objectives and the assumptions."""
+        problem = self.problem
+        goals = ", ".join(f"{goal.sense} {goal.name}" for goal in problem.goals)
+        lines = [f"{product_text(problem.sizes)} designs; {goals}"]
+        sweep = sweep_of(self.document)
+        if sweep is not None:
+            lines.append(
+                f"{sweep.path} takes {len(sweep.values)} values, and the study runs for each"
+            )
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def with_(
+        self, overrides: Mapping[str, object] | None = None, *, rate: str | None = None
+    ) -> Study:
+        """Return the study with fields replaced: ``study.with_({"des.clock": 1}, rate="73 Gbps")``.
+
+        Raises
+        ------
+        StudyError
+            When a field does not exist, or the study has faults then.
+        """
+        pairs = [(path, str(value)) for path, value in (overrides or {}).items()]
+        pairs += [("workload.rate", rate)] if rate is not None else []
+        return load(override(self.document, pairs))
+
 
 @dataclass(frozen=True)
 class Sweep:
@@ -65,17 +96,44 @@ class Sweep:
     written: tuple[str, ...]
 
 
-def read(path: str | FilePath, overrides: Sequence[tuple[str, str]] = ()) -> Document:
-    """Return the document of a study file with `overrides` (dotted path, value) applied.
+def read(
+    source: str | FilePath | Mapping[str, Any], overrides: Sequence[tuple[str, str]] = ()
+) -> Document:
+    """Return the document of a study with `overrides` (dotted path, value) applied.
 
     An override of a field that is an axis fixes the axis.
+
+    Parameters
+    ----------
+    source
+        The path of a file, YAML of more than one line, or what such YAML says as plain data.
 
     Raises
     ------
     StudyError
-        When the file is not well-formed or a path does not exist.
+        When the study is not well-formed or a path does not exist.
     """
-    return override(document.read(FilePath(path)), overrides)
+    if isinstance(source, Mapping):
+        found = document.of_data(source)
+    elif isinstance(source, str) and "\n" in source:
+        found = document.parse(source, document.IN_MEMORY)
+    else:
+        found = document.read(source)
+    return override(found, overrides)
+
+
+def load(found: Document) -> Study:
+    """Return the study of a document, ready to run; that of its first value if it has a sweep.
+
+    Raises
+    ------
+    StudyError
+        With every fault at once.
+    """
+    sweep = sweep_of(found)
+    if sweep is None:
+        return prepare(found)
+    return replace(prepare(at(found, sweep, 0)), document=found)
 
 
 def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
@@ -86,6 +144,7 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
     StudyError
         When a path does not exist.
     """
+    found = replace(found, overrides=(*found.overrides, *overrides))
     counts: dict[str, dict[str, str]] = {}
     for name, value in overrides:
         if name == evaluated.DESIGN and found.data.get("designs"):

@@ -4,6 +4,8 @@ Call `check_core`, `check_objective` and `check_requirement` from a test of your
 returns when the plug-in keeps its contract, and raises AssertionError naming the plug-in, what it
 does and what it should do.  Arguments are drawn at random from a fixed seed, log-uniformly from a
 plausible range for the unit of their name.
+
+May import `dse.model` and lower floors.
 """
 
 from __future__ import annotations

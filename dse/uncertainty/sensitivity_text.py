@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from dse.algebra import units
-from dse.answers import questions
+from dse.answers.source import KnownFronts
 from dse.answers.words import TINY, named, percent
-from dse.cli.commands import print_json, settings
 from dse.errors import UnitError
 from dse.model.preference import prefer
 from dse.model.tables import described
@@ -23,40 +20,41 @@ SMALL = 0.005
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Told(Readable):
+class SensitivityReport(Readable):
     """The sensitivity of a study's recommended design; as text what `dse sensitivity` prints."""
 
     design: str
     found: Sensitivity
 
 
-def tell(
-    source: str | Path,
+def sensitivity_of(
+    known: KnownFronts,
     *,
     method: str = sensitivity.METHODS[0],
-    width: float = 0.1,
+    width: str = "10 %",
     samples: int | None = None,
     seed: int = 0,
     preferred: str | None = None,
-    overrides: Sequence[tuple[str, str]] = (),
-) -> Told:
+) -> SensitivityReport:
     """Return the sensitivity of the recommended design of a study, or of a finished run.
 
     Parameters
     ----------
-    source, overrides
-        See `questions.solve`.
-    method, width, samples, seed
+    known
+        The front of the study.
+    width
+        How far each assumption moves, to either side, such as ``10 %``.
+    method, samples, seed
         See `sensitivity.find`.
     preferred
         Which design is recommended; see `preference.prefer`.
     """
-    question = questions.solve(Path(source), overrides=overrides)
-    if question.sweep is not None:
-        rule = f"the study sweeps {question.sweep.path}, and a sensitivity is of one design"
-        remedy = f"set one value: --set {question.sweep.path}={question.sweep.written[0]!r}"
+    share = _share(width)
+    if known.sweep is not None:
+        rule = f"the study sweeps {known.sweep.path}, and a sensitivity is of one design"
+        remedy = f"set one value: --set {known.sweep.path}={known.sweep.written[0]!r}"
         raise UnitError(rule, remedy)
-    study, front = question.points[0].study, question.points[0].front
+    study, front = known.points[0].study, known.points[0].front
     preference = prefer(study.problem, preferred)
     point = front[preference.order(study.problem, front)[:1]]
     found = sensitivity.find(
@@ -64,13 +62,13 @@ def tell(
         point,
         assumptions.of(study),
         method=method,
-        width=width,
+        width=share,
         samples=samples,
         seed=seed,
     )
     design = described(study.problem, point)[0]
     line = (
-        f"{design}, with each assumption within {percent(width)} of today's value: "
+        f"{design}, with each assumption within {percent(share)} of today's value: "
         f"{found.evaluated:,} evaluations ({method}, seed {seed}). Counts stay as they are; "
         f"{found.still} other assumptions change no objective of this design."
     )
@@ -78,13 +76,20 @@ def tell(
     parts = [Section("sensitivity", "", (line,), facts={"design": design} | head)]
     parts += [_objective(name, found) for name in found.effects]
     parts.append(Section("notes", facts=[]))
-    return Told(
+    return SensitivityReport(
         question=study.question,
         preference=preference.text,
         sections=tuple(parts),
         design=design,
         found=found,
     )
+
+
+def _share(width: str) -> float:
+    try:
+        return uncertain.share(width)
+    except UnitError as error:
+        raise UnitError(f"--range {width!r}: {error.rule}", "write for instance '10 %'") from error
 
 
 def _objective(name: str, found: Sensitivity) -> Section:
@@ -117,34 +122,3 @@ def _row(effect: Effect, objective: str) -> tuple[str, ...]:
     mean, spread = effect.mean or 0.0, effect.spread or 0.0
     shown = [mean, spread if spread > TINY * mean else 0.0]
     return (*start, *(units.show(size, objective) for size in shown))
-
-
-def command(
-    source: Path,
-    method: str,
-    width: str,
-    samples: int | None,
-    seed: int,
-    preferred: str | None,
-    pairs: Sequence[str],
-    *,
-    as_json: bool,
-) -> None:
-    """Print which assumptions move the objectives of the recommended design."""
-    try:
-        share = uncertain.share(width)
-    except UnitError as error:
-        raise UnitError(f"--range {width!r}: {error.rule}", "write for instance '10 %'") from error
-    found = tell(
-        source,
-        method=method,
-        width=share,
-        samples=samples,
-        seed=seed,
-        preferred=preferred,
-        overrides=settings(pairs),
-    )
-    if as_json:
-        print_json(found.plain())
-    else:
-        print(found)

@@ -1,6 +1,6 @@
 """LogCA's seven implications, tried on one device, and why a speedup is out of its reach.
 
-Equation and section numbers are those of Altaf and Wood, ISCA 2017 (see `objectives.logca`).
+Equation and section numbers are those of Altaf and Wood, ISCA 2017 (see `LogCA`).
 """
 
 from __future__ import annotations
@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from dse.objectives.logca.model import LogCA
+from dse.objectives.logca.break_even import LARGEST_BYTE
+from dse.objectives.logca.limits import limits, peak
+from dse.objectives.logca.model import LogCA
 
 _ROUNDING = 1e-9
 
@@ -38,8 +38,8 @@ class Implication:
     numbers: Mapping[str, float]
 
 
-def implications(device: LogCA, *, tolerance: float) -> tuple[Implication, ...]:
-    """Return the seven implications for one device; see `LogCA.implications`."""
+def implications(device: LogCA, *, tolerance: float = 0.1) -> tuple[Implication, ...]:
+    """Return the seven implications with one device's numbers for or against each."""
     require_one(device)
     return (
         _break_even_and_acceleration(device, tolerance),
@@ -97,21 +97,21 @@ def _with_latency_per_byte(device: LogCA) -> tuple[Implication, ...]:
     per_byte = bool(device.latency_per_byte) and latency > 0
     sublinear = per_byte and number(device, "exponent") < 1
     intensity = index / latency if per_byte else math.inf
-    over_all, limits = device.peak(), device.limits()
-    reached = float(device.peak(smallest=1.0).speedup)
+    over_all, ends = peak(device), limits(device)
+    reached = float(peak(device, smallest=1.0).speedup)
     half = float(device.half_acceleration(largest=math.inf))
-    ideal = float(replace(device, acceleration=math.inf).peak(smallest=1.0).speedup)
+    ideal = float(peak(replace(device, acceleration=math.inf), smallest=1.0).speedup)
     wanted, bounds = acceleration / 2, min(intensity, acceleration) * (1 + _ROUNDING)
     shown = {"intensity": intensity, "peak_speedup": reached}
     return (
         Implication(
             number=4,
             statement="a sub-linear kernel loses speedup again as granularity grows",
-            holds=bool(limits.infinity < over_all.speedup) if sublinear else None,
+            holds=bool(ends.infinity < over_all.speedup) if sublinear else None,
             numbers={
                 "peak_granularity": float(over_all.granularity),
                 "peak_speedup": float(over_all.speedup),
-                "limit": float(limits.infinity),
+                "limit": float(ends.infinity),
             },
         ),
         Implication(
@@ -144,8 +144,8 @@ def _with_latency_per_byte(device: LogCA) -> tuple[Implication, ...]:
     )
 
 
-def why_none(device: LogCA, speedup: float, largest: float) -> str:
-    """Say why one device reaches `speedup` nowhere; see `LogCA.why_none`."""
+def why_none(device: LogCA, speedup: float, *, largest: float = LARGEST_BYTE) -> str:
+    """Say why one device reaches a speedup nowhere; empty when it does."""
     require_one(device)
     if device.granularities(speedup, largest=largest).size:
         return ""
@@ -155,7 +155,7 @@ def why_none(device: LogCA, speedup: float, largest: float) -> str:
             f"speedup {speedup:g} takes {beyond[0]:.3g} bytes, beyond the largest granularity "
             f"of {largest:.3g} bytes"
         )
-    granularity, top = (float(value) for value in device.peak())
+    granularity, top = (float(value) for value in peak(device))
     if speedup < top and device.speedup(1.0) > speedup:
         return f"the speedup is above {speedup:g} at every granularity"
     if speedup < top:

@@ -1,20 +1,18 @@
 """LogCA's limits: what the speedup tends to, and the most it can be.
 
-Equation numbers are those of Altaf and Wood, ISCA 2017 (see `objectives.logca`).
+Equation numbers are those of Altaf and Wood, ISCA 2017 (see `LogCA`).
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from dse.contract import Column
 from dse.objectives.logca.break_even import roots, shaped
-
-if TYPE_CHECKING:
-    from dse.objectives.logca.model import LogCA
+from dse.objectives.logca.model import LogCA
 
 
 class Limits(NamedTuple):

@@ -14,9 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dse.contract import Column
-from dse.objectives.logca import implications as logca_implications
-from dse.objectives.logca import limits as logca_limits
-from dse.objectives.logca import regions as logca_regions
 from dse.objectives.logca.break_even import (
     LARGEST_BYTE,
     break_even_granularity,
@@ -160,10 +157,6 @@ class LogCA:
             )
         return found.reshape((*shape, 2)) if shape else found[~np.isnan(found)]
 
-    def why_none(self, speedup: float, *, largest: float = LARGEST_BYTE) -> str:
-        """Say why one device reaches a speedup nowhere; empty when it does."""
-        return logca_implications.why_none(self, speedup, largest)
-
     def break_even(self, *, largest: float = LARGEST_BYTE) -> Column:
         """Return g_1: the least granularity from which the host is not faster, else NaN.
 
@@ -214,30 +207,12 @@ class LogCA:
         rows, _, shape = self.rows()
         return shaped(_newton_step(rows, 1.0, rows.acceleration), shape)
 
-    def limits(self) -> logca_limits.Limits:
-        """Return the limits of the speedup and its values at one byte (eqs 3, 4, 9, 10)."""
-        return logca_limits.limits(self)
-
-    def peak(self, *, smallest: float = 0.0) -> logca_limits.Peak:
-        """Return the least upper bound of the speedup over g >= `smallest`, and its place."""
-        return logca_limits.peak(self, smallest=smallest)
-
     def bound(self) -> str | NDArray[np.str_]:
         """Say what bounds large offloads (3.1): ``compute-bound`` or ``latency-bound``."""
         rows, _, shape = self.rows()
         by_latency = (rows.per_byte > 0) & (rows.exponent <= 1)
         names = np.where(by_latency, "latency-bound", "compute-bound").reshape(shape)
         return names if shape else str(names)
-
-    def regions(
-        self, g: ArrayLike, factor: float = 10.0, threshold: float = 0.2
-    ) -> logca_regions.Regions:
-        """Return where improving a parameter of one device by `factor` pays (3.2)."""
-        return logca_regions.regions(self, g, factor=factor, threshold=threshold)
-
-    def implications(self, tolerance: float = 0.1) -> tuple[logca_implications.Implication, ...]:
-        """Return the seven implications with one device's numbers for or against each."""
-        return logca_implications.implications(self, tolerance=tolerance)
 
     def _at(self, g: ArrayLike) -> tuple[Rows, Column, tuple[int, ...]]:
         """Return the fields and a granularity in rows."""

@@ -1,6 +1,6 @@
 """LogCA's optimisation regions: at which granularities improving a parameter pays.
 
-Section and figure numbers are those of Altaf and Wood, ISCA 2017 (see `objectives.logca`).
+Section and figure numbers are those of Altaf and Wood, ISCA 2017 (see `LogCA`).
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,9 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from dse.contract import Column
 from dse.objectives.logca.break_even import nonnegative_intervals
 from dse.objectives.logca.implications import number, require_one
-
-if TYPE_CHECKING:
-    from dse.objectives.logca.model import LogCA
+from dse.objectives.logca.model import LogCA
 
 PARAMETERS = {"latency": "L", "overhead": "o", "index": "C", "acceleration": "A"}
 """The parameters that can be improved, and their letters in the figures."""
@@ -63,8 +60,10 @@ class Regions:
         )
 
 
-def regions(device: LogCA, g: ArrayLike, *, factor: float, threshold: float) -> Regions:
-    """Return the optimisation regions of one device; see `LogCA.regions`."""
+def regions(
+    device: LogCA, g: ArrayLike, *, factor: float = 10.0, threshold: float = 0.2
+) -> Regions:
+    """Return where improving a parameter of one device by `factor` pays (section 3.2)."""
     require_one(device)
     if not np.all(np.asarray(g) > 0):
         raise ValueError(f"granularity is {np.min(g)}; a gain needs one above zero bytes")

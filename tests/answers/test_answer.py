@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 import dse
-from dse import contract
+from dse import Answer, SweepAnswer, contract
 from dse.algebra import units
-from dse.answers.answers import Answer, SweepAnswer
 from dse.answers.design import round_up
 from dse.cli import main
 from dse.errors import DseError, InfeasibleError
@@ -141,7 +140,8 @@ def test_many_choices_stay_readable(write) -> None:
     answer = dse.answer(write(LAW.replace("MANY", "40")))
     assert len(answer.others) == 39
     costs = [
-        entry["quantities"]["area_m2"] for entry in answer.plain()["instead.des.design"]["choices"]
+        entry["quantities"]["area_m2"]
+        for entry in answer.to_dict()["instead.des.design"]["choices"]
     ]
     assert costs == sorted(costs)
     assert "... and 24 more, which --json lists." in repr(answer)
@@ -166,7 +166,7 @@ def test_what_misses_several_constraints_is_told_with_all_of_them(ask) -> None:
 def test_the_runner_up_is_the_next_best(ask) -> None:
     answer = ask(DES)
     assert answer.runner_up.name == "1 u8 + 2 u16"
-    facts = answer.plain()["runner_up"]["differences"]
+    facts = answer.to_dict()["runner_up"]["differences"]
     assert facts["power_w"]["share"] == pytest.approx(25.76 / 25.25 - 1, abs=1e-3)
     assert facts["area_m2"]["share"] == pytest.approx(149690 / 173304 - 1, abs=1e-5)
     # where the front is one design, another choice is next
@@ -343,7 +343,7 @@ def numbers(text: str) -> Iterator[tuple[str, float]]:
 @pytest.mark.parametrize("name", ASKED)
 def test_every_number_of_the_text_is_in_the_json(ask, name: str) -> None:
     answer = ask(STUDIES / f"{FILES.get(name, name)}.yaml", **ASKED[name])
-    found = json.loads(json.dumps(answer.plain(), allow_nan=False))
+    found = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
     known = [leaf for leaf in leaves(found) if isinstance(leaf, int | float)]
     names = sorted({leaf for leaf in leaves(found) if isinstance(leaf, str)}, key=len)
     text = re.sub(r"\s+", " ", repr(answer))
@@ -360,7 +360,7 @@ def test_every_number_of_the_text_is_in_the_json(ask, name: str) -> None:
 def test_the_text_reads_well(ask, name: str) -> None:
     answer = ask(STUDIES / f"{FILES.get(name, name)}.yaml", **ASKED[name])
     text = repr(answer)
-    for entry in answer.plain().get("flips", {}).get("assumptions", ()):
+    for entry in answer.to_dict().get("flips", {}).get("assumptions", ()):
         text = text.replace(entry["assumption"], "")  # names, as --only takes them
     for wrong in ("nan", "inf ", "None", "_j_per", "_w ", "..", "  \n", "  ."):
         assert wrong not in text.replace("...", ""), wrong
@@ -383,7 +383,7 @@ def test_a_finished_run_answers_as_its_study_does(study: str, tmp_path: Path) ->
     dse.run(STUDIES / f"{study}.yaml", out=tmp_path / "run")
     answer = dse.answer(STUDIES / f"{study}.yaml")
     assert repr(dse.answer(tmp_path / "run")) == repr(answer)
-    assert dse.answer(tmp_path / "run").plain() == answer.plain()
+    assert dse.answer(tmp_path / "run").to_dict() == answer.to_dict()
 
 
 def test_a_finished_run_can_be_asked_for_another_rate(tmp_path: Path) -> None:
@@ -414,7 +414,7 @@ def test_a_sweep_tells_where_nothing_is_feasible(write) -> None:
 def test_a_section_can_be_added_before_the_notes(ask) -> None:
     extra = Section("extra", "Extra", ("One line.",), facts={"value": 1.0})
     answer = ask(CRYPTO).with_section(extra)
-    assert answer.plain()["extra"] == {"value": 1.0}
+    assert answer.to_dict()["extra"] == {"value": 1.0}
     assert repr(answer).index("Extra:\nOne line.") < repr(answer).index("note: ")
 
 
@@ -466,7 +466,7 @@ def test_the_command_prints_the_same_answer_as_text_and_as_json(ask, monkeypatch
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == repr(ask(SETTOP)) + "\n"
     assert run_main(monkeypatch, "answer", str(SETTOP), "--json") == 0
-    assert json.loads(capsys.readouterr().out) == ask(SETTOP).plain()
+    assert json.loads(capsys.readouterr().out) == ask(SETTOP).to_dict()
 
 
 # What plug-ins declare ----------------------------------------------------------------------

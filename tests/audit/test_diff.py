@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import dse
-from dse.audit import diff, diff_told
+from dse.audit.compare import compare as compare_runs
 from dse.audit.diff import Comparison, Moved
 from dse.errors import DseError
 
@@ -44,7 +44,7 @@ def compared(write: Write, tmp_path: Path) -> Callable[..., Comparison]:
         path = write(text)
         dse.run(path, out=tmp_path / "a", overrides=before)
         dse.run(path, out=tmp_path / "b", overrides=after, **options)
-        return diff.compare(tmp_path / "a", tmp_path / "b")
+        return compare_runs(tmp_path / "a", tmp_path / "b")
 
     return compare
 
@@ -60,14 +60,14 @@ def test_a_run_does_not_differ_from_itself(compared: Callable[..., Comparison]) 
     assert not point.differs
     assert point.designs[0] == point.designs[1] == point.designs[2] > 1
     assert point.volumes[0] == point.volumes[1] > 0
-    assert "the studies assume the same" in diff_told.text(found)
+    assert "the studies assume the same" in found.text()
 
 
 def test_the_text_of_a_small_difference(tmp_path: Path) -> None:
     for folder, rate in (("a", "100 Gbps"), ("b", "73 Gbps")):
         fields = {"workload.rate": rate, "des.designs": "[u8, u16]"}
         dse.run("studies/des_100gbps.yaml", out=tmp_path / folder, overrides=fields)
-    text = diff_told.text(diff.compare(tmp_path / "a", tmp_path / "b"))
+    text = compare_runs(tmp_path / "a", tmp_path / "b").text()
     assert text.partition("\n\n")[2] == (
         """\
 what changed:
@@ -126,7 +126,7 @@ def test_a_cause_alone_is_what_a_run_with_that_change_alone_shows(
 
 
 def _front(write: Write, overrides: Mapping[str, str]) -> list[dict[str, Any]]:
-    return dse.run(write(STUDY), overrides=overrides).rows()
+    return dse.run(write(STUDY), overrides=overrides).to_dict()["designs_on_front"]
 
 
 def _is(design: str, row: Mapping[str, Any]) -> bool:
@@ -192,7 +192,7 @@ def test_a_field_written_in_its_section_is_the_axis_with_that_value(
     other = other.replace("interface: {}", "interface: {in_flight: 2}")
     dse.run(write(STUDY), out=tmp_path / "a")
     dse.run(write(other), out=tmp_path / "b")
-    found = diff.compare(tmp_path / "a", tmp_path / "b")
+    found = compare_runs(tmp_path / "a", tmp_path / "b")
     assert [str(change) for change in found.changes] == ["interface.in_flight: 1, 2, 4 -> 2"]
     assert found.points[0].designs[2] > 0
 
@@ -244,7 +244,7 @@ def test_a_front_that_a_heuristic_missed_is_not_blamed_on_the_study(
     assert point.lost
     assert all(not (e.cause.alone or e.cause.together) for e in point.lost)
     assert any("is a heuristic's (random)" in note for note in found.notes)
-    assert "none: the search or the models" in diff_told.text(found)
+    assert "none: the search or the models" in found.text()
 
 
 @pytest.mark.parametrize(
@@ -269,4 +269,4 @@ def test_runs_that_cannot_be_compared(
 
 def test_a_folder_that_is_no_run(tmp_path: Path) -> None:
     with pytest.raises(DseError, match="is not the folder of a run"):
-        diff.compare(tmp_path, tmp_path)
+        compare_runs(tmp_path, tmp_path)

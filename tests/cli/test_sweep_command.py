@@ -13,7 +13,7 @@ import pytest
 from dse.cli import app
 from dse.errors import DseError, UnitError
 from dse.model.tables import names
-from dse.stability import crossovers
+from dse.stability.sweep_search import find_crossovers
 from dse.study import study
 from tests.conftest import STUDIES, everything, problem_of
 
@@ -30,7 +30,7 @@ def least_power(device: str, *overrides: tuple[str, str]) -> float:
 
 def test_granularity_where_instruction_and_engine_change_places() -> None:
     document = study.read(CRYPTO, [T4])
-    found = crossovers.of_range(
+    found = find_crossovers(
         document, "granularity=1500B..64KiB", preferred="total_power", by=["device"]
     )
     assert [(i.low, i.high, i.designs) for i in found.intervals] == [
@@ -47,7 +47,7 @@ T4_NAMES = ("sparc_t4_instruction", "sparc_t4_engine")
 
 def test_rate_where_instruction_and_engine_change_places() -> None:
     document = study.read(CRYPTO, [T4, ("workload.granularity", "1500 B")])
-    found = crossovers.of_range(
+    found = find_crossovers(
         document, "rate=10..200Gbps", preferred="total_power", by=["interface.device"]
     )
     engine, instruction = found.intervals
@@ -62,7 +62,7 @@ def test_rate_where_instruction_and_engine_change_places() -> None:
 def test_a_sweep_agrees_with_every_design_on_a_grid() -> None:
     """The least power at random rates is where the table says."""
     document = study.read(SETTOP)
-    found = crossovers.of_range(document, "rate=0.05..60Gbps", preferred="power", counts=True)
+    found = find_crossovers(document, "rate=0.05..60Gbps", preferred="power", counts=True)
     assert found.intervals[0].low == 0.05e9
     assert found.intervals[-1].high == 60e9
     for one, other in pairwise(found.intervals):
@@ -81,7 +81,7 @@ def test_a_front_tells_where_each_design_is_on_it() -> None:
     """Mixed fleets of three designs; every design of the front at random rates."""
     given = [("stages.des.designs", "[u4, u8, u16]"), ("workload.rate", "90 Gbit/s")]
     document = study.read(STUDIES / "des_100gbps.yaml", given)
-    found = crossovers.of_range(document, "rate=90..110Gbps", front=True)
+    found = find_crossovers(document, "rate=90..110Gbps", front=True)
     held = found.held()
     for rate in np.random.default_rng(1).uniform(90e9, 110e9, 12).tolist():
         moved = [*given[:1], ("workload.rate", f"{rate!r} bit/s")]
@@ -134,10 +134,10 @@ def test_flips_are_printed(tmp_path: Path, run_dse) -> None:
 )
 def test_nonsense_is_told(written: str | None, message: str) -> None:
     with pytest.raises(DseError) as caught:
-        crossovers.of_range(study.read(SETTOP), written)
+        find_crossovers(study.read(SETTOP), written)
     assert message in str(caught.value)
     with pytest.raises(UnitError, match="'colour' is no axis of the study"):
-        crossovers.of_range(study.read(SETTOP), "rate=1..2Gbps", by=["colour"])
+        find_crossovers(study.read(SETTOP), "rate=1..2Gbps", by=["colour"])
 
 
 @pytest.fixture

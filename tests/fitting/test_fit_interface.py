@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
+import dse
 from dse.algebra import units
 from dse.cli import main
-from dse.cli.interface_commands import save
 from dse.errors import StudyError
 from dse.fitting.interface import break_even, interface_answer, interface_fit, plots, powers_fit
 from dse.fitting.interface.adequacy import lack_of_fit
 from dse.fitting.interface.interface_answer import Answer, answer
+from dse.fitting.interface.interface_record import save_interface
 from dse.fitting.interface.timings import Timings, read_csv
 from dse.objectives.logca.model import LogCA
 from dse.study import records as user_records
@@ -393,7 +394,9 @@ class TestRecord:
     def test_a_study_uses_it_and_says_so(self, tmp_path: Path) -> None:
         source = csv(tmp_path / "my data.csv", timings(SHA, 0.02))
         folder = tmp_path / "my records"
-        files = save(answer(read_csv(source)), folder / "my link.yaml", "latency", force=False)
+        files = save_interface(
+            answer(read_csv(source)), folder / "my link.yaml", "latency", force=False
+        )
         assert [file.name for file in files] == ["my link.yaml", "my link.png", "my link.svg"]
         record = user_records.read(files[0])
         assert record.provenance["sha256"] == hashlib.sha256(source.read_bytes()).hexdigest()
@@ -414,7 +417,7 @@ class TestRecord:
         self, tmp_path: Path, per_byte: str, expected: float
     ) -> None:
         out = tmp_path / "link.yaml"
-        save(answer(timings(SHA)), out, per_byte, force=False)  # type: ignore[arg-type]
+        save_interface(answer(timings(SHA)), out, per_byte, force=False)  # type: ignore[arg-type]
         records = user_records.read(out).records
         assert records["interface"].latency_s_per_byte == pytest.approx(expected, rel=1e-5)
         assert records["interface"].overhead_s == pytest.approx(3e-6, rel=1e-5)

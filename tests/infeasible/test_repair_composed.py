@@ -18,7 +18,7 @@ from dse import search
 from dse.algebra import thresholds as bounds
 from dse.errors import InfeasibleError, OutputError
 from dse.files import document
-from dse.infeasible import conflicts, infeasible, repair
+from dse.infeasible import conflicts, explanation, repair
 from dse.reports import report
 from dse.runs import finished, result
 from dse.search import SearchSettings
@@ -52,7 +52,7 @@ def prepared(data: dict[str, Any]) -> study.Study:
 def told(found: study.Study, method: str) -> dict[str, Any]:
     outcome = search.run(found.problem, SearchSettings(method=method))
     assert outcome.feasible == 0
-    return infeasible.tell(found, outcome, 0)[1]
+    return explanation.explain_infeasible(found, outcome)[1]
 
 
 @settings(max_examples=5, deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate])

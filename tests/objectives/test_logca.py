@@ -17,7 +17,10 @@ from scipy.optimize import brentq
 
 from dse.objectives.catalogue.table5 import logca, rows
 from dse.objectives.logca.break_even import roots
+from dse.objectives.logca.implications import implications, why_none
+from dse.objectives.logca.limits import limits, peak
 from dse.objectives.logca.model import LogCA, break_even_granularity
+from dse.objectives.logca.regions import regions
 
 GOLDEN = YAML(typ="safe", pure=True).load(
     (Path(__file__).parents[1] / "golden" / "logca_roots.yaml").read_text(encoding="utf-8")
@@ -92,13 +95,13 @@ def test_exact_cutoffs_behind_those_that_the_paper_names(
     device: str, kernel: str, parameter: str, end: int, byte: float
 ) -> None:
     """The claims about section 5.4 compare powers of two; their reasons name these numbers."""
-    cutoffs = DEVICES[device, kernel].regions(1024.0).cutoffs
+    cutoffs = regions(DEVICES[device, kernel], 1024.0).cutoffs
     assert cutoffs[parameter][0][end] == pytest.approx(byte, abs=0.05)
 
 
 def test_ultrasparc_t2_regions_as_in_figure_6() -> None:
     samples = 2.0 ** np.arange(4, 26)
-    labels = dict(zip(samples, T2.regions(samples).labels, strict=True))
+    labels = dict(zip(samples, regions(T2, samples).labels, strict=True))
     assert [g for g in samples if labels[g] == "oC"] == list(2.0 ** np.arange(4, 11))
     assert [g for g in samples if labels[g] == "oCA"] == list(2.0 ** np.arange(11, 15))
     assert [g for g in samples if labels[g] == "A"] == list(2.0 ** np.arange(15, 26))
@@ -140,9 +143,9 @@ def test_sublinear_kernel_with_latency_per_byte_has_two_roots_one_or_none() -> N
     )
     # 10 sqrt(g) = s (4 + g): with s = 2, sqrt(g) = (5 -+ 3) / 2; the peak 2.5 is at g = 4.
     assert device.granularities(2) == pytest.approx([1, 16], rel=1e-14)
-    assert device.peak() == (4.0, 2.5)
+    assert peak(device) == (4.0, 2.5)
     assert device.granularities(2.6).shape == (0,)
-    assert device.why_none(2.6) == (
+    assert why_none(device, 2.6) == (
         "the speedup peaks at 2.5, at 4 bytes: from there on latency per byte outgrows the "
         "kernel's sub-linear time"
     )
@@ -154,7 +157,7 @@ def test_sublinear_kernel_with_latency_per_byte_has_two_roots_one_or_none() -> N
     assert with_offset.break_even() == 0
     # Top of (6 + 10 sqrt(g)) / (4 + g + 2 sqrt(g)): 5 g + 6 sqrt(g) = 14.
     slower = replace(device, host_offset=6.0, acceleration=5.0)
-    assert slower.peak().granularity == pytest.approx(((79**0.5 - 3) / 5) ** 2, rel=1e-14)
+    assert peak(slower).granularity == pytest.approx(((79**0.5 - 3) / 5) ** 2, rel=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +190,7 @@ def test_sublinear_kernel_with_latency_per_byte_has_two_roots_one_or_none() -> N
     ],
 )
 def test_why_none(device: LogCA, speedup: float, reason: str) -> None:
-    assert device.why_none(speedup) == reason
+    assert why_none(device, speedup) == reason
     assert (device.granularities(speedup).size == 0) == bool(reason)
 
 
@@ -238,7 +241,7 @@ def test_break_even_against_brentq(device: LogCA) -> None:
     assume(all(abs(gain) > 1e-9 for gain in gains))
     found = device.break_even()
     if first is None:  # a pair of roots may hide between two samples
-        assume(math.isnan(found) or device.peak().speedup > 1.01)
+        assume(math.isnan(found) or peak(device).speedup > 1.01)
     elif first == 0:
         assert found < math.exp(low)
     elif found >= math.exp(grid[first - 1]):
@@ -312,12 +315,12 @@ def test_break_even_edge_cases(
 def test_limits_by_hand() -> None:
     """Equations 3, 4, 9, 10."""
     fixed = LogCA(latency=10, overhead=20, index=6, acceleration=3)
-    assert fixed.limits() == (0.0, 6 / 32, 6 / 30, 3.0)
+    assert limits(fixed) == (0.0, 6 / 32, 6 / 30, 3.0)
     per_byte = replace(fixed, latency_per_byte=True)
-    assert per_byte.limits() == (0.0, 6 / 32, 6 / 30, pytest.approx(3 * 6 / (3 * 10 + 6)))
-    assert replace(per_byte, exponent=0.5).limits().infinity == 0
-    assert replace(per_byte, exponent=1.5).limits().infinity == 3
-    assert replace(fixed, host_offset=15.0).limits().zero == 0.5
+    assert limits(per_byte) == (0.0, 6 / 32, 6 / 30, pytest.approx(3 * 6 / (3 * 10 + 6)))
+    assert limits(replace(per_byte, exponent=0.5)).infinity == 0
+    assert limits(replace(per_byte, exponent=1.5)).infinity == 3
+    assert limits(replace(fixed, host_offset=15.0)).zero == 0.5
     assert per_byte.intensity_bound(7.0) == 0.6
     assert replace(per_byte, exponent=2.0).intensity_bound(7.0) == pytest.approx(4.2)
     assert fixed.intensity_bound(7.0) == math.inf
@@ -325,12 +328,12 @@ def test_limits_by_hand() -> None:
 
 @given(device=any_device)
 def test_speedup_never_exceeds_its_peak_and_tends_to_its_limits(device: LogCA) -> None:
-    limits, peak = device.limits(), device.peak()
-    assert np.all(device.speedup(np.geomspace(1e-6, 1e18, 300)) <= peak.speedup * (1 + 1e-12))
-    assert device.speedup(1.0) == limits.one_byte
-    assert limits.one_byte <= limits.one_byte_bound * (1 + 1e-15)
-    if 0 < peak.granularity < math.inf:
-        assert device.speedup(peak.granularity) == pytest.approx(peak.speedup)
+    ends, top = limits(device), peak(device)
+    assert np.all(device.speedup(np.geomspace(1e-6, 1e18, 300)) <= top.speedup * (1 + 1e-12))
+    assert device.speedup(1.0) == ends.one_byte
+    assert ends.one_byte <= ends.one_byte_bound * (1 + 1e-15)
+    if 0 < top.granularity < math.inf:
+        assert device.speedup(top.granularity) == pytest.approx(top.speedup)
 
 
 def test_bound_of_section_3_1() -> None:
@@ -347,31 +350,31 @@ def test_cutoffs_are_where_the_gain_crosses_the_threshold(
     device: LogCA, factor: float, threshold: float
 ) -> None:
     samples = np.geomspace(1e-3, 1e15, 60)
-    regions = device.regions(samples, factor=factor, threshold=threshold)
-    for name, intervals in regions.cutoffs.items():
+    found = regions(device, samples, factor=factor, threshold=threshold)
+    for name, intervals in found.cutoffs.items():
         inside = np.zeros(samples.shape, dtype=bool)
         for low, high in intervals:
             inside |= (samples >= low) & (samples <= high)
-        clear = np.abs(regions.gain[name] / (1 + threshold) - 1) > 1e-9
-        assert np.array_equal(inside[clear], regions.beneficial[name][clear]), name
+        clear = np.abs(found.gain[name] / (1 + threshold) - 1) > 1e-9
+        assert np.array_equal(inside[clear], found.beneficial[name][clear]), name
 
 
 def test_implications_of_the_ultrasparc_t2() -> None:
-    first, second, third, *others = T2.implications()
+    first, second, third, *others = implications(T2)
     assert first.numbers["relative_change"] == pytest.approx((19 / 18) ** (1 / 1.01) - 1)
     assert (first.holds, second.holds, third.holds) == (True, True, True)
     assert second.numbers["ratio"] == pytest.approx(2 ** (-1 / 1.01))
     assert [other.holds for other in others] == [None] * 4
-    assert [i.number for i in T2.implications()] == [1, 2, 3, 4, 5, 6, 7]
+    assert [i.number for i in implications(T2)] == [1, 2, 3, 4, 5, 6, 7]
 
 
 def test_implications_that_a_sublinear_kernel_decides() -> None:
-    search = DEVICES["apu", "binary_search"].implications()
+    search = implications(DEVICES["apu", "binary_search"])
     assert [i.holds for i in search] == [None, None, None, True, True, True, True]
     assert search[4].numbers["intensity"] == pytest.approx(116 / 15)
     assert search[4].numbers["papers_condition"] == pytest.approx(1 / 0.14)
     # With latency per byte the closed forms that 2 and 3 rest on no longer hold.
-    gemm = DEVICES["discrete_gpu", "gemm"].implications()
+    gemm = implications(DEVICES["discrete_gpu", "gemm"])
     assert [i.holds for i in gemm] == [True, False, False, None, None, None, None]
 
 
@@ -403,6 +406,6 @@ def test_refused_questions() -> None:
     with pytest.raises(ValueError, match=r"^columns must broadcast, but their shapes are"):
         LogCA(latency=[1, 2], overhead=[1, 2, 3], index=1, acceleration=2)
     with pytest.raises(ValueError, match=r"ask each of \.devices\(\)$"):
-        replace(T2, overhead=[1.0, 2.0]).regions(64)
+        regions(replace(T2, overhead=[1.0, 2.0]), 64)
     with pytest.raises(ValueError, match=r"^factor is 1\.0 and threshold 0\.2; "):
-        T2.regions(64, factor=1.0)
+        regions(T2, 64, factor=1.0)

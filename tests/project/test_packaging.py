@@ -1,7 +1,7 @@
-"""What an architect installs: the wheel, and beside it packages made with `dse new`.
+"""What an architect installs: a wheel, an sdist or a checkout, and packages made with `dse new`.
 
-A clean virtual environment holds the wheel and what the documents say to install; the libraries
-that both need, and nothing else, come from the environment of these tests.  No network.
+Each is installed into a clean virtual environment, as the documents say; the libraries that it
+needs, and nothing else, come from the environment of these tests.  No network.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +24,7 @@ from tests.conftest import ROOT
 from tests.project.test_readme import commands
 
 PAGES = ("CONTRIBUTING.md", "docs/plugins.md")
-SOURCES = ("dse", "cores", "objectives", "pyproject.toml", "README.md")
+SOURCES = ("dse", "cores", "objectives", "studies", "pyproject.toml", "README.md")
 GENERATED = shutil.ignore_patterns("__pycache__", "*.egg-info")
 
 
@@ -48,65 +50,142 @@ class Clean:
             env=env | {"PATH": path, "VIRTUAL_ENV": str(self.venv)},
         )
 
+    def printed(self, *command: str) -> str:
+        """Run a command that has to end well, and return what it prints."""
+        done = self(*command)
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel from a copy, so that nothing is left beside the sources."""
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copy the sources, links as links, so that nothing is left beside them."""
     source = tmp_path_factory.mktemp("source")
     for name in SOURCES:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(
-            ROOT / name, source / name, **({"ignore": GENERATED} if copy is shutil.copytree else {})
-        )
-    done = subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist"],
-        capture_output=True,
-        text=True,
-        cwd=source,
-    )
-    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
-    (built,) = (source / "dist").iterdir()
-    return built
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, source / name, ignore=GENERATED, symlinks=True)
+        else:
+            shutil.copy(ROOT / name, source / name)
+    return source
 
 
 @pytest.fixture(scope="module")
-def clean(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Clean:
-    home = tmp_path_factory.mktemp("clean")
-    venv.create(home / "venv", with_pip=False, symlinks=os.name != "nt")
-    made = Clean(home / "venv", home / "a folder")
-    made.folder.mkdir()
-    (python,) = made("python", "-c", "import sys; print(sys.executable)").stdout.splitlines()
-    install = ["--python", python, "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
-    subprocess.run([sys.executable, "-m", "pip", *install], check=True)
-    query = "import sysconfig; print(sysconfig.get_path('purelib'))"
-    (packages,) = made("python", "-c", query).stdout.splitlines()
-    libraries = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
-    (Path(packages) / "libraries.pth").write_text("\n".join(libraries), encoding="utf-8")
-    return made
+def built(checkout: Path) -> Path:
+    """Build the sdist, and the wheel from it."""
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", "dist"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=checkout)
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+    return checkout / "dist"
 
 
-def test_the_wheel_holds_everything(wheel: Path) -> None:
-    held = set(zipfile.ZipFile(wheel).namelist())
-    data = {
-        path.relative_to(ROOT).as_posix()
-        for package in ("dse", "cores", "objectives")
-        for path in (ROOT / package).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts and path.name != ".DS_Store"
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Clean]:
+    """Return a function that installs into a clean environment."""
+
+    def install(*what: str) -> Clean:
+        home = tmp_path_factory.mktemp("clean")
+        venv.create(home / "venv", with_pip=False, symlinks=os.name != "nt")
+        made = Clean(home / "venv", home / "a folder")
+        made.folder.mkdir()
+        (python,) = made("python", "-c", "import sys; print(sys.executable)").stdout.splitlines()
+        options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
+        query = "import sysconfig; print(sysconfig.get_path('purelib'))"
+        (packages,) = made("python", "-c", query).stdout.splitlines()
+        # only the libraries: what is installed of this project in editable mode adds its path
+        libraries = [
+            path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")
+        ]
+        (Path(packages) / "libraries.pth").write_text("\n".join(libraries), encoding="utf-8")
+        command = [sys.executable, "-m", "pip", "--python", python, "install", *options, *what]
+        subprocess.run(command, check=True)
+        return made
+
+    return install
+
+
+@pytest.fixture(scope="module")
+def clean(built: Path, installed: Callable[..., Clean]) -> Clean:
+    """Install the wheel."""
+    (wheel,) = built.glob("*.whl")
+    return installed(str(wheel))
+
+
+def sources() -> set[str]:
+    """Return every file of the program by its path when it is installed."""
+    inside = {"dse": "dse", "cores": "dse/cores", "objectives": "dse/objectives"}
+    return {
+        f"{place}/{path.relative_to(ROOT / name).as_posix()}"
+        for name, place in inside.items()
+        for path in (ROOT / name).rglob("*")
+        if path.is_file()
+        and not {"__pycache__", ".DS_Store"} & {*path.parts}
+        and not (name == "dse" and path.relative_to(ROOT).parts[1] in inside)
     }
-    assert {
-        "dse/py.typed",
-        "dse/cores/tables/des.csv",
-        "dse/installation/templates/core/MODULE.py.in",
-    } <= data
-    assert data <= held
-    strangers = {name for name in held - data if ".dist-info/" not in name}
-    assert not strangers
+
+
+def test_the_wheel_holds_everything_under_one_name(built: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    template = "dse/installation/templates/core/MODULE.py.in"
+    assert {"dse/py.typed", "dse/cores/tables/des.csv", template} <= held
+    assert held == sources()
+
+
+def test_the_sdist_holds_everything(built: Path) -> None:
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        held = {name.partition("/")[2] for name in opened.getnames()}
+    assert sources() <= held
 
 
 def test_the_wheel_is_what_runs(clean: Clean) -> None:
-    code = "import dse, cores, objectives; print(dse.__file__, cores.__file__, objectives.__file__)"
-    for path in clean("python", "-c", code).stdout.split(".py")[:3]:
-        assert str(clean.venv) in path
+    code = "import dse.cores, dse.objectives; print(dse.cores.__file__, dse.objectives.__file__)"
+    for path in clean.printed("python", "-c", code).split():
+        assert path.startswith(str(clean.venv))
+
+
+NAMESAKES = {
+    "objectives.py": "raise SystemExit('the objectives of somebody else')\n",
+    "cores/__init__.py": "raise SystemExit('the cores of somebody else')\n",
+    "script.py": "import dse\nprint(len(dse.run('study.yaml').front))\n",
+}
+
+
+@pytest.mark.parametrize("way", ["script", "module", "cell"])
+def test_folders_of_the_same_name_do_no_harm(way: str, clean: Clean, tmp_path: Path) -> None:
+    """`objectives.py` and `cores/` beside a script, a notebook, and where `python -m dse` runs."""
+    for name, text in NAMESAKES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    shutil.copy(ROOT / "studies" / "settop_116mbps.yaml", tmp_path / "study.yaml")
+    here = Clean(clean.venv, tmp_path)
+    commands = {
+        "script": ("python", "script.py"),
+        "module": ("python", "-m", "dse", "run", "study.yaml", "--out", "run"),
+        "cell": ("python", "-c", NAMESAKES["script.py"]),  # the folder is on the path, as there
+    }
+    assert here.printed(*commands[way])
+
+
+def test_a_checkout_is_installed_as_it_stands(
+    checkout: Path, installed: Callable[..., Clean]
+) -> None:
+    """Editable: a new file is importable at once, and mypy follows the imports."""
+    editable = installed("--editable", str(checkout))
+    (checkout / "cores" / "fresh.py").write_text("NUMBER: int = 42\n", encoding="utf-8")
+    (editable.folder / "use.py").write_text(
+        "from dse.cores.des import core\nfrom dse.cores.fresh import NUMBER\n"
+        "reveal_type(core)\nreveal_type(NUMBER)\n",
+        encoding="utf-8",
+    )
+    code = "from dse.cores.fresh import NUMBER; print(NUMBER)"
+    assert editable.printed("python", "-c", code) == "42\n"
+    (python,) = editable.printed("python", "-c", "import sys; print(sys.executable)").splitlines()
+    command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", python, "use.py"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=editable.folder)
+    assert done.returncode == 0, done.stdout
+    assert '"dse.contract.Core"' in done.stdout
+    assert 'int"' in done.stdout
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -116,8 +195,7 @@ def test_a_new_package_installs_passes_and_answers(page: str, clean: Clean) -> N
     assert {command[:2][-1] for command in found} >= {"new", "-m", "run"}
     for command in found:
         offline = ["--no-build-isolation"] if "install" in command else []
-        done = clean(*command, *offline)
-        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        clean.printed(*command, *offline)
 
 
 def test_what_was_installed_is_seen(clean: Clean) -> None:

@@ -13,12 +13,14 @@ from dse.algebra import units
 from dse.contract.papers import Answer, Claim
 from dse.cores._table import read
 from dse.errors import ContractError, OutputError, UnknownPluginError
+from dse.files.folder import write_text
 from dse.plugins import registry
 from dse.reproduction import reproduce
-from dse.reproduction.engine import Engine
+from dse.reproduction.reproduce import Reproduction
+from dse.reproduction.study_runner import StudyRunner
 
 CLAIMS = registry.records(Claim)
-LABORATORY = Engine()
+LABORATORY = StudyRunner()
 PAGE = Path(__file__).parents[2] / "docs" / "reproduce.md"
 
 
@@ -144,7 +146,7 @@ def test_answers_that_cannot_be_compared(printed: Answer, ours: Answer, message:
 
 def test_text_of_a_row() -> None:
     claim = CLAIMS["roofline-5d-boards-speedup"]
-    text = reproduce.text([reproduce.check(claim, LABORATORY)], width=80)
+    text = Reproduction((reproduce.check(claim, LABORATORY),)).text(width=80)
     assert text.splitlines() == [
         "roofline",
         "",
@@ -164,7 +166,7 @@ def test_text_of_a_row() -> None:
 
 def test_markdown_of_a_row() -> None:
     row = reproduce.check(CLAIMS["cores-5c-coincide"], LABORATORY)
-    assert reproduce.markdown([row]).splitlines()[-1] == (
+    assert Reproduction((row,)).markdown().splitlines()[-1] == (
         "| V-C, fig. 9 | rates of 240 at which one chain has least area and least power: "
         "'a few', read as below a tenth | \\< 24 | 116 |  | **disagrees** | mostly from 123 to "
         "204 Gbit/s, where 3 to 5 u16 win both | Tables I and II: table; one design per fleet, "
@@ -173,7 +175,7 @@ def test_markdown_of_a_row() -> None:
 
 
 def test_the_page_in_docs_is_what_the_command_writes(rows: list[reproduce.Row]) -> None:
-    assert PAGE.read_text(encoding="utf-8") == reproduce.markdown(rows)
+    assert PAGE.read_text(encoding="utf-8") == Reproduction(tuple(rows)).markdown()
 
 
 def test_unknown_paper() -> None:
@@ -186,14 +188,12 @@ def test_unknown_paper() -> None:
 
 def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    reproduce.write(page, "first")
-    reproduce.write(page, "second")
+    write_text(page, "first")
+    write_text(page, "second")
     assert page.read_text(encoding="utf-8") == "second"
-    with pytest.raises(OutputError, match="name a file in a folder that exists"):
-        reproduce.write(tmp_path / "missing" / "page.md", "third")
     (tmp_path / "folder").mkdir()
     with pytest.raises(OutputError):
-        reproduce.write(tmp_path / "folder", "third")
+        write_text(tmp_path / "folder", "third")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "page.md"]
 
 

@@ -12,7 +12,7 @@ from dse.errors import ContractError, UnknownPluginError
 from dse.objectives.catalogue import table5
 from dse.objectives.roofline.model import EnergyRoofline
 from dse.reproduction import figures, sheets
-from dse.reproduction.engine import Engine
+from dse.reproduction.study_runner import StudyRunner
 
 WANTED = {
     "cores": (1, 3, 4, 5, 7, 8, 9, 11, 12),
@@ -25,7 +25,7 @@ UNITLESS = {"design"}
 
 @pytest.fixture(scope="module")
 def panels() -> dict[str, tuple[Panel, ...]]:
-    laboratory = Engine()
+    laboratory = StudyRunner()
     return {
         one.name: tuple(figures.checked(one, one.draw(laboratory))) for one in figures.select("all")
     }
@@ -145,13 +145,13 @@ def test_an_unknown_name_is_answered_with_the_nearest() -> None:
     assert str(error.value).startswith("'logca-33' is not a known figure; did you mean 'logca-3'")
 
 
-def test_the_gallery_shows_caption_source_and_command(tmp_path: Path, capsys) -> None:
-    figures.figure("cores-11", tmp_path / "docs" / "pictures", tmp_path / "docs" / "page.md")
+def test_the_gallery_shows_caption_source_and_command(tmp_path: Path) -> None:
+    folder, gallery = tmp_path / "docs" / "pictures", tmp_path / "docs" / "page.md"
+    assert figures.draw_figures("cores-11", folder, gallery)[-1] == gallery
     page = (tmp_path / "docs" / "page.md").read_text(encoding="utf-8")
     assert "![cores-11](pictures/cores-11.png)" in page
     assert "figure 11. Command: `dse figure cores-11`" in page
     assert [path.name for path in (tmp_path / "docs" / "pictures").iterdir()] == ["cores-11.png"]
-    assert capsys.readouterr().out.splitlines()[-1].endswith("page.md")
 
 
 def test_every_core_of_figure_1_has_a_label(panels) -> None:

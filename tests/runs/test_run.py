@@ -148,7 +148,7 @@ objectives: {platform_performance: maximise}
 """
     result = dse.run(write(text))
     assert result.manifest["designs"] == len(result.front) == 1
-    assert "performance" in result.summary()
+    assert "performance" in result.text()
 
 
 def test_options_of_a_table_multiply_its_designs(write: Write) -> None:

@@ -12,7 +12,9 @@ import dse
 from dse import search
 from dse.cli import app
 from dse.model.preference import prefer
-from dse.stability import crossovers, flips, rivals
+from dse.stability import rivals
+from dse.stability.flip_search import find_flips
+from dse.stability.sweep_search import find_crossovers
 from dse.stability.tracking import Question
 from dse.study import assumptions, study
 from tests.conftest import STUDIES, everything
@@ -29,10 +31,10 @@ CRYPTO = STUDIES / "crypto_interface_100gbps.yaml"
 def test_the_answer_says_what_would_change_it() -> None:
     """Half to twice unless all is asked for; the intervals are those of `dse flips`."""
     near, full = dse.answer(SETTOP), dse.answer(SETTOP, flips=True)
-    found = flips.find(study.prepare(study.read(SETTOP)))
+    found = find_flips(study.prepare(study.read(SETTOP)))
     every = {entry.name: entry for entry in found.found}
-    assert full.plain()["flips"]["assumptions"] == flips.plain(found)["assumptions"]
-    facts = near.plain()["flips"]
+    assert full.to_dict()["flips"]["assumptions"] == found.to_dict()["assumptions"]
+    facts = near.to_dict()["flips"]
     moving = [entry for entry in facts["assumptions"] if entry["least_relative_change"]]
     changes = [entry["least_relative_change"] for entry in moving]
     assert changes == sorted(changes)
@@ -50,7 +52,7 @@ def test_the_answer_says_what_would_change_it() -> None:
 def test_what_is_left_out_is_told() -> None:
     few = {"stages.des.designs": "[u2, u4, u8, u16]"}
     answer = dse.answer(DES, overrides=few)
-    facts = answer.plain()["flips"]
+    facts = answer.to_dict()["flips"]
     left = facts["assumptions"][facts["shown"] : facts["shown"] + facts["left_out"]]
     assert facts["shown"] == 8
     assert left
@@ -73,14 +75,14 @@ def test_what_is_left_out_is_told() -> None:
 def test_where_it_does_not_apply_it_says_so(path: str, options: dict, told: str) -> None:
     answer = dse.answer(STUDIES / f"{path}.yaml", **options)
     assert told in " ".join(repr(answer).split())
-    assert answer.plain()["flips"].keys() == {"reason"}
+    assert answer.to_dict()["flips"].keys() == {"reason"}
 
 
 def test_without_stages_it_works() -> None:
     """Platforms at 1 flop/B: more copies fit from the power budget on that they need."""
     given = {"workload.intensity": "1 flop/B"}
     answer = dse.answer(STUDIES / "platforms_power_bound.yaml", overrides=given)
-    entries = {e["assumption"]: e for e in answer.plain()["flips"]["assumptions"]}
+    entries = {e["assumption"]: e for e in answer.to_dict()["flips"]["assumptions"]}
     budget = entries["platform_power <= 140 W"]
     above = {"constraints": f"[platform_power <= {budget['above']['flips_at_w'] * 1.0001} W]"}
     more = dse.answer(STUDIES / "platforms_power_bound.yaml", overrides=given | above, flips=False)
@@ -97,8 +99,8 @@ def test_a_finished_run_flips_as_its_study_does(tmp_path: Path, capsys) -> None:
     assert told[0] == told[1]
     answer = dse.answer(tmp_path / "run")
     assert (
-        answer.plain()["flips"]
-        == dse.answer(SETTOP, overrides={"workload.rate": "200 Mbit/s"}).plain()["flips"]
+        answer.to_dict()["flips"]
+        == dse.answer(SETTOP, overrides={"workload.rate": "200 Mbit/s"}).to_dict()["flips"]
     )
 
 
@@ -154,7 +156,7 @@ def test_des_alone_has_two_designs_on_the_front_around_100_gbps() -> None:
     def capacity(**counts: int) -> float:
         return sum(carries[name] * count for name, count in counts.items())
 
-    found = crossovers.of_range(study.read(DES), "rate=87..104Gbps", front=True)
+    found = find_crossovers(study.read(DES), "rate=87..104Gbps", front=True)
     held = found.held()
     both = [held["1 u8 + 2 u16"], held["3 u16"]]
     assert both[1][0][0] == pytest.approx(capacity(u2=1, u16=2), rel=1e-6)
@@ -173,12 +175,12 @@ def test_instruction_and_engine_change_places_where_a_host_core_is_full() -> Non
     """An instruction keeps one core busy; the engine 435 cycles of 3 GHz per offload."""
     given = [("interface.device", "[sparc_t4_instruction, sparc_t4_engine]")]
     by = {"preferred": "total_power", "by": ["device"]}
-    sizes = crossovers.of_range(study.read(CRYPTO, given), "granularity=1500B..2KiB", **by)
+    sizes = find_crossovers(study.read(CRYPTO, given), "granularity=1500B..2KiB", **by)
     assert [interval.high for interval in sizes.intervals] == [1811, 2048]
     busy = 100e9 / (8 * 1812) * 435 / 3e9
     assert busy == pytest.approx(1, rel=1e-3)
     packets = study.read(CRYPTO, [*given, ("workload.granularity", "1500 B")])
-    engine, instruction = crossovers.of_range(packets, "rate=60..120Gbps", **by).intervals
+    engine, instruction = find_crossovers(packets, "rate=60..120Gbps", **by).intervals
     assert (engine.designs, instruction.designs) == (
         ("sparc_t4_engine",),
         ("sparc_t4_instruction",),

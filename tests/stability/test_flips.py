@@ -13,8 +13,8 @@ import pytest
 from dse.errors import InfeasibleError, UnitError
 from dse.model.preference import prefer
 from dse.model.tables import names
-from dse.stability import flips
 from dse.stability.boundary import Line
+from dse.stability.flip_search import find_flips
 from dse.stability.tracking import Pool, Question
 from dse.study import assumptions, study
 from tests.conftest import STUDIES, everything
@@ -87,7 +87,7 @@ def test_no_flip_hides_inside_an_interval(text, written, seed, write) -> None:
     by_name = {entry.name: entry for entry in assumptions.of(found)}
     only = random.choice(list(by_name), 7 if written in SINGLE else 2, replace=False).tolist()
     flipped = 0
-    for entry in flips.find(found, written=written, only=only).found:
+    for entry in find_flips(found, written=written, only=only).found:
         at = by_name[entry.name].at
         low, high = math.log(entry.low.holds_to), math.log(entry.high.holds_to)
         values = np.exp(random.uniform(low, high, 15))
@@ -113,7 +113,7 @@ objectives: {power: minimise}
     metrics = found.problem.stages[0].designs.metrics
     energy = metrics.dynamic_power_w / found.problem.stages[0].designs.bandwidth_bit_per_s
     crossing = -np.diff(metrics.leakage_power_w)[0] / np.diff(energy)[0]
-    (rate,) = flips.find(found, only=["workload.rate"]).found
+    (rate,) = find_flips(found, only=["workload.rate"]).found
     side = rate.high if crossing > rate.today else rate.low
     held = 0 < crossing < found.problem.stages[0].designs.bandwidth_bit_per_s.min()
     assert held == (side.flips_at == pytest.approx(crossing, rel=1e-6))
@@ -122,14 +122,14 @@ objectives: {power: minimise}
 def test_a_bound_and_whole_numbers_flip_where_they_bind(write) -> None:
     text = MIXED.replace("power: minimise, area: minimise", "power: minimise")
     found = prepared(text, write)
-    result = flips.find(found, only=["area <= 300000 um2"])
+    result = find_flips(found, only=["area <= 300000 um2"])
     (bound,) = result.found
     area = found.problem.describe(np.array([[0, 0, 1]]))["area_m2"][0]
     assert result.answer == ("1 u16",)
     assert bound.low.holds_to == pytest.approx(area, rel=1e-6)
     assert bound.high.flips_at is None
     behind = prepared(BEHIND_INTERFACES, write)
-    (fits,) = flips.find(behind, only=["sparc_t4_engine.max_in_flight"]).found
+    (fits,) = find_flips(behind, only=["sparc_t4_engine.max_in_flight"]).found
     assert fits.low.flips_at == fits.low.holds_to - 1
 
 
@@ -167,14 +167,14 @@ def test_a_rate_opens_and_closes_counts(write) -> None:
 
 def test_a_large_space_is_searched_at_points(write, monkeypatch) -> None:
     found = prepared(MIXED, write)
-    whole = flips.find(found, only=["des.u16"])
+    whole = find_flips(found, only=["des.u16"])
     monkeypatch.setattr("dse.stability.boundary.SCREENED", 1)
-    sampled = flips.find(found, only=["des.u16"])
+    sampled = find_flips(found, only=["des.u16"])
     assert [e.least_change for e in sampled.found] == pytest.approx(
         [e.least_change for e in whole.found], rel=1e-6
     )
     assert not sampled.found[0].low.complete
-    assert "at some values only" in flips.text(sampled)
+    assert "at some values only" in sampled.text()
 
 
 def test_a_range_ends_where_the_space_grows_too_large(write, monkeypatch) -> None:
@@ -188,13 +188,13 @@ def test_a_range_ends_where_the_space_grows_too_large(write, monkeypatch) -> Non
 
 def test_without_an_answer_nothing_flips(write) -> None:
     with pytest.raises(InfeasibleError, match="no design meets"):
-        flips.find(prepared(MIXED.replace("300000", "3"), write))
+        find_flips(prepared(MIXED.replace("300000", "3"), write))
 
 
 def test_text_and_json_say_the_same(write) -> None:
-    result = flips.find(prepared(MIXED, write), only=["u16", "u8.area"])
-    facts = flips.plain(result)
-    text = flips.text(result)
+    result = find_flips(prepared(MIXED, write), only=["u16", "u8.area"])
+    facts = result.to_dict()
+    text = result.text()
     assert facts["answer"] == ", ".join(result.answer)
     changes = [entry["least_relative_change"] for entry in facts["assumptions"]]
     known = [change for change in changes if change is not None]
@@ -209,7 +209,7 @@ def test_text_and_json_say_the_same(write) -> None:
 def test_a_picture_is_drawn(write, tmp_path: Path) -> None:
     from dse.stability import plots
 
-    result = flips.find(prepared(MIXED, write), only=["u16"])
+    result = find_flips(prepared(MIXED, write), only=["u16"])
     for path in plots.flips(result, tmp_path):
         assert path.stat().st_size > 5_000
     again = tmp_path / "again"
@@ -223,7 +223,7 @@ def test_shipped_study_flips_where_it_should() -> None:
     found = study.prepare(
         study.read(STUDIES / "des_fft_sweep.yaml", [("workload.rate", "100 Gbit/s")])
     )
-    result = flips.find(found, only=["workload.rate", "fft.r64.clock", "des.u1.area"])
+    result = find_flips(found, only=["workload.rate", "fft.r64.clock", "des.u1.area"])
     assert next(entry.name for entry in result.found) == "fft.r64.clock"
     rate = next(entry for entry in result.found if entry.name == "workload.rate")
     assert (rate.low.flips_at, rate.high.flips_at) == pytest.approx((82.58e9, 102.1e9), rel=1e-4)

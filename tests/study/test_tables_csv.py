@@ -227,7 +227,7 @@ def test_the_example_of_the_documentation_answers_as_it_says(write) -> None:
     section = text.partition("## Your own cores and designs")[2]
     table, example, answer = re.findall(r"```\w+\n(.*?)```", section, re.DOTALL)[:3]
     write(table, "aes.csv")
-    assert answer in dse.run(write(example)).summary() + "\n"
+    assert answer in dse.run(write(example)).text() + "\n"
 
 
 def test_uncertainty_is_kept_beside_the_metrics_it_belongs_to(write) -> None:
@@ -277,7 +277,7 @@ def test_designs_evaluated_already_give_their_exact_front(write, tmp_path) -> No
     ]
     assert result.front["slack_s"].tolist()[0] == -3e-12  # a metric may be negative
     assert result.front["variant"].tolist()[2] == "pipe"
-    assert "least latency  30 ns            unroll4_iter (iter)" in result.summary()
+    assert "least latency  30 ns            unroll4_iter (iter)" in result.text()
     assert (tmp_path / "run" / "front.svg").stat().st_size > 10_000
 
 

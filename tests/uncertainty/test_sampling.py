@@ -211,7 +211,7 @@ def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(
 
 def test_text_and_json_carry_the_same_numbers(write: Callable[[str], Path]) -> None:
     found = dse.answer(write(TINY), samples=100, uncertainty={"power": "20 %"})
-    facts = found.plain()["certainty"]
+    facts = found.to_dict()["certainty"]
     assert facts["draws"] == 100
     assert facts["candidates"][0]["answer"] == found.certainty.pick.answer
     assert facts["candidates"][0]["largest_regret_w"] == found.certainty.pick.worst

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
+import dse
 from dse.cli import main
 from dse.errors import DseError
-from dse.uncertainty import sensitivity_text
 from tests.conftest import STUDIES
 
 pytest.importorskip("SALib")
 DES = STUDIES / "des_100gbps.yaml"
-FIXED = ("des.u16", "3"), *((f"des.{name}", "0") for name in ("u1", "u1_p2", "u2", "u4", "u8"))
+FIXED = {"des.u16": 3} | {f"des.{name}": 0 for name in ("u1", "u1_p2", "u2", "u4", "u8")}
 
 
 def test_sobol_indices_are_those_of_a_product() -> None:
     """Power = a * rate * dynamic / clock + leakage, with uniform factors from 0.9 to 1.1."""
-    power = sensitivity_text.tell(DES, overrides=FIXED).found.effects["power_w"]
+    power = dse.sensitivity(DES, overrides=FIXED).found.effects["power_w"]
     indices = {effect.name: effect for effect in power}
     dynamic, leakage = 3 * 9.05 * 100 / (3 * 41.29), 3 * 1.11
     square, inverse = 1 + 0.2**2 / 12, math.log(1.1 / 0.9) / 0.2
@@ -43,7 +43,7 @@ def test_sobol_indices_are_those_of_a_product() -> None:
 
 
 def test_morris_means_are_the_change_over_the_range() -> None:
-    found = sensitivity_text.tell(DES, method="morris", width=0.05, overrides=FIXED).found
+    found = dse.sensitivity(DES, method="morris", width="5 %", overrides=FIXED).found
     first, *rest = found.effects["area_m2"]
     assert (first.name, first.value) == ("des.u16.area", pytest.approx(57768e-12))
     assert first.mean == pytest.approx(3 * 57768e-12 * 0.1)
@@ -57,7 +57,7 @@ def test_counts_stay_where_the_demand_would_choose_them(write: Callable[[str], P
         "workload: {rate: 82 Gbit/s}\nstages: [{core: des, designs: [u16]}]\n"
         "objectives: {area: minimise, power: minimise}\n"
     )
-    effects = sensitivity_text.tell(path).found.effects
+    effects = dse.sensitivity(path).found.effects
     sizes = {effect.name: effect.total for effect in effects["area_m2"]}
     assert sizes["des.u16.area"] == pytest.approx(1.0, abs=0.01)
     assert sizes["workload.rate"] == pytest.approx(0.0, abs=0.01)
@@ -83,17 +83,17 @@ def test_the_command_repeats_itself_and_has_units(
     ("given", "message"),
     [
         ({"method": "sobel"}, "there is no method 'sobel'; write sobol or morris"),
-        ({"width": 1.5}, "--range 150 %: it must be above 0 and below 100 %; "),
+        ({"width": "150 %"}, "--range 150 %: it must be above 0 and below 100 %; "),
         ({"samples": 100}, "--samples 100: sobol needs a power of two; "),
     ],
 )
 def test_nonsense_is_refused(given: dict[str, object], message: str) -> None:
     with pytest.raises(DseError) as refused:
-        sensitivity_text.tell(DES, overrides=FIXED, **given)
+        dse.sensitivity(DES, overrides=FIXED, **given)
     assert str(refused.value).startswith(message)
 
 
 def test_without_salib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "SALib.analyze", None)
     with pytest.raises(DseError, match=r'pip install "accel-dse\[uncertainty\]"'):
-        sensitivity_text.tell(DES, overrides=FIXED)
+        dse.sensitivity(DES, overrides=FIXED)

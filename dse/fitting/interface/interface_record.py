@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any, Literal
 
 from dse.algebra import units
+from dse.errors import OutputError
 from dse.fitting.interface.interface_answer import (
     METHOD,
     Answer,
@@ -106,3 +108,22 @@ def _note(found: Answer, per_byte: PerByte) -> str:
 
 def _written(value: float, name: str) -> str | float:
     return units.written(float(f"{value:.6g}"), name)
+
+
+def save_interface(found: Answer, out: Path, per_byte: PerByte, *, force: bool) -> list[Path]:
+    """Write the record and, beside it, the picture; return their paths.
+
+    Raises
+    ------
+    OutputError
+        When they cannot be written, or the record is there already and `force` is not given.
+    """
+    from dse.fitting.interface import plots  # matplotlib, only now
+
+    out, name = records.path_and_name(out, out)
+    records.write(out, sections(found, name, per_byte), provenance(found), force=force)
+    try:
+        pictures = plots.draw(found, f"{name}: host and offload", out.with_suffix(""))
+    except OSError as error:
+        raise OutputError(f"{out.with_suffix('.png')} cannot be written: {error}") from error
+    return [out, *pictures]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -15,12 +16,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+import numpy as np
+
+from dse.algebra import units
 from dse.errors import DseError, StudyError
-from dse.fitting.interface import openssl_speed
+from dse.files.folder import new_folder
+from dse.fitting.interface import openssl_speed, timings
+from dse.fitting.interface.timings import Timings
 from dse.search import Progress
 
 MASK = "OPENSSL_ia32cap"
 X86 = ("x86_64", "amd64", "i386", "i686")
+LEAST_GAIN = 1.05
+"""An instruction that does no more for any size is not in use."""
+
 CPUINFO = Path("/proc/cpuinfo")
 
 
@@ -206,3 +215,57 @@ def table(measured: Measured, about: Machine, algorithm: str, repetitions: int) 
         *(f"{size},{host * 1e9:.6g},{offload * 1e9:.6g}" for size, host, offload in rows),
     ]
     return "\n".join(lines) + "\n"
+
+
+def measure_into(
+    out: Path,
+    algorithm: str,
+    sizes: Sequence[int],
+    *,
+    seconds: int,
+    repetitions: int,
+    progress: Progress | None = None,
+) -> tuple[Timings, list[Path]]:
+    """Measure this machine, write what was seen into a folder, and return the times and files.
+
+    Raises
+    ------
+    DseError
+        When this machine cannot be measured, or hiding its instructions changes nothing.
+    OutputError
+        When the folder cannot be written.
+    """
+    used = instructions(algorithm)
+    stem = re.sub(r"\W", "_", algorithm)
+    names = ["software.txt", "hardware.txt", "interface.csv"]
+    about = machine(used)
+    with new_folder(out, [*names, *(f"{stem}.{end}" for end in ("yaml", "png", "svg"))]) as folder:
+        outputs = run(about.openssl, algorithm, sizes, seconds, repetitions, progress)
+        content = table(outputs, about, algorithm, repetitions)
+        written = (outputs.software, outputs.hardware, content)
+        for name, lines in zip(names, written, strict=True):
+            (folder / name).write_text(lines, encoding="utf-8", newline="\n")
+    data = timings.read_csv(out / "interface.csv")
+    gain = float(np.max(data.host / data.offload))
+    if gain < LEAST_GAIN:
+        raise DseError(
+            f"hiding the {used.name} instructions makes {algorithm} at most {gain:.2f} times as "
+            f"slow: this OpenSSL does without them; the outputs are in {out}"
+        )
+    return data, [out / name for name in names]
+
+
+def read_sizes(written: str) -> list[int]:
+    """Return the sizes of a list such as ``16 B, 1 KiB``."""
+    found = []
+    for part in written.split(","):
+        size = units.parse(part.strip(), "size_byte")
+        if size < 1 or size != int(size):
+            raise DseError(f"--sizes {part.strip()!r}: a size is a whole number of bytes")
+        found.append(int(size))
+    if len(set(found)) < timings.LEAST_SIZES:
+        raise DseError(
+            f"--sizes has {len(set(found))} different sizes; a fit needs at least "
+            f"{timings.LEAST_SIZES}"
+        )
+    return sorted(set(found))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dse.contract.papers import Answer, Claim
 from dse.objectives.catalogue.table5 import logca
 from dse.objectives.logca.paper.claim import SAMPLES, claim
+from dse.objectives.logca.regions import regions
 from dse.objectives.paper_claim import NONE, asked
 
 _FIRST, _LAST = 0, 1
@@ -15,7 +16,7 @@ _FIRST, _LAST = 0, 1
 
 def cutoff(device: str, benchmark: str, parameter: str, end: int) -> float | str:
     """Return where a parameter starts (0) or ceases (1) to be a bottleneck, in bytes."""
-    intervals = logca(device, benchmark).regions(SAMPLES).power_of_two_cutoffs[parameter]
+    intervals = regions(logca(device, benchmark), SAMPLES).power_of_two_cutoffs[parameter]
     return float(intervals[0][end]) if intervals else NONE
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dse.contract.papers import Answer, Claim
 from dse.objectives.catalogue.table5 import logca, rows
+from dse.objectives.logca.implications import implications
 from dse.objectives.logca.model import LogCA
 from dse.objectives.paper_claim import always, asked, on_all, rounded
 
@@ -49,7 +50,7 @@ def _doubling(implication: int, parameter: str, root: str, sign: int) -> list[Cl
 def _implication(number: int, latency: str) -> str:
     """Return on how many devices of Table 5 with such a latency an implication holds."""
     found = {
-        f"{device} {benchmark}": logca(device, benchmark).implications()[number - 1].holds
+        f"{device} {benchmark}": implications(logca(device, benchmark))[number - 1].holds
         for device, benchmark in rows
         if rows[device, benchmark]["latency_kind"] == latency
     }

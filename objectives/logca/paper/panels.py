@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dse.contract.papers import Mark, Panel, Region, Series
 from dse.objectives.logca.model import LogCA
+from dse.objectives.logca.regions import regions
 
 SIZES = np.geomspace(2.0**4, 2.0**25, 169)
 """Granularities of the figures, in bytes: 16 B to 32 MiB (section 4), 8 per doubling."""
@@ -82,11 +83,11 @@ def device_panel(title: str, device: LogCA) -> Panel:
 
 def optimisation_panel(title: str, device: LogCA) -> Panel:
     """Return one device's speedup over its optimisation regions, cut at powers of two."""
-    found = device.regions(SIZES).power_of_two_cutoffs
+    found = regions(device, SIZES).power_of_two_cutoffs
     ends = {end for intervals in found.values() for interval in intervals for end in interval}
     inside = sorted(end for end in ends if SIZES[0] < end < SIZES[-1])
     edges = (float(SIZES[0]), *inside, float(SIZES[-1]))
-    regions = []
+    shaded = []
     for low, high in pairwise(edges):
         middle = np.sqrt(low * high)
         label = "".join(
@@ -94,6 +95,6 @@ def optimisation_panel(title: str, device: LogCA) -> Panel:
             for name, letter in LETTERS.items()
             if any(first <= middle < last for first, last in found[name])
         )
-        regions.append(Region(label=label, low=low, high=high))
+        shaded.append(Region(label=label, low=low, high=high))
     plain = device_panel(title, device)
-    return replace(plain, regions=tuple(regions))
+    return replace(plain, regions=tuple(shaded))

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from dse.objectives.catalogue.table5 import logca
 from dse.objectives.logca.paper.claim import SAMPLES, says
+from dse.objectives.logca.regions import regions
 from dse.objectives.paper_claim import NONE, Ours, asked
 
 _FIRST, _LAST = 0, 1
@@ -14,17 +15,17 @@ _ON_CHIP = ("ultrasparc_t2", "sparc_t3", "sparc_t4_engine", "sparc_t4_instructio
 
 def labels(device: str, benchmark: str) -> list[str]:
     """Return the labels of the regions from 16 B to 32 MB, in order."""
-    named = logca(device, benchmark).regions(SAMPLES).labels
+    named = regions(logca(device, benchmark), SAMPLES).labels
     return [label for before, label in zip(("", *named), named, strict=False) if label != before]
 
 
 def _samples_with(device: str, benchmark: str, letter: str) -> list[float]:
-    named = logca(device, benchmark).regions(SAMPLES).labels
+    named = regions(logca(device, benchmark), SAMPLES).labels
     return [float(g) for g, label in zip(SAMPLES, named, strict=True) if letter in label]
 
 
 def _region(device: str, benchmark: str, label: str) -> str:
-    named = logca(device, benchmark).regions(SAMPLES).labels
+    named = regions(logca(device, benchmark), SAMPLES).labels
     inside = [int(g) for g, found in zip(SAMPLES, named, strict=True) if found == label]
     # A region ends at the sample at which the next one starts, or at the last sample.
     end = min(2 * inside[-1], int(SAMPLES[-1])) if inside else 0
@@ -45,7 +46,9 @@ def _without_latency(device: str) -> bool:
 
 def _falling(parameter: str, end: int) -> bool:
     """Whether the exact cut-off falls from each on-chip device to the next."""
-    ends = [logca(device, "aes").regions(SAMPLES).cutoffs[parameter][0][end] for device in _ON_CHIP]
+    ends = [
+        regions(logca(device, "aes"), SAMPLES).cutoffs[parameter][0][end] for device in _ON_CHIP
+    ]
     return all(later < earlier for earlier, later in pairwise(ends))
 
 

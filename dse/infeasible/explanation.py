@@ -9,34 +9,45 @@ from typing import Any
 
 from dse import search
 from dse.algebra import units
-from dse.errors import TooLargeError
+from dse.errors import InfeasibleError, TooLargeError
 from dse.infeasible import repair
 from dse.infeasible.conflicts import with_conflicts
 from dse.model import tables
 from dse.reports import report
+from dse.runs.runner import ENUMERABLE, Answer, Run
 from dse.search import EXACT_LIMIT, Outcome
 from dse.study import study
 from dse.study.study import Study
 
-Told = tuple[str, dict[str, Any]]
 MOST_CONFLICTS = 5
 """Most conflicts in the text; the facts hold all."""
 
 
-def tell(infeasible: Study, outcome: Outcome, enumerable: int) -> Told:
-    """Return why no design is feasible and what would admit one.
+def require_feasible(answer: Answer, where: str = "") -> None:
+    """Raise `InfeasibleError` when a study has no feasible design: why, and what would admit one.
 
-    Parameters
-    ----------
-    infeasible
-        The study.
-    outcome
-        What its search found: nothing.
-    enumerable
-        Spaces up to this size are searched again in full when the search was a heuristic.
+    `where` is said first, of one value of a sweep for instance.
+    """
+    if not answer.outcome.feasible:
+        text, facts = explain_infeasible(answer.study, answer.outcome)
+        raise InfeasibleError(where + text, facts)
+
+
+def require_any_feasible(run: Run) -> None:
+    """Raise `InfeasibleError` when no design is feasible, at any value of a sweep."""
+    if not any(answer.outcome.feasible for answer in run.answers):
+        sweep = run.sweep
+        where = f"at {sweep.path} = {sweep.written[0]}: " if sweep else ""
+        require_feasible(run.answers[0], where)
+
+
+def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]]:
+    """Return why no design is feasible and what would admit one, as text and as plain data.
+
+    Spaces that can be enumerated are searched again in full when the search was a heuristic.
     """
     problem = infeasible.problem
-    if not outcome.exact and problem.size <= enumerable:
+    if not outcome.exact and problem.size <= ENUMERABLE:
         whole = search.run(problem, search.SearchSettings(method="exact"))
         if whole.feasible:
             return _overlooked(infeasible, outcome, whole)
@@ -109,7 +120,7 @@ def _apart(
     return found
 
 
-def _overlooked(infeasible: Study, outcome: Outcome, whole: Outcome) -> Told:
+def _overlooked(infeasible: Study, outcome: Outcome, whole: Outcome) -> tuple[str, dict[str, Any]]:
     example = tables.described(infeasible.problem, whole.front_index[:1])[0]
     text = (
         f"none of the {outcome.evaluated:,} designs evaluated is feasible, but "

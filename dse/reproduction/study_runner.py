@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from dse import search
 from dse.contract import Column
-from dse.files import document
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import as_index, one_block
 from dse.study import study
 
 
-class Engine:
+class StudyRunner:
     """Implements `dse.contract.papers.Laboratory`; problems are kept by their text."""
 
     def __init__(self) -> None:
@@ -44,5 +43,5 @@ class Engine:
 
     def _problem(self, text: str) -> Problem:
         if text not in self._problems:
-            self._problems[text] = study.prepare(document.parse(text, "claim")).problem
+            self._problems[text] = study.prepare(study.read(f"{text}\n")).problem
         return self._problems[text]

@@ -1,4 +1,4 @@
-"""From a study file or a finished run to the fronts that answer it."""
+"""The fronts behind an answer: of a study that is solved now, or of a run that has been."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from dse.algebra import units
 from dse.errors import UnitError
 from dse.files import document
 from dse.files.document import Document
+from dse.infeasible.explanation import require_any_feasible
 from dse.model.space import Index
 from dse.runs import finished, runner
-from dse.runs.runner import Options
+from dse.runs.runner import Options, Run
 from dse.study import study
 from dse.study.study import Study, Sweep
 
@@ -21,7 +22,7 @@ RATE = "workload.rate"
 
 
 @dataclass(frozen=True)
-class Solved:
+class KnownFront:
     """The front of one study, wherever it comes from.
 
     `found` holds the counts ``designs``, ``evaluated`` and ``feasible``, and whether the front
@@ -34,24 +35,27 @@ class Solved:
 
 
 @dataclass(frozen=True)
-class Question:
-    """A study solved: once, or for every value of its sweep; and how to search further."""
+class KnownFronts:
+    """The fronts of a study, one for every value of its sweep; and how to search further."""
 
-    points: tuple[Solved, ...]
+    points: tuple[KnownFront, ...]
     sweep: Sweep | None
     options: Options
 
 
-def solve(
-    source: Path, *, rate: str | None = None, overrides: Sequence[tuple[str, str]] = ()
-) -> Question:
-    """Solve a study, or read what a finished run has found.
+def known_fronts(
+    source: Path | Document | Run,
+    *,
+    rate: str | None = None,
+    overrides: Sequence[tuple[str, str]] = (),
+) -> KnownFronts:
+    """Solve a study, or take what a run has found.
 
     Parameters
     ----------
     source
-        A study file, or the folder of a run.  With a rate or overrides the study of a run is
-        searched again.
+        A study, its file, a run, or the folder of one.  With a rate or overrides the study of a
+        run is searched again.
     rate
         The demanded rate, short for an override of ``workload.rate``.
     overrides
@@ -65,28 +69,35 @@ def solve(
         When no design meets every constraint.
     """
     pairs = [*overrides, *([(RATE, _rate(rate))] if rate is not None else [])]
-    if source.is_dir():
+    if isinstance(source, Run):
+        if not pairs:
+            return _of_run(source, Options())
+        found = source.document
+    elif isinstance(source, Path) and source.is_dir():
         run = finished.read(source)
         if not pairs and run.rows:
-            return Question(_read_back(run), run.sweep, _options(run))
+            return KnownFronts(_read_back(run), run.sweep, _options(run))
         found = run.document
     else:
-        found = document.read(source)
+        found = document.read(source) if isinstance(source, Path) else source
     found = _overridden(found, pairs)
     _check_rate(found, rate)
-    options = Options()
-    solved = runner.run(found, options)
-    return Question(tuple(map(_solved, solved.answers)), solved.sweep, options)
+    return _of_run(runner.run(found, Options()), Options())
 
 
-def _solved(entry: runner.Answer) -> Solved:
+def _of_run(run: Run, options: Options) -> KnownFronts:
+    require_any_feasible(run)
+    return KnownFronts(tuple(map(_known, run.answers)), run.sweep, options)
+
+
+def _known(entry: runner.Answer) -> KnownFront:
     found = {
         "designs": entry.study.problem.size,
         "evaluated": entry.outcome.evaluated,
         "feasible": entry.outcome.feasible,
         "exact": entry.outcome.exact,
     }
-    return Solved(entry.study, entry.outcome.front_index, found)
+    return KnownFront(entry.study, entry.outcome.front_index, found)
 
 
 def _rate(written: str) -> str:
@@ -117,10 +128,10 @@ def _overridden(found: Document, pairs: Sequence[tuple[str, str]]) -> Document:
     return found
 
 
-def _read_back(run: finished.Finished) -> tuple[Solved, ...]:
+def _read_back(run: finished.Finished) -> tuple[KnownFront, ...]:
     points = run.points()
     share = {key: run.manifest[key] for key in ("designs", "evaluated", "feasible", "exact")}
-    return tuple(Solved(prepared, index, share) for prepared, index in points)
+    return tuple(KnownFront(prepared, index, share) for prepared, index in points)
 
 
 def _options(run: finished.Finished) -> Options:

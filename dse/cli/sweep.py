@@ -1,4 +1,4 @@
-"""Commands about what changes the answer to a study."""
+"""``dse sweep``: which design holds which interval of a number."""
 
 from __future__ import annotations
 
@@ -7,31 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Setting, app
-
-StudyOrRun = Annotated[Path, typer.Argument(help="Study file, or the folder of a run.")]
-Prefer = Annotated[
-    str | None,
-    typer.Option(help="power, area, knee, an objective, or an expression to minimise."),
-]
-
-
-@app.command()
-def flips(
-    study: StudyOrRun,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="An assumption, or part of its dotted name."),
-    ] = None,
-    prefer: Prefer = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for a picture and JSON.")] = None,
-    set_: Setting = None,
-    json: AsJson = False,
-) -> None:
-    """Say for every assumption how far it may move before the answer changes."""
-    from dse.cli import flip_commands
-
-    flip_commands.flips(study, only or [], prefer, out, set_ or [], as_json=json)
+from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, app, say, settings, show
 
 
 @app.command()
@@ -63,16 +39,21 @@ def sweep(
     json: AsJson = False,
 ) -> None:
     """Say which design holds which interval of a number, with exact crossovers."""
-    from dse.cli import flip_commands
+    from dse.api import answers
 
-    flip_commands.sweep(
+    found = answers.sweep(
         study,
         range_,
-        prefer,
-        out,
-        set_ or [],
+        prefer=prefer,
         front=front,
         counts=counts,
         by=by or [],
-        as_json=json,
+        overrides=settings(set_),
+        progress=lambda share: say(f"{share:.0%} of the range"),
     )
+    say("")
+    show(found, as_json=json)
+    if out is not None:
+        from dse.stability import artefacts
+
+        artefacts.save_crossovers(found, out)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse import contract
 from dse.algebra import units
-from dse.answers import answer_tables, answer_text, questions, words
+from dse.answers import answer_tables, answer_text, words
 from dse.answers.alternatives import MOST_CHOICES, Alternative, alternatives
 from dse.answers.design import Pick, pick
-from dse.answers.questions import Solved
-from dse.cli.commands import print_json, settings
-from dse.errors import ExpressionError, InfeasibleError, UnitError
+from dse.answers.source import KnownFront
+from dse.errors import ExpressionError
 from dse.files.document import Document
 from dse.model.graph import explain_missing
 from dse.model.preference import Preference, prefer
@@ -25,17 +23,14 @@ from dse.model.space import Index
 from dse.plugins import registry
 from dse.reports.sections import Readable
 from dse.runs.runner import Options
-from dse.stability import flip_section
 from dse.study.scenario import field_path
 from dse.study.schema import SECTIONS
 from dse.study.study import Study, Sweep
-from dse.uncertainty import sampling_text
-from dse.uncertainty.sampling import Certainty, Sampled, certainty
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Answer(Readable):
-    """The answer of a study; as text it is what `dse answer` prints.
+class Recommendation(Readable):
+    """The answer of a study: which design, why, and what any other choice would cost.
 
     Attributes
     ----------
@@ -47,15 +42,12 @@ class Answer(Readable):
         The best design by objective.
     others
         What any other choice would cost.
-    certainty
-        How sure it is, when that was asked for.
     """
 
     pick: Pick
     runner_up: Pick | None
     best: Mapping[str, Pick]
     others: tuple[Alternative, ...]
-    certainty: Certainty | None = None
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -67,66 +59,14 @@ class SweepAnswer(Readable):
     picks: tuple[Pick | None, ...]
 
 
-def answer(
-    source: str | Path,
-    *,
-    rate: str | None = None,
-    preferred: str | None = None,
-    overrides: Sequence[tuple[str, str]] = (),
-    flips: bool | None = None,
-    sampled: Sampled | None = None,
-) -> Answer | SweepAnswer:
-    """Answer a study, or what a finished run has found.
-
-    Parameters
-    ----------
-    source, rate, overrides
-        See `questions.solve`.
-    preferred
-        ``power``, ``area``, ``knee``, an objective or an expression; see `preference.prefer`.
-    flips
-        Tell what would change the answer: True for all of it, None for what is near, if the
-        front is proven.
-    sampled
-        How to draw what is uncertain; None not to ask how sure the answer is.
+def preference_of(asked: Study, preferred: str | None) -> Preference:
+    """Return which design a study prefers; see `dse.model.preference.prefer`.
 
     Raises
     ------
-    StudyError, UnitError, ExpressionError, OutputError
-        What was asked for makes no sense.
-    InfeasibleError
-        When no design meets every constraint.
+    ExpressionError
+        What is preferred is no quantity of the study.
     """
-    question = questions.solve(Path(source), rate=rate, overrides=overrides)
-    preference = _preference(question.points[0].study, preferred)
-    if question.sweep is not None:
-        if sampled is not None:
-            raise _one_at_a_time(question.sweep)
-        swept = _swept(question.points, question.sweep, preference)
-        return swept.with_section(flip_section.swept()) if flips else swept
-    solved = question.points[0]
-    found = _answer(solved, preference, question.options)
-    changing = flips is not False and flip_section.section(
-        solved.study,
-        solved.front,
-        preferred,
-        exact=bool(solved.found["exact"]),
-        full=bool(flips),
-    )
-    found = found.with_section(changing) if changing else found
-    if sampled is None:
-        return found
-    settings = question.options.apply(solved.study.settings)
-    sure = certainty(solved.study, solved.front, preference, sampled, settings=settings)
-    return replace(found.with_section(sampling_text.section(sure)), certainty=sure)
-
-
-def _one_at_a_time(sweep: Sweep) -> UnitError:
-    rule = f"the study sweeps {sweep.path}, and --samples asks about one answer"
-    return UnitError(rule, f"set one value: --set {sweep.path}={sweep.written[0]!r}")
-
-
-def _preference(asked: Study, preferred: str | None) -> Preference:
     try:
         return prefer(asked.problem, preferred)
     except ExpressionError as error:
@@ -135,7 +75,18 @@ def _preference(asked: Study, preferred: str | None) -> Preference:
         raise ExpressionError(rule, remedy) from error
 
 
-def _answer(solved: Solved, preference: Preference, options: Options) -> Answer:
+def recommend(solved: KnownFront, preference: Preference, options: Options) -> Recommendation:
+    """Return the answer of a study from its front.
+
+    Parameters
+    ----------
+    solved
+        The study and its front, of at least one design.
+    preference
+        What makes one design better than another.
+    options
+        How alternatives that the front lacks are searched for.
+    """
     problem, front = solved.study.problem, solved.front
     ranked = front[preference.order(problem, front)]
     preferred = preference.quantity
@@ -162,7 +113,7 @@ def _answer(solved: Solved, preference: Preference, options: Options) -> Answer:
         entries = sorted((entry for entry in others if entry.axis == axis), key=_cost)
         parts.append(answer_tables.others(axis, entries, chosen, goals, preferred))
     parts.append(answer_text.notes(_notes(solved.study, preference)))
-    return Answer(
+    return Recommendation(
         question=solved.study.question,
         preference=text,
         sections=tuple(parts),
@@ -265,7 +216,10 @@ def _unknown(prepared: Study) -> list[str]:
     return told
 
 
-def _swept(points: Sequence[Solved], sweep: Sweep, preference: Preference) -> SweepAnswer:
+def recommend_swept(
+    points: Sequence[KnownFront], sweep: Sweep, preference: Preference
+) -> SweepAnswer:
+    """Return the answers of a study with a sweep from the fronts at its values."""
     picks = tuple(_first(entry, preference) for entry in points)
     first = points[0].study
     goals = [goal.name for goal in first.problem.goals]
@@ -283,39 +237,8 @@ def _swept(points: Sequence[Solved], sweep: Sweep, preference: Preference) -> Sw
     )
 
 
-def _first(solved: Solved, preference: Preference) -> Pick | None:
+def _first(solved: KnownFront, preference: Preference) -> Pick | None:
     if not len(solved.front):
         return None
     order = preference.order(solved.study.problem, solved.front)
     return pick(solved.study.problem, solved.front[order[0]], preference.quantity)
-
-
-def command(
-    source: Path,
-    rate: str | None,
-    preferred: str | None,
-    pairs: Sequence[str],
-    sampled: Sampled | None,
-    *,
-    flips: bool | None,
-    as_json: bool,
-) -> None:
-    """Print the answer of a study or of a run."""
-    overrides = settings(pairs)
-    try:
-        found = answer(
-            source,
-            rate=rate,
-            preferred=preferred,
-            overrides=overrides,
-            flips=flips,
-            sampled=sampled,
-        )
-    except InfeasibleError as error:
-        if as_json:
-            print_json(error.facts)
-        raise
-    if as_json:
-        print_json(found.plain())
-    else:
-        print(found)

@@ -1,4 +1,4 @@
-"""Commands that make a start: packages, studies, and what is installed to start with."""
+"""``dse new``: starters: a package with a core or an objective, or a study."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, app
+from dse.cli.app import app
 
 new = typer.Typer(
     name="new",
@@ -73,12 +73,3 @@ def _quoted(path: Path) -> str:
     """Return a path for a shell; with ``./``, or pip would look for a distribution's name."""
     text = str(path) if path.is_absolute() else f"./{path}"
     return f'"{text}"' if " " in text else text
-
-
-@app.command()
-def doctor(json: AsJson = False) -> None:
-    """Show versions, plug-ins and optional extras; exit status 1 when something is broken."""
-    from dse.installation import doctor
-
-    if not doctor.command(as_json=json):
-        raise typer.Exit(1)

@@ -1,0 +1,253 @@
+"""Asking of a study: which design, why, what would change it, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from dse.answers.answer import (
+    Recommendation,
+    SweepAnswer,
+    preference_of,
+    recommend,
+    recommend_swept,
+)
+from dse.answers.source import KnownFronts, known_fronts
+from dse.api.sources import Overrides, StudySource, known, pairs, study_of
+from dse.errors import UnitError
+from dse.study import study as studies
+from dse.study.study import Sweep
+
+if TYPE_CHECKING:
+    from dse.runs.result import Result
+    from dse.stability.crossovers import Crossovers
+    from dse.stability.flips import Flips
+    from dse.uncertainty.sampling import Certainty, Sampled
+    from dse.uncertainty.sensitivity_text import SensitivityReport
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Answer(Recommendation):
+    """The answer of a study; as text it is what `dse answer` prints.
+
+    Attributes
+    ----------
+    certainty
+        How sure it is, when that was asked for.
+    """
+
+    certainty: Certainty | None = None
+
+
+def answer(
+    source: StudySource | Result,
+    *,
+    rate: str | None = None,
+    prefer: str | None = None,
+    overrides: Overrides | None = None,
+    flips: bool | None = None,
+    samples: int | None = None,
+    uncertainty: Mapping[str, str] | Sequence[str] = (),
+    seed: int = 0,
+) -> Answer | SweepAnswer:
+    """Answer the question of a study: which design, why, and what any other choice would cost.
+
+    >>> print(dse.answer("studies/des_100gbps.yaml").pick.quantities["power_w"])
+
+    Parameters
+    ----------
+    source
+        A study as in `load`, a `Result`, or the folder of a finished run.
+    rate
+        The demanded rate, with its unit: ``"100 Gbps"``.
+    prefer
+        ``power``, ``area``, ``knee``, an objective, or an expression to minimise; power when
+        it is an objective, otherwise the first objective.
+    overrides
+        Fields to replace: ``{"interface.device": "sandy_bridge"}``.
+    flips
+        What would change the answer: None for what is near if the front is proven, True for
+        all of it, False for nothing.
+    samples, seed
+        Draw what is uncertain so often, and tell how sure the answer is.
+    uncertainty
+        Relative standard uncertainties besides those of the study: ``{"area": "10 %"}``, or
+        as the command line takes them, ``["area=10 %"]``.
+
+    Returns
+    -------
+    Answer or SweepAnswer
+        Its repr is the text that ``dse answer`` prints; a notebook shows it as tables.
+
+    Raises
+    ------
+    dse.errors.DseError
+        When what was asked makes no sense; `InfeasibleError` when no design fits.
+    """
+    from dse.stability import flip_section
+    from dse.uncertainty import sampling
+
+    if isinstance(uncertainty, Mapping):
+        uncertainty = [f"{path}={value}" for path, value in uncertainty.items()]
+    sampled = sampling.asked(samples, uncertainty, seed)
+    fronts = known_fronts(known(source), rate=rate, overrides=pairs(overrides))
+    preference = preference_of(fronts.points[0].study, prefer)
+    if fronts.sweep is not None:
+        if sampled is not None:
+            raise _one_at_a_time(fronts.sweep)
+        swept = recommend_swept(fronts.points, fronts.sweep, preference)
+        return swept.with_section(flip_section.swept()) if flips else swept
+    first = fronts.points[0]
+    found = Answer(**vars(recommend(first, preference, fronts.options)))
+    changing = flips is not False and flip_section.section(
+        first.study, first.front, prefer, exact=bool(first.found["exact"]), full=bool(flips)
+    )
+    found = found.with_section(changing) if changing else found
+    return found if sampled is None else _with_certainty(found, fronts, prefer, sampled)
+
+
+def _one_at_a_time(sweep: Sweep) -> UnitError:
+    rule = f"the study sweeps {sweep.path}, and --samples asks about one answer"
+    return UnitError(rule, f"set one value: --set {sweep.path}={sweep.written[0]!r}")
+
+
+def _with_certainty(
+    found: Answer, fronts: KnownFronts, prefer: str | None, sampled: Sampled
+) -> Answer:
+    from dse.uncertainty import sampling_text
+    from dse.uncertainty.sampling import certainty
+
+    first = fronts.points[0]
+    sure = certainty(
+        first.study,
+        first.front,
+        preference_of(first.study, prefer),
+        sampled,
+        settings=fronts.options.apply(first.study.settings),
+    )
+    return replace(found.with_section(sampling_text.section(sure)), certainty=sure)
+
+
+def flips(
+    source: StudySource | Result,
+    *,
+    only: Sequence[str] = (),
+    prefer: str | None = None,
+    overrides: Overrides | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Flips:
+    """Say for every assumption of a study how far it may move before the answer changes.
+
+    >>> print(dse.flips("studies/des_100gbps.yaml", only=["rate"]))
+
+    Parameters
+    ----------
+    source, prefer, overrides
+        As in `answer`.
+    only
+        Names of assumptions, or parts of their dotted names; all of them when empty.
+    progress
+        Called with the name of an assumption, its number and how many there are.
+
+    Raises
+    ------
+    dse.errors.DseError
+        When what was asked makes no sense; `InfeasibleError` when no design fits.
+    """
+    from dse.stability.flip_search import find_flips
+
+    prepared = studies.prepare(study_of(source, overrides))
+    return find_flips(prepared, written=prefer, only=only, progress=progress)
+
+
+def sweep(
+    source: StudySource | Result,
+    range_: str | None = None,
+    *,
+    prefer: str | None = None,
+    front: bool = False,
+    counts: bool = False,
+    by: Sequence[str] = (),
+    overrides: Overrides | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Crossovers:
+    """Say which design holds which interval of a number, with exact crossovers.
+
+    >>> dse.sweep("studies/des_100gbps.yaml", "rate=60..120Gbps")
+
+    Parameters
+    ----------
+    source, prefer, overrides
+        As in `answer`.
+    range_
+        ``NAME=FROM..TO``, where NAME is an assumption; None for the range of the study's sweep.
+    front
+        Follow which designs are on the front, whatever is preferred.
+    counts
+        Tell designs apart by the number of instances too where it follows from the rate.
+    by
+        Axes that alone tell designs apart, ``device`` for instance; all of them when empty.
+    progress
+        Called with the share of the range that is done.
+
+    Raises
+    ------
+    dse.errors.DseError
+        When the range cannot be read, or names nothing that the study assumes.
+    """
+    from dse.stability.sweep_search import find_crossovers
+
+    return find_crossovers(
+        study_of(source, overrides),
+        range_,
+        preferred=prefer,
+        front=front,
+        counts=counts,
+        by=by,
+        progress=progress,
+    )
+
+
+def sensitivity(
+    source: StudySource | Result,
+    *,
+    method: str = "sobol",
+    width: str = "10 %",
+    samples: int | None = None,
+    seed: int = 0,
+    prefer: str | None = None,
+    overrides: Overrides | None = None,
+) -> SensitivityReport:
+    """Say which assumptions move the objectives of the recommended design, and how much.
+
+    Needs the extra ``uncertainty``.
+
+    Parameters
+    ----------
+    source, prefer, overrides
+        As in `answer`.
+    method
+        ``sobol`` or ``morris``.
+    width
+        How far each assumption moves, to either side.
+    samples
+        Base samples (sobol) or trajectories (morris).
+    seed
+        Seed of the samples.
+
+    Raises
+    ------
+    dse.errors.DseError
+        When what was asked makes no sense; `InfeasibleError` when no design fits.
+    """
+    from dse.uncertainty.sensitivity_text import sensitivity_of
+
+    return sensitivity_of(
+        known_fronts(known(source), overrides=pairs(overrides)),
+        method=method,
+        width=width,
+        samples=samples,
+        seed=seed,
+        preferred=prefer,
+    )

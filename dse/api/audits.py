@@ -1,0 +1,99 @@
+"""Holding finished runs to what they say, and against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dse.api.sources import folder_of
+
+if TYPE_CHECKING:
+    from dse.audit.diff import Comparison
+    from dse.audit.explain import Explained
+    from dse.audit.verdict import Verified
+    from dse.runs.result import Result
+    from dse.search import Progress
+
+TRIALS = 1_000_000
+"""Random designs held against a front unless told otherwise."""
+
+
+def verify(
+    run: str | Path | Result,
+    *,
+    trials: int = TRIALS,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Verified:
+    """Check a finished run again, independently of its search, and try to beat its front.
+
+    >>> assert dse.verify("runs/settop").holds
+
+    Parameters
+    ----------
+    run
+        The folder of a run, or a `Result` that was saved.
+    trials
+        Random designs to hold against the front; the values of a sweep share them.
+    seed
+        The same seed tries the same designs.
+    progress
+        Called with the number of random designs tried and the number planned.
+
+    Raises
+    ------
+    dse.errors.OutputError
+        When it is not the folder of a run.
+    dse.errors.StudyError
+        When the study in its manifest has faults.
+    """
+    from dse.audit import verify
+
+    return verify.verify(folder_of(run), trials=trials, seed=seed, progress=progress)
+
+
+def explain(
+    run: str | Path | Result, design: str | Sequence[str] | Mapping[str, object]
+) -> Explained:
+    """Say why a design is on the front of a run, or what it violates or is dominated by.
+
+    >>> dse.explain("runs/settop", {"des.u16": 1})
+
+    Parameters
+    ----------
+    run
+        As in `verify`.
+    design
+        Its choices as a dict, or as in front.csv: ``"des.u16=2 des.u8=1"``.
+
+    Raises
+    ------
+    dse.errors.DseError
+        When it is not the folder of a run, or the design is none of its study.
+    """
+    from dse.audit.explain import explain
+
+    if isinstance(design, Mapping):
+        design = [f"{name}={value}" for name, value in design.items()]
+    return explain(folder_of(run), [design] if isinstance(design, str) else design)
+
+
+def diff(first: str | Path | Result, second: str | Path | Result) -> Comparison:
+    """Compare two runs: designs gained, lost and moved, and which change did it.
+
+    >>> dse.diff("runs/settop", "runs/at_73")
+
+    Parameters
+    ----------
+    first, second
+        As in `verify`.
+
+    Raises
+    ------
+    dse.errors.DseError
+        When one is not the folder of a run, or they ask for different things.
+    """
+    from dse.audit.compare import compare
+
+    return compare(folder_of(first), folder_of(second))

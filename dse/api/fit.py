@@ -1,0 +1,134 @@
+"""Fitting records that studies use to data of one's own: ``dse.fit.core("table.csv")``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from dse.fitting.fit_core import CoreFit
+    from dse.fitting.fit_platform import PlatformFit
+    from dse.fitting.interface.interface_answer import Answer
+
+
+def core(
+    table: str | Path,
+    *,
+    out: str | Path | None = None,
+    over: Sequence[str] = (),
+    forms: Mapping[str, str] | None = None,
+    settings: Mapping[str, object] | None = None,
+    force: bool = False,
+) -> CoreFit:
+    """Fit laws of area, power and rate over one or two parameters to a table of designs.
+
+    Parameters
+    ----------
+    table
+        CSV with a row per design, headers as in a stage that names a table.
+    out
+        Record file to write; nothing is written when it is None.
+    over
+        One or two columns that are the parameters.
+    forms
+        Forms that are given rather than chosen, by quantity: constant, affine, square, power
+        or exponential.
+    settings
+        As in a stage with a table: ``{"values.payload": "64 bit"}``.
+    force
+        Replace a record that is there.
+
+    Raises
+    ------
+    dse.errors.StudyError
+        With everything that is wrong with the table and the settings.
+    """
+    from dse.fitting import fit_core, fit_core_record
+    from dse.study import records
+
+    path, name = records.path_and_name(Path(table), None if out is None else Path(out))
+    pairs = [(field, str(value)) for field, value in (settings or {}).items()]
+    found = fit_core.from_table(Path(table), name, over, pairs, forms)
+    if out is not None:
+        records.write(path, *fit_core_record.record(found), force=force)
+    return found
+
+
+def platform(
+    data: str | Path,
+    *,
+    out: str | Path | None = None,
+    precision: str = "single",
+    force: bool = False,
+) -> PlatformFit:
+    """Fit the energy roofline of a platform to measured runs.
+
+    Parameters
+    ----------
+    data
+        CSV with a row per run: work, traffic, time and energy, with units.
+    precision
+        Of the operations: ``single`` or ``double``.
+    out, force
+        As in `core`.
+
+    Raises
+    ------
+    dse.errors.StudyError
+        With everything that is wrong with the table.
+    """
+    from dse.fitting import fit_platform
+    from dse.study import records
+
+    path, name = records.path_and_name(Path(data), None if out is None else Path(out))
+    found = fit_platform.from_table(Path(data), name, precision)
+    if out is not None:
+        records.write(path, *fit_platform.record(found), force=force)
+    return found
+
+
+def interface(
+    data: str | Path | None = None,
+    *,
+    software: str | Path | None = None,
+    hardware: str | Path | None = None,
+    algorithm: str | None = None,
+    out: str | Path | None = None,
+    pure: bool = False,
+    per_byte: Literal["latency", "computing"] = "latency",
+    force: bool = False,
+) -> Answer:
+    """Fit a kernel and an interface to host and offload times, or to openssl speed.
+
+    Parameters
+    ----------
+    data
+        CSV with columns such as granularity_byte, host_us, offload_us.
+    software, hardware
+        In its place: outputs of ``openssl speed`` without and with the accelerator.
+    algorithm
+        Which of several algorithms in both outputs.
+    pure
+        LogCA as published: no fixed host time.
+    per_byte
+        What time per byte is taken for where the data cannot tell.
+    out, force
+        As in `core`; pictures are drawn beside the record.
+
+    Raises
+    ------
+    dse.errors.DseError
+        When the times cannot be read or fitted.
+    """
+    from dse.fitting.interface import interface_answer, interface_record, sources
+
+    data, software, hardware = (
+        None if part is None else Path(part) for part in (data, software, hardware)
+    )
+    found = interface_answer.answer(
+        sources.read_timings(data, software, hardware, algorithm), pure=pure
+    )
+    if out is not None:
+        interface_record.save_interface(found, Path(out), per_byte, force=force)
+    return found

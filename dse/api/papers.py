@@ -1,0 +1,28 @@
+"""What the papers print, beside what the models give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dse.reproduction.reproduce import Reproduction
+
+
+def reproduce(*papers: str) -> Reproduction:
+    """Check each number and statement of the papers against our models.
+
+    >>> print(dse.reproduce("roofline"))
+
+    Parameters
+    ----------
+    papers
+        Keys of papers; all of them when none is given.
+
+    Raises
+    ------
+    dse.errors.UnknownPluginError
+        Naming a paper without claims.
+    """
+    from dse.reproduction.reproduce import reproduce
+
+    return reproduce(papers)

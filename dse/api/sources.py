@@ -1,0 +1,79 @@
+"""What the public functions take for a study or a run, and what becomes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dse.errors import OutputError
+from dse.files.document import Document
+from dse.study import study as studies
+from dse.study.study import Study
+
+if TYPE_CHECKING:
+    from dse.runs.result import Result
+    from dse.runs.runner import Run
+
+Overrides = Mapping[str, object]
+"""Fields to replace: ``{"workload.rate": "73 Gbps"}``."""
+
+StudySource = str | Path | Mapping[str, Any] | Study
+"""The path of a study file, YAML of more than one line, the same as a dict, or a `Study`."""
+
+
+def pairs(overrides: Overrides | None) -> list[tuple[str, str]]:
+    """Return overrides as pairs of dotted path and text."""
+    return [(path, str(value)) for path, value in (overrides or {}).items()]
+
+
+def document_of(study: StudySource, overrides: Overrides | None = None) -> Document:
+    """Return the document of a study with fields replaced.
+
+    Raises
+    ------
+    StudyError
+        When the study is not well-formed, or a field does not exist.
+    """
+    if isinstance(study, Study):
+        return studies.override(study.document, pairs(overrides))
+    return studies.read(study, pairs(overrides))
+
+
+def study_of(source: StudySource | Result, overrides: Overrides | None = None) -> Document:
+    """Return the document of a study, of a `Result`, or of the run in a folder."""
+    found = known(source)
+    if isinstance(found, Path) and found.is_dir():
+        from dse.runs import finished
+
+        found = finished.read(found).document
+    if isinstance(found, Path):
+        return document_of(found, overrides)
+    document = found if isinstance(found, Document) else found.document
+    return studies.override(document, pairs(overrides))
+
+
+def known(source: StudySource | Result) -> Path | Document | Run:
+    """Return a path, the document of a study that is no file, or the run of a `Result`."""
+    if isinstance(source, Study):
+        return source.document
+    if isinstance(source, Mapping) or (isinstance(source, str) and "\n" in source):
+        return studies.read(source)
+    if isinstance(source, str | Path):
+        return Path(source)
+    return source.run
+
+
+def folder_of(run: str | Path | Result) -> Path:
+    """Return the folder of a run.
+
+    Raises
+    ------
+    OutputError
+        When a `Result` was not saved.
+    """
+    if isinstance(run, str | Path):
+        return Path(run)
+    if run.folder is None:
+        raise OutputError("this result was not saved; save it first: result.save(folder)")
+    return run.folder

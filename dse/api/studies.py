@@ -1,0 +1,157 @@
+"""Loading a study, running it, and looking at one of its designs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dse.api.sources import Overrides, StudySource, document_of
+
+if TYPE_CHECKING:
+    from dse.model.problem import Problem
+    from dse.runs.result import Result
+    from dse.runs.terms import DesignTerms
+    from dse.search import Progress
+    from dse.study.study import Study
+
+
+def load(study: StudySource, *, overrides: Overrides | None = None) -> Study:
+    """Read a study and check it.
+
+    >>> study = dse.load("studies/settop_116mbps.yaml")
+    >>> faster = study.with_(rate="1 Gbit/s")
+
+    Parameters
+    ----------
+    study
+        Path of a study file, its text (more than one line), or the same as a dict.
+    overrides
+        Fields to replace: ``{"workload.rate": "73 Gbps"}``.
+
+    Returns
+    -------
+    Study
+        Ready to run; a study with a sweep at its first value.
+
+    Raises
+    ------
+    dse.errors.StudyError
+        When the study has faults: all of them at once.
+    """
+    from dse.study import study as studies
+
+    return studies.load(document_of(study, overrides))
+
+
+def problem(study: StudySource, *, overrides: Overrides | None = None) -> Problem:
+    """Return a study as an optimiser sees it: rows of indices in, losses and violations out.
+
+    >>> problem = dse.problem("studies/settop_116mbps.yaml")
+    >>> problem.evaluate(np.zeros((1, len(problem.sizes)), dtype=np.int64)).loss
+
+    Parameters
+    ----------
+    study, overrides
+        As in `load`.
+
+    Returns
+    -------
+    Problem
+        ``sizes`` says how many values each axis has; a design is a row of positions on them.
+
+    Raises
+    ------
+    dse.errors.StudyError
+        When the study has faults: all of them at once.
+    """
+    return load(study, overrides=overrides).problem
+
+
+def run(
+    study: StudySource,
+    *,
+    out: str | Path | None = None,
+    method: str | None = None,
+    seed: int | None = None,
+    budget: int | None = None,
+    overrides: Overrides | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Run a study and return its front, evaluations and manifest.
+
+    >>> dse.run("studies/settop_116mbps.yaml").front  # a pandas DataFrame
+
+    Parameters
+    ----------
+    study, overrides
+        As in `load`.
+    out
+        Folder for the files of the run; nothing is written when it is None.
+    method, seed, budget
+        Replace those of the study's search section.
+    progress
+        Called with the number of designs done and the number planned.
+
+    Returns
+    -------
+    Result
+        With the data frames `front` and `evaluations` and the dictionary `manifest`.
+
+    Raises
+    ------
+    dse.errors.StudyError
+        When the study has faults: all of them at once.
+    dse.errors.InfeasibleError
+        When no design meets every constraint.
+    dse.errors.OutputError
+        When the folder cannot be written.
+    """
+    from dse.infeasible.explanation import require_any_feasible
+    from dse.runs import runner
+
+    options = runner.Options(method=method, seed=seed, budget=budget)
+    done = runner.run(document_of(study, overrides), options, progress)
+    require_any_feasible(done)
+    from dse.runs.result import Result  # pandas and matplotlib, only now
+
+    result = Result(done)
+    if out is not None:
+        result.save(out)
+    return result
+
+
+def evaluate(
+    study: StudySource,
+    design: Mapping[str, object] | None = None,
+    *,
+    overrides: Overrides | None = None,
+) -> DesignTerms:
+    """Evaluate one design, with every term of its model.
+
+    >>> dse.evaluate("studies/des_100gbps.yaml", {"des.u16": 2, "des.u8": 1})
+
+    Parameters
+    ----------
+    study, overrides
+        As in `load`.
+    design
+        Values of the axes that the study leaves open; counts that are left out are 0.
+
+    Raises
+    ------
+    dse.errors.StudyError
+        When the study has faults, or more than one design is left.
+    dse.errors.ContractError
+        When a model breaks one of its invariants.
+    """
+    from dse.model import invariants
+    from dse.model.space import as_index, one_block
+    from dse.runs import terms
+    from dse.study import study as studies
+
+    chosen = {**(overrides or {}), **(design or {})}
+    prepared = studies.prepare(document_of(study, chosen))
+    terms.require_one_design(prepared)
+    invariants.check(prepared.problem, as_index(one_block(prepared.problem.sizes)))
+    return terms.terms_of(prepared)

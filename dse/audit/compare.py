@@ -1,0 +1,174 @@
+"""Comparing two finished runs: which designs moved, and which change did it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from dse.audit.attribution import SAME, Between, Identity, Side
+from dse.audit.changes import Change
+from dse.audit.diff import Comparison, Moved, Point
+from dse.errors import DseError
+from dse.files.document import Document
+from dse.model import tables
+from dse.model.front import hypervolume, reference_point
+from dse.runs import finished
+from dse.runs.finished import Finished
+from dse.study import study
+
+
+class DifferentError(DseError):
+    """Two runs that cannot be compared."""
+
+
+def compare(first: Path, second: Path) -> Comparison:
+    """Compare the runs in two folders.
+
+    Raises
+    ------
+    OutputError
+        When one is not the folder of a run.
+    DifferentError
+        When they have other objectives, or sweep other fields or no common value.
+    """
+    runs = finished.read(first), finished.read(second)
+    pairs, alone = _pairs(*runs)
+    goals = tuple(study.prepare(_document(runs[0], pairs[0][0])).problem.goals)
+    _check_goals(*runs)
+    points = []
+    found: tuple[Change, ...] = ()
+    for places in pairs:
+        sides = [_side(run, place) for run, place in zip(runs, places, strict=True)]
+        between = Between(sides[0], sides[1])
+        found = found or between.changes
+        points.append(_point(between, _value(runs[0], places[0])))
+    before, after = (run.manifest.get("versions", {}) for run in runs)
+    versions = {
+        name: (str(before.get(name, "none")), str(after.get(name, "none")))
+        for name in {**before, **after}
+        if before.get(name) != after.get(name)
+    }
+    sweep = str(runs[0].manifest["sweep"]) if runs[0].sweep else ""
+    notes = (*_heuristics(runs), *alone)
+    return Comparison((first, second), goals, found, versions, sweep, tuple(points), notes)
+
+
+def _pairs(first: Finished, second: Finished) -> tuple[list[tuple[int, int]], list[str]]:
+    """Return the positions of the sweeps' common values, and what is left out, in words."""
+    paths = [run.sweep.path if run.sweep else None for run in (first, second)]
+    if paths[0] != paths[1]:
+        shown = " and ".join(path or "nothing" for path in paths)
+        raise DifferentError(f"the runs sweep different fields: {shown}; sweep the same field")
+    if first.sweep is None or second.sweep is None:
+        return [(0, 0)], []
+    places = {value: place for place, value in enumerate(second.sweep.values)}
+    values = enumerate(first.sweep.values)
+    pairs = [(place, places[value]) for place, value in values if value in places]
+    if not pairs:
+        raise DifferentError(
+            f"the runs have no value of {paths[0]} in common; sweep some of the same values"
+        )
+    left = [len(run.sweep.values) - len(pairs) for run in (first, second) if run.sweep]
+    notes = [
+        f"{count} values of {paths[0]} only in the {which} run"
+        for count, which in zip(left, ("first", "second"), strict=True)
+        if count
+    ]
+    return pairs, notes
+
+
+def _check_goals(first: Finished, second: Finished) -> None:
+    asked = [dict(run.manifest["objectives"]) for run in (first, second)]
+    if asked[0] != asked[1]:
+        shown = " and ".join(
+            ", ".join(f"{sense} {name}" for name, sense in goals.items()) for goals in asked
+        )
+        raise DifferentError(
+            f"the runs have different objectives: {shown}; fronts of different objectives "
+            "cannot be compared, run both studies with the same ones"
+        )
+
+
+def _heuristics(runs: tuple[Finished, Finished]) -> Iterator[str]:
+    for run in runs:
+        if not run.manifest.get("exact"):
+            yield f"the front of {run.folder} is a heuristic's ({run.manifest.get('method')})"
+
+
+def _document(run: Finished, place: int) -> Document:
+    return run.document if run.sweep is None else study.at(run.document, run.sweep, place)
+
+
+def _value(run: Finished, place: int) -> float | str | None:
+    return None if run.sweep is None else run.sweep.values[place]
+
+
+def _side(run: Finished, place: int) -> Side:
+    found = _document(run, place)
+    prepared, rows = study.prepare(found), run.rows_at(place)
+    return Side(found, prepared, finished.find(prepared.problem, rows), rows)
+
+
+def _point(between: Between, value: float | str | None) -> Point:
+    """Return what differs between two fronts."""
+    first, second = between.first, between.second
+    before, after = between.placed(first), between.placed(second)
+    old = {known: first.numbers(row) for known, row in before.items()}
+    new = {known: second.numbers(row) for known, row in after.items()}
+    names = _names(first, before) | _names(second, after)
+    both = [known for known in before if known in after]
+    reference, volumes = _volumes(first, second)
+    return Point(
+        value=value,
+        designs=(len(before), len(after), len(both)),
+        gained=tuple(
+            Moved(names[known], None, new[known], between.decided(known))
+            for known in after
+            if known not in before
+        ),
+        lost=tuple(
+            Moved(names[known], old[known], None, between.decided(known))
+            for known in before
+            if known not in after
+        ),
+        moved=tuple(
+            Moved(names[known], old[known], new[known], between.moved(before[known]))
+            for known in both
+            if not _same(old[known], new[known])
+        ),
+        reference=reference,
+        volumes=volumes,
+    )
+
+
+def _names(side: Side, placed: Mapping[Identity, int]) -> dict[Identity, str]:
+    shown = tables.described(side.prepared.problem, side.index)
+    return {known: shown[row] for known, row in placed.items()}
+
+
+def _volumes(first: Side, second: Side) -> tuple[dict[str, float], tuple[float, float]]:
+    losses = np.concatenate([first.loss, second.loss])
+    if not len(losses):
+        return {}, (math.nan, math.nan)
+    fronts = [side.loss for side in (first, second) if len(side.rows)]
+    corner = np.max([reference_point(loss) for loss in fronts], axis=0)
+    ideal = losses.min(axis=0)
+    old, new = (
+        hypervolume(side.loss, corner, ideal=ideal) if len(side.rows) else 0.0
+        for side in (first, second)
+    )
+    reference = {
+        goal.name: -value if goal.maximise else value
+        for goal, value in zip(first.prepared.problem.goals, corner.tolist(), strict=True)
+    }
+    return reference, (old, new)
+
+
+def _same(before: Mapping[str, float], after: Mapping[str, float]) -> bool:
+    return all(
+        math.isclose(value, after[name], rel_tol=SAME, abs_tol=0.0)
+        for name, value in before.items()
+    )

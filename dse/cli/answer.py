@@ -1,0 +1,63 @@
+"""``dse answer``: which design, why, and what any other choice would cost."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, app, settings, show, show_json
+from dse.errors import InfeasibleError
+
+
+@app.command()
+def answer(
+    study: StudyOrRun,
+    rate: Annotated[
+        str | None, typer.Option(help='Demanded rate, such as "100 Gbps"; the study\'s.')
+    ] = None,
+    prefer: Prefer = None,
+    samples: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Draw what is uncertain so often, and say how sure the answer is."
+        ),
+    ] = None,
+    uncertainty: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH=PERCENT",
+            help='How sure a figure or field is: --uncertainty "area=10 %".',
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws.")] = 0,
+    flips: Annotated[
+        bool | None,
+        typer.Option(
+            "--flips/--no-flips",
+            help="All that would change the answer, or nothing of it; what is near.",
+            show_default=False,
+        ),
+    ] = None,
+    set_: Setting = None,
+    json: AsJson = False,
+) -> None:
+    """Answer a study: which design, why, what limits it, what any other choice would cost."""
+    from dse.api import answers
+
+    try:
+        found = answers.answer(
+            study,
+            rate=rate,
+            prefer=prefer,
+            overrides=settings(set_),
+            flips=flips,
+            samples=samples,
+            uncertainty=uncertainty or [],
+            seed=seed,
+        )
+    except InfeasibleError as error:
+        if json:
+            show_json(error.facts)
+        raise
+    show(found, as_json=json)

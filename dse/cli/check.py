@@ -1,0 +1,16 @@
+"""``dse check``: the faults of a study, or what it amounts to."""
+
+from __future__ import annotations
+
+from dse.cli.app import Setting, StudyFile, app, settings
+
+
+@app.command()
+def check(study: StudyFile, set_: Setting = None) -> None:
+    """Read a study and report every fault, without running it."""
+    from dse import search
+    from dse.api import studies
+
+    found = studies.load(study, overrides=settings(set_))
+    search.check(found.problem, found.settings)
+    print(f"{study}: {found.summary()}")

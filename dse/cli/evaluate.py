@@ -1,0 +1,19 @@
+"""``dse evaluate``: one design with every term of its model."""
+
+from __future__ import annotations
+
+import typer
+
+from dse.cli.app import AsJson, Setting, StudyFile, app, settings, show
+from dse.errors import InfeasibleError
+
+
+@app.command()
+def evaluate(study: StudyFile, set_: Setting = None, json: AsJson = False) -> None:
+    """Evaluate one design, with every term of its model written out."""
+    from dse.api import studies
+
+    found = studies.evaluate(study, overrides=settings(set_))
+    show(found, as_json=json)
+    if not found.feasible:
+        raise typer.Exit(InfeasibleError.exit_code)

@@ -1,0 +1,165 @@
+"""``dse fit``: records of a core, a platform or an interface from one's own data."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from dse.cli.app import AsJson, app, settings, show_json
+
+if TYPE_CHECKING:
+    from dse.fitting.interface.interface_answer import Answer
+
+fit = typer.Typer(
+    name="fit",
+    help="Fit a record that studies can use to data of your own.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(fit)
+
+Record = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="RECORD.yaml", help="Record to write; records/ITS NAME.yaml."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace a record that is there.")]
+
+
+@fit.callback()
+def _fit() -> None:
+    """Fit a record that studies can use to data of your own."""
+
+
+Pure = Annotated[bool, typer.Option("--pure", help="LogCA as published: no fixed host time.")]
+PerByte = Annotated[
+    Literal["latency", "computing"],
+    typer.Option(help="What time per byte is taken for where the data cannot tell."),
+]
+
+_COUNTED = "a path that counts from the folder of the study"
+_WIDTH = 100
+
+
+@fit.command()
+def core(
+    table: Annotated[Path, typer.Argument(metavar="TABLE.csv", help="A row per design.")],
+    out: Record = None,
+    over: Annotated[
+        list[str] | None, typer.Option(help="Column that is a parameter; once or twice.")
+    ] = None,
+    form: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="QUANTITY=FORM",
+            help="A form that is not chosen but given: constant, affine, square, power or "
+            "exponential.",
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="FIELD=VALUE",
+            help='As in a stage with a table: --set "values.payload=64 bit".',
+        ),
+    ] = None,
+    force: Force = False,
+    json: AsJson = False,
+) -> None:
+    """Fit laws of area, power and rate over one or two parameters to a table of designs."""
+    from dse.api import fit as fits
+    from dse.fitting import fit_core
+    from dse.fitting.core_text import core_facts, core_text
+    from dse.study import records
+
+    path, _ = records.path_and_name(table, out)
+    given = fit_core.forms_of(form or [])
+    found = fits.core(
+        table, out=path, over=over or [], forms=given, settings=settings(set_), force=force
+    )
+    if json:
+        show_json({"record": str(path), **core_facts(found)})
+    else:
+        print(f"{core_text(found)}\n\nwritten to {path}: use it as `core: {path}`, {_COUNTED}")
+
+
+@fit.command()
+def platform(
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA.csv", help="A row per run: work, traffic, time and energy, with units."
+        ),
+    ],
+    out: Record = None,
+    precision: Annotated[
+        str, typer.Option(help="Precision of the operations: single or double.")
+    ] = "single",
+    force: Force = False,
+    json: AsJson = False,
+) -> None:
+    """Fit the energy roofline of a platform to measured runs."""
+    from dse.api import fit as fits
+    from dse.fitting.platform_text import platform_facts, platform_text
+    from dse.study import records
+
+    path, _ = records.path_and_name(data, out)
+    found = fits.platform(data, out=path, precision=precision, force=force)
+    if json:
+        show_json({"record": str(path), **platform_facts(found)})
+    else:
+        used = f"use it as `budget.platform: {path}`, {_COUNTED}"
+        print(f"{platform_text(found)}\n\nwritten to {path}: {used}")
+
+
+@fit.command("interface")
+def interface(
+    data: Annotated[
+        Path | None,
+        typer.Argument(help="CSV with columns such as granularity_byte, host_us, offload_us."),
+    ] = None,
+    software: Annotated[
+        Path | None, typer.Option(help="Output of `openssl speed` without the accelerator.")
+    ] = None,
+    hardware: Annotated[Path | None, typer.Option(help="Output of it with.")] = None,
+    algorithm: Annotated[
+        str | None, typer.Option(help="Which of several algorithms in both outputs.")
+    ] = None,
+    out: Record = None,
+    pure: Pure = False,
+    per_byte: PerByte = "latency",
+    force: Force = False,
+    json: AsJson = False,
+) -> None:
+    """Fit a kernel and an interface to host and offload times, or to openssl speed."""
+    from dse.fitting.interface import interface_answer, interface_record, sources
+    from dse.study import records
+
+    found = interface_answer.answer(
+        sources.read_timings(data, software, hardware, algorithm), pure=pure
+    )
+    path, _ = records.path_and_name(Path(found.timings.files[-1][0]), out)
+    show_interface(
+        found, interface_record.save_interface(found, path, per_byte, force=force), as_json=json
+    )
+
+
+def show_interface(found: Answer, files: Sequence[Path], *, as_json: bool) -> None:
+    """Print a fitted interface and the files that were written."""
+    if as_json:
+        from dse.fitting.interface.interface_answer import plain
+
+        show_json(plain(found) | {"files": [str(file) for file in files]})
+        return
+    from dse.fitting.interface.text import interface_text
+
+    print(f"{interface_text(found)}\n")
+    for file in files:
+        print(f"written to {file}")
+    record = next(file for file in files if file.suffix == ".yaml")
+    used = f"use it as `interface.device: {record}` and `workload.kernel: {record}`"
+    print(textwrap.fill(f"{used}, {_COUNTED}", _WIDTH, break_on_hyphens=False))

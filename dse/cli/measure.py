@@ -1,0 +1,56 @@
+"""``dse measure``: an interface of this machine, measured and fitted."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dse.cli.app import AsJson, app
+from dse.cli.fit import PerByte, Pure, show_interface
+
+measure = typer.Typer(
+    name="measure",
+    help="Measure on this machine what a study needs.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(measure)
+
+
+@measure.callback()
+def _measure() -> None:
+    """Measure on this machine what a study needs."""
+
+
+@measure.command("interface")
+def interface(
+    out: Annotated[
+        Path, typer.Option(help="Folder for outputs, CSV, record and picture.", show_default=False)
+    ],
+    algorithm: Annotated[str, typer.Option(help="AES or SHA, as openssl calls it.")] = "sha256",
+    sizes: Annotated[
+        str, typer.Option(help="Granularities, with units.")
+    ] = "16 B, 64 B, 256 B, 1 KiB, 4 KiB, 16 KiB, 64 KiB",
+    seconds: Annotated[int, typer.Option(min=1, help="Time of each measurement.")] = 1,
+    repetitions: Annotated[int, typer.Option(min=1, help="Of each; medians count.")] = 3,
+    pure: Pure = False,
+    per_byte: PerByte = "latency",
+    json: AsJson = False,
+) -> None:
+    """Measure AES or SHA instructions of this x86 machine against software, and fit them."""
+    from dse.fitting.interface import interface_answer, interface_record
+    from dse.fitting.interface.measure import measure_into, read_sizes
+    from dse.reports.progress import bar
+
+    wanted = read_sizes(sizes)
+    with bar("measurements") as progress:
+        timings, files = measure_into(
+            out, algorithm, wanted, seconds=seconds, repetitions=repetitions, progress=progress
+        )
+    found = interface_answer.answer(timings, pure=pure)
+    record = out / f"{re.sub(r'[^A-Za-z0-9_]', '_', algorithm)}.yaml"
+    saved = interface_record.save_interface(found, record, per_byte, force=True)
+    show_interface(found, [*files, *saved], as_json=json)

@@ -1,0 +1,58 @@
+"""``dse run``: search a study, write its folder, print the front."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dse.cli.app import AsJson, Setting, StudyFile, app, settings, show_json
+from dse.errors import InfeasibleError
+
+RUNS = Path("runs")
+
+
+@app.command()
+def run(
+    study: StudyFile,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the files; a fresh one under runs/.")
+    ] = None,
+    method: Annotated[str | None, typer.Option(help="Search method; `dse list methods`.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the search.")] = None,
+    budget: Annotated[int | None, typer.Option(min=1, help="Most designs to evaluate.")] = None,
+    set_: Setting = None,
+    json: AsJson = False,
+) -> None:
+    """Search a study and write its front, evaluations, manifest and pictures."""
+    from dse.api import studies
+    from dse.reports.progress import bar
+
+    try:
+        with bar("designs") as progress:
+            result = studies.run(
+                study,
+                method=method,
+                seed=seed,
+                budget=budget,
+                overrides=settings(set_),
+                progress=progress,
+            )
+    except InfeasibleError as error:
+        if json:
+            show_json(error.facts)
+        raise
+    folder = result.save(out or _fresh(study.stem))
+    if json:
+        show_json({"folder": str(folder)} | result.to_dict())
+    else:
+        print(f"{result.text()}\n\nwritten to {folder}")
+
+
+def _fresh(stem: str) -> Path:
+    """Return a folder under ``runs/`` that does not exist yet."""
+    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
+    names = (f"{stem}-{stamp}" + (f"-{number}" if number else "") for number in range(1000))
+    return next(RUNS / name for name in names if not (RUNS / name).exists())

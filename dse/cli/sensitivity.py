@@ -1,0 +1,39 @@
+"""``dse sensitivity``: which assumptions move the objectives of the recommended design."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, app, settings, show
+
+
+@app.command()
+def sensitivity(
+    study: StudyOrRun,
+    method: Annotated[str, typer.Option(help="sobol or morris.")] = "sobol",
+    range_: Annotated[
+        str, typer.Option("--range", help="How far each assumption moves, to either side.")
+    ] = "10 %",
+    samples: Annotated[
+        int | None, typer.Option(min=2, help="Base samples (sobol) or trajectories (morris).")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the samples.")] = 0,
+    prefer: Prefer = None,
+    set_: Setting = None,
+    json: AsJson = False,
+) -> None:
+    """Say which assumptions move the objectives of the recommended design, and how much."""
+    from dse.api import answers
+
+    found = answers.sensitivity(
+        study,
+        method=method,
+        width=range_,
+        samples=samples,
+        seed=seed,
+        prefer=prefer,
+        overrides=settings(set_),
+    )
+    show(found, as_json=json)
