@@ -58,7 +58,7 @@ def searched(problem: Problem, way: Way) -> Outcome:
 
 def rates(path: Path) -> tuple[str, ...]:
     """Return one row: rates of every way, and their ratios to the first."""
-    problem = study.prepare(study.read(path)).problem
+    problem = study.prepare(study.read_study(path)).problem
     outcomes = [searched(problem, way) for way in WAYS]
     first = outcomes[0]
     for other in outcomes[1:]:
@@ -90,7 +90,7 @@ def alone(most: int, points: int) -> None:
         ("interface.in_flight", f"{{from: 1, to: {most}}}"),
         ("workload.granularity", f"{{from: 64 B, to: 64 KiB, points: {points}, grid: log}}"),
     ]
-    problem = study.prepare(study.read(STUDY, overrides)).problem
+    problem = study.prepare(study.read_study(STUDY, overrides)).problem
     seconds = cpu_seconds(lambda: searched(problem, bounded), repetitions=1)
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     peak = int(status.partition("VmHWM:")[2].split()[0]) / 1024

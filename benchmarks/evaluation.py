@@ -29,7 +29,7 @@ def main() -> None:
     """Print the rates of the shipped studies."""
     rows = []
     for path in sorted(STUDIES.glob("*.yaml")):
-        found = study.read(path)
+        found = study.read_study(path)
         sweep = study.sweep_of(found)
         problem = study.prepare(study.at(found, sweep, 0) if sweep else found).problem
         columns, single = rates(problem)

@@ -58,9 +58,9 @@ def measure(place: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.yaml"
         path.write_text(text(*FAMILY[place]), encoding="utf-8")
-        problem = study.prepare(study.read(path)).problem
+        problem = study.prepare(study.read_study(path)).problem
     start = time.process_time()
-    found = search.run(problem, search.SearchSettings())
+    found = search.run_search(problem, search.SearchSettings())
     seconds = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     evaluated = found.evaluated + found.witnessed

@@ -128,7 +128,7 @@ def trial(problem: Problem, settings: Mapping[str, Any], seed: int, truth: Truth
     timed = settings["method"] in ("nsga2-optuna", "tpe")
     recorder = Recorder(problem, SECONDS if timed else np.inf)
     try:
-        outcome = search.run(recorder, SearchSettings(**settings, seed=seed))
+        outcome = search.run_search(recorder, SearchSettings(**settings, seed=seed))
         recorder.keep(outcome.front_loss)
     except TimeUp:
         pass
@@ -144,8 +144,12 @@ def trial(problem: Problem, settings: Mapping[str, Any], seed: int, truth: Truth
 
 def compare(name: str) -> dict[str, list[Trial]]:
     """Run every method on a study, and print one row for each."""
-    problem = study.prepare(study.read(ROOT / "studies" / f"{name}.yaml", STUDIES[name])).problem
-    truth = Truth(search.run(problem, SearchSettings(**next(iter(EXACT.values())))).front_loss)
+    problem = study.prepare(
+        study.read_study(ROOT / "studies" / f"{name}.yaml", STUDIES[name])
+    ).problem
+    truth = Truth(
+        search.run_search(problem, SearchSettings(**next(iter(EXACT.values())))).front_loss
+    )
     trials = {
         label: [trial(problem, settings, seed, truth) for seed in range(1, REPETITIONS + 1)]
         for label, settings in (EXACT | HEURISTICS).items()

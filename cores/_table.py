@@ -27,7 +27,7 @@ _SI = {
 }
 
 
-def read(table: str) -> tuple[tuple[str, ...], Mapping[str, Column]]:
+def read_table(table: str) -> tuple[tuple[str, ...], Mapping[str, Column]]:
     """Return the design names and the columns of a table in the folder ``tables``.
 
     Parameters

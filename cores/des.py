@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import Column, Core, CoreMetrics, Model, Parameter
-from dse.cores._table import PAPER, leakage_share, metrics, outside, read, residuals
+from dse.cores._table import PAPER, leakage_share, metrics, outside, read_table, residuals
 
 _ROUNDS = 16.0
 _PAYLOAD_BIT = 64.0
 _BLOCK_BYTE = 8.0
 
-_DESIGNS, _PRINTED = read("des.csv")
+_DESIGNS, _PRINTED = read_table("des.csv")
 _CYCLES_PER_TASK = _ROUNDS / _PRINTED["unroll"]
 _UNROLLED = [row for row, stages in enumerate(_PRINTED["partition"]) if stages == 1]
 """The laws describe unrolling, hence not ``u1_p2``."""

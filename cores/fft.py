@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import Column, Core, CoreMetrics, Model, Parameter
-from dse.cores._table import PAPER, leakage_share, metrics, outside, read, residuals
+from dse.cores._table import PAPER, leakage_share, metrics, outside, read_table, residuals
 
 _PAYLOAD_BIT = 4096.0
 _CYCLES_PER_TASK = 4.0
@@ -17,7 +17,7 @@ _TRANSFORM_BYTE = 512.0
 _SHALLOWEST_CYCLES, _DEEPEST_CYCLES = 17.0, 26.0
 _TARGET_CLOCK_HZ = 100e6
 
-_DESIGNS, _PRINTED = read("fft.csv")
+_DESIGNS, _PRINTED = read_table("fft.csv")
 _DEPTH = _PRINTED["pipeline_depth_cycles"]
 _LATENCY_CYCLES = np.where(np.isnan(_DEPTH), _DEEPEST_CYCLES, _DEPTH)
 _KNOWN_DEPTH = [row for row, depth in enumerate(_DEPTH) if np.isfinite(depth)]

@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import Column, Core, CoreMetrics, Model, Parameter
-from dse.cores._table import PAPER, leakage_share, metrics, outside, read, residuals
+from dse.cores._table import PAPER, leakage_share, metrics, outside, read_table, residuals
 
 _BIT_PER_BYTE = 8.0
 _CELL_BIT = 32.0
 
-_DESIGNS, _PRINTED = read("jacobi.csv")
+_DESIGNS, _PRINTED = read_table("jacobi.csv")
 _ALL = range(len(_DESIGNS))
 _CLOCK_HZ = float(_PRINTED["clock_hz"][0])
 """500 MHz, the target that all designs were synthesised for."""

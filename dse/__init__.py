@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from dse.api.studies import load as load
     from dse.api.studies import problem as problem
     from dse.api.studies import run as run
-    from dse.audit.diff import Comparison as Comparison
-    from dse.audit.explain import Explained as Explained
-    from dse.audit.verdict import Verified as Verified
+    from dse.audit.diff import RunComparison as RunComparison
+    from dse.audit.explain import Explanation as Explanation
+    from dse.audit.verdict import Verification as Verification
     from dse.model.problem import Problem as Problem
     from dse.reproduction.reproduce import Reproduction as Reproduction
     from dse.runs.result import Result as Result
@@ -43,9 +43,9 @@ _FROM = {
     "dse.api.papers": ("reproduce",),
     "dse.api.studies": ("evaluate", "load", "problem", "run"),
     "dse.answers.answer": ("SweepAnswer",),
-    "dse.audit.diff": ("Comparison",),
-    "dse.audit.explain": ("Explained",),
-    "dse.audit.verdict": ("Verified",),
+    "dse.audit.diff": ("RunComparison",),
+    "dse.audit.explain": ("Explanation",),
+    "dse.audit.verdict": ("Verification",),
     "dse.model.problem": ("Problem",),
     "dse.reproduction.reproduce": ("Reproduction",),
     "dse.runs.result": ("Result",),

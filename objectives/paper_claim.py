@@ -6,9 +6,9 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import TypedDict
 
-from dse.contract.papers import Answer, Laboratory
+from dse.contract.papers import ClaimValue, Laboratory
 
-Ours = Callable[[Laboratory], Answer]
+Ours = Callable[[Laboratory], ClaimValue]
 
 NONE = "does not exist"
 """The answer for a granularity that no offload has."""
@@ -28,12 +28,12 @@ def rounded(text: str) -> Rounded:
     return {"printed": float(number), "tolerance": float(unit / 2 / abs(number))}
 
 
-def asked(function: Callable[..., Answer], *arguments: object) -> Ours:
+def asked(function: Callable[..., ClaimValue], *arguments: object) -> Ours:
     """Return an answer that is worked out, without a study, when it is asked for."""
     return lambda _: function(*arguments)
 
 
-def always(value: Answer) -> Ours:
+def always(value: ClaimValue) -> Ours:
     """Return an answer that needs no study."""
     return lambda _: value
 

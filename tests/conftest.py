@@ -12,7 +12,7 @@ import pytest
 import dse
 from dse.infeasible.explanation import require_any_feasible
 from dse.model.problem import Evaluation, Problem
-from dse.runs.runner import Options, Run, run
+from dse.runs.runner import Options, Run, run_study
 from dse.study import study
 
 ROOT = Path(__file__).parent.parent
@@ -48,7 +48,7 @@ def write(tmp_path: Path) -> Callable[[str], Path]:
 
 def problem_of(path: Path, *overrides: tuple[str, str]) -> Problem:
     """Return the problem of a study file."""
-    return study.prepare(study.read(path, overrides)).problem
+    return study.prepare(study.read_study(path, overrides)).problem
 
 
 def everything(problem: Problem) -> Evaluation:
@@ -59,6 +59,6 @@ def everything(problem: Problem) -> Evaluation:
 
 def solved(path: Path, *overrides: tuple[str, str], **options: object) -> Run:
     """Run a study file without writing anything."""
-    found = run(study.read(path, overrides), Options(**options))  # type: ignore[arg-type]
+    found = run_study(study.read_study(path, overrides), Options(**options))  # type: ignore[arg-type]
     require_any_feasible(found)
     return found

@@ -8,11 +8,11 @@ from functools import partial
 from typing import TypedDict
 
 from dse.contract import Column, CoreMetrics
-from dse.contract.papers import Answer, Claim, Laboratory
+from dse.contract.papers import Claim, ClaimValue, Laboratory
 
 claim = partial(Claim, paper="cores")
 
-Ours = Callable[[Laboratory], Answer]
+Ours = Callable[[Laboratory], ClaimValue]
 
 
 class Rounded(TypedDict):
@@ -34,7 +34,7 @@ def half_unit(place: float, value: float) -> float:
     return place / 2 / abs(value) * (1 + 1e-9)  # a tie may round to either side
 
 
-def always(value: Answer) -> Ours:
+def always(value: ClaimValue) -> Ours:
     """Return an answer that needs no study."""
     return lambda _: value
 

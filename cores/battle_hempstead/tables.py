@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from dse.contract import Column
 from dse.contract.papers import Claim
 from dse.cores import des, fft, jacobi
-from dse.cores._table import read
+from dse.cores._table import read_table
 from dse.cores.battle_hempstead.claim import claim, half_unit, task_rate
 
 
@@ -56,7 +56,7 @@ class _Column:
 
 
 def _des() -> list[Claim]:
-    designs, printed = read("des.csv")
+    designs, printed = read_table("des.csv")
     table = des.table()
     bandwidth, rate = printed["bandwidth_bit_per_s"] / 1e9, printed["rate_task_per_s"] / 1e6
     clock = (
@@ -108,7 +108,7 @@ def _des() -> list[Claim]:
 
 
 def _fft() -> list[Claim]:
-    designs, printed = read("fft.csv")
+    designs, printed = read_table("fft.csv")
     table = fft.table()
     bandwidth, rate = printed["bandwidth_bit_per_s"] / 1e9, printed["rate_task_per_s"] / 1e6
     r8 = "29.5 is a misprint: bandwidth gives 29.86 and the clock 29.75 Mtask/s"
@@ -149,7 +149,7 @@ def _fft() -> list[Claim]:
 
 
 def _jacobi() -> list[Claim]:
-    designs, printed = read("jacobi.csv")
+    designs, printed = read_table("jacobi.csv")
     table = jacobi.table()
     rate, clock = printed["rate_task_per_s"] / 1e9, printed["clock_hz"] / 1e6
     columns = (

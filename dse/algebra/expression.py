@@ -112,7 +112,7 @@ class Expression:
             return np.array(np.broadcast_to(evaluate(self.tree, needed), shape), dtype=np.float64)
 
 
-def parse(text: str, names: Collection[str]) -> Expression:
+def parse_expression(text: str, names: Collection[str]) -> Expression:
     """Read an expression over the quantities `names`.
 
     Parameters

@@ -23,7 +23,7 @@ _STRICT = (ast.Lt, ast.Gt)
 
 
 @dataclass(frozen=True)
-class Bound:
+class ConstraintThreshold:
     """One number that a constraint compares with.
 
     Attributes
@@ -64,14 +64,14 @@ class Bound:
         return text if self.quoted else text.replace("'", "")
 
 
-def of(expression: Expression) -> tuple[Bound, ...]:
+def thresholds_of(expression: Expression) -> tuple[ConstraintThreshold, ...]:
     """Return the bounds of a constraint: comparisons with a number on one side."""
     source = as_read(expression.text)
     tree = copy.deepcopy(expression.tree)
     return tuple(_bounds(expression, tree, source))
 
 
-def _bounds(expression: Expression, tree: ast.expr, source: str) -> Iterator[Bound]:
+def _bounds(expression: Expression, tree: ast.expr, source: str) -> Iterator[ConstraintThreshold]:
     for node in [node for node in ast.walk(tree) if isinstance(node, ast.Compare)]:
         sides = [node.left, *node.comparators]
         for position, operator in enumerate(node.ops):
@@ -82,7 +82,7 @@ def _bounds(expression: Expression, tree: ast.expr, source: str) -> Iterator[Bou
             flipped = number is left
             up, down = isinstance(operator, _UP), isinstance(operator, _DOWN)
             exact = isinstance(operator, ast.Eq)
-            yield Bound(
+            yield ConstraintThreshold(
                 quantity=replace(expression, is_constraint=False, tree=other, names=_names(other)),
                 rest=replace(expression, tree=_met(tree, node, position)),
                 name=other.id if isinstance(other, ast.Name) else "",
@@ -138,13 +138,15 @@ def candidates(
 
     A value that was found by bisection may be a rounding short of a number with few digits.
     """
-    safe = written(value, name, up=up, beyond=beyond, whole=whole)
-    other = written(value, name, up=not up, whole=whole)
+    safe = written_bound(value, name, up=up, beyond=beyond, whole=whole)
+    other = written_bound(value, name, up=not up, whole=whole)
     missed = abs(units.parse(other, name) - value)
     return [other, safe] if other != safe and missed <= NEAR * abs(value) else [safe]
 
 
-def written(value: float, name: str, *, up: bool, beyond: bool = False, whole: bool = False) -> str:
+def written_bound(
+    value: float, name: str, *, up: bool, beyond: bool = False, whole: bool = False
+) -> str:
     """Return a value with its unit in few digits, never on the wrong side of `value`.
 
     Parameters

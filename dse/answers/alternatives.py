@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dse.answers.design import Pick, pick
-from dse.answers.shortfall import Miss, misses
+from dse.answers.shortfall import Shortfall, shortfalls
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space
@@ -43,20 +43,20 @@ class Alternative:
     choice: str
     design: Pick | None
     merit: float | None = None
-    misses: tuple[Miss, ...] = ()
+    shortfalls: tuple[Shortfall, ...] = ()
     together: bool = False
 
     @property
     def closest(self) -> Pick | None:
         """The design, or the one that comes closest to being feasible."""
-        return self.design or (self.misses[0].design if self.misses else None)
+        return self.design or (self.shortfalls[0].design if self.shortfalls else None)
 
     @property
     def does_what_is_asked(self) -> bool:
         """Whether `closest` meets every lower bound, whatever else it misses."""
         if self.together:
-            return not any(miss.at_least for miss in self.misses)
-        return not (self.misses and self.misses[0].at_least)
+            return not any(miss.at_least for miss in self.shortfalls)
+        return not (self.shortfalls and self.shortfalls[0].at_least)
 
 
 Cut = Mapping[int, Sequence[int]]
@@ -130,7 +130,7 @@ def _zero(axis: Axis) -> list[int]:
 
 def _best(study: Study, options: Options, preference: Preference) -> Alternative:
     problem = study.problem
-    outcome = runner.solve(study, options, None).outcome
+    outcome = runner.solve_study(study, options, None).outcome
     if len(outcome.front_index):
         front = outcome.front_index
         point = front[preference.order(problem, front)[0]]
@@ -138,5 +138,5 @@ def _best(study: Study, options: Options, preference: Preference) -> Alternative
         if preference.is_quantity:
             merit = float(preference.merit(problem, point[np.newaxis])[0])
         return Alternative("", "", pick(problem, point, preference.quantity), merit)
-    found, together = misses(problem, outcome, preference)
-    return Alternative("", "", None, misses=found, together=together)
+    found, together = shortfalls(problem, outcome, preference)
+    return Alternative("", "", None, shortfalls=found, together=together)

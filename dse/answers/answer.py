@@ -103,16 +103,18 @@ def recommend(solved: KnownFront, preference: Preference, options: Options) -> R
     text, given = _text(preference), _given(solved.study.document)
     reason = answer_text.reason(chosen, text, preferred, goals)
     parts = [
-        answer_text.answer(chosen, reason, given, solved.found, tie, int(tied.sum()) - 1),
-        answer_text.limits(chosen),
-        answer_text.advice(chosen),
-        answer_text.runner_up(chosen, second, goals),
-        answer_text.best(best),
+        answer_text.recommendation_section(
+            chosen, reason, given, solved.found, tie, int(tied.sum()) - 1
+        ),
+        answer_text.limits_section(chosen),
+        answer_text.advice_section(chosen),
+        answer_text.runner_up_section(chosen, second, goals),
+        answer_text.best_section(best),
     ]
     for axis in dict.fromkeys(entry.axis for entry in others):
         entries = sorted((entry for entry in others if entry.axis == axis), key=_cost)
-        parts.append(answer_tables.others(axis, entries, chosen, goals, preferred))
-    parts.append(answer_text.notes(_notes(solved.study, preference)))
+        parts.append(answer_tables.others_section(axis, entries, chosen, goals, preferred))
+    parts.append(answer_text.notes_section(_notes(solved.study, preference)))
     return Recommendation(
         question=solved.study.question,
         preference=text,
@@ -224,8 +226,10 @@ def recommend_swept(
     first = points[0].study
     goals = [goal.name for goal in first.problem.goals]
     parts = (
-        answer_tables.swept(sweep, picks, goals, _text(preference)),
-        answer_text.notes(list(dict.fromkeys(n for entry in points for n in entry.study.notes))),
+        answer_tables.sweep_section(sweep, picks, goals, _text(preference)),
+        answer_text.notes_section(
+            list(dict.fromkeys(n for entry in points for n in entry.study.notes))
+        ),
     )
     return SweepAnswer(
         question=first.question,

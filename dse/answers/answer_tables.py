@@ -8,13 +8,13 @@ from typing import Any
 from dse.algebra import units
 from dse.answers.alternatives import Alternative
 from dse.answers.design import Pick
-from dse.answers.shortfall import Miss
+from dse.answers.shortfall import Shortfall
 from dse.answers.words import (
     amount,
     change,
     differences,
     is_name,
-    listed,
+    joined,
     percent,
     quantity,
     standing,
@@ -29,7 +29,7 @@ MOST_ROWS = 15
 """Rows of a table of alternatives; the cheapest stand first."""
 
 
-def others(
+def others_section(
     axis: str,
     found: Sequence[Alternative],
     pick: Pick,
@@ -70,7 +70,7 @@ def others(
     return Section(f"instead.{axis}", title, (), tuple(headers), tuple(rows), tuple(remarks), facts)
 
 
-def swept(
+def sweep_section(
     sweep: Sweep, picks: Sequence[Pick | None], goals: Sequence[str], preferred: str
 ) -> Section:
     """Return one line per value of a sweep: the design, its objectives, what limits it."""
@@ -121,13 +121,13 @@ def _cell(pick: Pick, name: str) -> str:
 
 
 def _why(entry: Alternative) -> str:
-    if not entry.misses:
+    if not entry.shortfalls:
         return "no design was found"
-    told = [miss_text(miss, together=entry.together) for miss in entry.misses]
-    return listed(told, "and" if entry.together else "or")
+    told = [miss_text(miss, together=entry.together) for miss in entry.shortfalls]
+    return joined(told, "and" if entry.together else "or")
 
 
-def miss_text(miss: Miss, *, together: bool = False) -> str:
+def miss_text(miss: Shortfall, *, together: bool = False) -> str:
     """Return which constraint fails and by how much; `together` with others."""
     if miss.value is None:
         return f"it misses {miss.rule} by {percent(miss.violation)}"
@@ -143,10 +143,10 @@ def _plain(entry: Alternative, pick: Pick, goals: Sequence[str]) -> dict[str, An
     facts: dict[str, Any] = {"choice": entry.choice, "feasible": entry.design is not None}
     if entry.design is not None:
         facts |= entry.design.plain() | {"differences": differences(pick, entry.design, goals)}
-    if entry.misses:
+    if entry.shortfalls:
         facts |= {
             "together": entry.together,
-            "misses": [miss.plain() for miss in entry.misses],
-            "differences": differences(pick, entry.misses[0].design, goals),
+            "misses": [miss.plain() for miss in entry.shortfalls],
+            "differences": differences(pick, entry.shortfalls[0].design, goals),
         }
     return facts

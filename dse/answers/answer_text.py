@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dse.algebra import units
-from dse.answers.design import Advice, Bound, Limits, Pick
+from dse.answers.design import Advice, Bottleneck, Bottlenecks, Pick
 from dse.answers.words import (
     TINY,
     amount,
     change,
-    design,
+    design_line,
     differences,
-    listed,
+    joined,
     named,
     percent,
     quantity,
@@ -27,7 +27,7 @@ CLOSE = 0.5
 """A bound is told when a quantity could not grow by more than this share."""
 
 
-def answer(
+def recommendation_section(
     pick: Pick,
     because: str,
     given: Mapping[str, str],
@@ -39,12 +39,12 @@ def answer(
 
     `tied` designs are worth the same, `tie` is the first of them.
     """
-    lines = [f"Take {design(pick)}.", f"{because} {_proof(found)}"]
+    lines = [f"Take {design_line(pick)}.", f"{because} {_proof(found)}"]
     if tie is not None:
         more = f" and {tied - 1} more" if tied > 1 else ""
-        lines.append(f"Worth the same: {design(tie)}{more}.")
+        lines.append(f"Worth the same: {design_line(tie)}{more}.")
     if given:
-        shown = listed([f"{words(name)} {written}" for name, written in given.items()])
+        shown = joined([f"{words(name)} {written}" for name, written in given.items()])
         lines.append(f"Given: {shown}.")
     rows = tuple((words(name), quantity(pick, name)) for name in pick.quantities)
     facts = pick.plain() | {"given": dict(given)} | dict(found)
@@ -85,13 +85,13 @@ def _proof(found: Mapping[str, Any]) -> str:
     )
 
 
-def limits(pick: Pick) -> Section:
+def limits_section(pick: Pick) -> Section:
     """Return what limits a design, and the slack up to this and the next limit."""
     lines = [_limited(entry) for entry in pick.limits]
     spare = {name: bound / pick.used[name] - 1.0 for name, bound in pick.most.items()}
     close = [_close(pick, name, share) for name, share in spare.items() if share < CLOSE]
     if close:
-        lines.append(f"Close to a bound: {listed(close)}.")
+        lines.append(f"Close to a bound: {joined(close)}.")
     limited = [
         {
             "quantity": entry.quantity,
@@ -114,7 +114,7 @@ def _close(pick: Pick, name: str, spare: float) -> str:
     return f"{of} ({left} to spare)"
 
 
-def _limited(entry: Limits) -> str:
+def _limited(entry: Bottlenecks) -> str:
     first, *others = entry.bounds
     name = words(entry.quantity)
     if first.value is None:
@@ -126,7 +126,7 @@ def _limited(entry: Limits) -> str:
     return f"{text} The next limit is {others[0].words}: {_room(others[0], entry, reached)}."
 
 
-def _room(bound: Bound, entry: Limits, reached: str) -> str:
+def _room(bound: Bottleneck, entry: Bottlenecks, reached: str) -> str:
     shown = units.show(bound.value or 0.0, entry.quantity)
     if bound.slack is None or abs(bound.slack) < TINY:
         return f"{shown}, all of it in use"
@@ -135,7 +135,7 @@ def _room(bound: Bound, entry: Limits, reached: str) -> str:
     )
 
 
-def advice(pick: Pick) -> Section:
+def advice_section(pick: Pick) -> Section:
     """Return from where on what pays."""
     lines = tuple(_advised(entry) for entry in pick.advice)
     facts = [
@@ -168,7 +168,7 @@ def _advised(entry: Advice) -> str:
     )
 
 
-def runner_up(pick: Pick, other: Pick | None, goals: Sequence[str]) -> Section:
+def runner_up_section(pick: Pick, other: Pick | None, goals: Sequence[str]) -> Section:
     """Return the next best design, and by how much it loses."""
     if other is None:
         line = "None: the front holds no other design, and no other choice comes next."
@@ -178,30 +178,30 @@ def runner_up(pick: Pick, other: Pick | None, goals: Sequence[str]) -> Section:
         f"({change(other.quantities[name], pick.quantities[name])})"
         for name in goals
     ]
-    line = f"{design(other)}: {listed(parts)}."
+    line = f"{design_line(other)}: {joined(parts)}."
     facts = other.plain() | {"differences": differences(pick, other, goals)}
     return Section("runner_up", "Runner-up", (line,), facts=facts)
 
 
-def best(picks: Mapping[Goal, Pick]) -> Section:
+def best_section(picks: Mapping[Goal, Pick]) -> Section:
     """Return the best design for each objective."""
     rows = tuple(
         (
             f"{'most' if goal.maximise else 'least'} {words(goal.name)}",
             units.show(found.quantities[goal.name], goal.name),
-            design(found),
+            design_line(found),
         )
         for goal, found in picks.items()
     )
     facts = {goal.name: found.plain() for goal, found in picks.items()}
     if len(rows) < 2:
         return Section("best", facts=facts)
-    if len({design(found) for found in picks.values()}) == 1:
+    if len({design_line(found) for found in picks.values()}) == 1:
         line = f"{next(iter(rows))[2]} is best for every objective."
         return Section("best", lines=(line,), facts=facts)
     return Section("best", "Best for each objective", rows=rows, facts=facts)
 
 
-def notes(found: Sequence[str]) -> Section:
+def notes_section(found: Sequence[str]) -> Section:
     """Return what stands behind the numbers."""
     return Section("notes", lines=tuple(f"note: {note}" for note in found), facts=list(found))

@@ -20,7 +20,7 @@ TWO_DIGITS = 2
 
 
 @dataclass(frozen=True)
-class Bound:
+class Bottleneck:
     """A limit of a design.
 
     `value` is what it allows, in the unit of what it limits, and `slack` how far that is above
@@ -39,12 +39,12 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Limits:
+class Bottlenecks:
     """What limits `quantity`, which reaches `reached`; the limit that comes first stands first."""
 
     quantity: str
     reached: float
-    bounds: tuple[Bound, ...]
+    bounds: tuple[Bottleneck, ...]
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Pick:
     quantities: Mapping[str, float]
     most: Mapping[str, float]
     used: Mapping[str, float]
-    limits: tuple[Limits, ...]
+    limits: tuple[Bottlenecks, ...]
     advice: tuple[Advice, ...]
 
     def plain(self) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def pick(problem: Problem, point: NDArray[np.int64], also: str | None = None) ->
             choices[tables.axis_column(axis)] = str(value) if axis.unit_name == "" else float(value)
     most = _most(problem, columns)
     return Pick(
-        tables.names(problem, index)[0],
+        tables.design_names(problem, index)[0],
         counts,
         choices,
         _told(problem, columns, also),
@@ -158,18 +158,18 @@ def _most(problem: Problem, columns: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def _limits(problem: Problem, columns: Mapping[str, float]) -> Iterator[Limits]:
+def _limits(problem: Problem, columns: Mapping[str, float]) -> Iterator[Bottlenecks]:
     for quantity in problem.quantities:
         code = columns[quantity.name]
         if quantity.limits and quantity.limited in columns and not math.isnan(code):
             reached = columns[quantity.limited]
             bounds = _bounds(quantity, int(code), reached, columns)
-            yield Limits(quantity.limited, reached, bounds)
+            yield Bottlenecks(quantity.limited, reached, bounds)
 
 
 def _bounds(
     quantity: Objective, first: int, reached: float, columns: Mapping[str, float]
-) -> tuple[Bound, ...]:
+) -> tuple[Bottleneck, ...]:
     """Return the limits of a design, the one at position `first` before all others."""
     found = []
     for place, (label, limit) in enumerate(zip(quantity.labels, quantity.limits, strict=True)):
@@ -177,10 +177,14 @@ def _bounds(
         if values and math.isfinite(min(values)):
             value = min(values)
             found.append(
-                (place != first, value, Bound(label, limit.words, value, _above(value, reached)))
+                (
+                    place != first,
+                    value,
+                    Bottleneck(label, limit.words, value, _above(value, reached)),
+                )
             )
         elif place == first:
-            found.append((False, 0.0, Bound(label, limit.words)))
+            found.append((False, 0.0, Bottleneck(label, limit.words)))
     return tuple(bound for *_, bound in sorted(found, key=lambda entry: entry[:2]))
 
 

@@ -21,7 +21,7 @@ TIE = 1e-9
 
 
 @dataclass(frozen=True)
-class Miss:
+class Shortfall:
     """A design that misses one constraint, and no design misses it by less.
 
     Attributes
@@ -58,9 +58,9 @@ class Miss:
         } | self.design.plain()
 
 
-def misses(
+def shortfalls(
     problem: Problem, outcome: Outcome, preference: Preference
-) -> tuple[tuple[Miss, ...], bool]:
+) -> tuple[tuple[Shortfall, ...], bool]:
     """Return the least misses of a problem without a feasible design.
 
     Per constraint the least miss of a design that meets all others.  Where every design misses
@@ -102,7 +102,7 @@ def _demanded(problem: Problem) -> NDArray[np.int64] | None:
     return point
 
 
-def _single_misses(problem: Problem, preference: Preference) -> tuple[Miss, ...]:
+def _single_misses(problem: Problem, preference: Preference) -> tuple[Shortfall, ...]:
     """Return, per constraint, the least miss of a design that meets all others.
 
     Lower bounds come last: the design that does what is asked, at whatever cost, says more.
@@ -144,7 +144,7 @@ def _merit(
 
 def _miss(
     problem: Problem, preference: Preference, rule: int, point: NDArray[np.int64], violation: float
-) -> Miss:
+) -> Shortfall:
     text = problem.constraint_names[rule]
     design = pick(problem, point, preference.quantity)
     columns = problem.describe(point[np.newaxis])
@@ -153,9 +153,9 @@ def _miss(
         bound = float(columns[requirement.at_most or requirement.at_least][0])
         value = float(columns[requirement.quantity][0])
         lower = bool(requirement.at_least)
-        return Miss(text, violation, design, requirement.quantity, value, bound, lower)
+        return Shortfall(text, violation, design, requirement.quantity, value, bound, lower)
     names = next((r.expression.names for r in problem.constraints if r.text == text), frozenset())
     if len(names) == 1:
         (name,) = names
-        return Miss(text, violation, design, name, float(columns[name][0]))
-    return Miss(text, violation, design)
+        return Shortfall(text, violation, design, name, float(columns[name][0]))
+    return Shortfall(text, violation, design)

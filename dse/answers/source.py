@@ -74,15 +74,15 @@ def known_fronts(
             return _of_run(source, Options())
         found = source.document
     elif isinstance(source, Path) and source.is_dir():
-        run = finished.read(source)
+        run = finished.read_run(source)
         if not pairs and run.rows:
             return KnownFronts(_read_back(run), run.sweep, _options(run))
         found = run.document
     else:
-        found = document.read(source) if isinstance(source, Path) else source
+        found = document.read_document(source) if isinstance(source, Path) else source
     found = _overridden(found, pairs)
     _check_rate(found, rate)
-    return _of_run(runner.run(found, Options()), Options())
+    return _of_run(runner.run_study(found, Options()), Options())
 
 
 def _of_run(run: Run, options: Options) -> KnownFronts:
@@ -90,7 +90,7 @@ def _of_run(run: Run, options: Options) -> KnownFronts:
     return KnownFronts(tuple(map(_known, run.answers)), run.sweep, options)
 
 
-def _known(entry: runner.Answer) -> KnownFront:
+def _known(entry: runner.SolvedStudy) -> KnownFront:
     found = {
         "designs": entry.study.problem.size,
         "evaluated": entry.outcome.evaluated,
@@ -124,7 +124,7 @@ def _overridden(found: Document, pairs: Sequence[tuple[str, str]]) -> Document:
     swept = found.data.get("sweep")
     found = study.override(found, pairs)
     if isinstance(swept, dict) and any(path in swept for path, _ in pairs):
-        return document.override(found, "sweep", "{}")
+        return document.override_value(found, "sweep", "{}")
     return found
 
 

@@ -47,7 +47,7 @@ def relative(new: float, old: float) -> float | None:
     return (new - old) / abs(old)
 
 
-def listed(parts: Sequence[str], last: str = "and") -> str:
+def joined(parts: Sequence[str], last: str = "and") -> str:
     """Return parts as in a sentence: ``a, b and c``."""
     if len(parts) < 2:
         return "".join(parts)
@@ -66,14 +66,14 @@ def standing(preference: str) -> str:
     return f"The design with the {preference}"
 
 
-def design(pick: Pick) -> str:
+def design_line(pick: Pick) -> str:
     """Return a design in one line: its name and its choices."""
     choices = [
         f"{words(name)} {value(chosen, name)}"
         for name, chosen in pick.choices.items()
         if not is_name(pick, name)
     ]
-    return f"{pick.name} with {listed(choices)}" if choices else pick.name
+    return f"{pick.name} with {joined(choices)}" if choices else pick.name
 
 
 def quantity(pick: Pick, name: str) -> str:

@@ -14,7 +14,7 @@ from dse.answers.answer import (
     recommend_swept,
 )
 from dse.answers.source import KnownFronts, known_fronts
-from dse.api.sources import Overrides, StudySource, known, pairs, study_of
+from dse.api.sources import Overrides, StudySource, known, override_pairs, study_of
 from dse.errors import UnitError
 from dse.study import study as studies
 from dse.study.study import Sweep
@@ -90,17 +90,17 @@ def answer(
 
     if isinstance(uncertainty, Mapping):
         uncertainty = [f"{path}={value}" for path, value in uncertainty.items()]
-    sampled = sampling.asked(samples, uncertainty, seed)
-    fronts = known_fronts(known(source), rate=rate, overrides=pairs(overrides))
+    sampled = sampling.sampling_options(samples, uncertainty, seed)
+    fronts = known_fronts(known(source), rate=rate, overrides=override_pairs(overrides))
     preference = preference_of(fronts.points[0].study, prefer)
     if fronts.sweep is not None:
         if sampled is not None:
             raise _one_at_a_time(fronts.sweep)
         swept = recommend_swept(fronts.points, fronts.sweep, preference)
-        return swept.with_section(flip_section.swept()) if flips else swept
+        return swept.with_section(flip_section.sweep_without_flips()) if flips else swept
     first = fronts.points[0]
     found = Answer(**vars(recommend(first, preference, fronts.options)))
-    changing = flips is not False and flip_section.section(
+    changing = flips is not False and flip_section.flips_section(
         first.study, first.front, prefer, exact=bool(first.found["exact"]), full=bool(flips)
     )
     found = found.with_section(changing) if changing else found
@@ -126,7 +126,7 @@ def _with_certainty(
         sampled,
         settings=fronts.options.apply(first.study.settings),
     )
-    return replace(found.with_section(sampling_text.section(sure)), certainty=sure)
+    return replace(found.with_section(sampling_text.certainty_section(sure)), certainty=sure)
 
 
 def flips(
@@ -244,7 +244,7 @@ def sensitivity(
     from dse.uncertainty.sensitivity_text import sensitivity_of
 
     return sensitivity_of(
-        known_fronts(known(source), overrides=pairs(overrides)),
+        known_fronts(known(source), overrides=override_pairs(overrides)),
         method=method,
         width=width,
         samples=samples,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from dse.api.sources import folder_of
 
 if TYPE_CHECKING:
-    from dse.audit.diff import Comparison
-    from dse.audit.explain import Explained
-    from dse.audit.verdict import Verified
+    from dse.audit.diff import RunComparison
+    from dse.audit.explain import Explanation
+    from dse.audit.verdict import Verification
     from dse.runs.result import Result
     from dse.search import Progress
 
@@ -25,7 +25,7 @@ def verify(
     trials: int = TRIALS,
     seed: int = 0,
     progress: Progress | None = None,
-) -> Verified:
+) -> Verification:
     """Check a finished run again, independently of its search, and try to beat its front.
 
     >>> assert dse.verify("runs/settop").holds
@@ -50,12 +50,12 @@ def verify(
     """
     from dse.audit import verify
 
-    return verify.verify(folder_of(run), trials=trials, seed=seed, progress=progress)
+    return verify.verify_run(folder_of(run), trials=trials, seed=seed, progress=progress)
 
 
 def explain(
     run: str | Path | Result, design: str | Sequence[str] | Mapping[str, object]
-) -> Explained:
+) -> Explanation:
     """Say why a design is on the front of a run, or what it violates or is dominated by.
 
     >>> dse.explain("runs/settop", {"des.u16": 1})
@@ -72,14 +72,14 @@ def explain(
     dse.errors.DseError
         When it is not the folder of a run, or the design is none of its study.
     """
-    from dse.audit.explain import explain
+    from dse.audit.explain import explain_design
 
     if isinstance(design, Mapping):
         design = [f"{name}={value}" for name, value in design.items()]
-    return explain(folder_of(run), [design] if isinstance(design, str) else design)
+    return explain_design(folder_of(run), [design] if isinstance(design, str) else design)
 
 
-def diff(first: str | Path | Result, second: str | Path | Result) -> Comparison:
+def diff(first: str | Path | Result, second: str | Path | Result) -> RunComparison:
     """Compare two runs: designs gained, lost and moved, and which change did it.
 
     >>> dse.diff("runs/settop", "runs/at_73")
@@ -94,6 +94,6 @@ def diff(first: str | Path | Result, second: str | Path | Result) -> Comparison:
     dse.errors.DseError
         When one is not the folder of a run, or they ask for different things.
     """
-    from dse.audit.compare import compare
+    from dse.audit.compare import compare_runs
 
-    return compare(folder_of(first), folder_of(second))
+    return compare_runs(folder_of(first), folder_of(second))

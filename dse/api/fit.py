@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from dse.fitting.fit_core import CoreFit
     from dse.fitting.fit_platform import PlatformFit
-    from dse.fitting.interface.interface_answer import Answer
+    from dse.fitting.interface.interface_answer import InterfaceReport
 
 
 def core(
@@ -49,9 +49,9 @@ def core(
 
     path, name = records.path_and_name(Path(table), None if out is None else Path(out))
     pairs = [(field, str(value)) for field, value in (settings or {}).items()]
-    found = fit_core.from_table(Path(table), name, over, pairs, forms)
+    found = fit_core.fit_core(Path(table), name, over, pairs, forms)
     if out is not None:
-        records.write(path, *fit_core_record.record(found), force=force)
+        records.write_record(path, *fit_core_record.core_record(found), force=force)
     return found
 
 
@@ -82,9 +82,9 @@ def platform(
     from dse.study import records
 
     path, name = records.path_and_name(Path(data), None if out is None else Path(out))
-    found = fit_platform.from_table(Path(data), name, precision)
+    found = fit_platform.fit_platform(Path(data), name, precision)
     if out is not None:
-        records.write(path, *fit_platform.record(found), force=force)
+        records.write_record(path, *fit_platform.platform_record(found), force=force)
     return found
 
 
@@ -98,7 +98,7 @@ def interface(
     pure: bool = False,
     per_byte: Literal["latency", "computing"] = "latency",
     force: bool = False,
-) -> Answer:
+) -> InterfaceReport:
     """Fit a kernel and an interface to host and offload times, or to openssl speed.
 
     Parameters
@@ -126,7 +126,7 @@ def interface(
     data, software, hardware = (
         None if part is None else Path(part) for part in (data, software, hardware)
     )
-    found = interface_answer.answer(
+    found = interface_answer.report_on(
         sources.read_timings(data, software, hardware, algorithm), pure=pure
     )
     if out is not None:

@@ -23,6 +23,6 @@ def reproduce(*papers: str) -> Reproduction:
     dse.errors.UnknownPluginError
         Naming a paper without claims.
     """
-    from dse.reproduction.reproduce import reproduce
+    from dse.reproduction.reproduce import check_papers
 
-    return reproduce(papers)
+    return check_papers(papers)

@@ -22,7 +22,7 @@ StudySource = str | Path | Mapping[str, Any] | Study
 """The path of a study file, YAML of more than one line, the same as a dict, or a `Study`."""
 
 
-def pairs(overrides: Overrides | None) -> list[tuple[str, str]]:
+def override_pairs(overrides: Overrides | None) -> list[tuple[str, str]]:
     """Return overrides as pairs of dotted path and text."""
     return [(path, str(value)) for path, value in (overrides or {}).items()]
 
@@ -36,8 +36,8 @@ def document_of(study: StudySource, overrides: Overrides | None = None) -> Docum
         When the study is not well-formed, or a field does not exist.
     """
     if isinstance(study, Study):
-        return studies.override(study.document, pairs(overrides))
-    return studies.read(study, pairs(overrides))
+        return studies.override(study.document, override_pairs(overrides))
+    return studies.read_study(study, override_pairs(overrides))
 
 
 def study_of(source: StudySource | Result, overrides: Overrides | None = None) -> Document:
@@ -46,11 +46,11 @@ def study_of(source: StudySource | Result, overrides: Overrides | None = None) -
     if isinstance(found, Path) and found.is_dir():
         from dse.runs import finished
 
-        found = finished.read(found).document
+        found = finished.read_run(found).document
     if isinstance(found, Path):
         return document_of(found, overrides)
     document = found if isinstance(found, Document) else found.document
-    return studies.override(document, pairs(overrides))
+    return studies.override(document, override_pairs(overrides))
 
 
 def known(source: StudySource | Result) -> Path | Document | Run:
@@ -58,7 +58,7 @@ def known(source: StudySource | Result) -> Path | Document | Run:
     if isinstance(source, Study):
         return source.document
     if isinstance(source, Mapping) or (isinstance(source, str) and "\n" in source):
-        return studies.read(source)
+        return studies.read_study(source)
     if isinstance(source, str | Path):
         return Path(source)
     return source.run

@@ -41,7 +41,7 @@ def load(study: StudySource, *, overrides: Overrides | None = None) -> Study:
     """
     from dse.study import study as studies
 
-    return studies.load(document_of(study, overrides))
+    return studies.ready(document_of(study, overrides))
 
 
 def problem(study: StudySource, *, overrides: Overrides | None = None) -> Problem:
@@ -111,7 +111,7 @@ def run(
     from dse.runs import runner
 
     options = runner.Options(method=method, seed=seed, budget=budget)
-    done = runner.run(document_of(study, overrides), options, progress)
+    done = runner.run_study(document_of(study, overrides), options, progress)
     require_any_feasible(done)
     from dse.runs.result import Result  # pandas and matplotlib, only now
 
@@ -153,5 +153,5 @@ def evaluate(
     chosen = {**(overrides or {}), **(design or {})}
     prepared = studies.prepare(document_of(study, chosen))
     terms.require_one_design(prepared)
-    invariants.check(prepared.problem, as_index(one_block(prepared.problem.sizes)))
+    invariants.check_invariants(prepared.problem, as_index(one_block(prepared.problem.sizes)))
     return terms.terms_of(prepared)

@@ -37,7 +37,7 @@ SAME = 1e-9
 
 
 @dataclass(frozen=True)
-class Side:
+class FrontOfStudy:
     """One front as a run wrote it: its study, its designs (n, d) and their rows."""
 
     document: Document
@@ -72,11 +72,11 @@ class Cause:
 
 
 @dataclass(frozen=True)
-class Between:
+class StudiesBetween:
     """The studies between those of two fronts, and the fronts of each once it is solved."""
 
-    first: Side
-    second: Side
+    first: FrontOfStudy
+    second: FrontOfStudy
     fronts: dict[str, frozenset[Identity] | None] = field(default_factory=dict)
 
     @property
@@ -84,7 +84,7 @@ class Between:
         """Where the studies differ."""
         return changes.changes(self.first.document, self.second.document)
 
-    def placed(self, side: Side) -> dict[Identity, int]:
+    def placed(self, side: FrontOfStudy) -> dict[Identity, int]:
         """Return the designs of a front and their rows."""
         identities = self._identities(side.prepared, side.document, side.index)
         return {known: row for row, known in enumerate(identities)}
@@ -107,7 +107,7 @@ class Between:
 
     def _front(self, made: tuple[Change, ...]) -> frozenset[Identity] | None:
         """Return the exact front of the first study with changes made; None when it fails."""
-        found = changes.apply(self.first.document, made)
+        found = changes.apply_changes(self.first.document, made)
         key = json.dumps(found.data, sort_keys=True, default=str)
         if key not in self.fronts:
             self.fronts[key] = self._solved(found)
@@ -116,7 +116,7 @@ class Between:
     def _solved(self, found: Document) -> frozenset[Identity] | None:
         try:
             prepared = replace(study.prepare(found), settings=SearchSettings(method="exact"))
-            answer = runner.solve(prepared, runner.Options(), None)
+            answer = runner.solve_study(prepared, runner.Options(), None)
         except DseError:  # changes that only make sense together, or a space too large
             return None
         return frozenset(self._identities(prepared, found, answer.outcome.front_index))
@@ -141,8 +141,8 @@ class Between:
 
         def decides(made: tuple[Change, ...]) -> bool:
             try:
-                found = study.prepare(changes.apply(self.first.document, made)).problem
-                index = finished.find(found, ({**_single(found), **self.first.rows[row]},))
+                found = study.prepare(changes.apply_changes(self.first.document, made)).problem
+                index = finished.find_designs(found, ({**_single(found), **self.first.rows[row]},))
             except DseError:  # changes that only make sense together, or another design
                 return False
             return not np.allclose(now, found.evaluate(index).loss[0], rtol=SAME, atol=0.0)

@@ -68,7 +68,7 @@ def covering(loss: Loss, front: Loss) -> NDArray[np.int64]:
     return covers
 
 
-def designs(
+def rival_designs(
     problem: Problem, front: Index, trials: int, random: np.random.Generator
 ) -> Iterator[Index]:
     """Yield designs in chunks: all when there are at most `trials`, else as many as follow.

@@ -54,7 +54,7 @@ def changes(first: Document, second: Document) -> tuple[Change, ...]:
     return tuple(_change(path, keys, before, after, first) for (path, _), keys in grouped.items())
 
 
-def apply(found: Document, made: Iterable[Change]) -> Document:
+def apply_changes(found: Document, made: Iterable[Change]) -> Document:
     """Return a study with changes made."""
     data = copy.deepcopy(found.data)
     for change in made:

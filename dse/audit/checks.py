@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.audit import challenge
-from dse.audit.verdict import Check, check, count
+from dse.audit.verdict import Check, check_of, count
 from dse.errors import OutputError
 from dse.model import tables
 from dse.model.problem import Problem
@@ -28,7 +28,7 @@ ACCOUNTS = ("evaluated", "given_up_as_dominated", "given_up_as_infeasible")
 
 
 @dataclass(frozen=True)
-class Point:
+class WrittenFront:
     """The front of one value of a sweep, or of the one study.
 
     Attributes
@@ -51,10 +51,10 @@ class Point:
     feasible: NDArray[np.bool_]
 
 
-Points = tuple[Point, ...]
+Points = tuple[WrittenFront, ...]
 
 
-def points(run: Finished) -> Iterator[Point]:
+def points(run: Finished) -> Iterator[WrittenFront]:
     """Yield the front of a run at every value of its sweep, evaluated again.
 
     Raises
@@ -82,13 +82,13 @@ def rows_at(run: Finished, position: int) -> list[int]:
     return [number for number, row in enumerate(run.rows) if _same(row.get(column), value)]
 
 
-def _point(where: str, problem: Problem, rows: tuple[Row, ...], numbers: list[int]) -> Point:
+def _point(where: str, problem: Problem, rows: tuple[Row, ...], numbers: list[int]) -> WrittenFront:
     try:
-        index = finished.find(problem, tuple(rows[number] for number in numbers))
+        index = finished.find_designs(problem, tuple(rows[number] for number in numbers))
     except OutputError as error:
         raise OutputError(f"{where}: {error}" if where else str(error)) from error
     evaluation = problem.evaluate(index)
-    return Point(
+    return WrittenFront(
         where,
         problem,
         np.array(numbers, dtype=np.int64),
@@ -112,14 +112,14 @@ def check_study(run: Finished, every: Points) -> Check:
         for key, value in says.items()
         if manifest.get(key) != value
     ]
-    return check("study", wrong, f"the manifest's text, sha256 {digest[:12]}")
+    return check_of("study", wrong, f"the manifest's text, sha256 {digest[:12]}")
 
 
 def check_accounting(run: Finished, every: Points) -> Check:
     """Check that the counts of the manifest add up, and are those of its study and rows."""
     certificate = run.manifest.get("certificate")
     if not isinstance(certificate, dict):
-        return check("accounting", ["the manifest has no certificate; run the study again"], "")
+        return check_of("accounting", ["the manifest has no certificate; run the study again"], "")
     designs = sum(point.problem.size for point in every)
     evaluated, *given_up = (_whole(certificate, name) for name in ACCOUNTS)
     accounted = evaluated + sum(given_up)
@@ -135,7 +135,7 @@ def check_accounting(run: Finished, every: Points) -> Check:
     feasible = _whole(run.manifest, "feasible")
     if not len(run.rows) <= feasible <= evaluated + _whole(certificate, "evaluated_besides"):
         wrong.append(f"{feasible:,} feasible is less than the front or more than were evaluated")
-    return check("accounting", wrong, f"{shown} {'=' if exact else 'of'} {designs:,} designs")
+    return check_of("accounting", wrong, f"{shown} {'=' if exact else 'of'} {designs:,} designs")
 
 
 def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) -> list[str]:
@@ -188,7 +188,7 @@ def check_designs(run: Finished, every: Points) -> Check:
             if row != original:
                 pair = point.numbers[[row, original]] + 1
                 wrong.append(f"row {pair[0]} is the design of row {pair[1]} again")
-    return check(
+    return check_of(
         "designs", wrong, f"{count(len(run.rows), 'row')}, each a design of the study, once"
     )
 
@@ -197,7 +197,7 @@ def check_numbers(run: Finished, every: Points) -> Check:
     """Check every column of every row against the model."""
     wrong, columns = [], list(run.rows[0]) if run.rows else []
     for point in every:
-        expected = tables.table(point.problem, point.index)
+        expected = tables.design_table(point.problem, point.index)
         rows = [run.rows[number] for number in point.numbers]
         lacking = [name for name in expected if rows and name not in columns]
         wrong += [f"front.csv lacks the column {name}" for name in lacking]
@@ -213,7 +213,7 @@ def check_numbers(run: Finished, every: Points) -> Check:
                     said = f"{row[name]!r} is written, the model says {value}"
                     wrong.append(f"row {number + 1}, {name}: {said}")
     right = f"{len(columns)} columns of {count(len(run.rows), 'row')} as the model has them"
-    return check("numbers", wrong, f"{right}, within {TOLERANCE:g}, relative")
+    return check_of("numbers", wrong, f"{right}, within {TOLERANCE:g}, relative")
 
 
 def _same(written: str | None, value: Any) -> bool:
@@ -238,7 +238,7 @@ def check_feasible(every: Points) -> Check:
             names = np.array(point.problem.constraint_names, dtype=object)[~(violation <= 0)]
             wrong.append(f"row {point.numbers[row] + 1} violates {' and '.join(names)}")
     rules = count(len(every[0].problem.constraint_names), "constraint")
-    return check("feasible", wrong, f"every row meets {rules}")
+    return check_of("feasible", wrong, f"every row meets {rules}")
 
 
 def check_mutual(every: Points) -> Check:
@@ -248,4 +248,4 @@ def check_mutual(every: Points) -> Check:
         for point in every
         for row, by in challenge.dominated_rows(point.loss)
     ]
-    return check("non-dominated", wrong, "no row dominates another, each compared with each")
+    return check_of("non-dominated", wrong, "no row dominates another, each compared with each")

@@ -25,7 +25,7 @@ MOST_VALUES = 12
 _BETWEEN = re.compile(r"[,\s]+(?=[^\s,=]+\s*=)")
 
 
-def pairs(texts: Sequence[str]) -> dict[str, str]:
+def assignments(texts: Sequence[str]) -> dict[str, str]:
     """Return ``{name: value}`` of texts such as ``des.u16=3 workload.granularity=64 KiB``.
 
     Raises
@@ -47,7 +47,7 @@ def pairs(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Index]:
+def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Index]:
     """Return the design (1, d) that `given` names, its study and its position in the sweep.
 
     Names are those of axes (``workload.granularity=64 KiB``), of columns of front.csv
@@ -85,7 +85,7 @@ def design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Index]:
     return position, prepared, index
 
 
-def text(problem: Problem, point: NDArray[np.int64]) -> str:
+def assignment_text(problem: Problem, point: NDArray[np.int64]) -> str:
     """Return one design, (d,), as assignments with units; counts of 0 are left out.
 
     `pairs` and `design` read it back.
@@ -94,11 +94,11 @@ def text(problem: Problem, point: NDArray[np.int64]) -> str:
     for axis, place in zip(problem.space.axes, point, strict=True):
         counted = not tables.is_choice_of_scenario(problem, axis)
         if not (counted and axis.labels[place] == "0"):
-            parts.append(f"{axis.name} = {label(axis, int(place))}")
+            parts.append(f"{axis.name} = {value_label(axis, int(place))}")
     return ", ".join(parts) or problem.point_text(point)
 
 
-def label(axis: Axis, place: int) -> str:
+def value_label(axis: Axis, place: int) -> str:
     """Return a value of an axis with its unit, exactly."""
     if not units.suffix(axis.unit_name):
         return axis.labels[place]
@@ -183,7 +183,9 @@ def _position(axis: Axis, column: str, left: dict[str, str], faults: list[Fault]
     if written is None:
         if axis.size > 1:
             rule = f"{axis.name} is not given; its values are {_values(axis)}"
-            faults.append(_fault("", "", rule, f'add --design "{axis.name}={label(axis, -1)}"'))
+            faults.append(
+                _fault("", "", rule, f'add --design "{axis.name}={value_label(axis, -1)}"')
+            )
         return 0
     if written in axis.labels:
         return axis.labels.index(written)
@@ -202,15 +204,15 @@ def _position(axis: Axis, column: str, left: dict[str, str], faults: list[Fault]
     (places,) = np.nonzero(np.isclose(values, number, rtol=1e-12, atol=0.0))
     if len(places):
         return int(places[0])
-    closest = label(axis, int(np.argmin(np.abs(values - number))))
+    closest = value_label(axis, int(np.argmin(np.abs(values - number))))
     faults.append(_fault(name, written, rule, f"the closest is {closest}"))
     return 0
 
 
 def _values(axis: Axis) -> str:
     few = axis.size <= MOST_VALUES
-    shown = [label(axis, place) for place in range(axis.size if few else 3)]
-    return ", ".join(shown + [f"..., {label(axis, -1)} ({axis.size} values)"] * (not few))
+    shown = [value_label(axis, place) for place in range(axis.size if few else 3)]
+    return ", ".join(shown + [f"..., {value_label(axis, -1)} ({axis.size} values)"] * (not few))
 
 
 def _number(text: str) -> float:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from dse.audit.attribution import SAME, Between, Identity, Side
+from dse.audit.attribution import SAME, FrontOfStudy, Identity, StudiesBetween
 from dse.audit.changes import Change
-from dse.audit.diff import Comparison, Moved, Point
+from dse.audit.diff import ComparedFronts, Moved, RunComparison
 from dse.errors import DseError
 from dse.files.document import Document
 from dse.model import tables
@@ -24,7 +24,7 @@ class DifferentError(DseError):
     """Two runs that cannot be compared."""
 
 
-def compare(first: Path, second: Path) -> Comparison:
+def compare_runs(first: Path, second: Path) -> RunComparison:
     """Compare the runs in two folders.
 
     Raises
@@ -34,7 +34,7 @@ def compare(first: Path, second: Path) -> Comparison:
     DifferentError
         When they have other objectives, or sweep other fields or no common value.
     """
-    runs = finished.read(first), finished.read(second)
+    runs = finished.read_run(first), finished.read_run(second)
     pairs, alone = _pairs(*runs)
     goals = tuple(study.prepare(_document(runs[0], pairs[0][0])).problem.goals)
     _check_goals(*runs)
@@ -42,7 +42,7 @@ def compare(first: Path, second: Path) -> Comparison:
     found: tuple[Change, ...] = ()
     for places in pairs:
         sides = [_side(run, place) for run, place in zip(runs, places, strict=True)]
-        between = Between(sides[0], sides[1])
+        between = StudiesBetween(sides[0], sides[1])
         found = found or between.changes
         points.append(_point(between, _value(runs[0], places[0])))
     before, after = (run.manifest.get("versions", {}) for run in runs)
@@ -53,7 +53,7 @@ def compare(first: Path, second: Path) -> Comparison:
     }
     sweep = str(runs[0].manifest["sweep"]) if runs[0].sweep else ""
     notes = (*_heuristics(runs), *alone)
-    return Comparison((first, second), goals, found, versions, sweep, tuple(points), notes)
+    return RunComparison((first, second), goals, found, versions, sweep, tuple(points), notes)
 
 
 def _pairs(first: Finished, second: Finished) -> tuple[list[tuple[int, int]], list[str]]:
@@ -106,13 +106,13 @@ def _value(run: Finished, place: int) -> float | str | None:
     return None if run.sweep is None else run.sweep.values[place]
 
 
-def _side(run: Finished, place: int) -> Side:
+def _side(run: Finished, place: int) -> FrontOfStudy:
     found = _document(run, place)
     prepared, rows = study.prepare(found), run.rows_at(place)
-    return Side(found, prepared, finished.find(prepared.problem, rows), rows)
+    return FrontOfStudy(found, prepared, finished.find_designs(prepared.problem, rows), rows)
 
 
-def _point(between: Between, value: float | str | None) -> Point:
+def _point(between: StudiesBetween, value: float | str | None) -> ComparedFronts:
     """Return what differs between two fronts."""
     first, second = between.first, between.second
     before, after = between.placed(first), between.placed(second)
@@ -121,7 +121,7 @@ def _point(between: Between, value: float | str | None) -> Point:
     names = _names(first, before) | _names(second, after)
     both = [known for known in before if known in after]
     reference, volumes = _volumes(first, second)
-    return Point(
+    return ComparedFronts(
         value=value,
         designs=(len(before), len(after), len(both)),
         gained=tuple(
@@ -144,12 +144,14 @@ def _point(between: Between, value: float | str | None) -> Point:
     )
 
 
-def _names(side: Side, placed: Mapping[Identity, int]) -> dict[Identity, str]:
+def _names(side: FrontOfStudy, placed: Mapping[Identity, int]) -> dict[Identity, str]:
     shown = tables.described(side.prepared.problem, side.index)
     return {known: shown[row] for known, row in placed.items()}
 
 
-def _volumes(first: Side, second: Side) -> tuple[dict[str, float], tuple[float, float]]:
+def _volumes(
+    first: FrontOfStudy, second: FrontOfStudy
+) -> tuple[dict[str, float], tuple[float, float]]:
     losses = np.concatenate([first.loss, second.loss])
     if not len(losses):
         return {}, (math.nan, math.nan)

@@ -28,7 +28,7 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Point:
+class ComparedFronts:
     """Two fronts of one study, or of one value of a sweep.
 
     Attributes
@@ -61,7 +61,7 @@ class Point:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class RunComparison:
     """Two runs side by side; `sweep` is the column of the swept field, empty without one."""
 
     folders: tuple[Path, Path]
@@ -69,7 +69,7 @@ class Comparison:
     changes: tuple[Change, ...]
     versions: Mapping[str, tuple[str, str]]
     sweep: str
-    points: tuple[Point, ...]
+    points: tuple[ComparedFronts, ...]
     notes: tuple[str, ...]
 
     def text(self) -> str:
@@ -100,7 +100,7 @@ class Comparison:
         }
 
 
-def _changes(found: Comparison) -> Iterator[str]:
+def _changes(found: RunComparison) -> Iterator[str]:
     yield "what changed:" if found.changes else "the studies assume the same"
     for number, change in enumerate(found.changes, 1):
         yield f"  {number}. {change}"
@@ -108,7 +108,7 @@ def _changes(found: Comparison) -> Iterator[str]:
         yield f"  version of {name}: {before} -> {after}"
 
 
-def _point(found: Comparison, point: Point) -> Iterator[str]:
+def _point(found: RunComparison, point: ComparedFronts) -> Iterator[str]:
     before, after, both = point.designs
     value = point.value
     shown = units.show(value, found.sweep) if isinstance(value, float) else value
@@ -132,7 +132,7 @@ def _point(found: Comparison, point: Point) -> Iterator[str]:
         yield f"\nhypervolume up to {reference}: {old:.4f} -> {new:.4f} of its box"
 
 
-def _because(found: Comparison, cause: Cause) -> str:
+def _because(found: RunComparison, cause: Cause) -> str:
     """Return the numbers of the changes that did it."""
     numbers = {str(change): number for number, change in enumerate(found.changes, 1)}
     alone, together = (
@@ -151,7 +151,7 @@ def _change(change: Change) -> dict[str, Any]:
     return {"field": change.path, "before": change.before, "after": change.after}
 
 
-def _plain(point: Point) -> dict[str, Any]:
+def _plain(point: ComparedFronts) -> dict[str, Any]:
     before, after, both = point.designs
     return {
         "value": point.value,

@@ -36,7 +36,7 @@ def _percent(share: float) -> str:
 
 
 @dataclass(frozen=True)
-class Miss:
+class ViolatedConstraint:
     """A constraint that a design violates.
 
     Attributes
@@ -71,7 +71,7 @@ class Miss:
 
 
 @dataclass(frozen=True)
-class Explained:
+class Explanation:
     """What a run says of one design.
 
     Attributes
@@ -90,7 +90,7 @@ class Explained:
     verdict: str
     design: str
     objectives: Mapping[str, float]
-    misses: tuple[Miss, ...] = ()
+    misses: tuple[ViolatedConstraint, ...] = ()
     row: int | None = None
     rival: str = ""
     rival_objectives: Mapping[str, float] | None = None
@@ -130,7 +130,7 @@ class Explained:
         return {**asdict(self), "difference": self.difference}
 
 
-def explain(folder: Path, texts: Sequence[str]) -> Explained:
+def explain_design(folder: Path, texts: Sequence[str]) -> Explanation:
     """Say why a design is on the front of the run in `folder`, or not.
 
     Parameters
@@ -145,34 +145,34 @@ def explain(folder: Path, texts: Sequence[str]) -> Explained:
     StudyError
         When the design is not one of the study.
     """
-    run = finished.read(folder)
-    position, prepared, index = chosen.design(run, chosen.pairs(texts))
+    run = finished.read_run(folder)
+    position, prepared, index = chosen.named_design(run, chosen.assignments(texts))
     problem = prepared.problem
     evaluation = problem.evaluate(index)
     where = ""
     if run.sweep is not None:
         where = f"{run.sweep.path} = {run.sweep.written[position]}, "
-    design = where + chosen.text(problem, index[0])
+    design = where + chosen.assignment_text(problem, index[0])
     violation = evaluation.violation[0]
     objectives = chosen.worth(problem, evaluation.loss[0])
     if not evaluation.feasible[0]:
         misses = _misses(problem, index, violation)
-        return Explained("infeasible", design, objectives, misses)
+        return Explanation("infeasible", design, objectives, misses)
     numbers = checks.rows_at(run, position)
-    front = finished.find(problem, tuple(run.rows[number] for number in numbers))
+    front = finished.find_designs(problem, tuple(run.rows[number] for number in numbers))
     row, verdict = _compare(problem, index, evaluation.loss[0], front)
     if row is None:
         verdict = "refutation" if run.manifest.get("exact") else "improvement"
-        return Explained(verdict, design, objectives)
+        return Explanation(verdict, design, objectives)
     if verdict == "equal" and run.manifest.get("exact"):
         verdict = "refutation"  # an exact front holds every design of equal worth
     rival = front[[row]]
-    return Explained(
+    return Explanation(
         verdict,
         design,
         objectives,
         row=numbers[row] + 1,
-        rival=chosen.text(problem, rival[0]),
+        rival=chosen.assignment_text(problem, rival[0]),
         rival_objectives=chosen.worth(problem, problem.evaluate(rival).loss[0]),
     )
 
@@ -194,7 +194,9 @@ def _compare(
     return int(covering[np.argmax(better)]), "dominated"
 
 
-def _misses(problem: Problem, index: Index, violation: NDArray[np.float64]) -> tuple[Miss, ...]:
+def _misses(
+    problem: Problem, index: Index, violation: NDArray[np.float64]
+) -> tuple[ViolatedConstraint, ...]:
     """Return every violated constraint of a design."""
     columns = _values(problem, index)
     steps, rules = problem.requirement_steps, problem.constraints
@@ -208,7 +210,7 @@ def _misses(problem: Problem, index: Index, violation: NDArray[np.float64]) -> t
             expression = rules[place - len(names) + len(rules)].expression
             misses.append(_compared(rule, relative, expression, columns))
         else:
-            misses.append(Miss(rule, relative, {}, "", None))
+            misses.append(ViolatedConstraint(rule, relative, {}, "", None))
     return tuple(misses)
 
 
@@ -224,7 +226,9 @@ def _values(problem: Problem, index: Index) -> dict[str, float]:
     return values
 
 
-def _required(rule: str, relative: float, step: Step, columns: Mapping[str, float]) -> Miss:
+def _required(
+    rule: str, relative: float, step: Step, columns: Mapping[str, float]
+) -> ViolatedConstraint:
     """Return the miss of a requirement: what it takes; the difference of its two sides."""
     taken = [
         name
@@ -241,12 +245,12 @@ def _required(rule: str, relative: float, step: Step, columns: Mapping[str, floa
     quantity, by = "", None
     if over and len(under) == 1 and len({units.suffix(name) for name in (*over, *under)}) == 1:
         quantity, by = under[0], sum(columns[name] for name in over) - columns[under[0]]
-    return Miss(rule, relative, {name: columns[name] for name in taken}, quantity, by)
+    return ViolatedConstraint(rule, relative, {name: columns[name] for name in taken}, quantity, by)
 
 
 def _compared(
     rule: str, relative: float, expression: Expression, columns: Mapping[str, float]
-) -> Miss:
+) -> ViolatedConstraint:
     """Return the miss of a constraint of the study."""
     values = {name: columns[name] for name in sorted(expression.names)}
     tree = expression.tree
@@ -260,7 +264,7 @@ def _compared(
                 float(np.ravel(_side(expression, side).value(arrays))[0]) for side in sides
             )
             quantity, by = named[0], abs(left - right)
-    return Miss(rule, relative, values, quantity, by)
+    return ViolatedConstraint(rule, relative, values, quantity, by)
 
 
 def _side(expression: Expression, side: ast.expr) -> Expression:

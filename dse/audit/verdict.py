@@ -71,7 +71,7 @@ class Find:
 
 
 @dataclass(frozen=True)
-class Verified:
+class Verification:
     """What checking a run found.
 
     Attributes
@@ -124,7 +124,7 @@ class Verified:
         }
 
 
-def check(name: str, wrong: list[str], right: str) -> Check:
+def check_of(name: str, wrong: list[str], right: str) -> Check:
     """Return a check that fails with all that is wrong, the first of many written out."""
     more = f"; and {len(wrong) - MOST_SHOWN} more" if len(wrong) > MOST_SHOWN else ""
     return Check(

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.audit import challenge, checks, chosen
-from dse.audit.checks import Point
-from dse.audit.verdict import FAILS, FOUND, HOLDS, Check, Find, Verified, check
+from dse.audit.checks import WrittenFront
+from dse.audit.verdict import FAILS, FOUND, HOLDS, Check, Find, Verification, check_of
 from dse.errors import OutputError
 from dse.model.front import nondominated
 from dse.model.space import Index
@@ -27,9 +27,9 @@ Designs = tuple[Index, NDArray[np.float64]]
 """Designs (n, d) and their losses (n, m)."""
 
 
-def verify(
+def verify_run(
     folder: Path, *, trials: int = TRIALS, seed: int = 0, progress: Progress | None = None
-) -> Verified:
+) -> Verification:
     """Check the run in `folder` again.
 
     Parameters
@@ -48,12 +48,12 @@ def verify(
     StudyError
         When the study in its manifest has faults.
     """
-    run = finished.read(folder)
+    run = finished.read_run(folder)
     exact = bool(run.manifest.get("exact"))
     try:
         points = tuple(checks.points(run))
     except OutputError as error:
-        return Verified(folder, exact, (check("designs", [str(error)], ""),))
+        return Verification(folder, exact, (check_of("designs", [str(error)], ""),))
     found = (
         checks.check_study(run, points),
         checks.check_accounting(run, points),
@@ -62,16 +62,16 @@ def verify(
         checks.check_feasible(points),
         checks.check_mutual(points),
     )
-    return _challenged(Verified(folder, exact, found), points, trials, seed, progress)
+    return _challenged(Verification(folder, exact, found), points, trials, seed, progress)
 
 
 def _challenged(
-    verified: Verified,
-    points: tuple[Point, ...],
+    verified: Verification,
+    points: tuple[WrittenFront, ...],
     trials: int,
     seed: int,
     progress: Progress | None,
-) -> Verified:
+) -> Verification:
     """Return what was checked and the attempt to beat the front."""
     share = max(1, trials // len(points))
     tried = feasible = found = 0
@@ -80,7 +80,7 @@ def _challenged(
         random = np.random.default_rng([seed, position])
         known = {row.tobytes() for row in point.index}
         best = (point.index[:0], point.loss[:0])
-        for designs in challenge.designs(point.problem, point.index, share, random):
+        for designs in challenge.rival_designs(point.problem, point.index, share, random):
             evaluation = point.problem.evaluate(designs)
             good = np.flatnonzero(evaluation.feasible)
             tried, feasible = tried + len(designs), feasible + len(good)
@@ -111,11 +111,11 @@ def _best(before: Designs, more: Designs) -> Designs:
 
 
 def _lacking(
-    point: Point,
+    point: WrittenFront,
     designs: Index,
     loss: NDArray[np.float64],
     known: set[bytes],
-    verified: Verified,
+    verified: Verification,
 ) -> list[int]:
     """Return which of some feasible designs a front lacks.
 
@@ -135,11 +135,11 @@ def _lacking(
     return found
 
 
-def _find(point: Point, design: NDArray[np.int64], loss: NDArray[np.float64]) -> Find:
+def _find(point: WrittenFront, design: NDArray[np.int64], loss: NDArray[np.float64]) -> Find:
     equal = np.flatnonzero((point.loss == loss).all(axis=1))
     beaten = np.flatnonzero((point.loss >= loss).all(axis=1))
     relation = "equals" if len(equal) else "dominates" if len(beaten) else "incomparable"
-    text = ", ".join(filter(None, [point.where, chosen.text(point.problem, design)]))
+    text = ", ".join(filter(None, [point.where, chosen.assignment_text(point.problem, design)]))
     row = int(point.numbers[beaten[0]]) + 1 if len(beaten) else None
     return Find(text, chosen.worth(point.problem, loss), relation, row)
 

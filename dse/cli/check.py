@@ -12,5 +12,5 @@ def check(study: StudyFile, set_: Setting = None) -> None:
     from dse.api import studies
 
     found = studies.load(study, overrides=settings(set_))
-    search.check(found.problem, found.settings)
+    search.check_search(found.problem, found.settings)
     print(f"{study}: {found.summary()}")

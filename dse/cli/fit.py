@@ -12,7 +12,7 @@ import typer
 from dse.cli.app import AsJson, app, settings, show_json
 
 if TYPE_CHECKING:
-    from dse.fitting.interface.interface_answer import Answer
+    from dse.fitting.interface.interface_answer import InterfaceReport
 
 fit = typer.Typer(
     name="fit",
@@ -139,7 +139,7 @@ def interface(
     from dse.fitting.interface import interface_answer, interface_record, sources
     from dse.study import records
 
-    found = interface_answer.answer(
+    found = interface_answer.report_on(
         sources.read_timings(data, software, hardware, algorithm), pure=pure
     )
     path, _ = records.path_and_name(Path(found.timings.files[-1][0]), out)
@@ -148,12 +148,12 @@ def interface(
     )
 
 
-def show_interface(found: Answer, files: Sequence[Path], *, as_json: bool) -> None:
+def show_interface(found: InterfaceReport, files: Sequence[Path], *, as_json: bool) -> None:
     """Print a fitted interface and the files that were written."""
     if as_json:
-        from dse.fitting.interface.interface_answer import plain
+        from dse.fitting.interface.interface_answer import interface_facts
 
-        show_json(plain(found) | {"files": [str(file) for file in files]})
+        show_json(interface_facts(found) | {"files": [str(file) for file in files]})
         return
     from dse.fitting.interface.text import interface_text
 

@@ -50,7 +50,7 @@ def interface(
         timings, files = measure_into(
             out, algorithm, wanted, seconds=seconds, repetitions=repetitions, progress=progress
         )
-    found = interface_answer.answer(timings, pure=pure)
+    found = interface_answer.report_on(timings, pure=pure)
     record = out / f"{re.sub(r'[^A-Za-z0-9_]', '_', algorithm)}.yaml"
     saved = interface_record.save_interface(found, record, per_byte, force=True)
     show_interface(found, [*files, *saved], as_json=json)

@@ -16,4 +16,4 @@ def show(
     """Show one core, interface, kernel, platform, objective or method in full."""
     from dse.installation import inventory
 
-    inventory.show(name)
+    inventory.show_name(name)

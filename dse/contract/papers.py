@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Answer = float | bool | str
+ClaimValue = float | bool | str
 
 
 class Laboratory(Protocol):
@@ -57,9 +57,9 @@ class Claim:
     paper: str
     where: str
     statement: str
-    printed: Answer
+    printed: ClaimValue
     unit: str = ""
-    ours: Callable[[Laboratory], Answer] | None
+    ours: Callable[[Laboratory], ClaimValue] | None
     tolerance: float = 0.0
     reason: str = ""
     inputs: tuple[str, ...]

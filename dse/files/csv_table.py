@@ -156,7 +156,7 @@ def _cell_position(lines: Sequence[str], first: int, wanted: int) -> tuple[int, 
 
 
 @lru_cache(maxsize=8)
-def parse(content: bytes, file: str) -> CsvTable:
+def parse_csv(content: bytes, file: str) -> CsvTable:
     """Return the table in the content of a file; `file` is the name that faults show.
 
     Raises

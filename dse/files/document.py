@@ -58,7 +58,7 @@ class Document:
         return found.fault(path, written, rule, remedy)
 
 
-def read(path: str | Path) -> Document:
+def read_document(path: str | Path) -> Document:
     """Return the document in a file.
 
     Raises
@@ -72,7 +72,7 @@ def read(path: str | Path) -> Document:
         with path.open("rb") as stream:
             content = stream.read(LARGEST_BYTE + 1)
         check_size(len(content), start)
-        return parse(content.decode(), str(path))
+        return parse_document(content.decode(), str(path))
     except FileNotFoundError:
         rule, remedy = "there is no such file", _neighbours(path.parent, path.name)
     except IsADirectoryError:
@@ -88,7 +88,7 @@ def read(path: str | Path) -> Document:
     raise StudyError([Fault(where="", written=quoted(str(path)), rule=rule, remedy=remedy)])
 
 
-def parse(text: str, file: str) -> Document:
+def parse_document(text: str, file: str) -> Document:
     """Return the document in a text; `file` is the name that faults show.
 
     Raises
@@ -120,11 +120,11 @@ def of_data(data: Mapping[str, Any]) -> Document:
         rule = f"a study in memory holds mappings, lists, text and numbers ({error})"
         fault = Fault(where="", written="", rule=rule, remedy="write values as in a study file")
         raise StudyError([fault]) from error
-    read_back = parse(text, IN_MEMORY)
+    read_back = parse_document(text, IN_MEMORY)
     return replace(read_back, positions={(): Position(0, 0, "")})  # paths say enough
 
 
-def override(document: Document, path: str, value: str) -> Document:
+def override_value(document: Document, path: str, value: str) -> Document:
     """Return a document with one value replaced or added, as the option ``--set path=value``.
 
     Parameters

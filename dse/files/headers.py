@@ -40,7 +40,7 @@ class Header:
     factor: Fraction = Fraction(1)
 
 
-def read(written: str) -> Header:
+def read_header(written: str) -> Header:
     """Return the column that a header stands for; one without a known unit is a plain number.
 
     Raises

@@ -10,7 +10,7 @@ import numpy as np
 from dse.algebra import units
 from dse.fitting import fit_law
 from dse.fitting.fit_core import CoreFit
-from dse.fitting.fit_core_record import quantity_of, rows
+from dse.fitting.fit_core_record import fitted_quantities, quantity_of
 from dse.reports import report
 from dse.study import core_law
 
@@ -35,7 +35,7 @@ def core_text(found: CoreFit) -> str:
 
 
 def _laws(found: CoreFit) -> Iterator[Sequence[str]]:
-    for name, fitted in rows(found):
+    for name, fitted in fitted_quantities(found):
         quantity = quantity_of(name)
         column = core_law.QUANTITIES[quantity]
         data = fitted.law(found.parameters) - fitted.residuals
@@ -44,11 +44,11 @@ def _laws(found: CoreFit) -> Iterator[Sequence[str]]:
         errors = [units.show(error, column) for error in (fitted.rms, fitted.leave_one_out)]
         exact = abs(share) < 1e-9
         far = "exact" if exact else f"{share:+.1%} at {found.designs[worst]}"
-        yield name.replace("_", " "), core_law.text(quantity, fitted.law), *errors, far
+        yield name.replace("_", " "), core_law.law_text(quantity, fitted.law), *errors, far
 
 
 def _support(found: CoreFit) -> Iterator[Sequence[str]]:
-    for name, fitted in rows(found):
+    for name, fitted in fitted_quantities(found):
         if fitted.law.form == "constant":
             continue
         quantity = quantity_of(name)
@@ -62,14 +62,14 @@ def _support(found: CoreFit) -> Iterator[Sequence[str]]:
         best = "none"
         if fitted.others:
             law, error = fitted.others[0]
-            best = f"{core_law.text(quantity, law)}, leave-one-out {units.show(error, column)}"
+            best = f"{core_law.law_text(quantity, law)}, leave-one-out {units.show(error, column)}"
         yield name.replace("_", " "), shown, best
 
 
 def core_facts(found: CoreFit) -> dict[str, Any]:
     """Return the laws and what supports them as plain data, in SI."""
     laws = {}
-    for name, fitted in rows(found):
+    for name, fitted in fitted_quantities(found):
         suffix = units.suffix(core_law.QUANTITIES[quantity_of(name)])
         laws["_".join(filter(None, (name, suffix)))] = {
             "form": fitted.law.form,

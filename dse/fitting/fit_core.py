@@ -53,7 +53,7 @@ class CoreFit:
     assumed: tuple[str, ...]
 
 
-def from_table(
+def fit_core(
     path: Path,
     name: str,
     over: Sequence[str] = (),
@@ -82,12 +82,18 @@ def from_table(
     StudyError
         With everything that is wrong with the table and the settings.
     """
-    start = document.parse(f"table: {json.dumps(path.name, ensure_ascii=False)}\n", _COMMAND)
+    start = document.parse_document(
+        f"table: {json.dumps(path.name, ensure_ascii=False)}\n", _COMMAND
+    )
     start = study.override(replace(start, inputs={path.name: path}), settings)
     faults = Faults(start)
-    stage = validate_as(schema.Stage, faults)
+    stage = validate_as(schema.StageSection, faults)
     scenario = Scenario()
-    found = None if stage is None else fit_core_table.designs(stage, over, scenario, faults)
+    found = (
+        None
+        if stage is None
+        else fit_core_table.parameterised_designs(stage, over, scenario, faults)
+    )
     if found is None or faults.found:
         raise StudyError(_without_place(faults))
     designs, parameters = found
@@ -133,7 +139,7 @@ def _fits(
         return {}
     laws = {}
     for name, values in columns.items():
-        found = fit_law.fit(parameters, values, forms.get(name))
+        found = fit_law.fit_law(parameters, values, forms.get(name))
         if found is None:
             kind = f"no {forms[name]} law" if name in forms else "no law"
             rule = f"{len(values)} designs at these parameters support {kind} of {name}"
@@ -141,7 +147,7 @@ def _fits(
         else:
             laws[name] = found
     # a clock that varies blurs the rate, not the cycles that a task takes
-    cycles = fit_law.fit(parameters, metrics.cycles_per_task)
+    cycles = fit_law.fit_law(parameters, metrics.cycles_per_task)
     blurred = "rate" in laws and "rate" not in forms and laws["rate"].leave_one_out > 0
     if blurred and cycles is not None and cycles.leave_one_out == 0:
         del laws["rate"]
@@ -170,7 +176,7 @@ def _total_power(
     if not metrics.leakage_power_w.any():
         return None
     total = metrics.dynamic_power_w + metrics.leakage_power_w
-    return fit_law.fit(parameters, total, forms.get("dynamic_power"))
+    return fit_law.fit_law(parameters, total, forms.get("dynamic_power"))
 
 
 def forms_of(pairs: Sequence[str]) -> dict[str, str]:

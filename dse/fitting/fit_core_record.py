@@ -26,7 +26,7 @@ MOST_POINTS = 100
 TOTAL = "total_power"
 
 
-def record(found: CoreFit) -> tuple[dict[str, Any], dict[str, Any]]:
+def core_record(found: CoreFit) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the sections and the provenance of the record of a fit."""
     core = {
         "name": found.name,
@@ -48,7 +48,9 @@ def record(found: CoreFit) -> tuple[dict[str, Any], dict[str, Any]]:
         origin["assumed"] = list(found.assumed)
     if len(found.designs) <= MOST_POINTS:
         origin["designs"] = list(found.designs)
-    origin["residuals"] = {name: _support(name, fitted) for name, fitted in rows(found)}
+    origin["residuals"] = {
+        name: _support(name, fitted) for name, fitted in fitted_quantities(found)
+    }
     return {"core": core}, origin
 
 
@@ -61,7 +63,7 @@ def _range(values: Column) -> list[float]:
     return [int(end) for end in ends] if _are_whole(values) else ends
 
 
-def rows(found: CoreFit) -> Iterable[tuple[str, Fitted]]:
+def fitted_quantities(found: CoreFit) -> Iterable[tuple[str, Fitted]]:
     """Yield every fitted quantity, total power at the end; `quantity_name` tells its unit."""
     yield from found.laws.items()
     if found.total_power is not None:
@@ -88,9 +90,9 @@ def _support(name: str, fitted: Fitted) -> dict[str, Any]:
     column = core_law.QUANTITIES[quantity]
     names = core_law.unit_names(quantity, fitted.law.form, len(fitted.law.coefficients))
     if fitted.law.form == "constant" and not fitted.residuals.any():
-        return {"law": core_law.text(quantity, fitted.law), "rms": units.show(0.0, column)}
+        return {"law": core_law.law_text(quantity, fitted.law), "rms": units.show(0.0, column)}
     said: dict[str, Any] = {
-        "law": core_law.text(quantity, fitted.law),
+        "law": core_law.law_text(quantity, fitted.law),
         "rms": units.show(fitted.rms, column),
         "leave_one_out": units.show(fitted.leave_one_out, column),
         "intervals": [
@@ -101,7 +103,7 @@ def _support(name: str, fitted: Fitted) -> dict[str, Any]:
     if len(fitted.residuals) <= MOST_POINTS:
         said["law_minus_table"] = [units.show(float(value), column) for value in fitted.residuals]
     said["others"] = [
-        f"{core_law.text(quantity, law)} (leave-one-out {units.show(error, column)})"
+        f"{core_law.law_text(quantity, law)} (leave-one-out {units.show(error, column)})"
         for law, error in fitted.others
     ]
     return said

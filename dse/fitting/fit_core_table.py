@@ -24,13 +24,13 @@ FEWEST = 3
 """A law has two coefficients or more, and needs a design more than that."""
 
 
-def designs(
-    stage: schema.Stage, over: Sequence[str], scenario: Scenario, faults: Faults
+def parameterised_designs(
+    stage: schema.StageSection, over: Sequence[str], scenario: Scenario, faults: Faults
 ) -> tuple[Designs, dict[str, Column]] | None:
     """Return the chosen designs of the table, and the values of their parameters."""
     every = stage.model_copy(update={"parameters": {}, "designs": None})
-    found = core_table.designs(every, scenario, (), faults)
-    read = inputs.read(str(stage.table), ("table",), faults)
+    found = core_table.table_designs(every, scenario, (), faults)
+    read = inputs.read_input(str(stage.table), ("table",), faults)
     if found is None or read is None:
         return None
     table = read[1]
@@ -95,6 +95,6 @@ def _candidates(table: CsvTable, places: Mapping[str, int], faults: Faults) -> l
 def _is_plain(header: str) -> bool:
     """Tell a header without a unit."""
     try:
-        return headers.read(header).name == header and not units.suffix(header)
+        return headers.read_header(header).name == header and not units.suffix(header)
     except UnitError:
         return False

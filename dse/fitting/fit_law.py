@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
-from dse.study.core_law import FORMS, LINEAR, Law, evaluate
+from dse.study.core_law import FORMS, LINEAR, Law, evaluate_law
 
 LEVEL = 0.95
 """Of the confidence intervals."""
@@ -60,7 +60,9 @@ class Fitted:
         return _rms(self.residuals)
 
 
-def fit(parameters: Mapping[str, Column], values: Column, form: str | None = None) -> Fitted | None:
+def fit_law(
+    parameters: Mapping[str, Column], values: Column, form: str | None = None
+) -> Fitted | None:
     """Return the law of least leave-one-out error over any of one or two parameters.
 
     Of laws that predict alike, the one with the fewest coefficients is taken.  A law needs one
@@ -184,7 +186,7 @@ def _is_possible(law: Law, parameters: Mapping[str, Column], values: Column) -> 
     """Whether a law keeps the sign of its data on the range: it is monotone in each parameter."""
     ends = [(parameters[name].min(), parameters[name].max()) for name in law.over]
     corners = [np.array(column) for column in zip(*itertools.product(*ends), strict=True)]
-    least = float(np.min(evaluate(law.form, corners, law.coefficients)))
+    least = float(np.min(evaluate_law(law.form, corners, law.coefficients)))
     return least > 0 or (least >= 0 and bool((values == 0).any()))
 
 
@@ -205,7 +207,7 @@ def _leave_one_out(law: Law, parameters: Mapping[str, Column], values: Column) -
         found = _solve(law.form, table[rest], values[rest], start)
         if found is None:
             return math.inf
-        predicted = evaluate(law.form, list(table[point : point + 1].T), found.tolist())
+        predicted = evaluate_law(law.form, list(table[point : point + 1].T), found.tolist())
         errors.append(float(predicted[0]) - values[point])
     return _rms(np.array(errors))
 

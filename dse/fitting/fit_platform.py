@@ -52,7 +52,7 @@ class PlatformFit:
     content: bytes
 
 
-def from_table(path: Path, name: str, precision: str) -> PlatformFit:
+def fit_platform(path: Path, name: str, precision: str) -> PlatformFit:
     """Fit a platform to a table with a row per run; the units in its headers tell columns apart.
 
     Raises
@@ -70,7 +70,7 @@ def from_table(path: Path, name: str, precision: str) -> PlatformFit:
         content = path.read_bytes()
     except OSError as error:
         raise OutputError(f"{path} cannot be read: {error.strerror}") from error
-    table = csv_table.parse(content, str(path))
+    table = csv_table.parse_csv(content, str(path))
     fit = registry.get(Fit, records.KINDS[Platform])
     wanted = [argument for argument in signature(fit.function).parameters if argument != _PRECISION]
     data = _columns(table, wanted)
@@ -92,7 +92,7 @@ def _columns(table: CsvTable, wanted: list[str]) -> dict[str, Column]:
     unclear: list[Fault] = []
     for column, header in enumerate(table.headers):
         try:
-            known[column] = headers.read(header)
+            known[column] = headers.read_header(header)
         except UnitError as error:
             unclear.append(table.fault(None, column, error.rule, error.remedy))
     faults: list[Fault] = []
@@ -117,11 +117,11 @@ def _columns(table: CsvTable, wanted: list[str]) -> dict[str, Column]:
     return data
 
 
-def record(done: PlatformFit) -> tuple[dict[str, Any], dict[str, Any]]:
+def platform_record(done: PlatformFit) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the sections and the provenance of the record of a fit."""
     platform: dict[str, Any] = {"name": done.found.platform.name}
-    for name in record_schema.Platform.model_fields:
-        unit = unit_of(record_schema.Platform, name)
+    for name in record_schema.PlatformEntry.model_fields:
+        unit = unit_of(record_schema.PlatformEntry, name)
         value = getattr(done.found.platform, unit.columns[0]) if unit else None
         if unit is not None and value is not None:
             platform[name] = units.written(value, unit.columns[0])
@@ -131,13 +131,13 @@ def record(done: PlatformFit) -> tuple[dict[str, Any], dict[str, Any]]:
         units.stem(name): [units.show(float(end), name) for end in (values.min(), values.max())]
         for name, values in done.data.items()
     }
-    origin["residuals"] = residuals(done)
+    origin["residuals"] = fit_residuals(done)
     if done.found.notes:
         origin["not_determined"] = list(done.found.notes)
     return {records.KINDS[Platform]: platform}, origin
 
 
-def residuals(done: PlatformFit) -> dict[str, dict[str, str]]:
+def fit_residuals(done: PlatformFit) -> dict[str, dict[str, str]]:
     """Return how far the model is from each measured quantity: half of the runs, and the worst."""
     return {
         name: {

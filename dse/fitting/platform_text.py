@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from dse.algebra import units
-from dse.fitting.fit_platform import PlatformFit, residuals
+from dse.fitting.fit_platform import PlatformFit, fit_residuals
 from dse.reports import report
 
 
@@ -19,7 +19,7 @@ def platform_text(done: PlatformFit) -> str:
         report.catalogue(shown, ("platform", "value")),
         "",
     ]
-    for name, said in residuals(done).items():
+    for name, said in fit_residuals(done).items():
         half, worst = said["median_of_size"], said["largest"]
         lines.append(f"{name}: half of the runs within {half}, worst {worst}")
     return "\n".join([*lines, *(f"note: {text}" for text in done.found.notes)])

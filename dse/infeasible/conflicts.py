@@ -59,7 +59,7 @@ def any_design(problem: Problem) -> Index | None:
     """
     probe = _Probe(*(getattr(problem, field.name) for field in fields(problem)))
     try:
-        search.run(probe, search.SearchSettings(method="exact", limit=MOST_ENUMERATED))
+        search.run_search(probe, search.SearchSettings(method="exact", limit=MOST_ENUMERATED))
     except _FoundError as found:
         return found.index
     return None

@@ -14,7 +14,7 @@ from dse.infeasible import repair
 from dse.infeasible.conflicts import with_conflicts
 from dse.model import tables
 from dse.reports import report
-from dse.runs.runner import ENUMERABLE, Answer, Run
+from dse.runs.runner import ENUMERABLE, Run, SolvedStudy
 from dse.search import EXACT_LIMIT, Outcome
 from dse.study import study
 from dse.study.study import Study
@@ -23,7 +23,7 @@ MOST_CONFLICTS = 5
 """Most conflicts in the text; the facts hold all."""
 
 
-def require_feasible(answer: Answer, where: str = "") -> None:
+def require_feasible(answer: SolvedStudy, where: str = "") -> None:
     """Raise `InfeasibleError` when a study has no feasible design: why, and what would admit one.
 
     `where` is said first, of one value of a sweep for instance.
@@ -48,7 +48,7 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
     """
     problem = infeasible.problem
     if not outcome.exact and problem.size <= ENUMERABLE:
-        whole = search.run(problem, search.SearchSettings(method="exact"))
+        whole = search.run_search(problem, search.SearchSettings(method="exact"))
         if whole.feasible:
             return _overlooked(infeasible, outcome, whole)
         outcome = whole

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dse.algebra.expression import Expression
-from dse.algebra.thresholds import Bound
+from dse.algebra.thresholds import ConstraintThreshold
 from dse.errors import TooLargeError
 from dse.infeasible.conflicts import any_design, fixed
 from dse.infeasible.loosen import Field, closest, rungs
@@ -34,7 +34,7 @@ Admitted = Callable[[float, float], float | None]
 """Takes a value that admits nothing and one beyond it: the nearest value found between them."""
 
 
-def nearest(problem: Problem, field: Field) -> float | None:
+def nearest_composed(problem: Problem, field: Field) -> float | None:
     """Return the value of `field` nearest to today's that admits a design; None without one.
 
     Values ever further from today's are tried; between two of them a field that first admits a
@@ -65,8 +65,8 @@ def nearest(problem: Problem, field: Field) -> float | None:
     return None
 
 
-def bound_values(
-    problem: Problem, named: Mapping[int, Sequence[Bound]]
+def bound_values_composed(
+    problem: Problem, named: Mapping[int, Sequence[ConstraintThreshold]]
 ) -> dict[tuple[int, int], float]:
     """Return for bound j of constraint k, under (k, j), the value that admits a design."""
     found = {}
@@ -82,7 +82,9 @@ def bound_values(
     return found
 
 
-def _bound_value(problem: Problem, place: int, bound: Bound, *, up: bool) -> float | None:
+def _bound_value(
+    problem: Problem, place: int, bound: ConstraintThreshold, *, up: bool
+) -> float | None:
     sign = 1.0 if up else -1.0
 
     def admitted(near: float, far: float) -> float | None:
@@ -98,7 +100,7 @@ def _bound_value(problem: Problem, place: int, bound: Bound, *, up: bool) -> flo
     return short.of_all(bound.value, value, admitted)
 
 
-def _between(bound: Bound, near: float, far: float, *, up: bool) -> Constraint:
+def _between(bound: ConstraintThreshold, near: float, far: float, *, up: bool) -> Constraint:
     """Return the constraint with its bound anywhere between two numbers."""
     sides = (ast.GtE(), ast.LtE()) if up else (ast.LtE(), ast.GtE())
     parts: list[ast.expr] = [

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra.thresholds import Bound
+from dse.algebra.thresholds import ConstraintThreshold
 from dse.contract import Column
 from dse.model.problem import Problem
 from dse.model.space import Index, blocks, constant
@@ -94,7 +94,7 @@ class Field:
         return math.floor(value) + 1.0 if looser else math.ceil(value) - 1.0
 
 
-def nearest(problem: Problem, field: Field) -> float | None:
+def nearest_feasible(problem: Problem, field: Field) -> float | None:
     """Return the value of `field` nearest to today's that admits a design; None without one."""
     near = field.tightest(problem)
     if near is None:
@@ -108,7 +108,7 @@ def nearest(problem: Problem, field: Field) -> float | None:
 
 
 def bound_values(
-    problem: Problem, named: Mapping[int, Sequence[Bound]]
+    problem: Problem, named: Mapping[int, Sequence[ConstraintThreshold]]
 ) -> dict[tuple[int, int], float]:
     """Return for bound j of constraint k, under (k, j), the value that admits a design.
 
@@ -135,7 +135,7 @@ def bound_values(
     return found
 
 
-def _nearest_to(bound: Bound, values: Sequence[float]) -> float | None:
+def _nearest_to(bound: ConstraintThreshold, values: Sequence[float]) -> float | None:
     """Return the value nearest to the bound among those on its loose side."""
     loose = [
         value

@@ -18,13 +18,13 @@ import numpy as np
 from dse import search
 from dse.algebra import thresholds as bounds
 from dse.algebra import units
-from dse.algebra.thresholds import Bound
+from dse.algebra.thresholds import ConstraintThreshold
 from dse.errors import DseError, TooLargeError
 from dse.infeasible import least_change, loosen
 from dse.infeasible.conflicts import any_design
 from dse.infeasible.loosen import Field
 from dse.model import tables
-from dse.model.graph import arguments
+from dse.model.graph import argument_names
 from dse.model.preference import prefer
 from dse.model.problem import Problem
 from dse.model.space import Index
@@ -115,10 +115,11 @@ def _of_bounds(infeasible: Study, composed: bool) -> Iterator[Repair]:
     problem = infeasible.problem
     first = len(problem.constraint_names) - len(problem.constraints)
     named = {
-        first + position: bounds.of(constraint.expression)
+        first + position: bounds.thresholds_of(constraint.expression)
         for position, constraint in enumerate(problem.constraints)
     }
-    values = (least_change if composed else loosen).bound_values(problem, named)
+    find = least_change.bound_values_composed if composed else loosen.bound_values
+    values = find(problem, named)
     for (position, number), value in sorted(values.items()):
         bound = named[position][number]
         text = problem.constraint_names[position]
@@ -133,7 +134,7 @@ def _of_bounds(infeasible: Study, composed: bool) -> Iterator[Repair]:
                 break
 
 
-def _bound_texts(bound: Bound, value: float) -> list[str]:
+def _bound_texts(bound: ConstraintThreshold, value: float) -> list[str]:
     if bound.up and bound.down:
         return [units.exact(value, bound.name)]
     up = value > bound.value
@@ -143,7 +144,9 @@ def _bound_texts(bound: Bound, value: float) -> list[str]:
 def _of_fields(infeasible: Study, composed: bool) -> Iterator[Repair]:
     problem = infeasible.problem
     for field, rules in _fields(problem).items():
-        value = (least_change if composed else loosen).nearest(problem, field)
+        value = (least_change.nearest_composed if composed else loosen.nearest_feasible)(
+            problem, field
+        )
         if value is not None and (repair := _confirmed(infeasible, field, rules, value)):
             yield repair
 
@@ -155,7 +158,7 @@ def _fields(problem: Problem) -> dict[Field, tuple[str, ...]]:
     used |= {
         name
         for requirement in problem.bound_requirements
-        for name in sum(arguments(requirement), ())
+        for name in sum(argument_names(requirement), ())
     }
     for requirement in problem.bound_requirements:
         named = [(name, False) for name in requirement.relaxed_by_less]
@@ -264,7 +267,7 @@ def _solved(infeasible: Study, path: str, text: str) -> tuple[Study, Index] | No
     if changed is None:
         return None
     try:
-        outcome = search.run(changed.problem, search.SearchSettings(method="exact"))
+        outcome = search.run_search(changed.problem, search.SearchSettings(method="exact"))
     except TooLargeError:
         return None
     if not outcome.feasible:
@@ -285,7 +288,7 @@ def _repair(
 ) -> Repair:
     problem, index = solved[0].problem, solved[1]
     category = tables.category(problem)
-    rows = tables.table(problem, index)
+    rows = tables.design_table(problem, index)
     limit = str(rows[category][0]) if category is not None else ""
     design = tables.described(problem, index)[0]
     return Repair(rules, path, written, name, today, value, design, limit, missed)

@@ -35,7 +35,7 @@ def list_(kind: str | None) -> None:
         print(f"{name} ({len(rows)})")
         print(report.catalogue(rows, headers))
         print()
-    for fault in records.listed()[1]:
+    for fault in records.own_records()[1]:
         print(f"left out: {fault}", file=sys.stderr)
 
 
@@ -44,7 +44,7 @@ def _own(kind: type[records.Kind]) -> list[tuple[records.Kind, str]]:
     section = records.KINDS[kind]
     return [
         (found.records[section], path)
-        for path, found in records.listed()[0].items()
+        for path, found in records.own_records()[0].items()
         if section in found.records
     ]
 
@@ -120,7 +120,7 @@ KINDS: dict[str, Callable[[], tuple[Row, list[Row]]]] = {
 }
 
 
-def show(name: str) -> None:
+def show_name(name: str) -> None:
     """Print everything that is known of one name; a name of several kinds shows each."""
     shown = _show_own(name)
     known: set[str] = set(METHODS)
@@ -145,9 +145,9 @@ def show(name: str) -> None:
 def _show_own(name: str) -> bool:
     """Print the records of a file, or those of this name in the working directory."""
     if is_record(name) and Path(name).is_file():
-        files, by_path = {name: records.read(Path(name))}, True
+        files, by_path = {name: records.read_record(Path(name))}, True
     else:
-        files, by_path = records.listed()[0], False
+        files, by_path = records.own_records()[0], False
     shown = False
     for path, file in files.items():
         chosen = {

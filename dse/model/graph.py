@@ -88,7 +88,7 @@ def wire(objectives: Mapping[str, Objective], inputs: Collection[str]) -> Graph:
             circle = " -> ".join([*path[path.index(name) :], name])
             raise ContractError(f"objectives take each other in a circle: {circle}")
         path.append(name)
-        required, optional = arguments(objectives[name])
+        required, optional = argument_names(objectives[name])
         lacking = tuple(wanted for wanted in required if not provide(wanted))
         given = tuple(wanted for wanted in optional if provide(wanted))
         path.pop()
@@ -106,13 +106,15 @@ def wire(objectives: Mapping[str, Objective], inputs: Collection[str]) -> Graph:
 
 def bind(rule: Requirement | Guard, available: Collection[str]) -> Step | None:
     """Return a rule as a step, or None when the study lacks what it judges."""
-    required, optional = arguments(rule)
+    required, optional = argument_names(rule)
     if not set(required) <= set(available):
         return None
     return Step(rule, required + tuple(name for name in optional if name in available))
 
 
-def arguments(plugin: Objective | Requirement | Guard) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def argument_names(
+    plugin: Objective | Requirement | Guard,
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the arguments that a plug-in must have, and those it may have."""
     parameters = inspect.signature(plugin.function).parameters.values()
     required = tuple(p.name for p in parameters if p.default is inspect.Parameter.empty)

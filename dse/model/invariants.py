@@ -24,7 +24,7 @@ MOST_DESIGNS = 2_000
 """About how many designs are looked at, of the front and of the sample each."""
 
 
-def check(problem: Problem, *designs: Index) -> None:
+def check_invariants(problem: Problem, *designs: Index) -> None:
     """Look at the feasible ones of `designs`, indices (n, d); at a sample of many.
 
     Raises

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.algebra.expression import Expression
-from dse.algebra.expression import parse as parse_expression
+from dse.algebra.expression import parse_expression as parse_expression
 from dse.model import tables
 from dse.model.front import bend
 from dse.model.problem import Problem

@@ -17,7 +17,7 @@ from dse.contract import Column, Objective, Requirement
 from dse.errors import ContractError
 from dse.model.fleet import STAGE_COLUMNS, Stage
 from dse.model.graph import Graph, Step, bind
-from dse.model.space import Index, Points, Space, as_index, coarse, spread
+from dse.model.space import Index, Points, Space, as_index, cell_spread, coarsened
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ class Problem:
 
     def coarse(self, steps: Sequence[int]) -> Problem:
         """Return the problem of cells of `steps` consecutive values per axis, for `bounds`."""
-        return replace(self, space=coarse(self.space, steps))
+        return replace(self, space=coarsened(self.space, steps))
 
     def bounds(self, points: Points) -> CellBounds:
         """Return between which numbers losses and violations of all designs of cells lie.
@@ -248,7 +248,7 @@ class Problem:
         """
         if not self.ordered[axis]:
             return 1.0
-        return spread(self.space.axes[axis], step)
+        return cell_spread(self.space.axes[axis], step)
 
     def describe(self, index: Index) -> dict[str, Column]:
         """Return every column of the designs `index`: inputs, stages and all quantities."""

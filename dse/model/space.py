@@ -255,7 +255,7 @@ class Numbers(Sequence[str]):
         return f"{self._values[position]:.12g}"
 
 
-def coarse(space: Space, steps: Sequence[int]) -> Space:
+def coarsened(space: Space, steps: Sequence[int]) -> Space:
     """Return a space of cells: `steps` consecutive values of each axis are one value.
 
     Columns that differ inside a cell become an `Interval`.
@@ -275,7 +275,7 @@ def _coarse_axis(axis: Axis, step: int) -> Axis:
     return replace(axis, columns=columns, labels=axis.labels[::step])
 
 
-def spread(axis: Axis, step: int) -> float:
+def cell_spread(axis: Axis, step: int) -> float:
     """Return the mean of (most - least) / largest magnitude over cells of `step` values."""
     starts = np.arange(0, axis.size, step)
     found = [0.0]

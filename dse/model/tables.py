@@ -20,7 +20,7 @@ MOST_KINDS = 20
 """A quantity with more names than this, such as a comment, tells no groups apart."""
 
 
-def table(problem: Problem, index: Index) -> Table:
+def design_table(problem: Problem, index: Index) -> Table:
     """Return the designs `index`, shape (n, d), with everything there is to say of them.
 
     Columns: a count per design, ``<stage>.<design>``; the axes as the study names them, with
@@ -53,7 +53,7 @@ def axis_values(axis: Axis) -> NDArray[Any]:
     return np.array(axis.labels, dtype=object)
 
 
-def names(problem: Problem, index: Index) -> list[str]:
+def design_names(problem: Problem, index: Index) -> list[str]:
     """Return a short name per design: ``2 u16 + 1 u8``, stages joined by arrows.
 
     A study without stages names its designs after its choices without an order.
@@ -90,7 +90,7 @@ def described(problem: Problem, index: Index) -> list[str]:
         and (problem.stages or axis.ordered)  # other choices are the names of the designs
     ]
     texts = []
-    for name, row in zip(names(problem, index), index.tolist(), strict=True):
+    for name, row in zip(design_names(problem, index), index.tolist(), strict=True):
         parts = [name]
         for place, axis in chosen:
             label = axis.labels[row[place]]
@@ -151,7 +151,7 @@ def sort_order(problem: Problem, index: Index, loss: NDArray[np.float64]) -> NDA
     It does not depend on the order in which the study lists its axes.
     """
     ranks: list[NDArray[Any]] = [loss[:, column] for column in range(loss.shape[1])]
-    rows = table(problem, index)
+    rows = design_table(problem, index)
     for name in sorted(rows):
         values = rows[name]
         ranks.append(

@@ -28,7 +28,7 @@ def parts(
     if by:
         axes = [(place, problem.space.axes[place]) for place in by]
         return [tuple(_choice(axis, int(row[place])) for place, axis in axes) for row in index]
-    fleets = tables.names(problem, index)
+    fleets = tables.design_names(problem, index)
     if not counts:
         fleets = [_without_counts(problem, fleet) for fleet in fleets]
     chosen = [

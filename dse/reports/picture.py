@@ -104,13 +104,13 @@ class Scale:
         return np.asarray((self.low <= self.cloud) & (self.cloud <= self.high) | bool(self.ticks))
 
 
-def scale(view: FrontView, name: str, cloud: Columns) -> Scale:
+def axis_scale(view: FrontView, name: str, cloud: Columns) -> Scale:
     """Return one column of the front, and of the cloud behind it, as an axis."""
     values, background = view.front[name], cloud.get(name, np.empty(0))
     title = "\n".join(textwrap.wrap(words(name), MOST_CHARACTERS))
     if values.dtype.kind not in "fiub":
         kinds, codes = np.unique(values.astype(str), return_inverse=True)
-        ticks = tuple(short(kind) for kind in kinds)
+        ticks = tuple(elided(kind) for kind in kinds)
         return Scale(title, codes.astype(float), np.empty(0), -0.5, len(ticks) - 0.5, ticks=ticks)
     low, high = _range(values, background)
     log = low > 0 and high > 100 * low
@@ -146,7 +146,7 @@ def _with_margin(low: float, high: float, log: bool) -> tuple[float, float]:
 
 def thinned(cloud: Columns, most: int) -> Columns:
     """Return at most `most` rows, always the same ones."""
-    count = rows(cloud)
+    count = row_count(cloud)
     if count <= most:
         return cloud
     # At random, because a regular step beats with the regular order of a design space.
@@ -154,7 +154,7 @@ def thinned(cloud: Columns, most: int) -> Columns:
     return {name: values[kept] for name, values in cloud.items()}
 
 
-def rows(columns: Columns) -> int:
+def row_count(columns: Columns) -> int:
     """Return the length of the columns, 0 when there are none."""
     return len(next(iter(columns.values()), ()))
 
@@ -204,7 +204,7 @@ def words(name: str) -> str:
     return (units.stem(name) or name).rpartition(".")[2].replace("_", " ")
 
 
-def short(name: str) -> str:
+def elided(name: str) -> str:
     """Cut the middle out of a long name: it is the ends that tell designs apart."""
     if len(name) <= MOST_CHARACTERS:
         return name

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.reports import labels, picture
-from dse.reports.picture import Columns, FrontView, Scale, Values, short
+from dse.reports.picture import Columns, FrontView, Scale, Values, elided
 
 MOST_CLOUD_POINTS = 20_000
 MOST_LABELS = 12
@@ -58,7 +58,7 @@ Groups = dict[str, NDArray[np.bool_]]
 Panel = tuple[Axes, Scale, Scale]
 
 
-def front(view: FrontView, folder: Path) -> tuple[Path, Path]:
+def draw_front(view: FrontView, folder: Path) -> tuple[Path, Path]:
     """Draw the front into ``front.png`` and ``front.svg``.
 
     Two objectives make one panel with the staircase of what is attained, more make one panel
@@ -128,7 +128,7 @@ def _pairs(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
         unused.remove()
     panels = []
     for axes, ((x_name, x_sense), (y_name, y_sense)) in zip(grid, pairs, strict=False):
-        x, y = picture.scale(view, x_name, cloud), picture.scale(view, y_name, cloud)
+        x, y = picture.axis_scale(view, x_name, cloud), picture.axis_scale(view, y_name, cloud)
         axes.set(xlabel=x.label + HINTS[x_sense], ylabel=y.label + HINTS[y_sense])
         if len(pairs) == 1:
             _line(axes, picture.staircase(x.front, y.front, x_sense))
@@ -141,10 +141,10 @@ def _sweep(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
     count = len(view.objectives)
     figure.set_size_inches(7.6, 1.0 + 2.9 * count)
     grid = figure.subplots(count, 1, sharex=True, squeeze=False).ravel()
-    x = picture.scale(view, str(view.sweep), cloud)
+    x = picture.axis_scale(view, str(view.sweep), cloud)
     panels = []
     for axes, (name, sense) in zip(grid, view.objectives, strict=True):
-        y = picture.scale(view, name, cloud)
+        y = picture.axis_scale(view, name, cloud)
         axes.set_ylabel(y.label + HINTS[sense])
         if not x.ticks:
             _line(axes, picture.best_per_value(x.front, y.front, sense))
@@ -156,9 +156,9 @@ def _sweep(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
 def _strip(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
     """Draw a single objective: a row per design, and all feasible designs underneath."""
     name, sense = view.objectives[0]
-    x = picture.scale(view, name, cloud)
+    x = picture.axis_scale(view, name, cloud)
     shown = min(view.size, MOST_STRIP_ROWS)
-    ticks = [short(view.names[i]) if view.names else f"design {i + 1}" for i in range(shown)]
+    ticks = [elided(view.names[i]) if view.names else f"design {i + 1}" for i in range(shown)]
     if view.size > shown:
         ticks[-1] = f"... {view.size - shown + 1} more"
     if len(x.cloud):
@@ -256,11 +256,11 @@ def _legend(figure: Figure, view: FrontView, groups: Groups, cloud_label: str) -
     """Put the legend under the panels, where it covers nothing."""
     look: dict[str, Any] = {"linestyle": "", "markeredgecolor": "0.15", "markeredgewidth": 0.4}
     handles = [
-        Line2D([], [], marker=marker, color=colour, markersize=7, label=short(label), **look)
+        Line2D([], [], marker=marker, color=colour, markersize=7, label=elided(label), **look)
         for label, (colour, marker) in zip(groups, PALETTE, strict=False)
     ]
     if view.knee is not None:
-        name = f": {short(view.names[view.knee])}" if view.names else ""
+        name = f": {elided(view.names[view.knee])}" if view.names else ""
         look |= {"markerfacecolor": "none", "markeredgewidth": 1, "markersize": 11}
         handles.append(Line2D([], [], marker="o", label=f"knee{name}", **look))
     if cloud_label:
@@ -284,5 +284,5 @@ def _name_points(figure: Figure, view: FrontView, panels: Iterable[Panel]) -> No
         ]
         if len(view.objectives) == 2 and view.size <= MOST_LABELS:
             named += range(view.size)
-        names = {row: short(view.names[row]) for row in named}
+        names = {row: elided(view.names[row]) for row in named}
         labels.place(axes, np.column_stack([x.front, y.front]), names)

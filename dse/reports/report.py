@@ -31,7 +31,7 @@ Cells = tuple[str, list[str]]
 """A column of a table: header and one text per row."""
 
 
-def summary(view: FrontView, facts: Mapping[str, Any], *, width: int | None = None) -> str:
+def front_text(view: FrontView, facts: Mapping[str, Any], *, width: int | None = None) -> str:
     """Return a front in a few lines: its designs, the best ones, how good and how sure it is.
 
     Parameters

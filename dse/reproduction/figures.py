@@ -31,11 +31,11 @@ def draw_figures(name: str, out: Path | None, gallery: Path | None) -> list[Path
     OutputError
         A file cannot be written.
     """
-    chosen = select(name)
+    chosen = select_figures(name)
     folder = out or FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        paths = draw(chosen, folder, BOTH if gallery is None else PAGE)
+        paths = draw_all(chosen, folder, BOTH if gallery is None else PAGE)
     except OSError as error:
         raise OutputError(f"figures cannot be written: {error}; choose another --out") from error
     if gallery is not None:
@@ -44,7 +44,7 @@ def draw_figures(name: str, out: Path | None, gallery: Path | None) -> list[Path
     return paths
 
 
-def select(name: str) -> tuple[Figure, ...]:
+def select_figures(name: str) -> tuple[Figure, ...]:
     """Return the figure called `name`, or all of them, by paper and number."""
     known = registry.records(Figure)
     if name == ALL:
@@ -59,7 +59,7 @@ def _order(name: str) -> tuple[str, int, str]:
     return paper, int(number) if number.isdecimal() else 0, name
 
 
-def draw(figures: Sequence[Figure], folder: Path, formats: Sequence[str] = BOTH) -> list[Path]:
+def draw_all(figures: Sequence[Figure], folder: Path, formats: Sequence[str] = BOTH) -> list[Path]:
     """Draw figures into a folder and return the paths of the files."""
     from dse.reproduction import sheets  # matplotlib, only now
 
@@ -67,7 +67,7 @@ def draw(figures: Sequence[Figure], folder: Path, formats: Sequence[str] = BOTH)
     return [
         path
         for one in figures
-        for path in sheets.draw(one.name, checked(one, one.draw(laboratory)), folder, formats)
+        for path in sheets.draw_sheet(one.name, checked(one, one.draw(laboratory)), folder, formats)
     ]
 
 

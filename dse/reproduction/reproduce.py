@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dse.contract.papers import Answer, Claim, Laboratory
+from dse.contract.papers import Claim, ClaimValue, Laboratory
 from dse.errors import ContractError, UnknownPluginError, nearest
 from dse.plugins import registry
 from dse.reports import report
@@ -25,7 +25,7 @@ _HOLDS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class CheckedClaim:
     """A claim, our answer, and whether they agree.
 
     Attributes
@@ -44,9 +44,9 @@ class Row:
     paper: str
     where: str
     statement: str
-    printed: Answer
+    printed: ClaimValue
     unit: str
-    ours: Answer | None
+    ours: ClaimValue | None
     relative_error: float | None
     verdict: Verdict
     reason: str
@@ -57,7 +57,7 @@ class Row:
 class Reproduction:
     """Claims of papers beside what our models give."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[CheckedClaim, ...]
 
     def text(self, *, width: int | None = None) -> str:
         """Return a table per paper, its numbered reasons below it, then the counts."""
@@ -72,7 +72,7 @@ class Reproduction:
             notes = [(f"[{number}]", reason) for reason, number in numbers.items()]
             parts += [paper, report.catalogue(cells, headers, width=width)]
             parts += [report.catalogue(notes, ("", "why"), width=width)] if notes else []
-        return "\n\n".join([*parts, summary(self.rows)])
+        return "\n\n".join([*parts, counts_text(self.rows)])
 
     def __repr__(self) -> str:
         """Return the text that the command line prints."""
@@ -80,25 +80,25 @@ class Reproduction:
 
     def markdown(self) -> str:
         """Return a page: a table per paper, with the counts of each and of all."""
-        parts = ["# Claims of the papers beside our models", f"{summary(self.rows)}."]
+        parts = ["# Claims of the papers beside our models", f"{counts_text(self.rows)}."]
         parts.append("An error is (ours - printed) / printed. Written by `dse reproduce --out`.")
         header = ("Where", "What it says", "Printed", "Ours", "Error", "Verdict", "Why", "Inputs")
         for paper, own in _by_paper(self.rows).items():
             lines = [header, ("---",) * len(header), *map(_cells, own)]
             table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-            parts += [f"## {_escaped(paper)}", f"{summary(own)}.", table]
+            parts += [f"## {_escaped(paper)}", f"{counts_text(own)}.", table]
         return "\n\n".join(parts) + "\n"
 
     def summary(self) -> str:
         """Return the counts in words."""
-        return summary(self.rows)
+        return counts_text(self.rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
         return {"counts": counts(self.rows), "claims": [asdict(row) for row in self.rows]}
 
 
-def reproduce(papers: Sequence[str] = ()) -> Reproduction:
+def check_papers(papers: Sequence[str] = ()) -> Reproduction:
     """Return every claim of some papers, or of all, beside our answer.
 
     Raises
@@ -110,11 +110,11 @@ def reproduce(papers: Sequence[str] = ()) -> Reproduction:
     """
     registered: Mapping[str, Claim] = registry.records(Claim)
     laboratory = StudyRunner()
-    chosen = select(registered.values(), papers)
-    return Reproduction(tuple(check(claim, laboratory) for claim in chosen))
+    chosen = select_claims(registered.values(), papers)
+    return Reproduction(tuple(check_claim(claim, laboratory) for claim in chosen))
 
 
-def select(claims: Iterable[Claim], papers: Sequence[str]) -> list[Claim]:
+def select_claims(claims: Iterable[Claim], papers: Sequence[str]) -> list[Claim]:
     """Return the claims of some papers, or of all; in the order of their papers' names.
 
     Raises
@@ -131,7 +131,7 @@ def select(claims: Iterable[Claim], papers: Sequence[str]) -> list[Claim]:
     return [claim for claim in found if not papers or claim.paper in papers]
 
 
-def check(claim: Claim, laboratory: Laboratory) -> Row:
+def check_claim(claim: Claim, laboratory: Laboratory) -> CheckedClaim:
     """Return a claim beside our answer.
 
     Numbers agree within the tolerance, a printed bound such as ``< 0.5`` when our number is
@@ -144,7 +144,7 @@ def check(claim: Claim, laboratory: Laboratory) -> Row:
     """
     ours = _ours(claim, laboratory)
     numbers = _number(claim.printed) and _number(ours)
-    return Row(
+    return CheckedClaim(
         name=claim.name,
         paper=claim.paper,
         where=claim.where,
@@ -159,7 +159,7 @@ def check(claim: Claim, laboratory: Laboratory) -> Row:
     )
 
 
-def _ours(claim: Claim, laboratory: Laboratory) -> Answer | None:
+def _ours(claim: Claim, laboratory: Laboratory) -> ClaimValue | None:
     if claim.ours is None:
         return None
     try:
@@ -183,7 +183,7 @@ def _ours(claim: Claim, laboratory: Laboratory) -> Answer | None:
     return ours
 
 
-def _verdict(claim: Claim, ours: Answer | None) -> Verdict:
+def _verdict(claim: Claim, ours: ClaimValue | None) -> Verdict:
     if ours is None:
         return "cannot be checked"
     bound = _BOUND.fullmatch(claim.printed) if isinstance(claim.printed, str) else None
@@ -207,34 +207,34 @@ def _error(claim: Claim, ours: Any) -> float:
     return float((ours - printed) / abs(printed)) if printed else math.copysign(math.inf, ours)
 
 
-def counts(rows: Iterable[Row]) -> dict[Verdict, int]:
+def counts(rows: Iterable[CheckedClaim]) -> dict[Verdict, int]:
     """Return how many rows have each verdict."""
     verdicts = [row.verdict for row in rows]
     return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
 
 
-def summary(rows: Sequence[Row]) -> str:
+def counts_text(rows: Sequence[CheckedClaim]) -> str:
     """Return the counts in words."""
     agree, disagree, unchecked = counts(rows).values()
     word = "claim" if len(rows) == 1 else "claims"
     return f"{len(rows)} {word}: {agree} agree, {disagree} disagree, {unchecked} cannot be checked"
 
 
-def _by_paper(rows: Sequence[Row]) -> dict[str, list[Row]]:
+def _by_paper(rows: Sequence[CheckedClaim]) -> dict[str, list[CheckedClaim]]:
     papers = dict.fromkeys(row.paper for row in rows)
     return {paper: [row for row in rows if row.paper == paper] for paper in papers}
 
 
-def _explained(row: Row) -> bool:
+def _explained(row: CheckedClaim) -> bool:
     return bool(row.reason) and row.verdict != "agrees"
 
 
-def _marked(row: Row, numbers: Mapping[str, int]) -> str:
+def _marked(row: CheckedClaim, numbers: Mapping[str, int]) -> str:
     word = {"agrees": "yes", "disagrees": "no"}.get(row.verdict, "-")
     return f"{word} [{numbers[row.reason]}]" if _explained(row) else word
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: CheckedClaim) -> tuple[str, ...]:
     verdict = row.verdict if row.verdict == "agrees" else f"**{row.verdict}**"
     before = map(_escaped, (row.where, row.statement, *_values(row)))
     return (*before, verdict, _escaped(row.reason), _escaped("; ".join(row.inputs)))
@@ -245,7 +245,7 @@ def _escaped(text: str) -> str:
     return re.sub(r"([\\|<>*_`\[\]#])", r"\\\1", " ".join(text.split()))
 
 
-def _values(row: Row) -> tuple[str, str, str]:
+def _values(row: CheckedClaim) -> tuple[str, str, str]:
     """Return printed value, ours and relative error as text."""
     error = row.relative_error
     return (
@@ -261,7 +261,7 @@ def _percent(error: float) -> str:
     return f"{error:+.0f} %" if 100 <= abs(error) < 1e6 else f"{error:+.2g} %"
 
 
-def _shown(value: Answer, unit: str) -> str:
+def _shown(value: ClaimValue, unit: str) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):

@@ -15,7 +15,7 @@ from dse.contract.papers import Mark, Panel, Region
 from dse.reports import labels
 
 
-def regions(axes: Axes, ranges: Iterable[Region], shades: dict[str, str]) -> list[Bbox]:
+def label_regions(axes: Axes, ranges: Iterable[Region], shades: dict[str, str]) -> list[Bbox]:
     """Write the labels on top of their regions, lower where one would touch the last."""
     taken: list[Bbox] = []
     blend = axes.get_xaxis_transform()
@@ -51,7 +51,7 @@ def _keep_inside(axes: Axes, text: Text) -> None:
         text.set_position((float(moved[0]), float(moved[1])))
 
 
-def marks(axes: Axes, panel: Panel, taken: list[Bbox]) -> None:
+def label_marks(axes: Axes, panel: Panel, taken: list[Bbox]) -> None:
     """Draw and label vertical lines and points where the labels cover least."""
     if any(series.style == "bars" for series in panel.series):
         for mark in panel.marks:

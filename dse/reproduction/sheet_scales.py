@@ -21,7 +21,7 @@ MOST_ABOVE = 10.0
 """Rising bounds are drawn, on a logarithmic axis, up to so many times all other curves."""
 
 
-def apply(axes: Axes, panel: Panel, panels: Sequence[Panel], inches: float) -> None:
+def apply_scales(axes: Axes, panel: Panel, panels: Sequence[Panel], inches: float) -> None:
     """Scale, range and ticks of both axes; panels of one kind share a range where it helps."""
     axes.grid(axis="y", color="0.92", linewidth=0.7)
     for which, scale, label in (

@@ -33,7 +33,9 @@ MOST_KNOTS = 6
 FORMATS = ("png", "svg")
 
 
-def draw(name: str, panels: Sequence[Panel], folder: Path, formats: Iterable[str]) -> list[Path]:
+def draw_sheet(
+    name: str, panels: Sequence[Panel], folder: Path, formats: Iterable[str]
+) -> list[Path]:
     """Draw panels into ``NAME.png``, ``NAME.svg``; equal panels give equal bytes.
 
     Parameters
@@ -86,7 +88,7 @@ def _sheet(panels: Sequence[Panel]) -> tuple[Sheet, FigureCanvasAgg]:
     grid = _grid(sheet, size, across, len(panels), _legend(sheet, looks, size[0] * across))
     for position, (axes, panel) in enumerate(zip(grid, panels, strict=True)):
         _curves(axes, panel, looks)
-        sheet_scales.apply(axes, panel, panels, size[0])
+        sheet_scales.apply_scales(axes, panel, panels, size[0])
         _regions(axes, panel.regions, shades)
         small = len(panels) >= SMALL
         axes.set_title(panel.title, fontsize=9 if small else 10, y=1.0)
@@ -97,7 +99,9 @@ def _sheet(panels: Sequence[Panel]) -> tuple[Sheet, FigureCanvasAgg]:
         if small:
             for line in axes.lines:
                 line.set_markersize(0.7 * line.get_markersize())
-        sheet_labels.marks(axes, panel, sheet_labels.regions(axes, panel.regions, shades))
+        sheet_labels.label_marks(
+            axes, panel, sheet_labels.label_regions(axes, panel.regions, shades)
+        )
     if len(panels) >= SMALL:
         _hide_repeated(grid, across)
     return sheet, canvas

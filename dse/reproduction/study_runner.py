@@ -27,21 +27,21 @@ class StudyRunner:
         """Return every quantity of the first design of a study."""
         problem = self._problem(text)
         row = np.zeros((1, len(problem.sizes)), dtype=np.int64)
-        return {name: values[0] for name, values in tables.table(problem, row).items()}
+        return {name: values[0] for name, values in tables.design_table(problem, row).items()}
 
     def front(self, text: str) -> Mapping[str, NDArray[Any]]:
         """Return the exact front of a study."""
         problem = self._problem(text)
-        found = search.run(problem, search.SearchSettings(method="exact"), None)
-        return tables.table(problem, found.front_index)
+        found = search.run_search(problem, search.SearchSettings(method="exact"), None)
+        return tables.design_table(problem, found.front_index)
 
     def designs(self, text: str) -> Mapping[str, NDArray[Any] | Column]:
         """Return all feasible designs of a small study."""
         problem = self._problem(text)
         grid = as_index(one_block(problem.sizes))
-        return tables.table(problem, grid[problem.evaluate(grid).feasible])
+        return tables.design_table(problem, grid[problem.evaluate(grid).feasible])
 
     def _problem(self, text: str) -> Problem:
         if text not in self._problems:
-            self._problems[text] = study.prepare(study.read(f"{text}\n")).problem
+            self._problems[text] = study.prepare(study.read_study(f"{text}\n")).problem
         return self._problems[text]

@@ -52,11 +52,11 @@ class Finished:
         """Return the study and its front, for every value of the sweep (or the one study)."""
         if self.sweep is None:
             prepared = study.prepare(self.document)
-            return [(prepared, find(prepared.problem, self.rows))]
+            return [(prepared, find_designs(prepared.problem, self.rows))]
         found = []
         for position in range(len(self.sweep.values)):
             prepared = study.prepare(study.at(self.document, self.sweep, position))
-            found.append((prepared, find(prepared.problem, self.rows_at(position))))
+            found.append((prepared, find_designs(prepared.problem, self.rows_at(position))))
         return found
 
     def rows_at(self, position: int) -> tuple[Row, ...]:
@@ -67,7 +67,7 @@ class Finished:
         return tuple(row for row in self.rows if _same(row[column], value))
 
 
-def read(folder: Path) -> Finished:
+def read_run(folder: Path) -> Finished:
     """Return the run in `folder`.
 
     Raises
@@ -83,7 +83,7 @@ def read(folder: Path) -> Finished:
             rows = tuple(csv.DictReader(stream))
         text, file = manifest["study"], manifest["study_file"]
         overrides = tuple(manifest["overrides"].items())
-        parsed = inputs.restored(document.parse(text, file), manifest.get("inputs", {}), folder)
+        parsed = inputs.restored(document.parse_document(text, file), manifest.get("inputs", {}), folder)
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise not_a_run(folder, error) from error
     found = study.override(parsed, overrides)
@@ -116,7 +116,7 @@ def _runs_inside(folder: Path) -> list[Path]:
         return []
 
 
-def find(problem: Problem, rows: tuple[Row, ...]) -> Index:
+def find_designs(problem: Problem, rows: tuple[Row, ...]) -> Index:
     """Return the designs (n, d) of `problem` that rows of a table stand for.
 
     Raises

@@ -27,7 +27,7 @@ from dse.files.folder import new_folder
 from dse.study.inputs import Input
 from dse.reports.picture import FrontView
 from dse.files.json import json_text
-from dse.runs.runner import (Answer, Run, knee_row)
+from dse.runs.runner import (SolvedStudy, Run, knee_row)
 from dse.model.tables import Table
 
 FILES = ("front.csv", "evaluations.parquet", "manifest.json", "front.png", "front.svg")
@@ -76,7 +76,7 @@ class Result:
         most = max(1, MOST_EVALUATIONS // len(self.run.answers))
         return pd.DataFrame(self._table(lambda answer: _thin(answer.outcome.sample_index, most)))
 
-    def _table(self, rows: Callable[[Answer], Any]) -> Table:
+    def _table(self, rows: Callable[[SolvedStudy], Any]) -> Table:
         parts = []
         for position, answer in enumerate(self.run.answers):
             index = rows(answer)
@@ -84,7 +84,7 @@ class Result:
                 continue
             problem = answer.study.problem
             swept = self._swept(position, len(index))
-            part = swept | tables.table(problem, index) | swept
+            part = swept | tables.design_table(problem, index) | swept
             if rows(answer) is not answer.outcome.front_index:
                 part["feasible"] = problem.evaluate(index).feasible
             parts.append(part)
@@ -177,7 +177,7 @@ class Result:
 
     def text(self) -> str:
         """Return the text that the command line prints."""
-        return report.summary(self.view, self.manifest)
+        return report.front_text(self.view, self.manifest)
 
     def save(self, folder: str | Path) -> Path:
         """Write the run to `folder`: all files, or none.
@@ -197,13 +197,13 @@ class Result:
             pq.write_table(arrow, fresh / "evaluations.parquet")
             manifest = json_text(self.manifest) + "\n"
             (fresh / "manifest.json").write_text(manifest, encoding="utf-8")
-            plots.front(self.view, fresh)
-            inputs.write(self._inputs(), fresh)
+            plots.draw_front(self.view, fresh)
+            inputs.write_inputs(self._inputs(), fresh)
         self.folder = target
         return target
 
 
-def _quality(answer: Answer) -> dict[str, Any]:
+def _quality(answer: SolvedStudy) -> dict[str, Any]:
     goals = answer.study.problem.goals
     reference = {
         goal.name: -value if goal.maximise else value
@@ -217,7 +217,7 @@ def _quality(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _certificate(answers: Sequence[Answer]) -> dict[str, Any]:
+def _certificate(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
     """Return how the designs of all answers were accounted for."""
     outcomes = [answer.outcome for answer in answers]
     parts = [outcome.certificate for outcome in outcomes]
@@ -244,7 +244,7 @@ def _picture(run: Run, sweep: str | None) -> dict[str, Any]:
     problem = run.first.problem
     names: list[str] = []
     for answer in run.answers:
-        names += tables.names(answer.study.problem, answer.outcome.front_index)
+        names += tables.design_names(answer.study.problem, answer.outcome.front_index)
     return {
         "title": run.first.question or Path(run.document.file).stem,
         "axes": [
@@ -299,7 +299,7 @@ def plot(run: Path, folder: Path) -> tuple[Path, ...]:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as fresh:
             return tuple(
-                path.replace(folder / path.name) for path in plots.front(view, Path(fresh))
+                path.replace(folder / path.name) for path in plots.draw_front(view, Path(fresh))
             )
     except OSError as error:
         raise OutputError(f"{folder} cannot be written: {error.strerror}") from error

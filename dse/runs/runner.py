@@ -22,7 +22,7 @@ ENUMERABLE = 10_000_000
 
 
 @dataclass(frozen=True)
-class Answer:
+class SolvedStudy:
     """The front of one study, or of one value of a sweep.
 
     Attributes
@@ -57,7 +57,7 @@ class Run:
 
     document: Document
     sweep: Sweep | None
-    answers: tuple[Answer, ...]
+    answers: tuple[SolvedStudy, ...]
     settings: search.SearchSettings
     seconds: float
 
@@ -81,7 +81,7 @@ class Options:
         return replace(settings, **given)
 
 
-def run(document: Document, options: Options, progress: Progress | None = None) -> Run:
+def run_study(document: Document, options: Options, progress: Progress | None = None) -> Run:
     """Run a study, or every point of its sweep.
 
     Raises
@@ -92,32 +92,32 @@ def run(document: Document, options: Options, progress: Progress | None = None) 
     start = time.perf_counter()
     sweep = study.sweep_of(document)
     if sweep is None:
-        answers = [solve(study.prepare(document), options, progress)]
+        answers = [solve_study(study.prepare(document), options, progress)]
     else:
         total = len(sweep.values)
         answers = []
         for position in range(total):
             point = study.prepare(study.at(document, sweep, position))
-            answers.append(solve(point, options, None))
+            answers.append(solve_study(point, options, None))
             if progress is not None:
                 progress(position + 1, total)
     settings = options.apply(answers[0].study.settings)
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
 
 
-def solve(prepared: Study, options: Options, progress: Progress | None) -> Answer:
+def solve_study(prepared: Study, options: Options, progress: Progress | None) -> SolvedStudy:
     """Search one study and measure its front."""
     start = time.perf_counter()
     settings = options.apply(prepared.settings)
-    outcome = search.run(prepared.problem, settings, progress)
+    outcome = search.run_search(prepared.problem, settings, progress)
     seconds = time.perf_counter() - start
-    invariants.check(prepared.problem, outcome.front_index, outcome.sample_index)
+    invariants.check_invariants(prepared.problem, outcome.front_index, outcome.sample_index)
     order = tables.sort_order(prepared.problem, outcome.front_index, outcome.front_loss)
     outcome = replace(
         outcome, front_index=outcome.front_index[order], front_loss=outcome.front_loss[order]
     )
     if not len(outcome.front_loss):
-        return Answer(prepared, outcome, (), 0.0, None, seconds)
+        return SolvedStudy(prepared, outcome, (), 0.0, None, seconds)
     front = _exact_front(prepared.problem, outcome)
     best = front if front is not None else outcome.front_loss
     reference = reference_point(best)
@@ -128,7 +128,7 @@ def solve(prepared: Study, options: Options, progress: Progress | None) -> Answe
     if share is None:
         problem = prepared.problem
         least = share_at_least(problem, outcome.front_loss, reference, problem.floor)
-    return Answer(prepared, outcome, tuple(reference.tolist()), volume, share, seconds, least)
+    return SolvedStudy(prepared, outcome, tuple(reference.tolist()), volume, share, seconds, least)
 
 
 def _exact_front(problem: Problem, outcome: Outcome) -> np.ndarray | None:
@@ -137,10 +137,10 @@ def _exact_front(problem: Problem, outcome: Outcome) -> np.ndarray | None:
         return outcome.front_loss
     if problem.continuous or problem.size > ENUMERABLE:
         return None
-    exact = search.run(problem, search.SearchSettings(method="exact"), None)
+    exact = search.run_search(problem, search.SearchSettings(method="exact"), None)
     return exact.front_loss
 
 
-def knee_row(answer: Answer) -> int | None:
+def knee_row(answer: SolvedStudy) -> int | None:
     """Return the row of the knee in a front, None for an empty one."""
     return knee(answer.outcome.front_loss) if len(answer.outcome.front_loss) else None

@@ -141,4 +141,4 @@ def _name(problem: Problem, index: np.ndarray) -> str:
         for axis in problem.space.axes
         if tables.is_choice_of_scenario(problem, axis) and not axis.unit_name
     ]
-    return ", ".join(filter(None, [tables.names(problem, index)[0], *chosen]))
+    return ", ".join(filter(None, [tables.design_names(problem, index)[0], *chosen]))

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from dse.errors import Fault, StudyError, UnknownPluginError, nearest
 from dse.search.archive import Archive, Evaluation, Problem, Progress
 from dse.search.exact import proven
-from dse.search.heuristic.start import coarse
+from dse.search.heuristic.start import coarse_grid
 from dse.search.outcome import Certificate, Outcome
 
 __all__ = [
@@ -111,7 +111,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
         "nsga2-optuna": Method(
             description="NSGA-II as optuna has it, to compare with",
             module=_OPTUNA,
-            function="nsga2",
+            function="nsga2_optuna",
             budget=2_000,
             population=50,
         ),
@@ -169,7 +169,9 @@ class SearchSettings:
             raise StudyError([_fault("seed", self.seed, "less than 2**32")])
 
 
-def run(problem: Problem, settings: SearchSettings, progress: Progress | None = None) -> Outcome:
+def run_search(
+    problem: Problem, settings: SearchSettings, progress: Progress | None = None
+) -> Outcome:
     """Search `problem` and return what was found.
 
     Parameters
@@ -188,11 +190,11 @@ def run(problem: Problem, settings: SearchSettings, progress: Progress | None = 
     ContractError
         A feasible design has a loss that is not finite.
     """
-    check(problem, settings)
+    check_search(problem, settings)
     method = METHODS[settings.method]
     total = min(settings.budget or method.budget, problem.size)
     if settings.method in proven.METHODS:
-        return proven.solve(
+        return proven.prove(
             problem, settings.method, progress, budget=settings.budget, limit=settings.limit
         )
     if total == problem.size:
@@ -200,15 +202,17 @@ def run(problem: Problem, settings: SearchSettings, progress: Progress | None = 
     archive = Archive(problem, total=total, progress=progress)
     population = max(2, min(settings.population or method.population, total))
     warm = min(int(total * WARM_SHARE), WARM_POPULATIONS * population)
-    start = coarse(problem, warm if settings.warm_start else 0)
+    start = coarse_grid(problem, warm if settings.warm_start else 0)
     method.load()(archive, seed=settings.seed, population=population, start=start)
     return archive.outcome()
 
 
-def check(problem: Problem, settings: SearchSettings) -> None:
+def check_search(problem: Problem, settings: SearchSettings) -> None:
     """Raise `TooLargeError` when the method cannot finish the space; evaluates nothing."""
     if settings.method in proven.METHODS:
-        proven.check(problem, settings.method, budget=settings.budget, limit=settings.limit)
+        proven.check_provable(
+            problem, settings.method, budget=settings.budget, limit=settings.limit
+        )
 
 
 def _at_least(name: str, value: int | None, least: int) -> None:

@@ -20,7 +20,7 @@ def save_flips(found: Flips, out: Path) -> None:
     """Write flips as JSON and as a picture into a folder, all or nothing."""
     with new_folder(out, FLIP_FILES) as folder:
         (folder / FLIP_FILES[0]).write_text(json_text(found.to_dict()) + "\n", encoding="utf-8")
-        plots.flips(found, folder)
+        plots.draw_flips(found, folder)
 
 
 def save_crossovers(found: Crossovers, out: Path) -> None:
@@ -28,7 +28,7 @@ def save_crossovers(found: Crossovers, out: Path) -> None:
     with new_folder(out, SWEEP_FILES) as folder:
         _write_csv(found, folder / SWEEP_FILES[0])
         (folder / SWEEP_FILES[1]).write_text(json_text(found.to_dict()) + "\n", encoding="utf-8")
-        plots.crossovers(found, folder)
+        plots.draw_crossovers(found, folder)
 
 
 def _write_csv(found: Crossovers, path: Path) -> None:

@@ -19,7 +19,7 @@ from dse import search
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.stability import rivals
-from dse.stability.tracking import Found, Pool, Question, identity, look
+from dse.stability.tracking import Answering, Pool, TrackedAnswer, identity, look
 
 NARROW = 1e-3
 """Relative width of the intervals that are not divided any further."""
@@ -68,11 +68,11 @@ class Line:
     def __init__(
         self,
         at: Callable[[float], Problem],
-        question: Question,
+        question: TrackedAnswer,
         pool: Pool,
         *,
         integer: bool = False,
-        known: tuple[float, Found] | None = None,
+        known: tuple[float, Answering] | None = None,
         touched: tuple[int, int] | None = None,
     ) -> None:
         """Start with a pool of designs that may answer, which this line adds to.
@@ -87,7 +87,7 @@ class Line:
         self.pool = pool
         self.integer = integer
         self.solves = 0
-        self._exact: dict[float, Found] = dict([known] if known else [])
+        self._exact: dict[float, Answering] = dict([known] if known else [])
         self._problems: dict[float, Problem] = {}
 
     def problem(self, value: float) -> Problem:
@@ -98,12 +98,12 @@ class Line:
             self._problems[value] = self._at(value)
         return self._problems[value]
 
-    def exact(self, value: float) -> Found:
+    def exact(self, value: float) -> Answering:
         """Return the answer at a value, searched exactly; the front joins the pool."""
         if value not in self._exact:
             problem = self.problem(value)
             limit = max(LARGEST, problem.size)
-            front = search.run(problem, search.SearchSettings(method="exact", limit=limit))
+            front = search.run_search(problem, search.SearchSettings(method="exact", limit=limit))
             self.solves += 1
             self.pool.add(front.front_index)
             self._exact[value] = look(problem, front.front_index, self.question)
@@ -147,7 +147,7 @@ class Line:
         self._touched = self._may_touch if alone else None
         return alone and self._is_unrivalled(today, start, low, high)
 
-    def _is_unrivalled(self, today: Found, start: float, low: float, high: float) -> bool:
+    def _is_unrivalled(self, today: Answering, start: float, low: float, high: float) -> bool:
         """Whether no design may beat the answer at `start`, which holds at two values."""
         if not today.rows.size or not self._is_complete(low) or not self._is_complete(high):
             return False
@@ -163,7 +163,7 @@ class Line:
         decided = self.question.front or self.question.column(problem) is not None
         return decided and (problem.size <= SCREENED or rivals.composes(problem))
 
-    def _surprises(self, today: Found, value: float, outside: float | None) -> bool:
+    def _surprises(self, today: Answering, value: float, outside: float | None) -> bool:
         """Whether an exact search contradicts what the pool said of an end."""
         holds = self.exact(value).keys == today.keys
         return holds if value == outside else not holds
@@ -182,7 +182,7 @@ class Line:
         return inside
 
     def _pooled_edge(
-        self, today: Found, start: float, limit: float, witnesses: Iterable[float]
+        self, today: Answering, start: float, limit: float, witnesses: Iterable[float]
     ) -> tuple[float, float | None]:
         """Return the last value where the pool has today's answer, and the first where not."""
         inside = start
@@ -193,7 +193,7 @@ class Line:
             inside = value
         return inside, None
 
-    def _bisect(self, today: Found, inside: float, outside: float) -> tuple[float, float]:
+    def _bisect(self, today: Answering, inside: float, outside: float) -> tuple[float, float]:
         while not self._close(inside, outside, PRECISE):
             middle = self._middle(inside, outside)
             if look(self.problem(middle), self.pool.rows, self.question).keys == today.keys:
@@ -229,7 +229,7 @@ class Line:
         return abs(one - other) <= width * min(one, other)
 
     def _first_change(
-        self, today: Found, start: float, end: float, *, complete: bool
+        self, today: Answering, start: float, end: float, *, complete: bool
     ) -> float | None:
         """Return a value between two that share an answer where it is another; None: nowhere."""
         if start == end:
@@ -243,7 +243,7 @@ class Line:
         return None
 
     def _change_inside(
-        self, today: Found, start: float, end: float, among: Index | None
+        self, today: Answering, start: float, end: float, among: Index | None
     ) -> float | None:
         """Return where a rival wins between `start` and `end`, None when none does."""
         middle = self._middle(start, end)
@@ -271,7 +271,7 @@ class Line:
         left = self._change_inside(today, start, middle, others)
         return left if left is not None else self._change_inside(today, middle, end, others)
 
-    def _holders(self, today: Found, start: float, end: float) -> Index:
+    def _holders(self, today: Answering, start: float, end: float) -> Index:
         """Return the designs that hold today's answer at both values, of those known."""
         if not self.question.by or self.question.front:
             return today.rows
@@ -284,7 +284,7 @@ class Line:
         worst = np.maximum(ends[0].loss[both, column], ends[1].loss[both, column])
         return rows[both][[int(np.argmin(worst))]]
 
-    def _same(self, today: Found, value: float, rows: Index) -> NDArray[np.bool_]:
+    def _same(self, today: Answering, value: float, rows: Index) -> NDArray[np.bool_]:
         """Return which designs are told apart from none of today's answer."""
         numbers = identity(self.problem(value), rows, self.question)
         same = np.zeros(len(rows), dtype=bool)
@@ -293,7 +293,7 @@ class Line:
         return same
 
     def _rivals(
-        self, today: Found, holders: Index, values: tuple[float, ...], among: Index | None
+        self, today: Answering, holders: Index, values: tuple[float, ...], among: Index | None
     ) -> Index | None:
         """Return the designs that may win between two values; None when they are too many."""
         start, end, middle = (self.problem(value) for value in values)

@@ -12,8 +12,8 @@ from dse.model.space import Index
 from dse.reports.designs import parts
 from dse.runs import runner
 from dse.stability.boundary import Edge, Line
-from dse.stability.flips import FACTOR, NOTHING_FITS, Flips, Side, Stability
-from dse.stability.tracking import Found, Pool, Question, look
+from dse.stability.flips import FACTOR, NOTHING_FITS, Flips, IntervalEnd, Stability
+from dse.stability.tracking import Answering, Pool, TrackedAnswer, look
 from dse.study import assumptions
 from dse.study.assumptions import Assumption
 from dse.study.study import Study
@@ -54,12 +54,14 @@ def find_flips(
     UnitError
         When there is no assumption of a name.
     """
-    every = assumptions.of(study)
+    every = assumptions.assumptions_of(study)
     chosen = every
     if only:
-        wanted = {entry.name for name in only for entry in assumptions.choose(every, name)}
+        wanted = {
+            entry.name for name in only for entry in assumptions.choose_assumptions(every, name)
+        }
         chosen = tuple(entry for entry in every if entry.name in wanted)
-    question = Question(prefer(study.problem, written))
+    question = TrackedAnswer(prefer(study.problem, written))
     front = _front(study) if known is None else known
     pool = Pool(np.empty((0, len(study.problem.sizes)), dtype=np.int64))
     pool.add(front)
@@ -75,13 +77,13 @@ def find_flips(
 
 
 def _front(study: Study) -> Index:
-    answer = runner.solve(study, runner.Options(method="exact"), None)
+    answer = runner.solve_study(study, runner.Options(method="exact"), None)
     require_feasible(answer)
     return answer.outcome.front_index
 
 
 def _stability(
-    assumption: Assumption, question: Question, pool: Pool, today: Found, factor: float
+    assumption: Assumption, question: TrackedAnswer, pool: Pool, today: Answering, factor: float
 ) -> Stability:
     line = Line(
         assumption.at,
@@ -102,10 +104,10 @@ def _stability(
     return Stability(assumption.name, assumption.quantity, assumption.value, sides[0], sides[1])
 
 
-def _side(line: Line, edge: Edge) -> Side:
+def _side(line: Line, edge: Edge) -> IntervalEnd:
     becomes: tuple[str, ...] = ()
     if edge.outside is not None:
         found = line.exact(edge.outside)
         texts = parts(line.problem(edge.outside), found.rows)
         becomes = texts[0] if texts else (NOTHING_FITS,)
-    return Side(edge.inside, edge.outside, becomes, edge.complete, edge.limited)
+    return IntervalEnd(edge.inside, edge.outside, becomes, edge.complete, edge.limited)

@@ -10,7 +10,7 @@ from dse.reports.sections import Section
 from dse.stability import flips, rivals
 from dse.stability.boundary import SCREENED
 from dse.stability.flip_search import find_flips
-from dse.stability.tracking import Question
+from dse.stability.tracking import TrackedAnswer
 from dse.study.study import Study
 
 KEY, TITLE = "flips", "What would change it"
@@ -23,7 +23,7 @@ SHOWN = 8
 """Flips that are shown unless all are asked for."""
 
 
-def section(
+def flips_section(
     study: Study, front: Index, preferred: str | None, *, exact: bool, full: bool
 ) -> Section | None:
     """Return what would change the answer to a study; None where it is not worth a word.
@@ -43,7 +43,7 @@ def section(
         reason = "The front is not proven, so it cannot tell; dse flips searches every design."
         return _without(reason) if full else None
     problem = study.problem
-    decided = Question(prefer(problem, preferred)).column(problem) is not None
+    decided = TrackedAnswer(prefer(problem, preferred)).column(problem) is not None
     if not full and not decided:
         return _without(
             "A knee or an expression is followed from point to point, which takes longer: "
@@ -55,7 +55,7 @@ def section(
     return told(find_flips(study, written=preferred, factor=factor, known=front), full=full)
 
 
-def swept() -> Section:
+def sweep_without_flips() -> Section:
     """Return what a study with a sweep is told."""
     return _without(
         "A sweep has an answer for each value: dse sweep tells where they change places, and "

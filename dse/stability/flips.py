@@ -22,7 +22,7 @@ NOTHING_FITS = "no feasible design"
 
 
 @dataclass(frozen=True)
-class Side:
+class IntervalEnd:
     """One end of the interval in which the answer stays the same.
 
     Attributes
@@ -53,8 +53,8 @@ class Stability:
     name: str
     quantity: str
     today: float
-    low: Side
-    high: Side
+    low: IntervalEnd
+    high: IntervalEnd
 
     @property
     def least_change(self) -> float:
@@ -119,7 +119,7 @@ def row(flips: Flips, entry: Stability) -> tuple[str, ...]:
         units.show(entry.today, entry.quantity),
         f">= {units.show(entry.low.holds_to, entry.quantity)}" if entry.low.limited else low,
         f"<= {units.show(entry.high.holds_to, entry.quantity)}" if entry.high.limited else high,
-        percent(min((c for c in entry.changes if c is not None), key=abs)),
+        change_text(min((c for c in entry.changes if c is not None), key=abs)),
         "; ".join(_then(flips, entry)),
     )
 
@@ -133,7 +133,7 @@ def _then(flips: Flips, entry: Stability) -> list[str]:
     ]
 
 
-def percent(change: float) -> str:
+def change_text(change: float) -> str:
     """Return a relative change as text: per cent, or times where that reads better."""
     if change >= 1.0:
         return f"x {1 + change:.4g}"

@@ -17,7 +17,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from dse.algebra import units
 from dse.reports import picture, plots
 from dse.stability.crossovers import Crossovers
-from dse.stability.flips import FACTOR, Flips, Stability, percent
+from dse.stability.flips import FACTOR, Flips, Stability, change_text
 
 MOST_BARS = 40
 LOG_FROM = 30.0
@@ -26,7 +26,7 @@ COLOURS = tuple(colour for colour, _ in plots.PALETTE if colour != "#000000")
 MOST_NAMES = 12
 
 
-def flips(found: Flips, folder: Path) -> tuple[Path, Path]:
+def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:
     """Draw ``flips.png`` and ``flips.svg``: a bar per assumption, around today's value.
 
     The axis is the ratio to today's value; assumptions that change nothing are only counted.
@@ -40,7 +40,7 @@ def flips(found: Flips, folder: Path) -> tuple[Path, Path]:
         for row, entry in enumerate(shown):
             _bar(axes, row, entry)
         axes.axvline(1.0, color="0.2", linewidth=1)
-        axes.set_yticks(range(len(shown)), labels=[picture.short(entry.name) for entry in shown])
+        axes.set_yticks(range(len(shown)), labels=[picture.elided(entry.name) for entry in shown])
         axes.tick_params(axis="y", length=0)
         axes.set(xscale="log", xlim=_limits(shown), ylim=(max(len(shown), 1) - 0.4, -0.6))
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
@@ -64,7 +64,7 @@ def _bar(axes: Axes, row: int, entry: Stability) -> None:
         axes.plot([end, end], [row - 0.28, row + 0.28], color=COLOURS[0], linewidth=2)
         left = change < 0
         axes.annotate(
-            percent(change),
+            change_text(change),
             (end, row),
             xytext=(-4 if left else 4, 0),
             textcoords="offset points",
@@ -87,7 +87,7 @@ def _limits(shown: Sequence[Stability]) -> tuple[float, float]:
     return max(low / room, 1 / FACTOR / 2), min(high * room, 2 * FACTOR)
 
 
-def crossovers(found: Crossovers, folder: Path) -> tuple[Path, Path]:
+def draw_crossovers(found: Crossovers, folder: Path) -> tuple[Path, Path]:
     """Draw ``crossovers.png`` and ``crossovers.svg``.
 
     For a preference one panel per objective, with the part of each design shaded and a line at
@@ -137,7 +137,7 @@ def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
         grid[0].barh(np.nan, np.nan, color=COLOURS[place % len(COLOURS)], alpha=0.3)
         for place in range(min(len(names), MOST_NAMES))
     ]
-    labels = [picture.short(name) for name in names[:MOST_NAMES]]
+    labels = [picture.elided(name) for name in names[:MOST_NAMES]]
     if len(names) > MOST_NAMES:
         labels[-1] += f" (and {len(names) - MOST_NAMES} more)"
     figure.legend(handles, labels, loc="outside lower center", frameon=False, ncols=2)
@@ -151,7 +151,7 @@ def _spans(figure: Figure, found: Crossovers, factor: float) -> Axes:
     for row, (_, spans) in enumerate(held):
         for low, high in spans:
             axes.barh(row, (high - low) / factor, left=low / factor, height=0.6, color=COLOURS[0])
-    axes.set_yticks(range(len(held)), labels=[picture.short(design) for design, _ in held])
+    axes.set_yticks(range(len(held)), labels=[picture.elided(design) for design, _ in held])
     axes.set_ylim(max(len(held), 1) - 0.4, -0.6)
     axes.grid(axis="x", color="0.9")
     return axes

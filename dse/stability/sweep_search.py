@@ -15,7 +15,7 @@ from dse.reports.designs import parts
 from dse.stability import swept_range
 from dse.stability.boundary import Line
 from dse.stability.crossovers import FRONT, Crossovers, Interval
-from dse.stability.tracking import Pool, Question, look
+from dse.stability.tracking import Pool, TrackedAnswer, look
 
 KNOTS = 16
 """Points of a curve in each interval."""
@@ -58,7 +58,7 @@ def find_crossovers(
         When the study has faults.
     """
     prepared, assumption, low, high = swept_range.read_range(found, written)
-    question = Question(
+    question = TrackedAnswer(
         prefer(prepared.problem, preferred),
         front=front,
         counts=counts,

@@ -48,11 +48,13 @@ def read_range(found: Document, written: str | None) -> tuple[Study, Assumption,
         column = _column(unit.read, low)
         found = study.override(found, [(path, low)])
         prepared = study.prepare(found)
-        known = [entry for entry in assumptions.of(prepared) if entry.quantity == column]
+        known = [
+            entry for entry in assumptions.assumptions_of(prepared) if entry.quantity == column
+        ]
         chosen = tuple(entry for entry in known if entry.name == path)
     else:
         prepared = study.prepare(found)
-        chosen = assumptions.choose(assumptions.of(prepared), name)
+        chosen = assumptions.choose_assumptions(assumptions.assumptions_of(prepared), name)
         low, high = _with_unit(low, high)
     if len(chosen) != 1:
         listed = ", ".join(entry.name for entry in chosen[:6])

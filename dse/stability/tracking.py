@@ -17,7 +17,7 @@ Key = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Question:
+class TrackedAnswer:
     """What is followed: the answer that a preference picks, or the whole front.
 
     Attributes
@@ -49,14 +49,14 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Found:
+class Answering:
     """The designs that answer: what they are, and their rows (n, d)."""
 
     keys: tuple[Key, ...]
     rows: Index
 
 
-def look(problem: Problem, rows: Index, question: Question) -> Found:
+def look(problem: Problem, rows: Index, question: TrackedAnswer) -> Answering:
     """Return which of the designs `rows` answer the question."""
     rows = rows[(rows < np.array(problem.sizes)).all(axis=1)]
     evaluation = problem.evaluate(rows)
@@ -69,14 +69,14 @@ def look(problem: Problem, rows: Index, question: Question) -> Found:
         rows = rows[nondominated(loss)]
         if not question.front:
             rows = rows[question.preference.order(problem, rows)[:1]]
-    return Found(_keys(problem, rows, question), rows)
+    return Answering(_keys(problem, rows, question), rows)
 
 
-def _keys(problem: Problem, rows: Index, question: Question) -> tuple[Key, ...]:
+def _keys(problem: Problem, rows: Index, question: TrackedAnswer) -> tuple[Key, ...]:
     return tuple(sorted(set(map(tuple, identity(problem, rows, question).tolist()))))
 
 
-def identity(problem: Problem, rows: Index, question: Question) -> Index:
+def identity(problem: Problem, rows: Index, question: TrackedAnswer) -> Index:
     """Return what tells designs (n, d) apart, one row of numbers each."""
     if question.by:
         return rows[:, question.by]

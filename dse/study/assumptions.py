@@ -76,7 +76,7 @@ class Assumption:
         return units.show(value, self.quantity)
 
 
-def of(study: Study) -> tuple[Assumption, ...]:
+def assumptions_of(study: Study) -> tuple[Assumption, ...]:
     """Return the assumptions of a prepared study: its fields, records, designs and constraints.
 
     Scalars that are zero, infinite or unknown today are left out: there is no per cent of them.
@@ -97,7 +97,7 @@ def of(study: Study) -> tuple[Assumption, ...]:
     )
 
 
-def choose(assumptions: tuple[Assumption, ...], wanted: str) -> tuple[Assumption, ...]:
+def choose_assumptions(assumptions: tuple[Assumption, ...], wanted: str) -> tuple[Assumption, ...]:
     """Return the assumptions called `wanted`, or whose dotted name begins or ends with it.
 
     Raises

@@ -36,7 +36,7 @@ class Spread:
     continuous: bool = False
 
 
-def spread(written: Any, read: Reader, *, integer: bool) -> Spread:
+def spread_values(written: Any, read: Reader, *, integer: bool) -> Spread:
     """Return the values that a range, a list or a scalar stands for; a range may be continuous.
 
     A continuous range of whole numbers is all of them, as long as there are no more than `STEPS`.
@@ -174,7 +174,7 @@ def numeric(path: str, unit: Unit, written: Any) -> tuple[Axis, str]:
         columns.add(given.column)
         return given.value
 
-    values = spread(written, value, integer=unit.integer)
+    values = spread_values(written, value, integer=unit.integer)
     if len(columns) > 1:
         raise UnitError("the values have different kinds of unit", "write all in one unit")
     column = columns.pop()

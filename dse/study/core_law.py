@@ -61,10 +61,10 @@ class Law:
         """Return the quantity, shaped like the parameters broadcast."""
         values = [parameters[name] for name in self.over]
         size = np.broadcast_shapes(*(np.shape(column) for column in parameters.values()))
-        return np.broadcast_to(evaluate(self.form, values, self.coefficients), size)
+        return np.broadcast_to(evaluate_law(self.form, values, self.coefficients), size)
 
 
-def evaluate(form: str, values: Sequence[Column], coefficients: Sequence[float]) -> Column:
+def evaluate_law(form: str, values: Sequence[Column], coefficients: Sequence[float]) -> Column:
     """Return a form at parameter values."""
     first, *rest = coefficients
     if form == "power":
@@ -81,7 +81,7 @@ def unit_names(quantity: str, form: str, count: int) -> list[str]:
     return [QUANTITIES[quantity], *[rest] * (count - 1)]
 
 
-def text(quantity: str, law: Law) -> str:
+def law_text(quantity: str, law: Law) -> str:
     """Return a law as an equation: ``4607 um2 + 3429 um2 * unroll``."""
     names = unit_names(quantity, law.form, len(law.coefficients))
     first, *rest = (units.show(*pair) for pair in zip(law.coefficients, names, strict=True))
@@ -96,7 +96,7 @@ def text(quantity: str, law: Law) -> str:
     return " + ".join(kept).replace("+ -", "- ")
 
 
-def core(
+def own_core(
     name: str,
     summary: str,
     source: str,

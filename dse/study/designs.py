@@ -22,12 +22,14 @@ MOST_DESIGNS = 100_000
 """Most designs of one stage."""
 
 
-def choose(written: schema.Stage, scenario: Scenario, path: Path, faults: Faults) -> Designs | None:
+def choose_designs(
+    written: schema.StageSection, scenario: Scenario, path: Path, faults: Faults
+) -> Designs | None:
     """Return the designs that a stage chooses from."""
     before = len(faults.found)
     _check_source(written, path, faults)
     if written.table is not None:
-        found = core_table.designs(written, scenario, path, faults)
+        found = core_table.table_designs(written, scenario, path, faults)
         return None if found is None else _chosen(found, written, path, faults)
     if written.core is None:
         return None
@@ -59,7 +61,7 @@ def choose(written: schema.Stage, scenario: Scenario, path: Path, faults: Faults
     return _chosen(Designs(names, metrics, uncertainty), written, path, faults)
 
 
-def _check_source(written: schema.Stage, path: Path, faults: Faults) -> None:
+def _check_source(written: schema.StageSection, path: Path, faults: Faults) -> None:
     """A stage takes its designs from a core or from a table, and has the fields of that one."""
     if written.core is None and written.table is None:
         remedy = "add `core: NAME` (`dse list cores` shows them) or `table: FILE.csv`"
@@ -77,7 +79,7 @@ def _check_source(written: schema.Stage, path: Path, faults: Faults) -> None:
 
 def _parameters(
     model: contract.Model,
-    written: schema.Stage,
+    written: schema.StageSection,
     scenario: Scenario,
     path: Path,
     faults: Faults,
@@ -172,7 +174,9 @@ def _distinct(
     )
 
 
-def _chosen(designs: Designs, written: schema.Stage, path: Path, faults: Faults) -> Designs | None:
+def _chosen(
+    designs: Designs, written: schema.StageSection, path: Path, faults: Faults
+) -> Designs | None:
     wanted = written.designs if written.counts is None else list(written.counts)
     if wanted is None:
         return designs

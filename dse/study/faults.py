@@ -12,11 +12,11 @@ from dse.contract import Core, Interface, Kernel, Platform
 from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, nearest
 from dse.files.document import Document, is_record
 from dse.plugins import registry
-from dse.study.fields import Range, Section
-from dse.study.schema import Study
+from dse.study.fields import Range, StudySection
+from dse.study.schema import StudyFile
 
 Path = tuple[str | int, ...]
-Shape = TypeVar("Shape", bound=Section)
+Shape = TypeVar("Shape", bound=StudySection)
 
 
 class Faults:
@@ -77,7 +77,7 @@ def show_written(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def validate(document: Document) -> Study:
+def validate(document: Document) -> StudyFile:
     """Return the study of a document.
 
     Raises
@@ -86,7 +86,7 @@ def validate(document: Document) -> Study:
         With every fault of its shape: unknown and missing keys, wrong types, wrong units.
     """
     faults = Faults(document)
-    study = validate_as(Study, faults)
+    study = validate_as(StudyFile, faults)
     if study is None:
         _check_names(faults)
         raise StudyError(faults.found)
@@ -120,7 +120,7 @@ def _check_names(faults: Faults) -> None:
                 registry.get(kind, name)
 
 
-def _add(faults: Faults, problem: dict[str, Any], model: type[Section]) -> None:
+def _add(faults: Faults, problem: dict[str, Any], model: type[StudySection]) -> None:
     path = _data_path(problem["loc"], faults.document.data)
     context = problem.get("ctx", {})
     kind = problem["type"]
@@ -129,7 +129,7 @@ def _add(faults: Faults, problem: dict[str, Any], model: type[Section]) -> None:
         faults.add(path, "this key is not known here", nearest(str(path[-1]), known), "")
     elif kind == "missing":
         key = _alias(path[-1])
-        place = f"a {model.__name__.lower()}" if len(path) == 1 else "this section"
+        place = f"a {model.word}" if len(path) == 1 else "this section"
         faults.add(path, f"{place} needs `{key}`", f"add {key}: ...", "it is missing")
     elif kind == "study":
         faults.add(path, context["rule"], context["remedy"])
@@ -180,7 +180,7 @@ def _data_path(location: tuple[Any, ...], data: Any) -> Path:
     return tuple(path)
 
 
-def _known_keys(path: Path, root: type[Section]) -> list[str]:
+def _known_keys(path: Path, root: type[StudySection]) -> list[str]:
     """Return the keys that the section at `path` of a `root` knows."""
     model: Any = root
     for key in path:
@@ -193,7 +193,7 @@ def _known_keys(path: Path, root: type[Section]) -> list[str]:
 
 def _section_of(annotation: Any) -> Any:
     """Return the section model inside an annotation such as ``list[Stage]`` or ``X | None``."""
-    if isinstance(annotation, type) and issubclass(annotation, Section):
+    if isinstance(annotation, type) and issubclass(annotation, StudySection):
         return annotation
     for inner in getattr(annotation, "__args__", ()):
         found = _section_of(inner)

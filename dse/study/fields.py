@@ -6,7 +6,7 @@ of the column it sets, whose suffix is the unit, and its value in SI.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     BaseModel,
@@ -98,10 +98,12 @@ class Unit:
         return given
 
 
-class Section(BaseModel):
+class StudySection(BaseModel):
     """A mapping of a study; a key that it does not know is a fault."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    word: ClassVar[str] = "section"
+    """What faults call it."""
 
     def givens(self) -> dict[str, float]:
         """Return the columns that this section sets, in SI."""
@@ -109,13 +111,13 @@ class Section(BaseModel):
         return {given.column: given.value for given in values if isinstance(given, Given)}
 
 
-def unit_of(model: type[Section], name: str) -> Unit | None:
+def unit_of(model: type[StudySection], name: str) -> Unit | None:
     """Return what a field of a section carries as its unit, None for a choice."""
     metadata = model.model_fields[name].metadata
     return next((data for data in metadata if isinstance(data, Unit)), None)
 
 
-class Range(Section):
+class Range(StudySection):
     """Evenly spaced values: whole numbers by step, others by number of points, or any value."""
 
     start: Annotated[int | float | str, Field(alias="from", description="First value")]
@@ -135,7 +137,7 @@ Scalar = int | float | bool | str
 
 def form(written: Any) -> str:
     """Return the tag of what is written: a mapping, a list, or a single value."""
-    if isinstance(written, dict | Section):
+    if isinstance(written, dict | StudySection):
         return "range"
     return "list" if isinstance(written, list) else "one"
 

@@ -38,14 +38,14 @@ class Input:
         return f"{Path(self.written).name}: read with sha256 {self.sha256[:12]}"
 
 
-def read(written: str, path: KeyPath, faults: Faults) -> tuple[Input, CsvTable] | None:
+def read_input(written: str, path: KeyPath, faults: Faults) -> tuple[Input, CsvTable] | None:
     """Return a table that the study names at `path`; what is wrong with it goes to `faults`."""
     document = faults.document
     place = locate(document, written)
     try:
         with place.open("rb") as stream:
             content = stream.read(LARGEST_BYTE + 1)
-        return Input(written, content), csv_table.parse(content, str(place))
+        return Input(written, content), csv_table.parse_csv(content, str(place))
     except StudyError as error:
         faults.found.extend(fault for fault in error.faults if fault not in faults.found)
     except FileNotFoundError:
@@ -76,7 +76,7 @@ def copies(found: Mapping[str, Input]) -> dict[str, dict[str, Any]]:
     return said
 
 
-def write(found: Mapping[str, Input], folder: Path) -> None:
+def write_inputs(found: Mapping[str, Input], folder: Path) -> None:
     """Write copies of files into the folder of a run, as its manifest says."""
     for written, said in copies(found).items():
         target = folder / said["copy"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from dse.study import schema
 from dse.study.core_law import Form
-from dse.study.fields import Given, Section, Unit
+from dse.study.fields import Given, StudySection, Unit
 
 Name = Annotated[
     str,
@@ -21,7 +21,7 @@ Assumed = Annotated[
 ]
 
 
-class Parameter(Section):
+class ParameterEntry(StudySection):
     """A parameter of a law, and the range on which the law was fitted."""
 
     low: Annotated[float, Field(allow_inf_nan=False, description="Least value fitted on")]
@@ -30,7 +30,7 @@ class Parameter(Section):
     description: Text = ""
 
 
-class Law(Section):
+class LawEntry(StudySection):
     """A quantity as a function of parameters."""
 
     form: Form
@@ -44,21 +44,21 @@ class Law(Section):
     ]
 
 
-class Core(Section):
+class CoreEntry(StudySection):
     """A family of cores, given by laws."""
 
     name: Name
     summary: Text = ""
     source: Text = ""
     note: Text = ""
-    parameters: Annotated[dict[Name, Parameter], Field(min_length=1, max_length=2)]
+    parameters: Annotated[dict[Name, ParameterEntry], Field(min_length=1, max_length=2)]
     laws: Annotated[
-        dict[str, Law | float | str],
+        dict[str, LawEntry | float | str],
         Field(description="Quantity -> law, or one value for all designs"),
     ]
 
 
-class Interface(schema.Interface):
+class InterfaceEntry(schema.InterfaceSection):
     """An interface; the fields of a study's section, and where it comes from."""
 
     name: Name
@@ -68,7 +68,7 @@ class Interface(schema.Interface):
     assumptions: Assumed
 
 
-class Kernel(schema.Kernel):
+class KernelEntry(schema.KernelSection):
     """Time on the host; the fields of a study's kernel, and where it comes from."""
 
     name: Name
@@ -76,7 +76,7 @@ class Kernel(schema.Kernel):
     source: Text = ""
 
 
-class Platform(Section):
+class PlatformEntry(StudySection):
     """What surrounds the cores: memory, constant power and a power cap (energy roofline)."""
 
     name: Name
@@ -108,13 +108,15 @@ class Platform(Section):
     ] = None
 
 
-class Record(Section):
+class Record(StudySection):
     """A record file: what a study can use, and where it comes from."""
 
-    core: Core | None = None
-    interface: Interface | None = None
-    kernel: Kernel | None = None
-    platform: Platform | None = None
+    word: ClassVar[str] = "record"
+
+    core: CoreEntry | None = None
+    interface: InterfaceEntry | None = None
+    kernel: KernelEntry | None = None
+    platform: PlatformEntry | None = None
     provenance: Annotated[
         dict[str, Any],
         Field(

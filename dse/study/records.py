@@ -25,7 +25,7 @@ from dse.files.yaml_writer import to_yaml
 from dse.plugins import registry
 from dse.study import core_law, record_schema
 from dse.study.faults import Faults, validate_as
-from dse.study.fields import Section
+from dse.study.fields import StudySection
 from dse.study.inputs import Input, locate
 from dse.study.record_schema import Record
 
@@ -60,7 +60,7 @@ class Use:
     note: str
 
 
-def get(kind: type[Kind], name: str, within: Document) -> tuple[Kind, Use | None]:
+def get_record(kind: type[Kind], name: str, within: Document) -> tuple[Kind, Use | None]:
     """Return what a study names: a plug-in's record, or one of a file and how it is used.
 
     Raises
@@ -77,7 +77,7 @@ def get(kind: type[Kind], name: str, within: Document) -> tuple[Kind, Use | None
         raise UnknownPluginError(
             f"there is no file {str(path)!r}", "a path counts from the folder of the study"
         )
-    found = read(path)
+    found = read_record(path)
     section = KINDS[kind]
     if section not in found.records:
         raise UnknownPluginError(
@@ -95,7 +95,7 @@ def _note(section: str, name: str, file: Input, provenance: Mapping[str, Any]) -
     return f"{start}: {', '.join(said)}" if said else f"{start}, which states no method"
 
 
-def read(path: Path) -> RecordFile:
+def read_record(path: Path) -> RecordFile:
     """Return the records of a file.
 
     Raises
@@ -103,7 +103,7 @@ def read(path: Path) -> RecordFile:
     StudyError
         With every fault at once.
     """
-    found = document.read(path)
+    found = document.read_document(path)
     faults = Faults(found)
     record = validate_as(Record, faults)
     records: dict[str, Any] = {}
@@ -119,7 +119,7 @@ def read(path: Path) -> RecordFile:
     return RecordFile(records, record.provenance if record else {}, found.text)
 
 
-def _plain(written: Section, prefix: str = "") -> dict[str, Any]:
+def _plain(written: StudySection, prefix: str = "") -> dict[str, Any]:
     """Return the fields of a section for a record of the contract: numbers in SI, and texts."""
     fields: dict[str, Any] = {
         column.removeprefix(prefix): value for column, value in written.givens().items()
@@ -131,7 +131,7 @@ def _plain(written: Section, prefix: str = "") -> dict[str, Any]:
     return fields
 
 
-def _interface(written: record_schema.Interface, faults: Faults) -> contract.Interface:
+def _interface(written: record_schema.InterfaceEntry, faults: Faults) -> contract.Interface:
     if written.device is not None:
         rule = "a record is complete by itself"
         faults.add(("interface", "device"), rule, "remove it, and write out its fields")
@@ -140,15 +140,15 @@ def _interface(written: record_schema.Interface, faults: Faults) -> contract.Int
     return contract.Interface(**fields, assumptions=tuple(written.assumptions))
 
 
-def _kernel(written: record_schema.Kernel, faults: Faults) -> contract.Kernel:
+def _kernel(written: record_schema.KernelEntry, faults: Faults) -> contract.Kernel:
     return contract.Kernel(**_plain(written, "kernel_"))
 
 
-def _platform(written: record_schema.Platform, faults: Faults) -> contract.Platform:
+def _platform(written: record_schema.PlatformEntry, faults: Faults) -> contract.Platform:
     return contract.Platform(**_plain(written))
 
 
-def _core(written: record_schema.Core, faults: Faults) -> contract.Core | None:
+def _core(written: record_schema.CoreEntry, faults: Faults) -> contract.Core | None:
     parameters = []
     for name, entry in written.parameters.items():
         if entry.high < entry.low:
@@ -168,19 +168,19 @@ def _core(written: record_schema.Core, faults: Faults) -> contract.Core | None:
     if faults.found:
         return None
     told = [written.source or "a record of the user's own", *filter(None, [written.note])]
-    told += [f"  {name} = {core_law.text(name, law)}" for name, law in laws.items()]
-    return core_law.core(written.name, written.summary, "\n".join(told), parameters, laws)
+    told += [f"  {name} = {core_law.law_text(name, law)}" for name, law in laws.items()]
+    return core_law.own_core(written.name, written.summary, "\n".join(told), parameters, laws)
 
 
 def _law(
-    quantity: str, written: record_schema.Law | float | str, known: set[str], faults: Faults
+    quantity: str, written: record_schema.LawEntry | float | str, known: set[str], faults: Faults
 ) -> core_law.Law | None:
     path: KeyPath = ("core", "laws", quantity)
     if quantity not in core_law.QUANTITIES:
         rule, remedy = "this quantity is not known", nearest(quantity, core_law.QUANTITIES)
         faults.add(path, rule, remedy, quoted(quantity))
         return None
-    if not isinstance(written, record_schema.Law):
+    if not isinstance(written, record_schema.LawEntry):
         with faults.at(path):
             value = units.parse(written, core_law.QUANTITIES[quantity])
             return core_law.Law(form="constant", over=(), coefficients=(value,))
@@ -212,13 +212,13 @@ _BUILDERS: Mapping[str, Any] = {
 }
 
 
-def listed() -> tuple[dict[str, RecordFile], list[Fault]]:
+def own_records() -> tuple[dict[str, RecordFile], list[Fault]]:
     """Return the record files of the working directory by path, and what is wrong with others."""
     found: dict[str, RecordFile] = {}
     faults: list[Fault] = []
     for path in sorted(FOLDER.glob("*.yaml")):
         try:
-            found[path.as_posix()] = read(path)
+            found[path.as_posix()] = read_record(path)
         except StudyError as error:
             faults += error.faults
     return found, faults
@@ -231,7 +231,7 @@ def path_and_name(data: Path, out: Path | None = None) -> tuple[Path, str]:
     return path, name if name[:1].isalpha() else f"record_{name}".rstrip("_")
 
 
-def write(
+def write_record(
     path: Path,
     sections: Mapping[str, Mapping[str, Any]],
     origin: Mapping[str, Any],
@@ -263,7 +263,7 @@ def write(
         raise OutputError(f"{path} is no name for a record; write for instance {path.stem}.yaml")
     if path.exists() and not force:
         raise OutputError(f"{path} is there already; name another file, or add --force")
-    write_text(path, to_yaml({**sections, "provenance": origin}), check=read)
+    write_text(path, to_yaml({**sections, "provenance": origin}), check=read_record)
 
 
 def provenance(data: bytes, file: str, method: str) -> dict[str, str]:

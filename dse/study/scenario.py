@@ -20,7 +20,7 @@ from dse.study import records as user_records
 from dse.study import schema
 from dse.study.axes import choices, expand, numeric, resolution
 from dse.study.faults import Faults
-from dse.study.fields import Section, unit_of
+from dse.study.fields import StudySection, unit_of
 from dse.study.inputs import Input
 from dse.study.record_columns import interface_columns, kernel_columns, neutral, platform_columns
 from dse.study.records import Kind
@@ -42,7 +42,7 @@ class Scenario:
 
     def record(self, kind: type[Kind], name: str, faults: Faults) -> Kind:
         """Return what the study names, and keep which file it comes from if any."""
-        found, use = user_records.get(kind, name, faults.document)
+        found, use = user_records.get_record(kind, name, faults.document)
         if use is not None:
             self.inputs[use.file.written] = use.file
             self.notes.append(use.note)
@@ -56,13 +56,13 @@ class Scenario:
         return self.constants.get(column)
 
 
-def resolve(study: schema.Study, faults: Faults) -> Scenario:
+def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
     """Return the scenario of a study; what is wrong goes to `faults`."""
     scenario = Scenario()
     axes = dict(study.axes)
     _workload(study, axes, scenario, faults)
     if study.interface is not None or any(path.startswith("interface.") for path in axes):
-        _interface(study.interface or schema.Interface(), axes, scenario, faults)
+        _interface(study.interface or schema.InterfaceSection(), axes, scenario, faults)
     _budget(study.budget, axes, scenario, faults)
     for path, written in axes.items():
         _field_axis(path, written, scenario, faults)
@@ -70,14 +70,14 @@ def resolve(study: schema.Study, faults: Faults) -> Scenario:
 
 
 def _workload(
-    study: schema.Study, axes: dict[str, Any], scenario: Scenario, faults: Faults
+    study: schema.StudyFile, axes: dict[str, Any], scenario: Scenario, faults: Faults
 ) -> None:
     workload = study.workload
     kernel = workload.kernel
     path = "workload.kernel"
     if path in axes:
         _record_axis(path, axes.pop(path), contract.Kernel, kernel_columns, scenario, faults)
-    elif isinstance(kernel, schema.Kernel):
+    elif isinstance(kernel, schema.KernelSection):
         scenario.constants.update(kernel.givens())
     elif kernel is not None:
         with faults.at(("workload", "kernel")):
@@ -91,7 +91,7 @@ def _workload(
 
 
 def _interface(
-    written: schema.Interface, axes: dict[str, Any], scenario: Scenario, faults: Faults
+    written: schema.InterfaceSection, axes: dict[str, Any], scenario: Scenario, faults: Faults
 ) -> None:
     path = "interface.device"
     if path in axes:
@@ -143,7 +143,7 @@ def _check_cycles(axes: Mapping[str, Any], scenario: Scenario, faults: Faults) -
 
 
 def _budget(
-    written: schema.Budget, axes: dict[str, Any], scenario: Scenario, faults: Faults
+    written: schema.BudgetSection, axes: dict[str, Any], scenario: Scenario, faults: Faults
 ) -> None:
     path = "budget.platform"
     if path in axes:
@@ -165,7 +165,7 @@ def _budget(
         scenario.constants["budget_precision"] = code
 
 
-def _override(section: Section, scenario: Scenario) -> None:
+def _override(section: StudySection, scenario: Scenario) -> None:
     """Let the fields of a section replace what a record set, all columns of the field."""
     for name in type(section).model_fields:
         given = getattr(section, name)
@@ -183,10 +183,10 @@ def _replace(scenario: Scenario, columns: Mapping[str, float]) -> None:
 
 
 def _note_assumptions(
-    records: list[contract.Interface], written: schema.Interface, scenario: Scenario
+    records: list[contract.Interface], written: schema.InterfaceSection, scenario: Scenario
 ) -> None:
     """Say which figures behind the numbers are assumed, once for all records that share them."""
-    overridden = {name for name in schema.Interface.model_fields if getattr(written, name)}
+    overridden = {name for name in schema.InterfaceSection.model_fields if getattr(written, name)}
     groups: dict[str, list[str]] = {}
     for record in records:
         assumed = [

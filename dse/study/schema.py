@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
 from dse.contract import PRECISIONS, WAIT_MODES
 from dse.search import METHODS
-from dse.study.fields import Given, Section, Unit, Values, form
+from dse.study.fields import Given, StudySection, Unit, Values, form
 
 
-class Kernel(Section):
+class KernelSection(StudySection):
     """Time of the computation on the host, defined in place: offset + index * g ** exponent."""
 
     index: Annotated[
@@ -26,7 +26,7 @@ class Kernel(Section):
     ] = Given(column="kernel_offset_s", value=0.0)
 
 
-class Workload(Section):
+class WorkloadSection(StudySection):
     """What has to be computed."""
 
     rate: Annotated[
@@ -40,7 +40,7 @@ class Workload(Section):
         ),
     ] = None
     kernel: Annotated[
-        Annotated[Kernel, Tag("range")] | Annotated[str | None, Tag("one")],
+        Annotated[KernelSection, Tag("range")] | Annotated[str | None, Tag("one")],
         Discriminator(form),
         Field(description="Kernel by name, or in place"),
     ] = None
@@ -67,8 +67,10 @@ Columns = Annotated[
 ]
 
 
-class Stage(Section):
+class StageSection(StudySection):
     """One fleet of the chain: instances of designs of one core family, or of one table."""
+
+    word: ClassVar[str] = "stage"
 
     core: Annotated[str | None, Field(description="Core family; `dse list` shows them")] = None
     table: Annotated[
@@ -119,7 +121,7 @@ class Stage(Section):
         return [str(written)] if single else written
 
 
-class Evaluated(Section):
+class DesignsSection(StudySection):
     """Designs that are evaluated already: a row each, with any parameters and any metrics."""
 
     table: Annotated[str, Field(description="CSV file, beside the study")]
@@ -133,7 +135,7 @@ class Evaluated(Section):
     ] = None
 
 
-class Interface(Section):
+class InterfaceSection(StudySection):
     """How the host hands work to the accelerators: a device, fields that override it, or both."""
 
     device: Annotated[str | None, Field(description="Interface by name; `dse list` shows them")] = (
@@ -208,7 +210,7 @@ class Interface(Section):
     ] = None
 
 
-class Budget(Section):
+class BudgetSection(StudySection):
     """What surrounds the cores: a platform, fields that override it, or both."""
 
     platform: Annotated[str | None, Field(description="Platform by name; `dse list`")] = None
@@ -242,15 +244,15 @@ class Budget(Section):
     ] = None
 
 
-SECTIONS: Mapping[str, type[Section]] = {
-    "workload": Workload,
-    "interface": Interface,
-    "budget": Budget,
+SECTIONS: Mapping[str, type[StudySection]] = {
+    "workload": WorkloadSection,
+    "interface": InterfaceSection,
+    "budget": BudgetSection,
 }
 """The sections whose fields may be axes."""
 
 
-class Search(Section):
+class SearchSection(StudySection):
     """How to look for the front."""
 
     method: Annotated[str, Field(description="One of " + ", ".join(METHODS))] = "exact"
@@ -265,19 +267,21 @@ class Search(Section):
 Sense = Literal["minimise", "maximise"]
 
 
-class Study(Section):
+class StudyFile(StudySection):
     """A question about accelerator cores: what to build it from, and what counts."""
 
+    word: ClassVar[str] = "study"
+
     question: Annotated[str | None, Field(description="The question in plain words")] = None
-    workload: Workload = Field(default_factory=Workload)
-    stages: list[Stage] = Field(default_factory=list)
+    workload: WorkloadSection = Field(default_factory=WorkloadSection)
+    stages: list[StageSection] = Field(default_factory=list)
     designs: Annotated[
-        Annotated[Evaluated, Tag("range")] | Annotated[str | None, Tag("one")],
+        Annotated[DesignsSection, Tag("range")] | Annotated[str | None, Tag("one")],
         Discriminator(form),
         Field(description="CSV file of designs evaluated already, in place of `stages`"),
     ] = None
-    interface: Interface | None = None
-    budget: Budget = Field(default_factory=Budget)
+    interface: InterfaceSection | None = None
+    budget: BudgetSection = Field(default_factory=BudgetSection)
     axes: Annotated[
         dict[str, Values],
         Field(description="Fields left open: dotted path -> values, for interface.in_flight"),
@@ -289,7 +293,7 @@ class Study(Section):
         list[str],
         Field(description="Bounds with units (`power <= 30 mW`) and expressions in SI"),
     ] = Field(default_factory=list)
-    search: Search = Field(default_factory=Search)
+    search: SearchSection = Field(default_factory=SearchSection)
     sweep: Annotated[
         dict[str, Values],
         Field(max_length=1, description="One field and its values; the study runs for each"),
@@ -325,4 +329,4 @@ def code(column: str, written: str) -> float:
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a study."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    return head | Study.model_json_schema(by_alias=True)
+    return head | StudyFile.model_json_schema(by_alias=True)

@@ -14,8 +14,8 @@ from dse.files.document import stage_name
 from dse.model.fleet import ROUNDING, Designs, Stage
 from dse.model.space import Axis
 from dse.study import schema
-from dse.study.axes import choices, counted, expand, resolution, scaled, spread
-from dse.study.designs import choose
+from dse.study.axes import choices, counted, expand, resolution, scaled, spread_values
+from dse.study.designs import choose_designs
 from dse.study.faults import Faults, Path
 from dse.study.scenario import Scenario
 
@@ -30,7 +30,7 @@ class Built:
     counts_compute_alone: bool = False
 
 
-def build(study: schema.Study, scenario: Scenario, faults: Faults) -> list[Built]:
+def build(study: schema.StudyFile, scenario: Scenario, faults: Faults) -> list[Built]:
     """Return the stages of a study; what is wrong with them goes to `faults`."""
     built = []
     names: set[str] = set()
@@ -48,7 +48,7 @@ def build(study: schema.Study, scenario: Scenario, faults: Faults) -> list[Built
             rule = f"{name!r} is a section of the study, and columns of both would mix"
             faults.add((*path, "name"), rule, "choose another name")
         names.add(name)
-        designs = choose(written, scenario, path, faults)
+        designs = choose_designs(written, scenario, path, faults)
         if designs is not None:
             built.append(_stage(name, written, designs, scenario, faults, path))
     if any(part.counts_compute_alone for part in built) and (
@@ -69,14 +69,14 @@ def build(study: schema.Study, scenario: Scenario, faults: Faults) -> list[Built
     return built
 
 
-def prefix(written: schema.Stage, position: int) -> str:
+def prefix(written: schema.StageSection, position: int) -> str:
     """Return the prefix of the columns of the stage at `position`."""
     return stage_name(vars(written)) or f"stage_{position + 1}"
 
 
 def _stage(
     name: str,
-    written: schema.Stage,
+    written: schema.StageSection,
     designs: Designs,
     scenario: Scenario,
     faults: Faults,
@@ -124,7 +124,7 @@ def mixed_axes(
 
 
 def _instances(
-    written: schema.Stage, faults: Faults, path: Path, rate: float | None
+    written: schema.StageSection, faults: Faults, path: Path, rate: float | None
 ) -> list[float] | None:
     """Return the instance counts to try; None stands for as many as the rate needs."""
     least = 0 if written.fleet == "mixed" else 1
@@ -154,7 +154,7 @@ def _instances(
 
 
 def _clock(
-    name: str, written: schema.Stage, scenario: Scenario, faults: Faults, path: Path
+    name: str, written: schema.StageSection, scenario: Scenario, faults: Faults, path: Path
 ) -> tuple[list[Axis], bool]:
     """Return the axis of top clock fractions, and whether the clock meets the rate."""
     rate = scenario.highest("workload_rate_bit_per_s")
@@ -172,7 +172,7 @@ def _clock(
         return float(scalar)
 
     with faults.at(path):
-        axis = scaled(f"{name}.clock", spread(written.clock, read, integer=False))
+        axis = scaled(f"{name}.clock", spread_values(written.clock, read, integer=False))
         scenario.notes += resolution(axis)
         return [axis], False
     return [], False

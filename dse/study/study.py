@@ -10,7 +10,7 @@ from typing import Any
 
 from dse import contract
 from dse.algebra import units
-from dse.algebra.expression import parse as parse_expression
+from dse.algebra.expression import parse_expression as parse_expression
 from dse.errors import StudyError, UnitError, nearest
 from dse.files import document
 from dse.files.document import Document
@@ -83,7 +83,7 @@ class Study:
         """
         pairs = [(path, str(value)) for path, value in (overrides or {}).items()]
         pairs += [("workload.rate", rate)] if rate is not None else []
-        return load(override(self.document, pairs))
+        return ready(override(self.document, pairs))
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Sweep:
     written: tuple[str, ...]
 
 
-def read(
+def read_study(
     source: str | FilePath | Mapping[str, Any], overrides: Sequence[tuple[str, str]] = ()
 ) -> Document:
     """Return the document of a study with `overrides` (dotted path, value) applied.
@@ -116,13 +116,13 @@ def read(
     if isinstance(source, Mapping):
         found = document.of_data(source)
     elif isinstance(source, str) and "\n" in source:
-        found = document.parse(source, document.IN_MEMORY)
+        found = document.parse_document(source, document.IN_MEMORY)
     else:
-        found = document.read(source)
+        found = document.read_document(source)
     return override(found, overrides)
 
 
-def load(found: Document) -> Study:
+def ready(found: Document) -> Study:
     """Return the study of a document, ready to run; that of its first value if it has a sweep.
 
     Raises
@@ -154,10 +154,10 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
         if stage in _stage_names(found) and not _is_stage_field(rest):
             counts.setdefault(stage, {})[rest] = value
             continue
-        found = document.override(found, _settable(found, name), value)
+        found = document.override_value(found, _settable(found, name), value)
     for stage, fleet in counts.items():
         written = ", ".join(f"{json.dumps(design)}: {count}" for design, count in fleet.items())
-        found = document.override(found, f"stages.{stage}.counts", f"{{{written}}}")
+        found = document.override_value(found, f"stages.{stage}.counts", f"{{{written}}}")
     return found
 
 
@@ -168,7 +168,7 @@ def _stage_names(found: Document) -> list[str]:
 
 
 def _is_stage_field(name: str) -> bool:
-    return name == "design" or name.partition(".")[0] in schema.Stage.model_fields
+    return name == "design" or name.partition(".")[0] in schema.StageSection.model_fields
 
 
 def _settable(found: Document, path: str) -> str:
@@ -222,7 +222,7 @@ def prepare(found: Document) -> Study:
     return _ready(found, written, problem, scenario)
 
 
-def _over_designs(found: Document, written: schema.Study, faults: Faults) -> Study:
+def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) -> Study:
     """Return a study over designs that are evaluated already."""
     scenario = Scenario()
     _check_method(written, faults)
@@ -236,12 +236,14 @@ def _over_designs(found: Document, written: schema.Study, faults: Faults) -> Stu
     return _ready(found, written, Problem(space, (), graph, goals, constraints), scenario)
 
 
-def _ready(found: Document, written: schema.Study, problem: Problem, scenario: Scenario) -> Study:
+def _ready(
+    found: Document, written: schema.StudyFile, problem: Problem, scenario: Scenario
+) -> Study:
     question, notes = _question(written, found), _notes(scenario)
     return Study(found, question, problem, _settings(written), notes, scenario.inputs)
 
 
-def _check_parts(written: schema.Study, faults: Faults) -> None:
+def _check_parts(written: schema.StudyFile, faults: Faults) -> None:
     platforms = written.budget.platform is not None or "budget.platform" in written.axes
     if not written.stages and not platforms:
         faults.add(
@@ -258,7 +260,7 @@ def _check_parts(written: schema.Study, faults: Faults) -> None:
     _check_method(written, faults)
 
 
-def _check_method(written: schema.Study, faults: Faults) -> None:
+def _check_method(written: schema.StudyFile, faults: Faults) -> None:
     if written.search.method not in METHODS:
         rule = "this search method is not known"
         faults.add(("search", "method"), rule, nearest(written.search.method, METHODS))
@@ -270,7 +272,7 @@ def _reportable(inputs: Collection[str]) -> set[str]:
 
 
 def _goals(
-    written: schema.Study,
+    written: schema.StudyFile,
     graph: Graph,
     known: Collection[str],
     faults: Faults,
@@ -316,7 +318,7 @@ def unknown_name(name: str, known: Collection[str]) -> tuple[str, str]:
 
 
 def _constraints(
-    written: schema.Study, known: Collection[str], faults: Faults
+    written: schema.StudyFile, known: Collection[str], faults: Faults
 ) -> tuple[Constraint, ...]:
     constraints = []
     for position, text in enumerate(written.constraints):
@@ -328,7 +330,7 @@ def _constraints(
     return tuple(constraints)
 
 
-def _settings(written: schema.Study) -> SearchSettings:
+def _settings(written: schema.StudyFile) -> SearchSettings:
     search = written.search
     return SearchSettings(
         method=search.method,
@@ -339,7 +341,7 @@ def _settings(written: schema.Study) -> SearchSettings:
     )
 
 
-def _question(written: schema.Study, found: Document) -> str:
+def _question(written: schema.StudyFile, found: Document) -> str:
     """Return the question: as stated, or the first line of the file when it is a comment."""
     if written.question:
         return written.question
@@ -392,7 +394,7 @@ def at(found: Document, sweep: Sweep, position: int) -> Document:
     """Return the document with the swept field set to its value at `position`."""
     path = _settable(found, sweep.path)
     try:
-        return document.override(found, path, sweep.written[position])
+        return document.override_value(found, path, sweep.written[position])
     except StudyError as error:
         first = error.faults[0]
         fault = found.fault(("sweep", sweep.path), first.written, first.rule, first.remedy)

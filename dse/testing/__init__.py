@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dse.contract import Column, Objective, Requirement
-from dse.model.graph import arguments as argument_names
+from dse.model.graph import argument_names as argument_names
 from dse.testing import probe
 from dse.testing.cores import check_core
 from dse.testing.probe import Arguments, Ranges, check_function, check_units, require
@@ -102,10 +102,10 @@ def _batches(plugin: Objective | Requirement, where: str, ranges: Ranges) -> Ite
     for names in _given(plugin):
         for stages in _STAGES if any(name.startswith("stage_") for name in names) else (1,):
             rng = np.random.default_rng(_SEED)
-            given = probe.arguments(names, rng, _ROWS, stages, ranges)
+            given = probe.drawn_arguments(names, rng, _ROWS, stages, ranges)
             yield probe.elementwise(_result(plugin), given, _ROWS, where)[plugin.name]
-            wide = probe.arguments(names, rng, _PAIRS, stages, ranges)
-            yield probe.evaluate(_result(plugin), wide, _PAIRS, where)[plugin.name]
+            wide = probe.drawn_arguments(names, rng, _PAIRS, stages, ranges)
+            yield probe.evaluate_once(_result(plugin), wide, _PAIRS, where)[plugin.name]
 
 
 def _check_at_least(requirement: Requirement, where: str, ranges: Ranges) -> None:
@@ -113,7 +113,7 @@ def _check_at_least(requirement: Requirement, where: str, ranges: Ranges) -> Non
     names = sum(argument_names(requirement), ())
     low, high = requirement.quantity, requirement.at_least
     if high and low in names and high in names:
-        given = probe.arguments(names, np.random.default_rng(_SEED), _PAIRS, 1, ranges)
+        given = probe.drawn_arguments(names, np.random.default_rng(_SEED), _PAIRS, 1, ranges)
         met = _evaluated(requirement, given, where) <= 0
         require(
             not (met & (given[low] < given[high])).any(),
@@ -145,7 +145,7 @@ def _refute(
     """Raise AssertionError when a larger `name` moves the objective against `sign`."""
     rng = np.random.default_rng(_SEED)
     for stages in _STAGES if any(other.startswith("stage_") for other in names) else (1,):
-        given = probe.arguments(names, rng, _PAIRS, stages, ranges)
+        given = probe.drawn_arguments(names, rng, _PAIRS, stages, ranges)
         before = _evaluated(objective, given, where)
         for stage in range(stages if name.startswith("stage_") else 1):
             larger = given | {name: _enlarged(given[name], stage, rng)}
@@ -162,7 +162,7 @@ def _refute(
 
 
 def _evaluated(objective: Objective | Requirement, given: Arguments, where: str) -> Column:
-    return probe.evaluate(_result(objective), given, _PAIRS, where)[objective.name]
+    return probe.evaluate_once(_result(objective), given, _PAIRS, where)[objective.name]
 
 
 def _enlarged(value: Any, stage: int, rng: np.random.Generator) -> Any:

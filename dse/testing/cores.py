@@ -118,8 +118,8 @@ def _check_metrics(core: Core, model: Model, where: str) -> None:
     if model.designs:
         given = {name: values[:1] for name, values in given.items()}
         rows = len(model.designs)
-        values = probe.evaluate(columns, given, rows, where)
-        again = probe.evaluate(columns, given, rows, where)
+        values = probe.evaluate_once(columns, given, rows, where)
+        again = probe.evaluate_once(columns, given, rows, where)
         repeated = all(bool(probe.same(values[name], again[name]).all()) for name in values)
         require(repeated, f"{where}: differs between two equal calls; make the function pure")
     else:
@@ -141,7 +141,7 @@ def _check_range(
     for parameter in model.parameters:
         for beyond in (parameter.low - 1.0, parameter.high + 1.0):
             outer = given | {parameter.name: np.full_like(given[parameter.name], beyond)}
-            said = probe.evaluate(columns, outer, rows, where)["extrapolated"]
+            said = probe.evaluate_once(columns, outer, rows, where)["extrapolated"]
             require(
                 bool((said == 1.0).all()),
                 f"{where}: extrapolated is not 1.0 for {parameter.name} = {beyond:g}, outside "

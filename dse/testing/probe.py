@@ -106,7 +106,7 @@ def check_units(names: Iterable[str], where: str) -> None:
         )
 
 
-def draw(name: str, rng: np.random.Generator, rows: int, ranges: Ranges) -> Column:
+def draw_argument(name: str, rng: np.random.Generator, rows: int, ranges: Ranges) -> Column:
     """Return values for an argument, shape (rows,): codes, or log-uniform in a plausible range."""
     codes = _CODES.get(name.rpartition("_")[2])
     if codes and name not in ranges:
@@ -116,14 +116,14 @@ def draw(name: str, rng: np.random.Generator, rows: int, ranges: Ranges) -> Colu
     return np.exp(rng.uniform(np.log(low), np.log(high), rows))
 
 
-def arguments(
+def drawn_arguments(
     names: Iterable[str], rng: np.random.Generator, rows: int, stages: int, ranges: Ranges
 ) -> Arguments:
     """Return drawn values for every argument in `names`, with `stages` columns where staged."""
     return {
-        name: tuple(draw(name, rng, rows, ranges) for _ in range(stages))
+        name: tuple(draw_argument(name, rng, rows, ranges) for _ in range(stages))
         if name.startswith("stage_")
-        else draw(name, rng, rows, ranges)
+        else draw_argument(name, rng, rows, ranges)
         for name in names
     }
 
@@ -134,7 +134,7 @@ def same(one: Column, other: Column) -> NDArray[np.bool_]:
     return np.equal(*bits) | (np.isnan(one) & np.isnan(other))
 
 
-def evaluate(call: Call, given: Arguments, rows: int, where: str) -> dict[str, Column]:
+def evaluate_once(call: Call, given: Arguments, rows: int, where: str) -> dict[str, Column]:
     """Call once, as the engine does, on read-only copies; return columns of shape (rows,)."""
     try:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -156,9 +156,11 @@ def evaluate(call: Call, given: Arguments, rows: int, where: str) -> dict[str, C
 
 def elementwise(call: Call, given: Arguments, rows: int, where: str) -> dict[str, Column]:
     """Compare a batch with itself, with single rows and with a broadcast; return the batch."""
-    whole = evaluate(call, given, rows, where)
-    again = evaluate(call, given, rows, where)
-    single = [evaluate(call, _taken(given, slice(row, row + 1)), 1, where) for row in range(rows)]
+    whole = evaluate_once(call, given, rows, where)
+    again = evaluate_once(call, given, rows, where)
+    single = [
+        evaluate_once(call, _taken(given, slice(row, row + 1)), 1, where) for row in range(rows)
+    ]
     for name, column in whole.items():
         require(
             bool(same(column, again[name]).all()),
@@ -171,8 +173,8 @@ def elementwise(call: Call, given: Arguments, rows: int, where: str) -> dict[str
         )
     for narrow in given:
         one = _taken(given, slice(0, 1))[narrow]
-        short = evaluate(call, given | {narrow: one}, rows, where)
-        full = evaluate(call, given | {narrow: _repeated(one, rows)}, rows, where)
+        short = evaluate_once(call, given | {narrow: one}, rows, where)
+        full = evaluate_once(call, given | {narrow: _repeated(one, rows)}, rows, where)
         for name, column in short.items():
             require(
                 bool(same(column, full[name]).all()),

@@ -71,7 +71,7 @@ class Uncertain:
         return np.exp(sigma * normal - sigma**2 / 2)
 
 
-def of(study: Study, options: Mapping[str, float]) -> tuple[Uncertain, ...]:
+def uncertain_of(study: Study, options: Mapping[str, float]) -> tuple[Uncertain, ...]:
     """Return what is uncertain: what stages state, and `options`, by path, which come first.
 
     Raises
@@ -223,7 +223,7 @@ def _scaled(stage: Stage, metric: str, factors: Column) -> Stage:
     return replace(stage, designs=replace(stage.designs, metrics=changed))
 
 
-def draw(study: Study, found: tuple[Uncertain, ...], count: int, seed: int) -> Draws:
+def draw_study(study: Study, found: tuple[Uncertain, ...], count: int, seed: int) -> Draws:
     """Draw what is uncertain `count` times.
 
     Raises
@@ -272,7 +272,7 @@ def _highest(problem: Problem) -> float:
     return float(max(columns[name].max() for columns in setters if name in columns))
 
 
-def pairs(written: Sequence[str]) -> dict[str, float]:
+def read_shares(written: Sequence[str]) -> dict[str, float]:
     """Read options ``PATH=PERCENT``.
 
     Raises

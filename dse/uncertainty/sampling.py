@@ -156,8 +156,8 @@ def certainty(
     UnitError
         When an uncertainty is of nothing that the study has, or there are too many numbers.
     """
-    found = draws.of(study, sampled.uncertainty)
-    drawn = draws.draw(study, found, sampled.draws if found else 1, sampled.seed)
+    found = draws.uncertain_of(study, sampled.uncertainty)
+    drawn = draws.draw_study(study, found, sampled.draws if found else 1, sampled.seed)
     ranked = front[preference.order(study.problem, front)]
     pool = _Pool(drawn, ranked, preference, settings or study.settings)
     pool.grow()
@@ -186,7 +186,7 @@ def certainty(
     )
 
 
-def asked(samples: int | None, uncertainty: Sequence[str], seed: int) -> Sampled | None:
+def sampling_options(samples: int | None, uncertainty: Sequence[str], seed: int) -> Sampled | None:
     """Return what options ask for; uncertainties alone ask for `DRAWS` draws.
 
     Raises
@@ -200,7 +200,7 @@ def asked(samples: int | None, uncertainty: Sequence[str], seed: int) -> Sampled
         raise UnitError(f"{samples} samples are none", f"ask for 1 or more, such as {DRAWS}")
     if seed < 0:
         raise UnitError(f"seed {seed} is negative", "write 0 or more")
-    return Sampled(draws=samples or DRAWS, seed=seed, uncertainty=draws.pairs(uncertainty))
+    return Sampled(draws=samples or DRAWS, seed=seed, uncertainty=draws.read_shares(uncertainty))
 
 
 class _Pool:
@@ -262,10 +262,10 @@ class _Pool:
         """Return the front of a draw, without asking every design why nothing is feasible."""
         if self._brief is not None:
             try:
-                return search.run(problem, self._brief).front_index
+                return search.run_search(problem, self._brief).front_index
             except TooLargeError:
                 self._brief = None
-        return search.run(problem, self._settings).front_index
+        return search.run_search(problem, self._settings).front_index
 
 
 class _Told:

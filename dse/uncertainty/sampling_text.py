@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dse.algebra import units
-from dse.answers.words import LARGE, listed, percent
+from dse.answers.words import LARGE, joined, percent
 from dse.reports.sections import Section
 from dse.uncertainty.sampling import Candidate, Certainty
 
@@ -28,7 +28,7 @@ HOW = (
 )
 
 
-def section(found: Certainty) -> Section:
+def certainty_section(found: Certainty) -> Section:
     """Return probabilities and regrets as a section."""
     if not found.uncertain:
         line = f"The study states no uncertainty, so nothing was drawn; {HOW}."
@@ -50,7 +50,7 @@ def _drawn(found: Certainty) -> str:
         low, high = float(entry.share.min()), float(entry.share.max())
         span = percent(low) if low == high else f"{percent(low)} to {percent(high)}"
         shares[entry.name] = span
-    names = listed([f"{name} ({span})" for name, span in shares.items()])
+    names = joined([f"{name} ({span})" for name, span in shares.items()])
     draws = "draw" if found.draws == 1 else "draws"
     return (
         f"{found.draws:,} {draws} (seed {found.seed}) of {names}: relative standard uncertainties, "

@@ -102,7 +102,7 @@ class _Touch:
     metrics: tuple[tuple[int, str, int], ...]
 
 
-def find(
+def find_sensitivity(
     problem: Problem,
     point: Index,
     assumed: tuple[Assumption, ...],

@@ -57,10 +57,10 @@ def sensitivity_of(
     study, front = known.points[0].study, known.points[0].front
     preference = prefer(study.problem, preferred)
     point = front[preference.order(study.problem, front)[:1]]
-    found = sensitivity.find(
+    found = sensitivity.find_sensitivity(
         study.problem,
         point,
-        assumptions.of(study),
+        assumptions.assumptions_of(study),
         method=method,
         width=share,
         samples=samples,

@@ -38,7 +38,7 @@ class MemoryLevel:
     energy_j: float | None
 
 
-def read(table: str) -> tuple[dict[str, str], ...]:
+def read_catalogue(table: str) -> tuple[dict[str, str], ...]:
     """Return the rows of a table beside this file, as text by column."""
     with Path(__file__).with_name(table).open(encoding="utf-8", newline="") as file:
         return tuple(csv.DictReader(line for line in file if not line.startswith("#")))
@@ -109,10 +109,10 @@ def _platform(row: Mapping[str, str]) -> Platform:
     )
 
 
-interfaces: tuple[Interface, ...] = tuple(map(_interface, read("interfaces.csv")))
-kernels: tuple[Kernel, ...] = tuple(map(_kernel, read("kernels.csv")))
+interfaces: tuple[Interface, ...] = tuple(map(_interface, read_catalogue("interfaces.csv")))
+kernels: tuple[Kernel, ...] = tuple(map(_kernel, read_catalogue("kernels.csv")))
 
-_platform_rows = {row["name"]: row for row in read("platforms.csv")}
+_platform_rows = {row["name"]: row for row in read_catalogue("platforms.csv")}
 platforms: tuple[Platform, ...] = tuple(map(_platform, _platform_rows.values()))
 
 idle_power_w: Mapping[str, float] = MappingProxyType(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from dse.objectives.catalogue import read
+from dse.objectives.catalogue import read_catalogue
 from dse.objectives.logca.model import LogCA
 
 
@@ -40,6 +40,6 @@ def logca(device: str, benchmark: str) -> LogCA:
 
 
 rows = MappingProxyType(
-    {(row["device"], row["benchmark"]): row for row in read("logca_table5.csv")}
+    {(row["device"], row["benchmark"]): row for row in read_catalogue("logca_table5.csv")}
 )
 """The printed cells by device and benchmark; among them ``host_ghz``, the host's clock."""

@@ -27,7 +27,7 @@ __all__ = ["LARGEST_BYTE", "LogCA", "break_even_granularity"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows:
+class DeviceRows:
     """The fields of `LogCA` as contiguous rows, with the latency sorted into its kind."""
 
     fixed: Column
@@ -214,17 +214,17 @@ class LogCA:
         names = np.where(by_latency, "latency-bound", "compute-bound").reshape(shape)
         return names if shape else str(names)
 
-    def _at(self, g: ArrayLike) -> tuple[Rows, Column, tuple[int, ...]]:
+    def _at(self, g: ArrayLike) -> tuple[DeviceRows, Column, tuple[int, ...]]:
         """Return the fields and a granularity in rows."""
         _require("granularity", g, above_zero=False)
         rows, (size,), shape = self.rows(g)
         return rows, size, shape
 
-    def rows(self, *others: ArrayLike) -> tuple[Rows, list[Column], tuple[int, ...]]:
+    def rows(self, *others: ArrayLike) -> tuple[DeviceRows, list[Column], tuple[int, ...]]:
         """Broadcast the fields and `others` to contiguous rows; also return their shape."""
         columns, shape = flat(*(getattr(self, field.name) for field in fields(self)), *others)
         latency, overhead, index, acceleration, exponent, per_byte, offset = columns[:7]
-        rows = Rows(
+        rows = DeviceRows(
             fixed=overhead + np.where(per_byte == 1, 0.0, latency),
             per_byte=np.where(per_byte == 1, latency, 0.0),
             index=index,
@@ -251,7 +251,7 @@ def _power(size: Column, exponent: Column) -> Column:
         return np.where(exponent == 1, size, np.exp(exponent * np.log(size)))
 
 
-def _newton_step(rows: Rows, share: Column | float, speedup: Column | float) -> Column:
+def _newton_step(rows: DeviceRows, share: Column | float, speedup: Column | float) -> Column:
     """Step once from g = 1 towards ``share C g**b = speedup (o + L [g]) - offset``."""
     index = rows.index * share
     with np.errstate(all="ignore"):

@@ -111,7 +111,7 @@ class RooflineFit:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Comparison:
+class FitComparison:
     """The capped and the uncapped model on the same runs.
 
     Attributes
@@ -146,7 +146,7 @@ _RATIOS: Mapping[str, Callable[[Column, Column], Column]] = MappingProxyType(
 )
 
 
-def fit(runs: Measurements, *, capped: bool = True) -> RooflineFit:
+def fit_roofline(runs: Measurements, *, capped: bool = True) -> RooflineFit:
     """Fit all parameters of the roofline, or all but the cap.
 
     Least squares over the logarithms of model over measured time and energy, parameters not
@@ -159,12 +159,12 @@ def fit(runs: Measurements, *, capped: bool = True) -> RooflineFit:
     return RooflineFit(model=model, runs_per_regime=MappingProxyType(counts))
 
 
-def compare(runs: Measurements, quantity: str = "performance") -> Comparison:
+def compare_fits(runs: Measurements, quantity: str = "performance") -> FitComparison:
     """Fit both models to the same runs and compare their relative errors (section V-A)."""
-    capped = fit(runs).relative_error(runs, quantity)
-    uncapped = fit(runs, capped=False).relative_error(runs, quantity)
+    capped = fit_roofline(runs).relative_error(runs, quantity)
+    uncapped = fit_roofline(runs, capped=False).relative_error(runs, quantity)
     test = ks_2samp(uncapped, capped)
-    return Comparison(
+    return FitComparison(
         capped=capped,
         uncapped=uncapped,
         statistic=float(test.statistic),

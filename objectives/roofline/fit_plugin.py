@@ -12,7 +12,7 @@ import numpy as np
 
 from dse.contract import PRECISIONS, Column, Platform
 from dse.contract.fits import Fit, FittedPlatform
-from dse.objectives.roofline.fit import Measurements, RooflineFit, fit
+from dse.objectives.roofline.fit import Measurements, RooflineFit, fit_roofline
 
 _FELT = 0.01
 """A unit bounds a run whose time changes by this share when the unit is twice as fast."""
@@ -45,10 +45,10 @@ def platform(
     runs = Measurements(
         operations=work_op, traffic_byte=traffic_byte, time_s=time_s, energy_j=energy_j
     )
-    found = fit(runs)
+    found = fit_roofline(runs)
     notes = []
     if not found.runs_per_regime["cap"]:
-        found = fit(runs, capped=False)
+        found = fit_roofline(runs, capped=False)
         notes.append("no run is slowed by a power cap, so that the record has none")
     for cost, figure in (("time_per_byte", "bandwidth"), ("time_per_op", "rate of operations")):
         faster = replace(found.model, **{cost: getattr(found.model, cost) / 2})

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.algebra.expression import LENGTH_LIMIT, parse
+from dse.algebra.expression import LENGTH_LIMIT, parse_expression
 from dse.errors import ExpressionError
 
 NAMES = ("power_w", "area_m2", "rate_bit_per_s", "energy_j", "energy_j_per_bit", "instances")
@@ -24,12 +24,12 @@ COLUMNS = {
 
 
 def violation(text):
-    return parse(text, NAMES).violation(COLUMNS)
+    return parse_expression(text, NAMES).violation(COLUMNS)
 
 
 def error(text):
     with pytest.raises(ExpressionError) as caught:
-        parse(text, NAMES).violation(COLUMNS)
+        parse_expression(text, NAMES).violation(COLUMNS)
     return str(caught.value)
 
 
@@ -82,7 +82,7 @@ def test_a_violation_is_at_most_zero_exactly_where_the_comparison_holds(
         expected = bool(holds(left, other))
         for text in (f"a {operator} b", f"a {operator} {float(other)!r}"):
             if np.isfinite(other):
-                missed = parse(text, ("a", "b")).violation(columns)[0]
+                missed = parse_expression(text, ("a", "b")).violation(columns)[0]
                 assert (missed <= 0) == expected, (text, left, other, missed)
 
 
@@ -94,18 +94,20 @@ def test_nan_is_missed_by_infinity_whatever_the_operator():
 
 
 def test_value_computes_a_derived_quantity():
-    derived = parse("area * max(power, 20 mW) / abs(-instances) + floor(0.5)", NAMES)
+    derived = parse_expression("area * max(power, 20 mW) / abs(-instances) + floor(0.5)", NAMES)
     assert not derived.is_constraint
     assert derived.names == {"area_m2", "power_w", "instances"}
     np.testing.assert_allclose(derived.value(COLUMNS), [2e-9, 3e-9, 8e-9], rtol=1e-12)
-    assert parse("sqrt(instances) - log2(instances)", NAMES).value(COLUMNS)[0] == 1.0
-    assert np.isnan(parse("energy_j * 2", NAMES).value(COLUMNS)[2])
+    assert parse_expression("sqrt(instances) - log2(instances)", NAMES).value(COLUMNS)[0] == 1.0
+    assert np.isnan(parse_expression("energy_j * 2", NAMES).value(COLUMNS)[2])
 
 
 def test_a_constant_column_gives_one_row_and_broadcasts():
     columns = COLUMNS | {"instances": np.array([2.0])}
-    assert parse("instances <= 1", NAMES).violation(columns).tolist() == [1.0]
-    assert parse("instances <= 1 and power < 1 W", NAMES).violation(columns).shape == (3,)
+    assert parse_expression("instances <= 1", NAMES).violation(columns).tolist() == [1.0]
+    assert parse_expression("instances <= 1 and power < 1 W", NAMES).violation(columns).shape == (
+        3,
+    )
 
 
 FORBIDDEN = "use names, numbers, quantities such as 30 mW, + - * / **, comparisons, and, or, "
@@ -163,7 +165,7 @@ def test_every_error_says_rule_and_remedy(text, message):
 
 def test_a_comparison_is_no_quantity():
     with pytest.raises(ExpressionError, match="is a comparison; a quantity needs arithmetic"):
-        parse("power <= 3", NAMES).value(COLUMNS)
+        parse_expression("power <= 3", NAMES).value(COLUMNS)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +225,7 @@ PIECES += ["for", "in", "is", "*", "/", "%", " ", "\n", "\0", "f'", "{", "}", "_
 @given(st.text(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join))
 def test_any_text_is_an_expression_or_an_expression_error(text):
     try:
-        expression = parse(text, NAMES)
+        expression = parse_expression(text, NAMES)
     except ExpressionError:
         return
     columns = COLUMNS | {"energy_j_per_bit": np.zeros(3)}

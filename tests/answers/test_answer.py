@@ -88,7 +88,7 @@ def test_an_infeasible_interface_is_told_with_its_host_cores(
     entry = other(answer, device)
     needed = 100e9 / (8 * 1500) * overhead / clock
     assert entry.design is None
-    host, rate = entry.misses
+    host, rate = entry.shortfalls
     assert (host.value, host.bound) == (pytest.approx(needed), cores)
     assert host.design.quantities["throughput_bit_per_s"] == pytest.approx(100e9)
     # the cores it has carry no more than their share; the best in-flight value stays below it
@@ -155,10 +155,16 @@ def test_what_misses_several_constraints_is_told_with_all_of_them(ask) -> None:
     answer = ask(CRYPTO, overrides=PACKETS | rules, rate="10 Gbps")
     entry = other(answer, "sparc_t3")
     assert entry.together
-    assert [miss.rule for miss in entry.misses] == ["host_cores <= 0.5", "offload_latency <= 2 us"]
+    assert [miss.rule for miss in entry.shortfalls] == [
+        "host_cores <= 0.5",
+        "offload_latency <= 2 us",
+    ]
     assert entry.closest.quantities["throughput_bit_per_s"] == 10e9
     free = PACKETS | {"interface.device": "sparc_t3", "workload.rate": "10 Gbps"}
-    assert entry.misses[1].value == dse.run(CRYPTO, overrides=free).front["offload_latency_s"].min()
+    assert (
+        entry.shortfalls[1].value
+        == dse.run(CRYPTO, overrides=free).front["offload_latency_s"].min()
+    )
     text = re.sub(r"\s+", " ", repr(answer))
     assert "sparc_t3 is infeasible: it misses host_cores <= 0.5 with 13.64 host cores and" in text
 

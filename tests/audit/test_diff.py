@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import dse
-from dse.audit.compare import compare as compare_runs
-from dse.audit.diff import Comparison, Moved
+from dse.audit.compare import compare_runs as compare_runs
+from dse.audit.diff import Moved, RunComparison
 from dse.errors import DseError
 
 Write = Callable[[str], Path]
@@ -35,12 +35,12 @@ constraints: [host_cores <= 4]
 
 
 @pytest.fixture
-def compared(write: Write, tmp_path: Path) -> Callable[..., Comparison]:
+def compared(write: Write, tmp_path: Path) -> Callable[..., RunComparison]:
     """Return a function that runs the study twice, overridden, and compares the runs."""
 
     def compare(
         before: Mapping[str, str], after: Mapping[str, str], text: str = STUDY, **options: Any
-    ) -> Comparison:
+    ) -> RunComparison:
         path = write(text)
         dse.run(path, out=tmp_path / "a", overrides=before)
         dse.run(path, out=tmp_path / "b", overrides=after, **options)
@@ -53,7 +53,7 @@ def designs(moved: tuple[Moved, ...]) -> set[str]:
     return {entry.design for entry in moved}
 
 
-def test_a_run_does_not_differ_from_itself(compared: Callable[..., Comparison]) -> None:
+def test_a_run_does_not_differ_from_itself(compared: Callable[..., RunComparison]) -> None:
     found = compared({}, {})
     (point,) = found.points
     assert not found.changes
@@ -88,7 +88,7 @@ hypervolume up to 175665 um2, 25.81 mW: 0.0056 -> 1.0000 of its box"""
     )
 
 
-def test_the_other_way_round_gains_what_was_lost(compared: Callable[..., Comparison]) -> None:
+def test_the_other_way_round_gains_what_was_lost(compared: Callable[..., RunComparison]) -> None:
     changed = {"workload.rate": "30 Gbps", "interface.host_cores": "4"}
     there = compared({}, changed).points[0]
     back = compared(changed, {}).points[0]
@@ -100,7 +100,7 @@ def test_the_other_way_round_gains_what_was_lost(compared: Callable[..., Compari
 
 
 def test_a_cause_alone_is_what_a_run_with_that_change_alone_shows(
-    compared: Callable[..., Comparison], write: Write
+    compared: Callable[..., RunComparison], write: Write
 ) -> None:
     changes = {
         "workload.rate": "45 Gbps",
@@ -142,7 +142,7 @@ def _is(design: str, row: Mapping[str, Any]) -> bool:
 
 
 def test_changes_that_only_work_together_are_named_together(
-    compared: Callable[..., Comparison],
+    compared: Callable[..., RunComparison],
 ) -> None:
     """Two caps that each forbid what the other allows: only lifting both brings a design."""
     text = """\
@@ -163,7 +163,7 @@ constraints: [area <= 0.172 mm2, power <= 25.25 mW, instances <= 9]
     }
 
 
-def test_a_design_with_other_numbers_has_moved(compared: Callable[..., Comparison]) -> None:
+def test_a_design_with_other_numbers_has_moved(compared: Callable[..., RunComparison]) -> None:
     found = compared({}, {"interface.host_power": "300 W", "interface.host_cores": "10"})
     (point,) = found.points
     assert point.moved
@@ -178,7 +178,7 @@ def test_a_design_with_other_numbers_has_moved(compared: Callable[..., Compariso
 
 
 def test_an_axis_that_is_fixed_leaves_the_designs_what_they_are(
-    compared: Callable[..., Comparison],
+    compared: Callable[..., RunComparison],
 ) -> None:
     (point,) = compared({}, {"interface.device": "sandy_bridge"}).points
     assert point.designs[2] > 0
@@ -198,7 +198,7 @@ def test_a_field_written_in_its_section_is_the_axis_with_that_value(
 
 
 def test_sweeps_are_compared_where_their_values_agree(
-    compared: Callable[..., Comparison],
+    compared: Callable[..., RunComparison],
 ) -> None:
     text = STUDY + "sweep: {workload.rate: [10 Gbps, 20 Gbps, 30 Gbps]}\n"
     after = {"sweep.workload.rate": "[20 Gbps, 30 Gbps, 40 Gbps]", "des.designs": "[u4, u16]"}
@@ -214,7 +214,7 @@ def test_sweeps_are_compared_where_their_values_agree(
 
 
 def test_the_json_carries_the_numbers_of_the_text(
-    compared: Callable[..., Comparison], tmp_path: Path
+    compared: Callable[..., RunComparison], tmp_path: Path
 ) -> None:
     found = compared({}, {"workload.rate": "30 Gbps"})
     done = subprocess.run(
@@ -237,7 +237,7 @@ def test_the_json_carries_the_numbers_of_the_text(
 
 
 def test_a_front_that_a_heuristic_missed_is_not_blamed_on_the_study(
-    compared: Callable[..., Comparison],
+    compared: Callable[..., RunComparison],
 ) -> None:
     found = compared({}, {}, method="random", budget=20)
     (point,) = found.points
@@ -261,7 +261,7 @@ def test_a_front_that_a_heuristic_missed_is_not_blamed_on_the_study(
     ],
 )
 def test_runs_that_cannot_be_compared(
-    after: dict[str, str], message: str, compared: Callable[..., Comparison]
+    after: dict[str, str], message: str, compared: Callable[..., RunComparison]
 ) -> None:
     with pytest.raises(DseError, match=message):
         compared({}, after)

@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 
 import dse
 from dse.audit import challenge, chosen
-from dse.audit.explain import explain
-from dse.audit.verdict import Verified
-from dse.audit.verify import verify
+from dse.audit.explain import explain_design
+from dse.audit.verdict import Verification
+from dse.audit.verify import verify_run
 from dse.cli import app
 from dse.errors import OutputError, StudyError
 from dse.model.problem import Problem
@@ -87,17 +87,19 @@ def row_of(folder: Path, design: str) -> Row:
     """Return a design as front.csv would hold it."""
     from dse.model import tables
 
-    _, prepared, index = chosen.design(finished.read(folder), chosen.pairs([design]))
-    return {name: str(v[0]) for name, v in tables.table(prepared.problem, index).items()}
+    _, prepared, index = chosen.named_design(
+        finished.read_run(folder), chosen.assignments([design])
+    )
+    return {name: str(v[0]) for name, v in tables.design_table(prepared.problem, index).items()}
 
 
-def failures(found: Verified) -> dict[str, str]:
+def failures(found: Verification) -> dict[str, str]:
     return {check.name: check.text for check in found.checks if not check.holds}
 
 
 @pytest.mark.parametrize("name", ["mix", "sweep", "composed", "interface"])
 def test_an_exact_run_holds(runs: Path, name: str) -> None:
-    found = verify(runs / name, trials=TRIALS)
+    found = verify_run(runs / name, trials=TRIALS)
     assert failures(found) == {}
     assert found.text().endswith("is what it says, an exact front")
     assert [check.name for check in found.checks] == [
@@ -108,7 +110,7 @@ def test_an_exact_run_holds(runs: Path, name: str) -> None:
 def test_a_changed_number_is_refused(copy: Callable[[str], Path]) -> None:
     folder = copy("mix")
     rewrite(folder, lambda rows: [rows[0] | {"leakage_power_w": "0.001"}, *rows[1:]])
-    assert failures(verify(folder, trials=TRIALS)) == {
+    assert failures(verify_run(folder, trials=TRIALS)) == {
         "numbers": "row 1, leakage_power_w: '0.001' is written, the model says 0.00285"
     }
 
@@ -122,16 +124,16 @@ def test_a_rounding_is_forgiven_and_a_changed_name_is_not(copy: Callable[[str], 
     rewrite(folder, lambda rows: [
         row | {"power_w": repr(float(row["power_w"]) * (1 + 1e-12))} for row in rows
     ])  # fmt: skip
-    assert "power_w" not in failures(verify(folder, trials=TRIALS)).get("numbers", "")
+    assert "power_w" not in failures(verify_run(folder, trials=TRIALS)).get("numbers", "")
     rewrite(folder, lambda rows: [row | {"bound": "memory"} for row in rows])
-    found = failures(verify(folder, trials=TRIALS))
+    found = failures(verify_run(folder, trials=TRIALS))
     assert "bound: 'memory' is written, the model says compute" in found["numbers"]
 
 
 def test_a_removed_design_is_refused_and_named(copy: Callable[[str], Path]) -> None:
     folder = copy("mix")
     rewrite(folder, lambda rows: rows[1:], front=1)
-    found = verify(folder, trials=TRIALS)
+    found = verify_run(folder, trials=TRIALS)
     assert list(failures(found)) == ["unbeaten"]
     assert "that the front lacks, which refutes that it is exact" in failures(found)["unbeaten"]
     (find,) = found.finds
@@ -144,20 +146,20 @@ def test_a_neighbour_of_the_front_is_found_in_a_space_too_large_to_try(
 ) -> None:
     folder = copy("composed")
     rewrite(folder, lambda rows: rows[1:], front=1)
-    found = verify(folder, trials=1_000)
+    found = verify_run(folder, trials=1_000)
     assert [find.design for find in found.finds] == ["des.u8 = 1, des.u16 = 2"]
 
 
 def test_a_dominated_design_is_refused(copy: Callable[[str], Path]) -> None:
     folder = copy("mix")
     rewrite(folder, lambda rows: [*rows, row_of(folder, "des.u16=4")], front=3)
-    assert failures(verify(folder, trials=TRIALS)) == {"non-dominated": "row 1 dominates row 3"}
+    assert failures(verify_run(folder, trials=TRIALS)) == {"non-dominated": "row 1 dominates row 3"}
 
 
 def test_an_infeasible_design_is_refused(copy: Callable[[str], Path]) -> None:
     folder = copy("mix")
     rewrite(folder, lambda rows: [*rows, row_of(folder, "des.u16=1")], front=3)
-    found = failures(verify(folder, trials=TRIALS))
+    found = failures(verify_run(folder, trials=TRIALS))
     assert found["feasible"] == "row 3 violates the throughput reaches workload.rate"
     assert set(found) <= {"feasible", "non-dominated"}
 
@@ -165,7 +167,7 @@ def test_an_infeasible_design_is_refused(copy: Callable[[str], Path]) -> None:
 def test_a_design_that_stands_twice_is_refused(copy: Callable[[str], Path]) -> None:
     folder = copy("mix")
     rewrite(folder, lambda rows: [*rows, rows[0]], front=3, ties=1)
-    assert failures(verify(folder, trials=TRIALS)) == {
+    assert failures(verify_run(folder, trials=TRIALS)) == {
         "designs": "row 3 is the design of row 1 again"
     }
 
@@ -204,13 +206,13 @@ def test_changed_counts_are_refused(
 ) -> None:
     folder = copy(name)
     rewrite(folder, same, **counts)
-    assert failures(verify(folder, trials=TRIALS))["accounting"] == text
+    assert failures(verify_run(folder, trials=TRIALS))["accounting"] == text
 
 
 def test_another_study_in_the_manifest_is_refused(copy: Callable[[str], Path]) -> None:
     folder = copy("mix")
     rewrite(folder, same, study=MIX.replace("0.5 mm2", "0.6 mm2"))
-    found = failures(verify(folder, trials=TRIALS))
+    found = failures(verify_run(folder, trials=TRIALS))
     assert found["study"] == (
         "study_sha256 of the manifest is not that of its study; "
         "constraints of the manifest is not that of its study"
@@ -220,13 +222,13 @@ def test_another_study_in_the_manifest_is_refused(copy: Callable[[str], Path]) -
 def test_rows_that_are_no_designs_are_refused(copy: Callable[[str], Path]) -> None:
     folder = copy("mix")
     rewrite(folder, lambda rows: [rows[0] | {"des.u16": "9"}, rows[1]])
-    assert failures(verify(folder)) == {
+    assert failures(verify_run(folder)) == {
         "designs": "row 1 of the front is no design of its study: "
         "des.u16: '9' is not among its values"
     }
     path = folder / "front.csv"
     path.write_text(path.read_text() + "1,2\n")
-    assert failures(verify(folder)) == {
+    assert failures(verify_run(folder)) == {
         "designs": "row 3 of the front has more or fewer cells than columns"
     }
 
@@ -234,36 +236,36 @@ def test_rows_that_are_no_designs_are_refused(copy: Callable[[str], Path]) -> No
 def test_every_value_of_a_sweep_is_checked(copy: Callable[[str], Path]) -> None:
     folder = copy("sweep")
     column = "workload.rate_bit_per_s"
-    last = len(finished.read(folder).rows)
+    last = len(finished.read_run(folder).rows)
     rewrite(folder, lambda rows: [*rows[:-1], rows[-1] | {column: "5e9"}])
-    found = verify(folder, trials=TRIALS)
+    found = verify_run(folder, trials=TRIALS)
     assert failures(found)["designs"] == f"row {last} has a value that is not in the sweep"
     assert found.finds[0].design.startswith("workload.rate = 73000000000.0 bit/s, des.design = ")
 
 
 def test_what_beats_a_heuristic_is_told_and_refutes_nothing(runs: Path) -> None:
-    found = verify(runs / "guessed", trials=TRIALS)
+    found = verify_run(runs / "guessed", trials=TRIALS)
     assert found.holds
     assert found.found >= len(found.finds) > 0
     assert "found  unbeaten:" in found.text()
     assert found.text().endswith("is what it says, a heuristic's front, and it can be improved")
-    assert verify(runs / "guessed", trials=TRIALS) == found
+    assert verify_run(runs / "guessed", trials=TRIALS) == found
     first = found.finds[0]
-    told = explain(runs / "guessed", [first.design])  # a find explains itself
+    told = explain_design(runs / "guessed", [first.design])  # a find explains itself
     assert told.verdict == "improvement"
     assert told.objectives == first.objectives
 
 
 def test_a_folder_that_is_no_run_is_told(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="is not the folder of a run"):
-        verify(tmp_path)
+        verify_run(tmp_path)
 
 
 # explanations
 
 
 def test_a_design_on_the_front_is_shown_as_such(runs: Path) -> None:
-    told = explain(runs / "mix", ["des.u16=2", "des.u8=1"])
+    told = explain_design(runs / "mix", ["des.u16=2", "des.u8=1"])
     assert (told.verdict, told.row) == ("front", 1)
     assert told.text() == (
         "des.u8 = 1, des.u16 = 2\nit is on the front (row 1)\n  area 149690 um2\n  power 25.76 mW"
@@ -271,7 +273,7 @@ def test_a_design_on_the_front_is_shown_as_such(runs: Path) -> None:
 
 
 def test_a_dominated_design_names_what_dominates_it(runs: Path) -> None:
-    told = explain(runs / "mix", ["des.u16=4"])
+    told = explain_design(runs / "mix", ["des.u16=4"])
     assert told.text() == (
         "des.u16 = 4\n"
         "it is feasible, and a design on the front dominates it\n"
@@ -283,18 +285,18 @@ def test_a_dominated_design_names_what_dominates_it(runs: Path) -> None:
 
 
 def test_an_infeasible_design_names_what_it_misses_and_by_how_much(runs: Path) -> None:
-    few = explain(runs / "mix", ["des.u16=1"])
+    few = explain_design(runs / "mix", ["des.u16=1"])
     assert [miss.text for miss in few.misses] == [
         "the throughput reaches workload.rate: missed by 58.71 Gbit/s (58.7 %); "
         "workload rate 100 Gbit/s, throughput 41.29 Gbit/s"
     ]
-    many = explain(runs / "mix", ["des.u8=6 des.u16=6"])
+    many = explain_design(runs / "mix", ["des.u8=6 des.u16=6"])
     (miss,) = many.misses
     assert miss.rule == "area <= 0.5 mm2"
     assert miss.quantity == "area_m2"
     assert miss.by == pytest.approx(many.objectives["area_m2"] - 0.5e-6)
     assert miss.text == "area <= 0.5 mm2: missed by 51532 um2 (10.3 %); area 551532 um2"
-    none = explain(runs / "mix", ["des.u8=0 des.u16=0"])
+    none = explain_design(runs / "mix", ["des.u8=0 des.u16=0"])
     assert "every stage has at least one instance: missed by 1 of the bound; " in none.text()
 
 
@@ -307,24 +309,24 @@ def test_two_designs_of_equal_worth(tmp_path: Path) -> None:
     with (tmp_path / "run" / "front.csv").open() as stream:
         assert len(list(csv.DictReader(stream))) == 2  # both clocks
     rewrite(tmp_path / "run", lambda rows: rows[:1], front=1, ties=0)
-    found = verify(tmp_path / "run", trials=TRIALS)
+    found = verify_run(tmp_path / "run", trials=TRIALS)
     assert [find.relation for find in found.finds] == ["equals"]
-    assert explain(tmp_path / "run", [found.finds[0].design]).verdict == "refutation"
+    assert explain_design(tmp_path / "run", [found.finds[0].design]).verdict == "refutation"
     rewrite(tmp_path / "run", same, exact=False)
-    told = explain(tmp_path / "run", [found.finds[0].design])
+    told = explain_design(tmp_path / "run", [found.finds[0].design])
     assert told.verdict == "equal"
     assert "area 34154 um2, the same there" in told.text()
 
 
 def test_a_design_of_a_sweep_and_of_columns(runs: Path) -> None:
     with pytest.raises(StudyError, match=r"des\.u16: 1; in this study it is 2; write that"):
-        explain(runs / "sweep", ["workload.rate=73 Gbps, des.u16=1 fft.design=r16"])
+        explain_design(runs / "sweep", ["workload.rate=73 Gbps, des.u16=1 fft.design=r16"])
     with pytest.raises(StudyError, match=r"workload\.rate is not given; its values are 20 Gbit/s"):
-        explain(runs / "sweep", ["des.u16=1 fft.design=r16"])
-    run = finished.read(runs / "sweep")
+        explain_design(runs / "sweep", ["des.u16=1 fft.design=r16"])
+    run = finished.read_run(runs / "sweep")
     row = run.rows[-1]
     fleet = [f"{n}={c}" for n, c in row.items() if n.partition(".")[0] in ("des", "fft")]
-    told = explain(
+    told = explain_design(
         runs / "sweep", [f"workload.rate_bit_per_s={row['workload.rate_bit_per_s']}", *fleet]
     )
     assert (told.verdict, told.row) == ("front", len(run.rows))
@@ -332,7 +334,7 @@ def test_a_design_of_a_sweep_and_of_columns(runs: Path) -> None:
 
 def test_names_and_values_that_do_not_fit_are_told_all_at_once(runs: Path) -> None:
     with pytest.raises(StudyError) as caught:
-        explain(
+        explain_design(
             runs / "interface",
             ["des.design=u17 interface.in_flight=3 power=1 interface.device=apu"],
         )
@@ -351,9 +353,9 @@ def test_names_and_values_that_do_not_fit_are_told_all_at_once(runs: Path) -> No
         "workload.granularity",
     ]
     with pytest.raises(StudyError, match=r"'des.u16'; it must be NAME=VALUE; write des.u16=3"):
-        explain(runs / "mix", ["des.u16"])
+        explain_design(runs / "mix", ["des.u16"])
     with pytest.raises(StudyError, match=r"des.u16: 3; it is 2 already; write it once"):
-        explain(runs / "mix", ["des.u16=2", "des.u16=3"])
+        explain_design(runs / "mix", ["des.u16=2", "des.u16=3"])
 
 
 def test_the_commands_print_json_and_tell_by_their_exit_status(
@@ -407,10 +409,10 @@ def test_steps_reach_every_neighbour_once() -> None:
     problem = Problem(Space(axes), (), None, ())  # type: ignore[arg-type]
     reached = challenge.steps(np.array([[0, 2], [1, 2]]), problem)
     assert reached.tolist() == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2], [2, 2]]
-    many = list(challenge.designs(problem, reached[:1], 5, np.random.default_rng(0)))
+    many = list(challenge.rival_designs(problem, reached[:1], 5, np.random.default_rng(0)))
     assert len(many[0]) == 5
     assert (many[0] < [4, 3]).all()
     everything = np.concatenate(
-        list(challenge.designs(problem, reached, 12, np.random.default_rng(0)))
+        list(challenge.rival_designs(problem, reached, 12, np.random.default_rng(0)))
     )
     assert len(np.unique(everything, axis=0)) == len(everything) == 12

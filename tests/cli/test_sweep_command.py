@@ -12,7 +12,7 @@ import pytest
 
 from dse.cli import app
 from dse.errors import DseError, UnitError
-from dse.model.tables import names
+from dse.model.tables import design_names
 from dse.stability.sweep_search import find_crossovers
 from dse.study import study
 from tests.conftest import STUDIES, everything, problem_of
@@ -29,7 +29,7 @@ def least_power(device: str, *overrides: tuple[str, str]) -> float:
 
 
 def test_granularity_where_instruction_and_engine_change_places() -> None:
-    document = study.read(CRYPTO, [T4])
+    document = study.read_study(CRYPTO, [T4])
     found = find_crossovers(
         document, "granularity=1500B..64KiB", preferred="total_power", by=["device"]
     )
@@ -46,7 +46,7 @@ T4_NAMES = ("sparc_t4_instruction", "sparc_t4_engine")
 
 
 def test_rate_where_instruction_and_engine_change_places() -> None:
-    document = study.read(CRYPTO, [T4, ("workload.granularity", "1500 B")])
+    document = study.read_study(CRYPTO, [T4, ("workload.granularity", "1500 B")])
     found = find_crossovers(
         document, "rate=10..200Gbps", preferred="total_power", by=["interface.device"]
     )
@@ -61,7 +61,7 @@ def test_rate_where_instruction_and_engine_change_places() -> None:
 
 def test_a_sweep_agrees_with_every_design_on_a_grid() -> None:
     """The least power at random rates is where the table says."""
-    document = study.read(SETTOP)
+    document = study.read_study(SETTOP)
     found = find_crossovers(document, "rate=0.05..60Gbps", preferred="power", counts=True)
     assert found.intervals[0].low == 0.05e9
     assert found.intervals[-1].high == 60e9
@@ -74,13 +74,13 @@ def test_a_sweep_agrees_with_every_design_on_a_grid() -> None:
         designs = everything(problem)
         best = int(np.argmin(np.where(designs.feasible, designs.loss[:, 1], np.inf)))
         held = next(i for i in found.intervals if i.low <= rate <= i.high)
-        assert held.designs == (names(problem, designs.points[[best]])[0],), rate
+        assert held.designs == (design_names(problem, designs.points[[best]])[0],), rate
 
 
 def test_a_front_tells_where_each_design_is_on_it() -> None:
     """Mixed fleets of three designs; every design of the front at random rates."""
     given = [("stages.des.designs", "[u4, u8, u16]"), ("workload.rate", "90 Gbit/s")]
-    document = study.read(STUDIES / "des_100gbps.yaml", given)
+    document = study.read_study(STUDIES / "des_100gbps.yaml", given)
     found = find_crossovers(document, "rate=90..110Gbps", front=True)
     held = found.held()
     for rate in np.random.default_rng(1).uniform(90e9, 110e9, 12).tolist():
@@ -89,7 +89,7 @@ def test_a_front_tells_where_each_design_is_on_it() -> None:
         designs = everything(problem)
         rows, loss = designs.points[designs.feasible], designs.loss[designs.feasible]
         beaten = [((loss <= own).all(1) & (loss < own).any(1)).any() for own in loss]
-        front = set(names(problem, rows[~np.array(beaten)]))
+        front = set(design_names(problem, rows[~np.array(beaten)]))
         assert front == {
             name for name, spans in held.items() if any(low <= rate <= high for low, high in spans)
         }
@@ -134,10 +134,10 @@ def test_flips_are_printed(tmp_path: Path, run_dse) -> None:
 )
 def test_nonsense_is_told(written: str | None, message: str) -> None:
     with pytest.raises(DseError) as caught:
-        find_crossovers(study.read(SETTOP), written)
+        find_crossovers(study.read_study(SETTOP), written)
     assert message in str(caught.value)
     with pytest.raises(UnitError, match="'colour' is no axis of the study"):
-        find_crossovers(study.read(SETTOP), "rate=1..2Gbps", by=["colour"])
+        find_crossovers(study.read_study(SETTOP), "rate=1..2Gbps", by=["colour"])
 
 
 @pytest.fixture

@@ -27,18 +27,18 @@ constraints:
 
 def messages(text):
     with pytest.raises(StudyError) as caught:
-        document.parse(text, "s.yaml")
+        document.parse_document(text, "s.yaml")
     return str(caught.value).split("\n")
 
 
 def override_message(path, value):
     with pytest.raises(StudyError) as caught:
-        document.override(document.parse(SAMPLE, "s.yaml"), path, value)
+        document.override_value(document.parse_document(SAMPLE, "s.yaml"), path, value)
     return str(caught.value)
 
 
 def test_plain_data_with_positions():
-    found = document.parse(SAMPLE, "s.yaml")
+    found = document.parse_document(SAMPLE, "s.yaml")
     assert found.data == {
         "workload": {"rate": "100 Gbps", "chained": False},
         "stages": [{"core": "des", "instances": 3}, {"core": "fft", "name": "transform"}],
@@ -77,14 +77,14 @@ def test_plain_data_with_positions():
     ],
 )
 def test_scalars_follow_yaml_1_2(text, value):
-    found = document.parse(f"key: {text}\n", "s.yaml").data["key"]
+    found = document.parse_document(f"key: {text}\n", "s.yaml").data["key"]
     assert found == value
     assert type(found) is type(value)
 
 
 def test_byte_order_mark_and_carriage_returns_do_not_move_positions():
-    plain = document.parse(SAMPLE, "s.yaml")
-    dressed = document.parse("\ufeff" + SAMPLE.replace("\n", "\r\n"), "s.yaml")
+    plain = document.parse_document(SAMPLE, "s.yaml")
+    dressed = document.parse_document("\ufeff" + SAMPLE.replace("\n", "\r\n"), "s.yaml")
     assert (dressed.data, dressed.positions) == (plain.data, plain.positions)
 
 
@@ -171,7 +171,7 @@ def test_exact_fault(text, expected):
 
 def test_keys_and_values_are_limited(monkeypatch):
     monkeypatch.setattr(yaml_reader, "MOST_NODES", 6)
-    assert document.parse("a: [1, 2, 3]", "s.yaml").data == {"a": [1, 2, 3]}
+    assert document.parse_document("a: [1, 2, 3]", "s.yaml").data == {"a": [1, 2, 3]}
     assert messages("a: [1, 2, 3, 4]") == [
         "s.yaml:1:14: a.3: one more; a study has at most 6 keys and values; "
         "write ranges instead of lists"
@@ -194,7 +194,7 @@ def test_control_characters_in_keys_do_not_reach_the_terminal():
 
 
 def test_a_missing_key_is_reported_at_what_encloses_it():
-    found = document.parse(SAMPLE, "s.yaml")
+    found = document.parse_document(SAMPLE, "s.yaml")
     fault = found.fault(("workload", "streams"), "nothing", "rule", "remedy")
     assert str(fault) == "s.yaml:2:1: workload.streams: nothing; rule; remedy"
     assert found.fault(("search",), "", "rule", "remedy").line == 1
@@ -204,7 +204,7 @@ def test_a_missing_key_is_reported_at_what_encloses_it():
 def test_bombs_are_bounded(bomb):
     started = time.process_time()
     with pytest.raises(StudyError):
-        document.parse(bomb * (40_000 // len(bomb)), "s.yaml")
+        document.parse_document(bomb * (40_000 // len(bomb)), "s.yaml")
     assert time.process_time() - started < 3
 
 
@@ -233,8 +233,8 @@ def test_an_unexpected_failure_of_the_parser_is_a_fault(monkeypatch):
 def test_only_study_errors_escape_from_a_mutated_study(chance):
     text = mutate(SAMPLE, chance)
     try:
-        found = document.parse(text, "s.yaml")
-        document.override(found, text[:20], text[20:40])
+        found = document.parse_document(text, "s.yaml")
+        document.override_value(found, text[:20], text[20:40])
     except StudyError as error:
         assert error.faults  # noqa: PT017
 
@@ -243,8 +243,8 @@ def test_only_study_errors_escape_from_a_mutated_study(chance):
 @given(st.text(max_size=60), st.text(max_size=20))
 def test_only_study_errors_escape_from_any_text(text, path):
     for action in (
-        lambda: document.parse(text, "s.yaml"),
-        lambda: document.override(document.parse(SAMPLE, "s.yaml"), path, text),
+        lambda: document.parse_document(text, "s.yaml"),
+        lambda: document.override_value(document.parse_document(SAMPLE, "s.yaml"), path, text),
     ):
         try:
             action()
@@ -254,14 +254,14 @@ def test_only_study_errors_escape_from_any_text(text, path):
 
 def read_message(path):
     with pytest.raises(StudyError) as caught:
-        document.read(path)
+        document.read_document(path)
     return str(caught.value)
 
 
 def test_reads_a_file(tmp_path):
     path = tmp_path / "study.yaml"
     path.write_bytes(SAMPLE.encode())
-    found = document.read(path)
+    found = document.read_document(path)
     assert (found.text, found.file) == (SAMPLE, str(path))
     assert found.positions["workload",].file == str(path)
 
@@ -300,20 +300,20 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     ],
 )
 def test_override(path, value, where, expected):
-    before = document.parse(SAMPLE, "s.yaml")
-    after = document.override(before, path, value)
+    before = document.parse_document(SAMPLE, "s.yaml")
+    after = document.override_value(before, path, value)
     found = after.data
     for key in where:
         found = found[key]
     assert found == expected
-    assert before.data == document.parse(SAMPLE, "s.yaml").data
+    assert before.data == document.parse_document(SAMPLE, "s.yaml").data
     fault = after.fault(where, "w", "rule", "remedy")
     assert (fault.file, fault.line, fault.column) == ("--set", 1, 1)
 
 
 def test_an_override_replaces_the_positions_below_it():
-    found = document.parse(SAMPLE, "s.yaml")
-    after = document.override(found, "stages", "[{core: fft}]")
+    found = document.parse_document(SAMPLE, "s.yaml")
+    after = document.override_value(found, "stages", "[{core: fft}]")
     assert {path for path in after.positions if path[0] == "stages"} == {
         ("stages",),
         ("stages", 0),
@@ -324,14 +324,14 @@ def test_an_override_replaces_the_positions_below_it():
 
 
 def test_a_name_that_two_items_share_picks_neither():
-    found = document.parse("stages: [{core: des}, {core: des}]", "s.yaml")
+    found = document.parse_document("stages: [{core: des}, {core: des}]", "s.yaml")
     with pytest.raises(StudyError, match="there is no 'des' in 'stages'; its items are 0 to 1"):
-        document.override(found, "stages.des.clock", "1 GHz")
+        document.override_value(found, "stages.des.clock", "1 GHz")
 
 
 def test_the_longest_key_is_meant():
-    found = document.parse("axes: {a: {b.c: 1}, a.b: {c: 2}}", "s.yaml")
-    assert document.override(found, "axes.a.b.c", "3").data == {
+    found = document.parse_document("axes: {a: {b.c: 1}, a.b: {c: 2}}", "s.yaml")
+    assert document.override_value(found, "axes.a.b.c", "3").data == {
         "axes": {"a": {"b.c": 1}, "a.b": {"c": 3}}
     }
 

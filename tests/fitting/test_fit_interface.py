@@ -18,7 +18,7 @@ from dse.cli import main
 from dse.errors import StudyError
 from dse.fitting.interface import break_even, interface_answer, interface_fit, plots, powers_fit
 from dse.fitting.interface.adequacy import lack_of_fit
-from dse.fitting.interface.interface_answer import Answer, answer
+from dse.fitting.interface.interface_answer import InterfaceReport, report_on
 from dse.fitting.interface.interface_record import save_interface
 from dse.fitting.interface.timings import Timings, read_csv
 from dse.objectives.logca.model import LogCA
@@ -56,7 +56,7 @@ def timings(device: LogCA, noise: float = 0.0, sizes: np.ndarray = SIZES, seed: 
     return Timings(size=sizes, host=host[None], offload=offload[None], files=FILES, facts={})
 
 
-def values(found: Answer) -> dict[str, float]:
+def values(found: InterfaceReport) -> dict[str, float]:
     return {name: value for name, (value, _, _) in found.values.items()}
 
 
@@ -107,7 +107,7 @@ class TestIntervals:
             curve(sizes) * np.exp(noise * rng.standard_normal((1000, count)))
             for curve in (device.host_time, device.offload_time)
         )
-        found = interface_fit.fit(sizes, host, offload)
+        found = interface_fit.fit_times(sizes, host, offload)
         per_byte, acceleration = times_per_byte(device)
         truth = {
             "host_offset_s": device.host_offset,
@@ -132,13 +132,13 @@ class TestIntervals:
         rng = np.random.default_rng(5)
         noise = np.exp(0.03 * rng.standard_normal((2, 1000, len(SIZES))))
         host, offload = SHA.host_time(SIZES) * noise[0], SHA.offload_time(SIZES) * noise[1]
-        found = interface_fit.fit(SIZES, host, offload)
+        found = interface_fit.fit_times(SIZES, host, offload)
         assert 0.98 <= found.linear.mean() < 1
 
     def test_intervals_reach_no_further_than_zero_and_contain_the_value(self) -> None:
         tiny = LogCA(latency=0, overhead=1e-9, index=1e-9, acceleration=5, host_offset=0)
         for seed in range(20):
-            found = answer(timings(tiny, 0.1, seed=seed)).values
+            found = report_on(timings(tiny, 0.1, seed=seed)).values
             del found["exponent"]  # 1 is kept although it may lie just outside
             assert all(0 <= low <= value <= high for value, low, high in found.values())
 
@@ -146,7 +146,7 @@ class TestIntervals:
 class TestValues:
     @pytest.mark.parametrize("device", [SHA, CURVED], ids=["linear", "curved"])
     def test_data_without_noise_give_the_device_back(self, device: LogCA) -> None:
-        found = answer(timings(device))
+        found = report_on(timings(device))
         per_byte, acceleration = times_per_byte(device)
         assert values(found) == pytest.approx(
             {
@@ -169,7 +169,7 @@ class TestValues:
 
         tight = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15}
         other = least_squares(residuals, [-15, -18, 1.2], **tight)
-        found = powers_fit.fit(data.size, data.host, np.array([0.0, 1.0]), free=True)
+        found = powers_fit.fit_powers(data.size, data.host, np.array([0.0, 1.0]), free=True)
         assert found.squares[0] == pytest.approx(2 * other.cost, rel=1e-9)
         assert found.coefficients[0] == pytest.approx(np.exp(other.x[:2]), rel=1e-5)
         noise = np.linalg.inv(other.jac.T @ other.jac)  # in logs of the coefficients
@@ -178,8 +178,8 @@ class TestValues:
 
     def test_slower_clocks_scale_times_and_larger_bytes_scale_sizes(self) -> None:
         data = timings(SHA, 0.03)
-        one = answer(data)
-        slower = answer(
+        one = report_on(data)
+        slower = report_on(
             Timings(
                 size=data.size * 8,
                 host=data.host * 1000,
@@ -201,11 +201,11 @@ class TestValues:
 
     def test_a_size_left_out_is_predicted_from_the_others(self) -> None:
         data = timings(SHA, 0.05)
-        found = answer(data)
+        found = report_on(data)
         unseen = []
         for gone in range(len(SIZES)):
             kept = np.arange(len(SIZES)) != gone
-            fit = powers_fit.fit(
+            fit = powers_fit.fit_powers(
                 SIZES[kept], data.offload[:, kept], np.array([0.0, 1.0]), free=False
             )
             unseen.append(data.offload[0, gone] / fit.at(SIZES[gone : gone + 1])[0, 0] - 1)
@@ -215,14 +215,14 @@ class TestValues:
     def test_no_term_is_negative(self) -> None:
         rising = LogCA(latency=0, overhead=0, index=1e-9, acceleration=4, exponent=1.5)
         data = timings(rising, 0.02, seed=3)
-        found = values(answer(data))
+        found = values(report_on(data))
         assert all(value >= 0 for value in found.values())
         assert found["peak_acceleration"] == pytest.approx(4, rel=0.05)
 
 
 class TestAdequacy:
     def test_a_fixed_time_is_missed_and_repaired(self) -> None:
-        found = answer(timings(SHA, 0.02))
+        found = report_on(timings(SHA, 0.02))
         assert not found.checks.pure_fits
         assert found.checks.host.fits
         text = interface_answer.adequacy(found)
@@ -236,22 +236,22 @@ class TestAdequacy:
         times, terms = SHA.offload_time(SIZES), np.array([0.0, 1.0])
         noise = np.exp(0.02 * rng.standard_normal((300, 1, len(SIZES))))
         found = [
-            lack_of_fit(powers_fit.fit(SIZES, times * one, terms, free=False), SIZES)
+            lack_of_fit(powers_fit.fit_powers(SIZES, times * one, terms, free=False), SIZES)
             for one in noise
         ]
         assert 0.02 < np.mean(np.less(found, 0.05)) < 0.09
         bent = (3e-6 + 1e-8 * SIZES**0.7) * noise[0]
-        assert lack_of_fit(powers_fit.fit(SIZES, bent, terms, free=False), SIZES) < 0.01
+        assert lack_of_fit(powers_fit.fit_powers(SIZES, bent, terms, free=False), SIZES) < 0.01
 
     def test_pure_data_need_none(self) -> None:
         pure = LogCA(latency=0, overhead=3e-6, index=15e-9, acceleration=20, exponent=1.2)
-        assert answer(timings(pure, 0.02)).checks.pure_fits
+        assert report_on(timings(pure, 0.02)).checks.pure_fits
 
     def test_a_jump_is_not_repaired(self) -> None:
         sizes = 2.0 ** np.arange(4, 21)
         data = timings(SHA, 0.01, sizes)
         slow = np.where(sizes > 2000, 3.0, 1.0)  # the data fall out of a cache
-        found = answer(
+        found = report_on(
             Timings(size=sizes, host=data.host * slow, offload=data.offload, files=FILES, facts={})
         )
         assert (
@@ -260,14 +260,14 @@ class TestAdequacy:
         )
 
     def test_pure_says_that_it_does_not_fit(self) -> None:
-        found = answer(timings(SHA, 0.02), pure=True)
+        found = report_on(timings(SHA, 0.02), pure=True)
         assert values(found)["host_offset_s"] == 0
         assert interface_answer.adequacy(found).endswith("fit without --pure")
 
 
 class TestBreakEven:
     def test_of_model_and_of_data(self) -> None:
-        found = answer(timings(SHA, 0.02))
+        found = report_on(timings(SHA, 0.02))
         truth = float(SHA.break_even())
         assert found.pays.low < truth < found.pays.high
         assert found.pays.of_data == pytest.approx(truth, rel=0.1)
@@ -285,7 +285,7 @@ class TestBreakEven:
         ],
     )  # fmt: skip
     def test_policy(self, device: LogCA, expected: str) -> None:
-        assert interface_answer.policy(answer(timings(device))) == expected
+        assert interface_answer.policy(report_on(timings(device))) == expected
 
     def test_where_offloads_pay_in_between_both_ends_are_told(self) -> None:
         between = LogCA(
@@ -296,18 +296,18 @@ class TestBreakEven:
             exponent=0.7,
             latency_per_byte=True,
         )
-        (pays,) = answer(timings(between)).pays.pays
+        (pays,) = report_on(timings(between)).pays.pays
         assert pays == pytest.approx(between.granularities(1.0), rel=1e-4)
 
     def test_noise_leaves_the_interval_open(self) -> None:
         slow = LogCA(latency=0, overhead=3e-6, index=1e-9, acceleration=1.05)
-        pays = answer(timings(slow, 0.1, seed=2)).pays
+        pays = report_on(timings(slow, 0.1, seed=2)).pays
         assert not (pays.low > 0 and pays.high < np.inf)
 
 
 class TestWhatCannotBeToldApart:
     def test_linear_kernel(self) -> None:
-        text = " ".join(interface_answer.sentences(answer(timings(SHA, 0.01))))
+        text = " ".join(interface_answer.sentences(report_on(timings(SHA, 0.01))))
         assert "times of whole offloads hold only their sum" in text
         assert "with beta = 1 both grow with the size, and only their sum shows" in text
 
@@ -320,7 +320,7 @@ class TestWhatCannotBeToldApart:
             exponent=1.05,
             latency_per_byte=True,
         )
-        found = answer(timings(almost, 0.05))
+        found = report_on(timings(almost, 0.05))
         assert not found.linear
         assert "these data hardly tell them apart" in " ".join(interface_answer.sentences(found))
 
@@ -395,10 +395,10 @@ class TestRecord:
         source = csv(tmp_path / "my data.csv", timings(SHA, 0.02))
         folder = tmp_path / "my records"
         files = save_interface(
-            answer(read_csv(source)), folder / "my link.yaml", "latency", force=False
+            report_on(read_csv(source)), folder / "my link.yaml", "latency", force=False
         )
         assert [file.name for file in files] == ["my link.yaml", "my link.png", "my link.svg"]
-        record = user_records.read(files[0])
+        record = user_records.read_record(files[0])
         assert record.provenance["sha256"] == hashlib.sha256(source.read_bytes()).hexdigest()
         assert {"file", "date", "method", "range", "residuals"} <= record.provenance.keys()
         study = tmp_path / "study.yaml"
@@ -417,8 +417,8 @@ class TestRecord:
         self, tmp_path: Path, per_byte: str, expected: float
     ) -> None:
         out = tmp_path / "link.yaml"
-        save_interface(answer(timings(SHA)), out, per_byte, force=False)  # type: ignore[arg-type]
-        records = user_records.read(out).records
+        save_interface(report_on(timings(SHA)), out, per_byte, force=False)  # type: ignore[arg-type]
+        records = user_records.read_record(out).records
         assert records["interface"].latency_s_per_byte == pytest.approx(expected, rel=1e-5)
         assert records["interface"].overhead_s == pytest.approx(3e-6, rel=1e-5)
         assert records["kernel"].offset_s == pytest.approx(389e-9, rel=1e-5)
@@ -428,16 +428,16 @@ class TestRecord:
 class TestPicture:
     @pytest.mark.parametrize("noise", [0.02, 0.3])
     def test_the_same_bytes_every_time(self, tmp_path: Path, noise: float) -> None:
-        found = answer(timings(SHA, noise))
-        first = [path.read_bytes() for path in plots.draw(found, "link", tmp_path / "a")]
-        again = [path.read_bytes() for path in plots.draw(found, "link", tmp_path / "b")]
+        found = report_on(timings(SHA, noise))
+        first = [path.read_bytes() for path in plots.draw_fit(found, "link", tmp_path / "a")]
+        again = [path.read_bytes() for path in plots.draw_fit(found, "link", tmp_path / "b")]
         assert first == again
         assert first[0].startswith(b"\x89PNG")
         assert b"break-even" in first[1]
 
     def test_without_a_break_even_nothing_is_marked(self, tmp_path: Path) -> None:
         always = LogCA(latency=0, overhead=1e-7, index=1e-9, acceleration=9, host_offset=2e-7)
-        _, svg = plots.draw(answer(timings(always)), "link", tmp_path / "always")
+        _, svg = plots.draw_fit(report_on(timings(always)), "link", tmp_path / "always")
         assert "break-even" not in svg.read_text(encoding="utf-8")
 
 
@@ -525,17 +525,17 @@ class TestOpensslSpeed:
 
         self.write(tmp_path, TABLE, MR)
         for name, rate in (("sw.txt", 78038630.0), ("hw.txt", 136258416.0)):
-            found = openssl_speed.read(tmp_path / name)
+            found = openssl_speed.read_speed(tmp_path / name)
             assert found.time_s("sha256", 16) == pytest.approx(16 / rate)
         slow = TABLE.replace("78038.63k", " 7803.86 ")  # slow rates have no k
         self.write(tmp_path, slow, MR)
-        assert openssl_speed.read(tmp_path / "sw.txt").time_s("sha256", 16) == 16 / 7803.86
+        assert openssl_speed.read_speed(tmp_path / "sw.txt").time_s("sha256", 16) == 16 / 7803.86
 
     def test_the_median_of_repetitions_counts(self, tmp_path: Path) -> None:
         from dse.fitting.interface import openssl_speed
 
         runs = (f"+H:16\n+F:25:sha256:{rate}\n" for rate in (100.0, 400.0, 200.0))
-        found = openssl_speed.parse("".join(runs), tmp_path)
+        found = openssl_speed.parse_speed("".join(runs), tmp_path)
         assert found.time_s("sha256", 16) == 16 / 200
 
     @pytest.mark.parametrize(

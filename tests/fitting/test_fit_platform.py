@@ -51,7 +51,7 @@ def runs(path: Path, noise: float = 0.0, top: float = 512.0, end: str = "\n") ->
 
 
 def test_exact_runs_give_the_platform_back(tmp_path: Path) -> None:
-    done = fit_platform.from_table(runs(tmp_path / "runs.csv"), "titan", "single")
+    done = fit_platform.fit_platform(runs(tmp_path / "runs.csv"), "titan", "single")
     for name, value in FIGURES.items():
         assert getattr(done.found.platform, name) == pytest.approx(value, rel=1e-4), name
     assert done.found.platform.double_op_per_s is None
@@ -60,7 +60,7 @@ def test_exact_runs_give_the_platform_back(tmp_path: Path) -> None:
 
 
 def test_noise_of_two_percent_moves_no_figure_by_five(tmp_path: Path) -> None:
-    done = fit_platform.from_table(runs(tmp_path / "runs.csv", noise=0.02), "titan", "double")
+    done = fit_platform.fit_platform(runs(tmp_path / "runs.csv", noise=0.02), "titan", "double")
     for name, value in FIGURES.items():
         fitted = getattr(done.found.platform, name.replace("single", "double"))
         assert fitted == pytest.approx(value, rel=0.05), name
@@ -69,7 +69,7 @@ def test_noise_of_two_percent_moves_no_figure_by_five(tmp_path: Path) -> None:
 
 
 def test_what_the_runs_do_not_determine_is_said(tmp_path: Path) -> None:
-    done = fit_platform.from_table(runs(tmp_path / "runs.csv", top=2.0), "titan", "single")
+    done = fit_platform.fit_platform(runs(tmp_path / "runs.csv", top=2.0), "titan", "single")
     assert done.found.platform.usable_power_w is None
     assert done.found.notes == (
         "no run is slowed by a power cap, so that the record has none",
@@ -80,7 +80,7 @@ def test_what_the_runs_do_not_determine_is_said(tmp_path: Path) -> None:
 def test_a_table_that_cannot_be_fitted(tmp_path: Path) -> None:
     def message() -> list[str]:
         with pytest.raises(DseError) as caught:
-            fit_platform.from_table(path, "board", "single")
+            fit_platform.fit_platform(path, "board", "single")
         return str(caught.value).replace(f"{path}", "runs.csv").splitlines()
 
     path = runs(tmp_path / "runs.csv")
@@ -119,14 +119,14 @@ def test_the_command_writes_a_record_that_a_study_uses(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["usable_power_w"] == pytest.approx(164, rel=1e-4)
-    record = records.read(folder / "records" / "my runs.yaml")
+    record = records.read_record(folder / "records" / "my runs.yaml")
     assert {"file", "sha256", "date", "method", "range", "residuals"} <= set(record.provenance)
     (folder / "study.yaml").write_text(
         "workload: {intensity: 1 op/B}\n"
         "axes: {budget.platform: [records/my runs.yaml, gtx_titan]}\n"
         "objectives: {platform_performance: maximise, platform_power: minimise}\n"
     )
-    prepared = study.prepare(study.read(folder / "study.yaml"))
+    prepared = study.prepare(study.read_study(folder / "study.yaml"))
     axis = prepared.problem.space.axes[0]
     assert axis.labels == ("my_runs", "gtx_titan")
     for name, (fitted, printed) in axis.columns.items():

@@ -101,7 +101,7 @@ def test_what_is_measured_is_fitted_and_kept(
     files = {"software.txt", "hardware.txt", "interface.csv"}
     files |= {f"sha256.{ending}" for ending in ("yaml", "png", "svg")}
     assert {path.name for path in (tmp_path / "my runs").iterdir()} == files
-    found = records.read(tmp_path / "my runs" / "sha256.yaml")
+    found = records.read_record(tmp_path / "my runs" / "sha256.yaml")
     assert found.provenance["version"] == "OpenSSL 3.9.9 made up"
     assert found.provenance["repetitions"] == "2, medians"
     assert found.records["kernel"].index_s_per_byte == pytest.approx(2e-9, rel=1e-3)
@@ -195,5 +195,5 @@ def test_this_machine() -> None:
     times = []
     for hidden in (mask, None):
         text = measure.speed(about.openssl, "sha256", 4096, 1, hidden)
-        times.append(openssl_speed.parse(text, Path("speed")).time_s("sha256", 4096))
+        times.append(openssl_speed.parse_speed(text, Path("speed")).time_s("sha256", 4096))
     assert 0 < times[1] < times[0] < 1e-3

@@ -16,7 +16,7 @@ import dse
 from dse import contract
 from dse.algebra import thresholds as bounds
 from dse.algebra import units
-from dse.algebra.expression import parse
+from dse.algebra.expression import parse_expression
 from dse.errors import InfeasibleError
 from dse.files import document
 from dse.infeasible import repair
@@ -68,7 +68,7 @@ def told(path: Path, **options: Any) -> InfeasibleError:
 
 
 def prepared(data: dict[str, Any]) -> study.Study:
-    return study.prepare(document.parse(json.dumps(data), "study.yaml"))
+    return study.prepare(document.parse_document(json.dumps(data), "study.yaml"))
 
 
 def feasible(found: study.Study, path: str, value: str) -> bool:
@@ -95,7 +95,7 @@ def test_the_facts_are_those_of_the_text(write: Write) -> None:
 
 def test_the_largest_reachable_rate_is_by_hand_what_dependence_allows() -> None:
     """One stream has one task in flight: payload over latency, of the design that is fastest."""
-    found = study.prepare(document.parse(CHAINED, "study.yaml"))
+    found = study.prepare(document.parse_document(CHAINED, "study.yaml"))
     metrics = found.problem.stages[0].designs.metrics
     fastest = (metrics.payload_bit * metrics.clock_hz / metrics.latency_cycles).max()
     rate, streams = repair.repairs(found)
@@ -181,8 +181,8 @@ def test_a_repair_is_enough_and_a_little_less_is_not(data: dict[str, Any]) -> No
 def _with_number(found: study.Study, entry: repair.Repair, value: float) -> str:
     """Return the repaired constraint with another number."""
     before = found.problem.constraints[int(entry.path.rpartition(".")[2])].expression
-    after = parse(entry.written, before.names)
-    pairs = zip(bounds.of(before), bounds.of(after), strict=True)
+    after = parse_expression(entry.written, before.names)
+    pairs = zip(bounds.thresholds_of(before), bounds.thresholds_of(after), strict=True)
     changed = next(new for old, new in pairs if old.value != new.value)
     return changed.text(units.exact(value, changed.name))
 
@@ -233,7 +233,7 @@ stages: [{core: des, designs: [u8], instances: least}]
 interface: {device: sandy_bridge, in_flight: 1}
 objectives: {area: minimise}
 """
-    found = study.prepare(document.parse(text, "study.yaml"))
+    found = study.prepare(document.parse_document(text, "study.yaml"))
     largest = next(r for r in repair.repairs(found) if r.path == "workload.rate").value
     grid = np.linspace(1e9, 100e9, 1_000)
     one = np.zeros((1, len(found.problem.sizes)), dtype=np.int64)
@@ -268,7 +268,7 @@ interface: {device: sandy_bridge}
 budget: {power_cap: 0.01 mW}
 objectives: {area: minimise}
 """
-    found = study.prepare(document.parse(text, "study.yaml"))
+    found = study.prepare(document.parse_document(text, "study.yaml"))
     described = found.problem.describe(np.zeros((1, 2), dtype=np.int64))
     assert (described["throughput_bit_per_s"], described["host_cores"]) == (0.0, 0.0)
     assert "budget.power_cap" in {entry.path for entry in repair.repairs(found)}

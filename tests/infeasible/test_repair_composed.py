@@ -46,11 +46,11 @@ constraints: [power <= 20 mW, area <= 1 mm2, instances <= 9]
 
 
 def prepared(data: dict[str, Any]) -> study.Study:
-    return study.prepare(document.parse(json.dumps(data), "study.yaml"))
+    return study.prepare(document.parse_document(json.dumps(data), "study.yaml"))
 
 
 def told(found: study.Study, method: str) -> dict[str, Any]:
-    outcome = search.run(found.problem, SearchSettings(method=method))
+    outcome = search.run_search(found.problem, SearchSettings(method=method))
     assert outcome.feasible == 0
     return explanation.explain_infeasible(found, outcome)[1]
 
@@ -96,7 +96,7 @@ def test_conflicts_are_told_apart_and_each_is_repaired(write: Write) -> None:
 
 
 def test_a_rule_is_kept_or_left_out(write: Write) -> None:
-    problem = study.prepare(study.read(write(MANY))).problem
+    problem = study.prepare(study.read_study(write(MANY))).problem
     rules = problem.constraint_names
     assert conflicts.any_design(problem) is None
     assert conflicts.keeping(problem, rules).constraint_names == rules
@@ -147,7 +147,7 @@ stages: [{core: des, designs: [u8, u16], fleet: mixed}]
 interface: {device: sandy_bridge, latency: 9 us, in_flight: 1}
 objectives: {area: minimise}
 """
-    found = study.prepare(study.read(write(text)))
+    found = study.prepare(study.read_study(write(text)))
     fields = {field.column for field in repair._fields(found.problem)}
     assert "interface_latency_s" in fields
     both = conflicts.fixed(found.problem, {"interface_latency_cycles": np.full(1, 9.0)})
@@ -166,13 +166,13 @@ def test_a_value_that_is_a_rounding_short_is_told_in_few_digits() -> None:
 def test_a_folder_of_runs_names_one_of_them(tmp_path: Path) -> None:
     dse.run("studies/settop_116mbps.yaml", out=tmp_path / "runs" / "settop")
     message = f"{tmp_path / 'runs'} is not the folder of a run: it has no "
-    for read, lacks in ((finished.read, "manifest.json"), (_drawn, "front.csv")):
+    for read, lacks in ((finished.read_run, "manifest.json"), (_drawn, "front.csv")):
         with pytest.raises(OutputError) as caught:
             read(tmp_path / "runs")
         expected = f"{message}{lacks}; did you mean {tmp_path / 'runs' / 'settop'}?"
         assert str(caught.value) == expected
     with pytest.raises(OutputError, match="nowhere does not exist; name one that"):
-        finished.read(tmp_path / "nowhere")
+        finished.read_run(tmp_path / "nowhere")
 
 
 def _drawn(folder: Path) -> None:
@@ -190,8 +190,8 @@ def test_a_table_breaks_no_word_that_fits() -> None:
 
 def test_conflicts_are_found_from_no_example_at_all(write: Write) -> None:
     text = MANY.replace("mixed}", "mixed, designs: [u8, u16]}").replace("<= 9", "<= 2")
-    problem = study.prepare(study.read(write(text))).problem
-    every = search.run(problem, SearchSettings(method="enumerate"))
+    problem = study.prepare(study.read_study(write(text))).problem
+    every = search.run_search(problem, SearchSettings(method="enumerate"))
     rate = "the throughput reaches workload.rate"
     assert every.conflicts() == ((rate, "power <= 20 mW"), (rate, "instances <= 2"))
     forgotten = replace(every, satisfied=frozenset())

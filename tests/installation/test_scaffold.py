@@ -146,7 +146,7 @@ class TestStudy:
         code = re.compile(r"^( *)# ((?: *- | *[a-z_.]+: ).*|[a-z]+:)$", re.MULTILINE)
         assert len(code.findall(text)) == 17
         path.write_text(code.sub(r"\1\2", text), encoding="utf-8")
-        sections = set(study.read(path).data)
+        sections = set(study.read_study(path).data)
         assert {"interface", "budget", "axes", "constraints", "sweep"} <= sections
         front = dse.run(path).front
         assert front["workload.rate_bit_per_s"].nunique() > 1

@@ -51,8 +51,8 @@ def broken(problem: Problem, name: str, change: Callable[[np.ndarray], np.ndarra
 
 
 def check(problem: Problem) -> None:
-    found = search.run(problem, search.SearchSettings(), None)
-    invariants.check(problem, found.front_index, found.sample_index)
+    found = search.run_search(problem, search.SearchSettings(), None)
+    invariants.check_invariants(problem, found.front_index, found.sample_index)
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 
 from dse.errors import ExpressionError
 from dse.model.preference import prefer
-from dse.model.tables import names
-from dse.runs.runner import Options, solve
+from dse.model.tables import design_names
+from dse.runs.runner import Options, solve_study
 from dse.study import study
 
 EXPECTED = {
@@ -24,9 +24,9 @@ EXPECTED = {
 @pytest.fixture(scope="module")
 def solved():
     prepared = study.prepare(
-        study.read("studies/des_100gbps.yaml", [("stages.des.fleet", "mixed")])
+        study.read_study("studies/des_100gbps.yaml", [("stages.des.fleet", "mixed")])
     )
-    return prepared.problem, solve(prepared, Options(), None).outcome.front_index
+    return prepared.problem, solve_study(prepared, Options(), None).outcome.front_index
 
 
 @pytest.mark.parametrize("written", EXPECTED)
@@ -34,7 +34,7 @@ def test_a_preference_puts_one_design_first(solved, written) -> None:
     problem, front = solved
     preference = prefer(problem, written)
     first = front[preference.order(problem, front)[:1]]
-    assert (names(problem, first)[0], preference.text) == EXPECTED[written]
+    assert (design_names(problem, first)[0], preference.text) == EXPECTED[written]
 
 
 @pytest.mark.parametrize("written", ["colour", "area_m2 <= 3", "power_w +", "bound"])

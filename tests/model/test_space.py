@@ -30,7 +30,7 @@ def test_blocks_are_the_space_in_order(sizes: tuple[int, ...], most: int) -> Non
 
 @pytest.mark.parametrize("path", sorted(STUDIES.glob("*.yaml")), ids=lambda path: path.stem)
 def test_a_block_is_evaluated_as_its_rows_are(path) -> None:
-    found = study.read(path)
+    found = study.read_study(path)
     sweep = study.sweep_of(found)
     problem = study.prepare(study.at(found, sweep, 0) if sweep else found).problem
     for number, block in enumerate(blocks(problem.sizes, 4_000)):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dse.contract import Platform
 from dse.objectives.catalogue import platforms, vendor_peak
-from dse.objectives.roofline.fit import Measurements, compare, fit
+from dse.objectives.roofline.fit import Measurements, compare_fits, fit_roofline
 from dse.objectives.roofline.model import REGIMES, EnergyRoofline
 
 TABLE = {platform.name: EnergyRoofline.of(platform) for platform in platforms}
@@ -216,7 +216,7 @@ def runs(model: EnergyRoofline, noise: float = 0.0, seed: int = 1) -> Measuremen
 
 @pytest.mark.parametrize("name", ["gtx_680", "arndale_gpu", "pandaboard"])
 def test_fit_recovers_the_parameters_behind_clean_runs(name: str):
-    fitted = fit(runs(TABLE[name]))
+    fitted = fit_roofline(runs(TABLE[name]))
     assert sum(fitted.runs_per_regime.values()) == 49
     for parameter in PARAMETERS:
         expected = getattr(TABLE[name], parameter)
@@ -225,10 +225,10 @@ def test_fit_recovers_the_parameters_behind_clean_runs(name: str):
 
 def test_fit_bears_noise_and_the_capped_model_wins():
     noisy = runs(ARNDALE, noise=0.02)
-    fitted = fit(noisy)
+    fitted = fit_roofline(noisy)
     assert fitted.model.peak_power == pytest.approx(ARNDALE.peak_power, rel=0.02)
     assert np.std(fitted.relative_error(noisy, "energy")) < 0.04
-    comparison = compare(noisy)
+    comparison = compare_fits(noisy)
     assert comparison.p_value < 0.05
     assert np.mean(np.abs(comparison.capped)) < 0.5 * np.mean(np.abs(comparison.uncapped))
     low, median, high = comparison.quartiles()["capped"]
@@ -246,16 +246,16 @@ def test_fit_is_no_farther_from_noisy_runs_than_the_truth_behind_them(name: str,
         time, energy = model.time(*task) / noisy.time_s, model.energy(*task) / noisy.energy_j
         return float(np.sum(np.log(time) ** 2 + np.log(energy) ** 2))
 
-    assert distance(fit(noisy).model) <= distance(TABLE[name])
+    assert distance(fit_roofline(noisy).model) <= distance(TABLE[name])
 
 
 def test_fit_says_which_regime_no_run_reaches():
     # The cap keeps the HD 4000 below its full rate at every intensity, so no run shows that rate.
-    assert fit(runs(TABLE["nuc_gpu"])).runs_per_regime["compute"] <= 1
+    assert fit_roofline(runs(TABLE["nuc_gpu"])).runs_per_regime["compute"] <= 1
 
 
 def test_relative_error_is_model_minus_measured_over_measured():
-    fitted = fit(runs(TITAN))
+    fitted = fit_roofline(runs(TITAN))
     clean = runs(TITAN)
     slow = Measurements(
         operations=clean.operations,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.study.schema import SECTIONS, Stage
+from dse.study.schema import SECTIONS, StageSection
 from tests.conftest import ROOT
 
 FLOORS = (
@@ -150,7 +150,7 @@ def test_the_engine_names_no_plug_in() -> None:
 
     names = {name for kind in registry.GROUPS for name in registry.registered(kind)}
     # words of the study file and of the contract, which a quantity may share: `instances`
-    names -= {key for model in (Stage, *SECTIONS.values()) for key in model.model_fields}
+    names -= {key for model in (StageSection, *SECTIONS.values()) for key in model.model_fields}
     names -= set(contract.CoreMetrics.__dataclass_fields__)
     assert {"des", "power_w", "gtx_titan"} <= names
     for module, path in SOURCES.items():

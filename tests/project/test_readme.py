@@ -83,8 +83,8 @@ def test_python_of_the_readme_runs(folder: Path) -> None:
 
 def test_the_study_of_the_readme_is_the_shipped_one() -> None:
     text, _ = blocks("README.md", "yaml")
-    shown = study.document.parse(text, "README").data
-    assert shown == study.read(ROOT / "studies" / "settop_116mbps.yaml").data
+    shown = study.read_study(text).data
+    assert shown == study.read_study(ROOT / "studies" / "settop_116mbps.yaml").data
 
 
 def test_the_answer_of_the_readme_is_what_the_program_prints(folder: Path) -> None:

@@ -77,7 +77,7 @@ VIEWS = {
 
 @pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS.keys())
 def test_every_view_becomes_a_valid_png_and_svg(view, tmp_path):
-    png, svg = plots.front(view, tmp_path)
+    png, svg = plots.draw_front(view, tmp_path)
     assert sorted(tmp_path.iterdir()) == [png, svg]
     with Image.open(png) as image:
         image.verify()
@@ -89,7 +89,7 @@ def test_equal_views_give_equal_bytes_without_a_date(tmp_path):
     folders = [tmp_path / "a", tmp_path / "b"]
     for folder in folders:
         folder.mkdir()
-        plots.front(make(5), folder)
+        plots.draw_front(make(5), folder)
     for name in ("front.png", "front.svg"):
         first, second = ((folder / name).read_bytes() for folder in folders)
         assert first == second
@@ -145,7 +145,7 @@ def test_a_large_cloud_is_drawn_as_one_image_of_at_most_20_000_points(tmp_path):
     view = make(3, cloud=50_000)
     cloud = plots._figure(view).axes[0].collections[0]
     assert len(cloud.get_offsets()) == 20_000
-    _, svg = plots.front(view, tmp_path)
+    _, svg = plots.draw_front(view, tmp_path)
     assert svg.read_text().count("<image") == 1
     assert svg.stat().st_size < 500_000
 
@@ -153,7 +153,7 @@ def test_a_large_cloud_is_drawn_as_one_image_of_at_most_20_000_points(tmp_path):
 def test_a_cloud_far_from_the_front_does_not_squeeze_it():
     view = make(3)
     far = {**view.cloud, "area_m2": view.cloud["area_m2"] * np.geomspace(1, 1e6, 300)}
-    scale = picture.scale(view, "area_m2", far)
+    scale = picture.axis_scale(view, "area_m2", far)
     front = np.ptp(scale.front)
     assert front / (scale.high - scale.low) > 0.4
     assert not scale.log
@@ -164,7 +164,7 @@ def test_a_front_of_small_differences_is_drawn_with_its_surroundings():
     """Two designs 2 % apart say little without the designs around them."""
     view = make(2)
     view = replace(view, front={**view.front, "power_w": np.array([25.25e-3, 25.76e-3])})
-    scale = picture.scale(view, "power_w", {"power_w": np.array([26e-3, 30e-3, 90e-3])})
+    scale = picture.axis_scale(view, "power_w", {"power_w": np.array([26e-3, 30e-3, 90e-3])})
     assert scale.inside.tolist() == [True, True, False]
 
 
@@ -187,7 +187,7 @@ def test_an_axis_is_logarithmic_beyond_two_decades_of_positive_values():
 
     def log(*values):
         column = {"power_w": np.array(values)}
-        return picture.scale(replace(view, front={**view.front, **column}), "power_w", {}).log
+        return picture.axis_scale(replace(view, front={**view.front, **column}), "power_w", {}).log
 
     assert log(1.0, 5.0, 101.0)
     assert not log(1.0, 5.0, 99.0)
@@ -197,7 +197,7 @@ def test_an_axis_is_logarithmic_beyond_two_decades_of_positive_values():
 def test_dimensionless_numbers_without_a_prefix_get_a_power_of_ten():
     view = replace(make(3), objectives=(("host_cores", "minimise"),))
     view = replace(view, front={**view.front, "host_cores": np.array([1e-6, 2e-6, 3e-6])})
-    scale = picture.scale(view, "host_cores", {})
+    scale = picture.axis_scale(view, "host_cores", {})
     assert scale.label == "host cores [10⁻⁶]"
     assert scale.front == pytest.approx([1, 2, 3])
 

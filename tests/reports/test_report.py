@@ -65,26 +65,26 @@ def grown(count: int) -> FrontView:
 
 
 def test_the_summary_of_a_small_front():
-    assert report.summary(VIEW, FACTS, width=100) == SUMMARY
+    assert report.front_text(VIEW, FACTS, width=100) == SUMMARY
 
 
 def test_an_exact_front_says_so_and_needs_no_share():
-    text = report.summary(VIEW, FACTS | {"exact": True, "evaluated": 12_345}, width=200)
+    text = report.front_text(VIEW, FACTS | {"exact": True, "evaluated": 12_345}, width=200)
     assert "345 feasible, 3 on the front, which is exact" in text
     assert "exact front's" not in text
-    text = report.summary(VIEW, FACTS | {"exact": True}, width=200)
+    text = report.front_text(VIEW, FACTS | {"exact": True}, width=200)
     assert "4,096 evaluated (nsga2, 830 ms), the others ruled out by bounds, 3 on" in text
 
 
 def test_a_narrow_terminal_gets_fewer_columns_and_is_told_which():
-    lines = report.summary(VIEW, FACTS, width=50).splitlines()
+    lines = report.front_text(VIEW, FACTS, width=50).splitlines()
     assert lines[2] == "design        area [um2]  power [mW]  bound"
     assert "more columns in front.csv: interface" in lines
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_no_line_is_wider_than_asked_for_and_no_number_is_cut(width):
-    text = report.summary(grown(100), FACTS, width=width)
+    text = report.front_text(grown(100), FACTS, width=width)
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
     assert "\x1b" not in text
@@ -92,7 +92,7 @@ def test_no_line_is_wider_than_asked_for_and_no_number_is_cut(width):
 
 def test_a_long_front_shows_15_rows_with_its_ends_and_its_knee():
     view = grown(100)
-    table = report.summary(view, FACTS, width=120).split("\n\n")[1]
+    table = report.front_text(view, FACTS, width=120).split("\n\n")[1]
     assert "... and 85 more in front.csv" in table
     for row in (0, 99, view.knee):
         assert f"{row} u16_pipelined" in table
@@ -100,7 +100,7 @@ def test_a_long_front_shows_15_rows_with_its_ends_and_its_knee():
 
 def test_values_over_many_decades_carry_their_own_unit():
     column = {"power_w": np.array([2e-6, 3e-3, 4.0])}
-    text = report.summary(replace(VIEW, front={**VIEW.front, **column}), FACTS, width=100)
+    text = report.front_text(replace(VIEW, front={**VIEW.front, **column}), FACTS, width=100)
     powers = [line.split("  ")[-2].strip() for line in table_rows(text)]
     assert powers == ["2 uW", "3 mW", "4 W"]
 
@@ -110,7 +110,7 @@ def table_rows(text: str) -> list[str]:
 
 
 def test_brackets_in_names_are_text_not_markup():
-    text = report.summary(replace(VIEW, names=["[red]a", "[/]", "b"]), FACTS, width=100)
+    text = report.front_text(replace(VIEW, names=["[red]a", "[/]", "b"]), FACTS, width=100)
     assert "[red]a" in text
     assert "[/]" in text
 
@@ -135,7 +135,7 @@ nearest design: u16 = 2, u8 = 1
 
 def test_an_empty_front_says_so():
     empty = {name: values[:0] for name, values in VIEW.front.items()}
-    text = report.summary(replace(VIEW, front=empty, names=(), knee=None), FACTS, width=100)
+    text = report.front_text(replace(VIEW, front=empty, names=(), knee=None), FACTS, width=100)
     assert "\n\nno feasible design\n\n" in text
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from dse.algebra import units
-from dse.contract.papers import Answer, Claim
-from dse.cores._table import read
+from dse.contract.papers import Claim, ClaimValue
+from dse.cores._table import read_table
 from dse.errors import ContractError, OutputError, UnknownPluginError
 from dse.files.folder import write_text
 from dse.plugins import registry
@@ -24,7 +24,7 @@ LABORATORY = StudyRunner()
 PAGE = Path(__file__).parents[2] / "docs" / "reproduce.md"
 
 
-def example(printed: Answer, ours: Answer | None, tolerance: float = 0.0) -> Claim:
+def example(printed: ClaimValue, ours: ClaimValue | None, tolerance: float = 0.0) -> Claim:
     return Claim(
         name="example",
         paper="paper",
@@ -45,14 +45,14 @@ def promised(claim: Claim) -> str:
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[reproduce.Row]:
-    chosen = reproduce.select(CLAIMS.values(), [])
-    return [reproduce.check(claim, LABORATORY) for claim in chosen]
+def rows() -> list[reproduce.CheckedClaim]:
+    chosen = reproduce.select_claims(CLAIMS.values(), [])
+    return [reproduce.check_claim(claim, LABORATORY) for claim in chosen]
 
 
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=lambda claim: claim.name)
 def test_claim(claim: Claim) -> None:
-    row = reproduce.check(claim, LABORATORY)
+    row = reproduce.check_claim(claim, LABORATORY)
     assert row.verdict == promised(claim), row
     assert claim.reason or claim.ours is not None
     assert claim.inputs
@@ -61,7 +61,7 @@ def test_claim(claim: Claim) -> None:
         units.parse_any(f"1 {claim.unit}")
 
 
-def test_each_paper_has_its_claims(rows: list[reproduce.Row]) -> None:
+def test_each_paper_has_its_claims(rows: list[reproduce.CheckedClaim]) -> None:
     papers = [row.paper for row in rows]
     assert {paper: papers.count(paper) >= 50 for paper in papers} == dict.fromkeys(
         ("cores", "logca", "roofline"), True
@@ -76,7 +76,7 @@ def test_every_table_cell_that_follows_from_others_is_claimed() -> None:
         ("ii", "fft.csv", {"parallelism"}),
         ("iii", "jacobi.csv", {"bandwidth"}),
     ):
-        designs, _ = read(file)
+        designs, _ = read_table(file)
         cells = {
             f"cores-table-{table}-{column}-{design}"
             for column in columns
@@ -106,13 +106,15 @@ def test_every_table_cell_that_follows_from_others_is_claimed() -> None:
         (7.0, None, 0.0, "cannot be checked"),
     ],
 )
-def test_verdicts(printed: Answer, ours: Answer | None, tolerance: float, verdict: str) -> None:
-    assert reproduce.check(example(printed, ours, tolerance), LABORATORY).verdict == verdict
+def test_verdicts(
+    printed: ClaimValue, ours: ClaimValue | None, tolerance: float, verdict: str
+) -> None:
+    assert reproduce.check_claim(example(printed, ours, tolerance), LABORATORY).verdict == verdict
 
 
 def test_relative_error_is_ours_less_printed_over_printed() -> None:
     errors = [
-        reproduce.check(example(printed, ours), LABORATORY).relative_error
+        reproduce.check_claim(example(printed, ours), LABORATORY).relative_error
         for printed, ours in ((8.0, 10.0), (-8.0, -10.0), ("< 8", 7.0), (8.0, "none"))
     ]
     assert errors == [0.25, -0.25, None, None]
@@ -124,7 +126,7 @@ def test_a_claim_that_cannot_be_computed_is_an_error() -> None:
 
     claim = Claim(**(vars(example(1.0, 1.0)) | {"ours": broken}))
     with pytest.raises(ContractError) as caught:
-        reproduce.check(claim, LABORATORY)
+        reproduce.check_claim(claim, LABORATORY)
     assert str(caught.value) == (
         "claim 'example' cannot be computed: ZeroDivisionError: division by zero; "
         "repair its `ours`, or set it to None and say why it cannot be checked"
@@ -139,14 +141,16 @@ def test_a_claim_that_cannot_be_computed_is_an_error() -> None:
         (True, "yes", "only a statement is answered by True or False"),
     ],
 )
-def test_answers_that_cannot_be_compared(printed: Answer, ours: Answer, message: str) -> None:
+def test_answers_that_cannot_be_compared(
+    printed: ClaimValue, ours: ClaimValue, message: str
+) -> None:
     with pytest.raises(ContractError, match=message):
-        reproduce.check(example(printed, ours), LABORATORY)
+        reproduce.check_claim(example(printed, ours), LABORATORY)
 
 
 def test_text_of_a_row() -> None:
     claim = CLAIMS["roofline-5d-boards-speedup"]
-    text = Reproduction((reproduce.check(claim, LABORATORY),)).text(width=80)
+    text = Reproduction((reproduce.check_claim(claim, LABORATORY),)).text(width=80)
     assert text.splitlines() == [
         "roofline",
         "",
@@ -165,7 +169,7 @@ def test_text_of_a_row() -> None:
 
 
 def test_markdown_of_a_row() -> None:
-    row = reproduce.check(CLAIMS["cores-5c-coincide"], LABORATORY)
+    row = reproduce.check_claim(CLAIMS["cores-5c-coincide"], LABORATORY)
     assert Reproduction((row,)).markdown().splitlines()[-1] == (
         "| V-C, fig. 9 | rates of 240 at which one chain has least area and least power: "
         "'a few', read as below a tenth | \\< 24 | 116 |  | **disagrees** | mostly from 123 to "
@@ -174,13 +178,13 @@ def test_markdown_of_a_row() -> None:
     )
 
 
-def test_the_page_in_docs_is_what_the_command_writes(rows: list[reproduce.Row]) -> None:
+def test_the_page_in_docs_is_what_the_command_writes(rows: list[reproduce.CheckedClaim]) -> None:
     assert PAGE.read_text(encoding="utf-8") == Reproduction(tuple(rows)).markdown()
 
 
 def test_unknown_paper() -> None:
     with pytest.raises(UnknownPluginError) as caught:
-        reproduce.select(CLAIMS.values(), ["rooflines"])
+        reproduce.select_claims(CLAIMS.values(), ["rooflines"])
     assert str(caught.value) == (
         "'rooflines' is not a paper with claims to check; did you mean 'roofline'?"
     )

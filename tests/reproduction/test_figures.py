@@ -27,7 +27,8 @@ UNITLESS = {"design"}
 def panels() -> dict[str, tuple[Panel, ...]]:
     laboratory = StudyRunner()
     return {
-        one.name: tuple(figures.checked(one, one.draw(laboratory))) for one in figures.select("all")
+        one.name: tuple(figures.checked(one, one.draw(laboratory)))
+        for one in figures.select_figures("all")
     }
 
 
@@ -38,7 +39,7 @@ def test_all_figures_are_there_in_the_order_of_their_papers(panels) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_figure_can_be_drawn(name: str, panels, tmp_path: Path) -> None:
     """Warnings are errors here, so a missing glyph or an empty legend fails."""
-    (png,) = sheets.draw(name, panels[name], tmp_path, ("png",))
+    (png,) = sheets.draw_sheet(name, panels[name], tmp_path, ("png",))
     assert 5_000 < png.stat().st_size < 120_000
 
 
@@ -53,7 +54,7 @@ def test_equal_panels_give_equal_files(panels, tmp_path: Path) -> None:
     (tmp_path / "again").mkdir()
     for kind in sheets.FORMATS:
         first, second = (
-            sheets.draw("cores-5", panels["cores-5"], folder, (kind,))[0].read_bytes()
+            sheets.draw_sheet("cores-5", panels["cores-5"], folder, (kind,))[0].read_bytes()
             for folder in (tmp_path, tmp_path / "again")
         )
         assert first == second
@@ -119,7 +120,7 @@ def test_a_panel_of_bars_marks_and_regions_can_be_drawn(tmp_path: Path) -> None:
         x_scale="log2",
         y_scale="log",
     )
-    for path in sheets.draw("both", (bars, curves), tmp_path, sheets.FORMATS):
+    for path in sheets.draw_sheet("both", (bars, curves), tmp_path, sheets.FORMATS):
         assert path.stat().st_size > 0
 
 
@@ -141,7 +142,7 @@ def test_a_broken_series_is_named(x, y, message: str) -> None:
 
 def test_an_unknown_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(UnknownPluginError) as error:
-        figures.select("logca-33")
+        figures.select_figures("logca-33")
     assert str(error.value).startswith("'logca-33' is not a known figure; did you mean 'logca-3'")
 
 

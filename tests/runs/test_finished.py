@@ -25,7 +25,7 @@ SETTINGS = {
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_run_reads_back_as_the_designs_it_found(name: str, tmp_path: Path) -> None:
     result = dse.run(f"studies/{name}.yaml", out=tmp_path / "run", overrides=SETTINGS[name])
-    found = finished.read(tmp_path / "run").points()
+    found = finished.read_run(tmp_path / "run").points()
     assert len(found) == len(result.run.answers)
     for (prepared, index), answer in zip(found, result.run.answers, strict=True):
         assert (index == answer.outcome.front_index).all()
@@ -35,11 +35,11 @@ def test_a_run_reads_back_as_the_designs_it_found(name: str, tmp_path: Path) -> 
 
 def test_a_folder_that_is_no_run_is_told(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="is not the folder of a run"):
-        finished.read(tmp_path)
+        finished.read_run(tmp_path)
     (tmp_path / "front.csv").write_text("a\n1\n")
     (tmp_path / "manifest.json").write_text(json.dumps(["no", "run"]))
     with pytest.raises(OutputError, match="is not the folder of a run"):
-        finished.read(tmp_path)
+        finished.read_run(tmp_path)
 
 
 def test_a_front_that_was_changed_by_hand_is_told(tmp_path: Path) -> None:
@@ -51,4 +51,4 @@ def test_a_front_that_was_changed_by_hand_is_told(tmp_path: Path) -> None:
     with pytest.raises(
         OutputError, match=r"row 1 of the front is no design of its study: des.design"
     ):
-        finished.read(tmp_path / "run").points()
+        finished.read_run(tmp_path / "run").points()

@@ -124,7 +124,7 @@ def random_problem(seed: int, folder: Path) -> Problem:
     while True:
         path = folder / "study.yaml"
         path.write_text(random_study(rng))
-        problem = study.prepare(study.read(path)).problem
+        problem = study.prepare(study.read_study(path)).problem
         kept = _fewer_designs(rng, problem)
         if 1 < kept.size <= 30_000:
             return kept
@@ -145,7 +145,7 @@ def _fewer_designs(rng: np.random.Generator, problem: Problem) -> Problem:
 
 
 def front(problem: Problem, method: str) -> search.Outcome:
-    return search.run(problem, SearchSettings(method=method))
+    return search.run_search(problem, SearchSettings(method=method))
 
 
 @pytest.mark.parametrize("block", range(8))
@@ -173,7 +173,7 @@ def test_quantities_over_stages_are_joined_as_declared() -> None:
     declared = [q for q in registry.records(Objective).values() if q.over_stages]
     assert declared
     for quantity in declared:
-        names = graph.arguments(quantity)[0]
+        names = graph.argument_names(quantity)[0]
         chain = {name: tuple(rng.uniform(0.1, 9.0, (3, 50))) for name in names}
         alone = [
             quantity.function(**{name: (chain[name][stage],) for name in names})
@@ -186,7 +186,7 @@ def test_quantities_over_stages_are_joined_as_declared() -> None:
 def test_more_designs_than_anyone_can_enumerate_are_accounted_for(tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
     path.write_text(CHAIN)
-    problem = study.prepare(study.read(path)).problem
+    problem = study.prepare(study.read_study(path)).problem
     found = front(problem, "exact")
     certificate = found.certificate
     assert problem.size == 6**6 * 6**6 * 10**4 * 2 * 2

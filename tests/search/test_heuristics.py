@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dse import search
-from dse.algebra.expression import parse
+from dse.algebra.expression import parse_expression
 from dse.contract import Objective
 from dse.errors import StudyError, TooLargeError
 from dse.model.front import hypervolume, nondominated, reference_point
@@ -22,7 +22,7 @@ from dse.search import METHODS, SearchSettings, completeness
 from dse.search.exact import proven
 from dse.search.heuristic.pymoo import _MixedCrossover, _MixedMutation
 from dse.search.heuristic.scales import Scales
-from dse.search.heuristic.start import coarse
+from dse.search.heuristic.start import coarse_grid
 from dse.study import study
 from dse.study.axes import STEPS
 from tests.conftest import STUDIES, problem_of, solved
@@ -88,7 +88,7 @@ def test_a_continuous_range_of_whole_numbers_is_all_of_them(asked):
     np.testing.assert_array_equal(axis.columns[axis.unit_name], np.arange(64, 65_537))
     assert axis.coordinates[[0, 2048 - 64, -1]] == pytest.approx([0, 0.5, 1])
     assert problem.continuous == ()
-    assert search.run(problem, SearchSettings()).exact
+    assert search.run_search(problem, SearchSettings()).exact
 
 
 def test_more_whole_numbers_than_steps_are_rounded_to_distinct_ones(asked):
@@ -111,7 +111,7 @@ def test_exact_refuses_a_continuous_axis_and_a_full_budget_proves_nothing(asked)
         "method, for instance nsga2"
     )
     problem = one_axis(5, lambda x: x, continuous=True)
-    outcome = search.run(problem, SearchSettings(method="nsga2", budget=5))
+    outcome = search.run_search(problem, SearchSettings(method="nsga2", budget=5))
     assert outcome.evaluated == 5
     assert not outcome.exact
 
@@ -154,7 +154,7 @@ def test_instances_and_sweeps_are_not_continuous(asked):
     swept = "\nsweep:\n  interface.host_clock: {from: 1 GHz, to: 2 GHz, continuous: true}\n"
     file.write_text(file.read_text() + swept)
     with pytest.raises(StudyError, match="a sweep takes its values in turn; give `points`"):
-        study.sweep_of(study.read(file))
+        study.sweep_of(study.read_study(file))
 
 
 def test_a_continuous_run_says_how_fine_it_was_and_is_read_back(asked, tmp_path):
@@ -174,7 +174,7 @@ def test_a_continuous_run_says_how_fine_it_was_and_is_read_back(asked, tmp_path)
     least = result.manifest["hypervolume_share_at_least"]
     assert 0.9 < least <= 1
     assert f"at least {least - 5e-5:.2%} of the exact front's" in " ".join(result.text().split())
-    ((_, index),) = finished.read(result.save(tmp_path / "run")).points()
+    ((_, index),) = finished.read_run(result.save(tmp_path / "run")).points()
     np.testing.assert_array_equal(index, run.answers[0].outcome.front_index)
 
 
@@ -253,7 +253,7 @@ def test_a_mutation_never_stays_where_it_was_on_a_short_axis():
 @given(axes=MIXED, count=st.integers(0, 300))
 def test_a_warm_start_is_distinct_designs_with_the_corners_first(axes, count):
     problem = mixed(axes)
-    rows = coarse(problem, count)
+    rows = coarse_grid(problem, count)
     assert len(np.unique(rows, axis=0)) == len(rows) <= count
     assert ((rows >= 0) & (rows < problem.sizes)).all()
     if count >= 2:
@@ -265,7 +265,7 @@ def test_a_warm_start_is_distinct_designs_with_the_corners_first(axes, count):
 def test_a_warm_start_spreads_over_every_axis_on_its_scale():
     """2 x 14 corners, and a grid of 4 x 4 x 4 between them."""
     problem = mixed([(5, False), (1_000, True), (1_000, True)])
-    rows = coarse(problem, 8 + 64)
+    rows = coarse_grid(problem, 8 + 64)
     grid = rows[8:]
     assert [sorted(set(column)) for column in grid[:, :1].T.tolist()] == [[0, 1, 3, 4]]
     quarters = np.array([1, 3, 5, 7]) / 8
@@ -274,7 +274,7 @@ def test_a_warm_start_spreads_over_every_axis_on_its_scale():
 
 
 def test_a_space_of_a_hundred_axes_has_a_warm_start():
-    assert len(coarse(mixed([(40, True)] * 100), 1_000)) == 202 + 3 * 2**8
+    assert len(coarse_grid(mixed([(40, True)] * 100), 1_000)) == 202 + 3 * 2**8
 
 
 @pytest.mark.parametrize("method", [name for name in HEURISTICS if name != "random"])
@@ -283,7 +283,7 @@ def test_a_search_begins_with_the_warm_start_unless_told_not_to(method):
     problem = one_axis(5_000, lambda x: seen.extend(x.tolist()) or x)
     for warm in (True, False):
         seen.clear()
-        search.run(
+        search.run_search(
             problem, SearchSettings(method=method, budget=50, population=10, warm_start=warm)
         )
         assert (sorted(seen[:5]) == [0.0, 833.0, 2499.0, 4166.0, 4999.0]) is warm
@@ -331,7 +331,7 @@ def test_a_black_box_is_searched_by_every_method(method):
     loss = problem.evaluate(every).loss
     best = loss[nondominated(loss)]
     budget = 150 if method == "tpe" else None if method in proven.METHODS else 1_000
-    found = search.run(problem, SearchSettings(method=method, budget=budget, seed=1))
+    found = search.run_search(problem, SearchSettings(method=method, budget=budget, seed=1))
     if method in proven.METHODS:
         np.testing.assert_array_equal(np.unique(found.front_loss, axis=0), np.unique(best, axis=0))
     ends = np.stack([best.min(axis=0), found.front_loss.min(axis=0)])
@@ -342,7 +342,7 @@ def test_a_black_box_is_searched_by_every_method(method):
 def test_a_continuous_optimum_is_met_closely(method):
     """The least of (log x - log 20)^2 on 1 .. 1000, a million values."""
     problem = one_axis(2**20 + 1, lambda x: (np.log(1000) * x / 2**20 - np.log(20)) ** 2)
-    outcome = search.run(problem, SearchSettings(method=method, budget=300, seed=2))
+    outcome = search.run_search(problem, SearchSettings(method=method, budget=300, seed=2))
     assert outcome.front_loss.min() < 1e-4
 
 
@@ -366,7 +366,7 @@ def smooth(a, b, c, limit):
         for name, size, more in (("x", 19, {}), ("y", 12, {}), ("kind", 3, {"ordered": False}))
     )
     inputs = {"x", "y", "kind"}
-    rule = parse(f"x + y >= {limit}", inputs)
+    rule = parse_expression(f"x + y >= {limit}", inputs)
     goals = (Goal("first"), Goal("second"))
     graph = wire(quantities, inputs)
     return Problem(Space(axes), (), graph, goals, (Constraint("enough", rule),))
@@ -380,8 +380,8 @@ def smooth(a, b, c, limit):
 )
 def test_a_proven_share_is_at_most_the_true_one_and_reaches_it(numbers, chosen, most):
     problem = smooth(*numbers)
-    best = search.run(problem, SearchSettings()).front_loss
-    some = search.run(problem, SearchSettings(method="random", budget=chosen)).front_loss
+    best = search.run_search(problem, SearchSettings()).front_loss
+    some = search.run_search(problem, SearchSettings(method="random", budget=chosen)).front_loss
     if not len(some):
         return
     reference = reference_point(some)
@@ -398,7 +398,7 @@ def test_a_proven_share_is_at_most_the_true_one_and_reaches_it(numbers, chosen, 
 
 def test_nothing_is_proven_of_a_function_without_bounds():
     problem = rugged()  # has a sine and a remainder
-    loss = search.run(problem, SearchSettings(method="random", budget=100)).front_loss
+    loss = search.run_search(problem, SearchSettings(method="random", budget=100)).front_loss
     reference = reference_point(loss)
     assert completeness.share_at_least(problem, loss, reference, problem.floor) is None
 

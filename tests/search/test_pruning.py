@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.algebra.expression import parse
+from dse.algebra.expression import parse_expression
 from dse.contract import Objective
 from dse.errors import ContractError
 from dse.model.graph import wire
@@ -89,7 +89,7 @@ def made_of(functions, sizes, limits=()):
         (),
         wire(quantities, "abc"),
         tuple(Goal(name, maximise=name == "z") for name in quantities),
-        tuple(Constraint(text, parse(text, names)) for text in limits),
+        tuple(Constraint(text, parse_expression(text, names)) for text in limits),
     )
 
 

@@ -82,7 +82,7 @@ def accelerator(**changes):
 
 
 def run(problem, method, **options):
-    return search.run(problem, SearchSettings(method=method, **options))
+    return search.run_search(problem, SearchSettings(method=method, **options))
 
 
 def everything(sizes):
@@ -251,7 +251,7 @@ def test_one_objective(method):
 @pytest.mark.parametrize("method", ["nsga2", "nsga3", "sms-emoa"])
 def test_a_generation_holds_new_designs_only(method):
     told = []
-    search.run(
+    search.run_search(
         Synthetic((5, 20), lambda index: index),
         SearchSettings(method=method, budget=90, population=30),
         lambda done, total: told.append((done, total)),
@@ -436,7 +436,7 @@ def test_the_sample_is_bounded_uniform_and_the_same_for_any_batches(monkeypatch,
 def test_progress_is_told_after_every_batch():
     told = []
     problem = accelerator()
-    search.run(
+    search.run_search(
         problem,
         SearchSettings(method="nsga2", budget=70, population=30),
         lambda done, total: told.append((done, total)),

@@ -15,7 +15,7 @@ from dse.model.preference import prefer
 from dse.stability import rivals
 from dse.stability.flip_search import find_flips
 from dse.stability.sweep_search import find_crossovers
-from dse.stability.tracking import Question
+from dse.stability.tracking import TrackedAnswer
 from dse.study import assumptions, study
 from tests.conftest import STUDIES, everything
 from tests.stability.test_flips import MIXED, prepared
@@ -31,7 +31,7 @@ CRYPTO = STUDIES / "crypto_interface_100gbps.yaml"
 def test_the_answer_says_what_would_change_it() -> None:
     """Half to twice unless all is asked for; the intervals are those of `dse flips`."""
     near, full = dse.answer(SETTOP), dse.answer(SETTOP, flips=True)
-    found = find_flips(study.prepare(study.read(SETTOP)))
+    found = find_flips(study.prepare(study.read_study(SETTOP)))
     every = {entry.name: entry for entry in found.found}
     assert full.to_dict()["flips"]["assumptions"] == found.to_dict()["assumptions"]
     facts = near.to_dict()["flips"]
@@ -112,15 +112,15 @@ def test_composition_finds_every_rival(written, write, monkeypatch) -> None:
     """Whatever wins at a random value between two was among the rivals of today's answer."""
     monkeypatch.setattr("dse.stability.rivals.ENOUGH", 0)
     found = prepared(MIXED, write, 7)
-    question = Question(prefer(found.problem, "power"), front=written is None)
+    question = TrackedAnswer(prefer(found.problem, "power"), front=written is None)
     column = question.column(found.problem)
-    front = search.run(found.problem, search.SearchSettings()).front_index
+    front = search.run_search(found.problem, search.SearchSettings()).front_index
     holders = front
     if column is not None:
         holders = front[question.preference.order(found.problem, front)[:1]]
     random = np.random.default_rng(7)
     met = 0
-    for entry in assumptions.of(found):
+    for entry in assumptions.assumptions_of(found):
         for factor in (0.3, 0.9, 1.1, 4.0):
             end = entry.at(entry.value * factor)
             if (holders >= np.array(end.sizes)).any():
@@ -149,14 +149,14 @@ def test_composition_finds_every_rival(written, write, monkeypatch) -> None:
 
 def test_des_alone_has_two_designs_on_the_front_around_100_gbps() -> None:
     """Each end is the capacity of a fleet that is smaller than what then takes its place."""
-    prepared_ = study.prepare(study.read(DES))
+    prepared_ = study.prepare(study.read_study(DES))
     designs = prepared_.problem.stages[0].designs
     carries = dict(zip(designs.names, designs.bandwidth_bit_per_s, strict=True))
 
     def capacity(**counts: int) -> float:
         return sum(carries[name] * count for name, count in counts.items())
 
-    found = find_crossovers(study.read(DES), "rate=87..104Gbps", front=True)
+    found = find_crossovers(study.read_study(DES), "rate=87..104Gbps", front=True)
     held = found.held()
     both = [held["1 u8 + 2 u16"], held["3 u16"]]
     assert both[1][0][0] == pytest.approx(capacity(u2=1, u16=2), rel=1e-6)
@@ -175,11 +175,11 @@ def test_instruction_and_engine_change_places_where_a_host_core_is_full() -> Non
     """An instruction keeps one core busy; the engine 435 cycles of 3 GHz per offload."""
     given = [("interface.device", "[sparc_t4_instruction, sparc_t4_engine]")]
     by = {"preferred": "total_power", "by": ["device"]}
-    sizes = find_crossovers(study.read(CRYPTO, given), "granularity=1500B..2KiB", **by)
+    sizes = find_crossovers(study.read_study(CRYPTO, given), "granularity=1500B..2KiB", **by)
     assert [interval.high for interval in sizes.intervals] == [1811, 2048]
     busy = 100e9 / (8 * 1812) * 435 / 3e9
     assert busy == pytest.approx(1, rel=1e-3)
-    packets = study.read(CRYPTO, [*given, ("workload.granularity", "1500 B")])
+    packets = study.read_study(CRYPTO, [*given, ("workload.granularity", "1500 B")])
     engine, instruction = find_crossovers(packets, "rate=60..120Gbps", **by).intervals
     assert (engine.designs, instruction.designs) == (
         ("sparc_t4_engine",),

@@ -12,10 +12,10 @@ import pytest
 
 from dse.errors import InfeasibleError, UnitError
 from dse.model.preference import prefer
-from dse.model.tables import names
+from dse.model.tables import design_names
 from dse.stability.boundary import Line
 from dse.stability.flip_search import find_flips
-from dse.stability.tracking import Pool, Question
+from dse.stability.tracking import Pool, TrackedAnswer
 from dse.study import assumptions, study
 from tests.conftest import STUDIES, everything
 
@@ -43,11 +43,11 @@ SINGLE = ("power", "area", "total_power")
 
 def prepared(text: str, write, seed: int | None = None) -> study.Study:
     """Return a study, all of its numbers changed at random where a seed is given."""
-    found = study.prepare(study.read(write(text)))
+    found = study.prepare(study.read_study(write(text)))
     if seed is not None:
         random = np.random.default_rng(seed)
-        for name in [entry.name for entry in assumptions.of(found)]:
-            (entry,) = (other for other in assumptions.of(found) if other.name == name)
+        for name in [entry.name for entry in assumptions.assumptions_of(found)]:
+            (entry,) = (other for other in assumptions.assumptions_of(found) if other.name == name)
             if not entry.integer:
                 factor = math.exp(random.uniform(-0.2, 0.2))
                 found = replace(found, problem=entry.at(entry.value * factor))
@@ -66,7 +66,7 @@ def answer(problem, written):
     best = front[prefer(problem, written).order(problem, front)[:1]]
     axes = problem.space.axes
     chosen = [axis.labels[i] for axis, i in zip(axes, best[0], strict=True) if not axis.unit_name]
-    return (names(problem, best)[0], tuple(best[0].tolist()), *chosen)
+    return (design_names(problem, best)[0], tuple(best[0].tolist()), *chosen)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_no_flip_hides_inside_an_interval(text, written, seed, write) -> None:
     found = prepared(text, write, seed)
     today = answer(found.problem, written)
     random = np.random.default_rng(seed)
-    by_name = {entry.name: entry for entry in assumptions.of(found)}
+    by_name = {entry.name: entry for entry in assumptions.assumptions_of(found)}
     only = random.choice(list(by_name), 7 if written in SINGLE else 2, replace=False).tolist()
     flipped = 0
     for entry in find_flips(found, written=written, only=only).found:
@@ -134,7 +134,10 @@ def test_a_bound_and_whole_numbers_flip_where_they_bind(write) -> None:
 
 
 def test_assumptions_are_what_no_search_chooses(write) -> None:
-    every = {entry.name: entry for entry in assumptions.of(prepared(BEHIND_INTERFACES, write))}
+    every = {
+        entry.name: entry
+        for entry in assumptions.assumptions_of(prepared(BEHIND_INTERFACES, write))
+    }
     assert {
         "workload.rate",
         "workload.granularity",
@@ -146,19 +149,22 @@ def test_assumptions_are_what_no_search_chooses(write) -> None:
         same = entry.at(entry.value)
         assert (everything(same).loss == everything(entry.problem).loss).all(), entry.name
     with pytest.raises(UnitError, match=r"assumes no number called 'overheat'.*did you mean"):
-        assumptions.choose(tuple(every.values()), "overheat")
+        assumptions.choose_assumptions(tuple(every.values()), "overheat")
 
 
 def test_names_are_unique() -> None:
     for path in sorted(STUDIES.glob("*.yaml")):
-        every = [entry.name for entry in assumptions.of(study.prepare(study.read(path)))]
+        every = [
+            entry.name
+            for entry in assumptions.assumptions_of(study.prepare(study.read_study(path)))
+        ]
         assert len(set(every)) == len(every) > 0, path
 
 
 def test_a_rate_opens_and_closes_counts(write) -> None:
     """The space at another rate is that of the study written with this rate."""
     found = prepared(MIXED, write)
-    (rate,) = assumptions.choose(assumptions.of(found), "rate")
+    (rate,) = assumptions.choose_assumptions(assumptions.assumptions_of(found), "rate")
     written = study.prepare(study.override(found.document, [("workload.rate", "77 Gbit/s")]))
     moved = rate.at(77e9)
     assert moved.sizes == written.problem.sizes != found.problem.sizes
@@ -180,8 +186,10 @@ def test_a_large_space_is_searched_at_points(write, monkeypatch) -> None:
 def test_a_range_ends_where_the_space_grows_too_large(write, monkeypatch) -> None:
     found = prepared(MIXED, write)
     monkeypatch.setattr("dse.stability.boundary.LARGEST", found.problem.size)
-    (rate,) = assumptions.choose(assumptions.of(found), "rate")
-    line = Line(rate.at, Question(prefer(found.problem)), Pool(np.empty((0, 3), dtype=np.int64)))
+    (rate,) = assumptions.choose_assumptions(assumptions.assumptions_of(found), "rate")
+    line = Line(
+        rate.at, TrackedAnswer(prefer(found.problem)), Pool(np.empty((0, 3), dtype=np.int64))
+    )
     edge = line.edge(rate.value, 1000 * rate.value)
     assert rate.at(edge.inside).size <= found.problem.size
 
@@ -210,18 +218,18 @@ def test_a_picture_is_drawn(write, tmp_path: Path) -> None:
     from dse.stability import plots
 
     result = find_flips(prepared(MIXED, write), only=["u16"])
-    for path in plots.flips(result, tmp_path):
+    for path in plots.draw_flips(result, tmp_path):
         assert path.stat().st_size > 5_000
     again = tmp_path / "again"
     again.mkdir()
-    plots.flips(result, again)
+    plots.draw_flips(result, again)
     assert (again / "flips.svg").read_bytes() == (tmp_path / "flips.svg").read_bytes()
 
 
 def test_shipped_study_flips_where_it_should() -> None:
     """Three u16 carry 3 * 41.29 Gbit/s; the FFT's clock is the closest to a flip."""
     found = study.prepare(
-        study.read(STUDIES / "des_fft_sweep.yaml", [("workload.rate", "100 Gbit/s")])
+        study.read_study(STUDIES / "des_fft_sweep.yaml", [("workload.rate", "100 Gbit/s")])
     )
     result = find_flips(found, only=["workload.rate", "fft.r64.clock", "des.u1.area"])
     assert next(entry.name for entry in result.found) == "fft.r64.clock"

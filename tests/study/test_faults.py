@@ -29,13 +29,13 @@ def fault_of(write: Write, text: str) -> str:
     """Return the only fault of a study, without its path to the file."""
     path = write(text)
     with pytest.raises(StudyError) as caught:
-        study.prepare(study.read(path))
+        study.prepare(study.read_study(path))
     assert len(caught.value.faults) == 1, caught.value
     return str(caught.value).removeprefix(str(path.parent) + "/")
 
 
 def test_the_study_these_faults_start_from_is_good(write: Write) -> None:
-    assert study.prepare(study.read(write(GOOD))).problem.size == 12
+    assert study.prepare(study.read_study(write(GOOD))).problem.size == 12
 
 
 CASES = {  # what is replaced, by what, and what the user reads
@@ -206,7 +206,7 @@ def test_all_faults_are_reported_at_once_in_the_order_of_the_file(write: Write) 
     text = GOOD.replace("core: des", "core: dse").replace("{area:", "{aera:")
     text = text.replace("[1, 2]", "[2, 2]").replace("sparc_t4_engine", "sparc")
     with pytest.raises(StudyError) as caught:
-        study.prepare(study.read(write(text)))
+        study.prepare(study.read_study(write(text)))
     assert [fault.where for fault in caught.value.faults] == [
         "stages.0.core",
         "interface.device",
@@ -217,7 +217,7 @@ def test_all_faults_are_reported_at_once_in_the_order_of_the_file(write: Write) 
 def test_shape_faults_do_not_hide_unknown_names(write: Write) -> None:
     text = GOOD.replace("100 Gbit/s", "100 W").replace("core: des", "core: dse")
     with pytest.raises(StudyError) as caught:
-        study.prepare(study.read(write(text)))
+        study.prepare(study.read_study(write(text)))
     assert [fault.where for fault in caught.value.faults] == ["workload.rate", "stages.0.core"]
 
 
@@ -235,7 +235,7 @@ HOSTILE = [
 def test_hostile_expressions_are_refused(expression: str, write: Write) -> None:
     path = write(GOOD.replace("[power <= 30 mW]", f"[{expression!r}]"))
     with pytest.raises(StudyError, match=r"study\.yaml:9:15: constraints\.0: "):
-        study.prepare(study.read(path))
+        study.prepare(study.read_study(path))
 
 
 def test_nan_is_refused(write: Write) -> None:
@@ -246,4 +246,4 @@ def test_nan_is_refused(write: Write) -> None:
 @pytest.mark.parametrize("path", ["workload.rat", "workload.rate.x", "stages.aes.clock", "x=y"])
 def test_an_override_that_leads_nowhere(path: str, write: Write) -> None:
     with pytest.raises(DseError, match="--set"):
-        study.prepare(study.read(write(GOOD), [(path, "1")]))
+        study.prepare(study.read_study(write(GOOD), [(path, "1")]))

@@ -17,7 +17,7 @@ from dse.files import document
 from dse.study import study
 from tests.conftest import STUDIES
 
-SHIPPED = [study.read(path).data for path in sorted(STUDIES.glob("*.yaml"))]
+SHIPPED = [study.read_study(path).data for path in sorted(STUDIES.glob("*.yaml"))]
 VALUES: list[Any] = [
     *(None, [], {}, -1, 0, 1e300, 1.5, True, "", "x", 10**30, [[1]], {"a": 1}),
     *("100 Gbit/s", "0 bit/s", "1 W", "least", "meet", "mixed", "law", "published_law", "u16"),
@@ -46,7 +46,7 @@ def test_a_mutated_study_runs_or_is_told_what_is_wrong(data: st.DataObject) -> N
             key = data.draw(st.sampled_from([key, *KEYS]))
         container[key] = copy.deepcopy(data.draw(st.sampled_from(VALUES)))
     with contextlib.suppress(DseError):
-        found = document.parse(json.dumps(mutated), "study.yaml")
+        found = document.parse_document(json.dumps(mutated), "study.yaml")
         sweep = study.sweep_of(found)
         problem = study.prepare(study.at(found, sweep, 0) if sweep else found).problem
         problem.evaluate(np.zeros((1, len(problem.sizes)), dtype=np.int64))

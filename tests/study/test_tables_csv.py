@@ -73,7 +73,7 @@ def metrics(write: Write, table: str, stage: str = "", **at: str) -> contract.Co
 
 def faults(path: Path, *overrides: tuple[str, str]) -> list[str]:
     with pytest.raises(StudyError) as caught:
-        study.prepare(study.read(path, overrides))
+        study.prepare(study.read_study(path, overrides))
     return [str(fault).replace(f"{path.parent}/", "") for fault in caught.value.faults]
 
 
@@ -99,14 +99,14 @@ def faults(path: Path, *overrides: tuple[str, str]) -> list[str]:
     ],
 )
 def test_a_header_is_a_name_and_a_unit_in_any_prefix(written, name, factor) -> None:
-    found = headers.read(written)
+    found = headers.read_header(written)
     assert (found.name, found.factor) == (name, Fraction(factor))
 
 
 @pytest.mark.parametrize("written", ["size_mb", "size_kib", "frames_per_s", "length [furlong]"])
 def test_a_unit_that_is_unknown_or_may_be_read_in_two_ways_is_refused(written: str) -> None:
     with pytest.raises(UnitError):
-        headers.read(written)
+        headers.read_header(written)
 
 
 # --- cores --------------------------------------------------------------------------------------
@@ -144,8 +144,8 @@ def test_a_core_written_as_a_table_gives_the_same_front_bit_for_bit(name, core, 
 @given(st.decimals("0.001", "99999", places=3), st.sampled_from([("um2", -12), ("mm2", -6)]))
 def test_a_cell_is_the_float_nearest_to_its_decimal_value(value, unit) -> None:
     prefix, exponent = unit
-    table = csv_table.parse(f"area_{prefix}\n{value}\n{value:e}\n".encode(), "t.csv")
-    found = table.numbers(0, headers.read(table.headers[0]).factor, [])
+    table = csv_table.parse_csv(f"area_{prefix}\n{value}\n{value:e}\n".encode(), "t.csv")
+    found = table.numbers(0, headers.read_header(table.headers[0]).factor, [])
     assert set(found) == {float(Fraction(value) * Fraction(10) ** exponent)}
 
 
@@ -158,7 +158,7 @@ def test_seven_figures_of_a_synthesis_report_are_enough_and_the_rest_is_stated(w
     assert (found.leakage_power_w == 0).all()
     assert (found.read_byte == 16).all()
     assert (found.written_byte == 16).all()
-    assert study.prepare(study.read(write(STUDY))).notes[-1] == (
+    assert study.prepare(study.read_study(write(STUDY))).notes[-1] == (
         "cores.csv: assumed for every design: latency = cycles per task, one task in flight, "
         "all power is dynamic, none leaks, payload read once, payload written once"
     )
@@ -405,7 +405,7 @@ def test_every_bad_cell_is_told_at_once_with_its_place(write) -> None:
 )
 def test_what_is_no_table_is_told(content: bytes, told: str) -> None:
     with pytest.raises(StudyError) as caught:
-        csv_table.parse(content, "t.csv")
+        csv_table.parse_csv(content, "t.csv")
     assert str(caught.value) == f"t.csv:{told}"
 
 
@@ -478,9 +478,9 @@ def test_figures_that_contradict_each_other_are_told(write) -> None:
 
 
 def test_crlf_byte_order_mark_quotes_and_trailing_commas_change_nothing() -> None:
-    plain = csv_table.parse(AES.encode(), "t.csv")
+    plain = csv_table.parse_csv(AES.encode(), "t.csv")
     lines = [",".join(f'"{cell}"' for cell in line.split(",")) + "," for line in AES.splitlines()]
-    other = csv_table.parse(b"\xef\xbb\xbf" + "\r\n".join(lines).encode(), "t.csv")
+    other = csv_table.parse_csv(b"\xef\xbb\xbf" + "\r\n".join(lines).encode(), "t.csv")
     assert (other.headers, other.columns, other.lines) == (
         plain.headers,
         plain.columns,
@@ -503,12 +503,12 @@ def test_a_run_carries_its_tables_and_reads_back_without_the_original(write, tmp
     assert manifest["inputs"]["my cores.csv"]["copy"] == "inputs/my cores.csv"
     front = solved(folder / "study.yaml").answers[0].outcome.front_index
     (folder / "my cores.csv").unlink()
-    [(prepared, index)] = finished.read(out).points()
+    [(prepared, index)] = finished.read_run(out).points()
     assert prepared.problem.stages[0].name == "my_cores"
     assert np.array_equal(index, front)
     (out / "inputs" / "my cores.csv").write_text(AES.replace("800", "900"))
     with pytest.raises(OutputError, match="has changed since the run"):
-        finished.read(out)
+        finished.read_run(out)
 
 
 def test_a_folder_with_inputs_of_its_own_is_left_alone(write, tmp_path) -> None:
@@ -526,7 +526,7 @@ def test_a_sweep_over_tables_reads_back_each_with_its_own_designs(write, tmp_pat
     write(AES.replace("tiny", "small").replace("198000", "99000"), "b.csv")
     path = write(STUDY + "sweep: {stages.aes.table: [a.csv, b.csv]}\n")
     result = dse.run(path, out=tmp_path / "run")
-    found = finished.read(tmp_path / "run").points()
+    found = finished.read_run(tmp_path / "run").points()
     for (_, index), answer in zip(found, result.run.answers, strict=True):
         assert np.array_equal(index, answer.outcome.front_index)
 
@@ -601,8 +601,8 @@ def test_quoting_every_cell_changes_nothing(rows: list[list[str]]) -> None:
     """Tables without quotes are divided in a quicker way than those with them."""
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL).writerows([["a", "b"], *rows, ["1", "2"]])
-    plain = csv_table.parse(text.getvalue().replace('"', "").encode(), "t.csv")
-    quoted = csv_table.parse(text.getvalue().encode(), "t.csv")
+    plain = csv_table.parse_csv(text.getvalue().replace('"', "").encode(), "t.csv")
+    quoted = csv_table.parse_csv(text.getvalue().encode(), "t.csv")
     assert plain.columns == quoted.columns
     assert plain.lines == quoted.lines
 
@@ -621,7 +621,7 @@ def test_quoting_every_cell_changes_nothing(rows: list[list[str]]) -> None:
     ],
 )
 def test_a_comma_between_thousands_is_not_taken_for_a_decimal_one(cell: str, told: str) -> None:
-    table = csv_table.parse(f'area_um2,n\n"{cell}",1\n'.encode(), "a.csv")
+    table = csv_table.parse_csv(f'area_um2,n\n"{cell}",1\n'.encode(), "a.csv")
     found: list[Fault] = []
     table.numbers(0, Fraction(1), found)
     assert [str(fault) for fault in found] == [f"a.csv:2:1: area_um2: {cell!r}; {told}"]

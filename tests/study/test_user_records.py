@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 
 import dse
 from dse.errors import OutputError, StudyError
-from dse.files.document import parse
+from dse.files.document import parse_document
 from dse.files.yaml_writer import to_yaml
 from dse.runs import finished
 from dse.study import records as user_records
@@ -69,16 +69,16 @@ def folder(tmp_path: Path) -> Path:
     """Return a folder with a space in its name: a study and its records."""
     folder = tmp_path / "my studies"
     records = folder / "records"
-    user_records.write(records / "my law.yaml", {"core": CORE}, ORIGIN)
-    user_records.write(records / "link.yaml", {"interface": LINK, "kernel": KERNEL}, ORIGIN)
-    user_records.write(records / "board.yaml", {"platform": BOARD}, ORIGIN)
+    user_records.write_record(records / "my law.yaml", {"core": CORE}, ORIGIN)
+    user_records.write_record(records / "link.yaml", {"interface": LINK, "kernel": KERNEL}, ORIGIN)
+    user_records.write_record(records / "board.yaml", {"platform": BOARD}, ORIGIN)
     (folder / "study.yaml").write_text(STUDY)
     return folder
 
 
 def faults(path: Path) -> list[str]:
     with pytest.raises(StudyError) as caught:
-        study.prepare(study.read(path))
+        study.prepare(study.read_study(path))
     return [str(fault).replace(str(path.parent) + "/", "") for fault in caught.value.faults]
 
 
@@ -91,7 +91,7 @@ def test_a_unit_that_no_form_of_a_field_knows_is_named() -> None:
 
 
 def test_records_stand_where_names_do_and_results_say_so(folder: Path) -> None:
-    prepared = study.prepare(study.read(folder / "study.yaml"))
+    prepared = study.prepare(study.read_study(folder / "study.yaml"))
     (stage,) = prepared.problem.stages
     assert (stage.name, stage.designs.names) == ("my_law", ("unroll1", "unroll16", "unroll20"))
     metrics = stage.designs.metrics
@@ -123,7 +123,7 @@ def test_a_run_carries_its_records_along(folder: Path, tmp_path: Path) -> None:
         "records/board.yaml",
         "records/my law.yaml",
     ]
-    ((prepared, index),) = finished.read(tmp_path / "moved").points()
+    ((prepared, index),) = finished.read_run(tmp_path / "moved").points()
     assert (index == result.run.answers[0].outcome.front_index).all()
     for name, entry in manifest["inputs"].items():
         assert prepared.inputs[name].sha256 == entry["sha256"]
@@ -144,25 +144,25 @@ def test_a_record_outside_the_folder_of_the_study_stays_inside_the_run(
     (folder / "study.yaml").write_text(text)
     result = dse.run(folder / "study.yaml", out=tmp_path / "run")
     shutil.rmtree(tmp_path / "records")
-    ((_, index),) = finished.read(tmp_path / "run").points()
+    ((_, index),) = finished.read_run(tmp_path / "run").points()
     assert (index == result.run.answers[0].outcome.front_index).all()
 
 
 def test_an_override_may_name_a_record(folder: Path) -> None:
     settings = [("interface.device", "records/link.yaml"), ("my_law.instances", "[1, 2]")]
-    prepared = study.prepare(study.read(folder / "study.yaml", settings))
+    prepared = study.prepare(study.read_study(folder / "study.yaml", settings))
     sizes = {axis.name: axis.size for axis in prepared.problem.space.axes}
     assert (sizes["interface.device"], sizes["my_law.instances"]) == (1, 2)
 
 
 @pytest.mark.parametrize("change", ["\r\n", "\ufeff"])
 def test_line_ends_and_marks_of_other_systems(change: str, folder: Path) -> None:
-    before = study.prepare(study.read(folder / "study.yaml"))
+    before = study.prepare(study.read_study(folder / "study.yaml"))
     path = folder / "records" / "link.yaml"
     text = path.read_text()
     text = change + text if change == "\ufeff" else text.replace("\n", change)
     path.write_bytes(text.encode())
-    after = study.prepare(study.read(folder / "study.yaml"))
+    after = study.prepare(study.read_study(folder / "study.yaml"))
     constants = before.problem.space.constants
     assert constants.items() <= after.problem.space.constants.items()
     assert after.inputs != before.inputs
@@ -224,18 +224,20 @@ def test_a_file_that_is_not_there_or_holds_something_else(folder: Path) -> None:
 
 def test_two_choices_of_one_name(folder: Path) -> None:
     link = dict(LINK, name="sparc_t4_engine")
-    user_records.write(folder / "records" / "link.yaml", {"interface": link}, ORIGIN, force=True)
+    user_records.write_record(
+        folder / "records" / "link.yaml", {"interface": link}, ORIGIN, force=True
+    )
     assert any("another of the choices is called" in line for line in faults(folder / "study.yaml"))
 
 
 def test_a_record_is_not_overwritten_by_accident(tmp_path: Path) -> None:
     path = tmp_path / "link.yaml"
-    user_records.write(path, {"interface": LINK}, ORIGIN)
+    user_records.write_record(path, {"interface": LINK}, ORIGIN)
     with pytest.raises(OutputError, match=r"is there already; name another file, or add --force"):
-        user_records.write(path, {"kernel": KERNEL}, ORIGIN)
+        user_records.write_record(path, {"kernel": KERNEL}, ORIGIN)
     with pytest.raises(StudyError):
-        user_records.write(path, {"kernel": {"name": "no index"}}, ORIGIN, force=True)
-    assert list(user_records.read(path).records) == ["interface"]
+        user_records.write_record(path, {"kernel": {"name": "no index"}}, ORIGIN, force=True)
+    assert list(user_records.read_record(path).records) == ["interface"]
     assert [entry.name for entry in tmp_path.iterdir()] == ["link.yaml"]
 
 
@@ -245,7 +247,7 @@ def test_what_is_written_is_what_is_read() -> None:
         "numbers": {"a": 1e-300, "b": -3, "c": True, "d": None, "e f": {"g": []}},
         "lines": "two\nlines\tand a tab",
     }
-    assert parse(to_yaml(data), "file").data == data
+    assert parse_document(to_yaml(data), "file").data == data
 
 
 def test_the_page_on_records_works(tmp_path: Path) -> None:
@@ -255,11 +257,11 @@ def test_the_page_on_records_works(tmp_path: Path) -> None:
     (tmp_path / "records").mkdir()
     (tmp_path / "study.yaml").write_text(question)
     (tmp_path / "records" / "link.yaml").write_text(link)
-    user_records.write(tmp_path / "records" / "board.yaml", {"platform": BOARD}, ORIGIN)
+    user_records.write_record(tmp_path / "records" / "board.yaml", {"platform": BOARD}, ORIGIN)
     shutil.copytree(ROOT / "cores" / "tables", tmp_path / "cores" / "tables")
     command = [sys.executable, "-m", "dse", *shlex.split(first)]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
-    assert study.prepare(study.read(tmp_path / "study.yaml")).problem.size == 16 * 2
+    assert study.prepare(study.read_study(tmp_path / "study.yaml")).problem.size == 16 * 2
 
 
 def test_list_and_show_know_the_records_of_the_working_directory(folder: Path) -> None:

@@ -42,8 +42,8 @@ DES = STUDIES / "des_100gbps.yaml"
 
 def sure(path: Path, written: str | None = None, **given: object) -> Certainty:
     """Return how sure the answer of a study file is."""
-    prepared = study.prepare(study.read(path))
-    front = runner.solve(prepared, runner.Options(), None).outcome.front_index
+    prepared = study.prepare(study.read_study(path))
+    front = runner.solve_study(prepared, runner.Options(), None).outcome.front_index
     return sampling.certainty(prepared, front, prefer(prepared.problem, written), Sampled(**given))
 
 
@@ -51,16 +51,16 @@ def by_brute_force(
     path: Path, written: str | None, given: dict[str, float], count: int
 ) -> tuple[Counter[tuple[int, ...]], Counter[tuple[int, ...]], list[float]]:
     """Return in how many draws each design is on the front and the answer, and regrets."""
-    prepared = study.prepare(study.read(path))
-    drawn = draws.draw(prepared, draws.of(prepared, given), count, 0)
+    prepared = study.prepare(study.read_study(path))
+    drawn = draws.draw_study(prepared, draws.uncertain_of(prepared, given), count, 0)
     preference = prefer(prepared.problem, written)
     every = SearchSettings(method="enumerate")
-    today = search.run(prepared.problem, every).front_index
+    today = search.run_search(prepared.problem, every).front_index
     first = today[preference.order(prepared.problem, today)[:1]]
     fronts, answers, regrets = Counter(), Counter(), []
     for draw in range(count):
         problem = drawn.at(draw)
-        front = search.run(problem, every).front_index
+        front = search.run_search(problem, every).front_index
         fronts.update(map(tuple, front.tolist()))
         if not len(front):
             continue
@@ -108,8 +108,8 @@ def test_probabilities_are_those_of_answering_every_draw(
 def test_draws_together_are_the_draws_one_by_one(
     write: Callable[[str], Path], text: str, given: dict[str, float]
 ) -> None:
-    prepared = study.prepare(study.read(write(text)))
-    drawn = draws.draw(prepared, draws.of(prepared, given), 12, 0)
+    prepared = study.prepare(study.read_study(write(text)))
+    drawn = draws.draw_study(prepared, draws.uncertain_of(prepared, given), 12, 0)
     every = everything(drawn.problem).points
     together = drawn.evaluate(every, slice(3, 12))
     alone = [drawn.at(draw).evaluate(every) for draw in range(3, 12)]
@@ -119,8 +119,10 @@ def test_draws_together_are_the_draws_one_by_one(
 
 
 def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Callable[[str], Path]) -> None:
-    prepared = study.prepare(study.read(write(TINY)))
-    drawn = draws.draw(prepared, draws.of(prepared, {"bandwidth": 0.3, "rate": 0.3}), 200, 0)
+    prepared = study.prepare(study.read_study(write(TINY)))
+    drawn = draws.draw_study(
+        prepared, draws.uncertain_of(prepared, {"bandwidth": 0.3, "rate": 0.3}), 200, 0
+    )
     needed = []
     for problem in map(drawn.at, range(200)):
         rate = problem.space.constants["workload_rate_bit_per_s"]
@@ -129,7 +131,7 @@ def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Callable[[str], Path]
     most = np.array(drawn.problem.sizes) - 1
     assert (most >= np.max(needed, axis=0)).all()
     assert (most > today).all()
-    figures = draws.draw(prepared, draws.of(prepared, {"area": 0.3}), 200, 0)
+    figures = draws.draw_study(prepared, draws.uncertain_of(prepared, {"area": 0.3}), 200, 0)
     assert figures.problem.sizes == prepared.problem.sizes
 
 
@@ -198,13 +200,13 @@ def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(
     write: Callable[[str], Path],
 ) -> None:
     law = TINY.replace("designs: [u2, u8, u16]", "model: law, parameters: {unroll: [2, 8, 16]}")
-    metrics = study.prepare(study.read(write(law))).problem.stages[0].designs.uncertainty
+    metrics = study.prepare(study.read_study(write(law))).problem.stages[0].designs.uncertainty
     model = registry.get(contract.Core, "des").models["law"]
     _, table, said = model.residuals()["area_m2"]
     assert metrics["area_m2"] == pytest.approx(np.sqrt(np.mean((said / table - 1) ** 2)))
     assert 0.0 < uncertain.residual_spread(model)["dynamic_power_w"] < 0.3
     stated = law.replace("mixed}", "mixed, uncertainty: {area: 7 %}}")
-    assert study.prepare(study.read(write(stated))).problem.stages[0].designs.uncertainty[
+    assert study.prepare(study.read_study(write(stated))).problem.stages[0].designs.uncertainty[
         "area_m2"
     ] == pytest.approx(0.07)
 

@@ -75,11 +75,11 @@ class Checks:
         return self.pure.fits and not self.offset_p < SIGNIFICANCE
 
 
-def check(size: Array, host: Array, offload: Array, fit: InterfaceFit) -> Checks:
+def check_adequacy(size: Array, host: Array, offload: Array, fit: InterfaceFit) -> Checks:
     """Return what speaks for and against the fit of the first row."""
     model, general = fit.model(), fit.models[0]
     free = not fit.linear[0]
-    pure = powers_fit.fit(size, host[:1], np.array([1.0]), free=True)
+    pure = powers_fit.fit_powers(size, host[:1], np.array([1.0]), free=True)
     asked = model.host.coefficients[0, 0] != 0 or general.host_freedom[0] < pure.freedom[0]
     offset_p = nested_p(pure.squares, general.host_squares, general.host_freedom)[0]
     return Checks(
@@ -113,7 +113,7 @@ def _left_out(size: Array, time: Array, found: Powers, *, free: bool) -> Array:
         for values in (size, time)
     )
     used = np.broadcast_to(found.coefficients[:1] != 0, (count, found.coefficients.shape[1]))
-    again = powers_fit.fit(sizes, times, found.exponents[:1], free=free, used=used)
+    again = powers_fit.fit_powers(sizes, times, found.exponents[:1], free=free, used=used)
     error: Array = time / again.at(size[:, None])[:, 0] - 1
     return error
 

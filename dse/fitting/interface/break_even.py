@@ -15,8 +15,8 @@ from dse.fitting.interface.interface_fit import (
     INDEX,
     OFFSET,
     PER_BYTE,
+    FittedModel,
     InterfaceFit,
-    Model,
 )
 from dse.fitting.interface.powers_fit import Array
 
@@ -76,7 +76,7 @@ def advantage(parameters: Array, x: Array) -> Array:
     return found
 
 
-def inside(model: Model, x: Array) -> Array:
+def inside(model: FittedModel, x: Array) -> Array:
     """Return what is not negative where ``exp(x)`` belongs to the interval: (rows, sizes).
 
     Both times can be equal there, as far as the noise tells: their difference is within t
@@ -94,7 +94,7 @@ def inside(model: Model, x: Array) -> Array:
     return found
 
 
-def _interval(model: Model, start: float) -> tuple[float, float]:
+def _interval(model: FittedModel, start: float) -> tuple[float, float]:
     """Return the connected part of the interval around the break-even."""
     low, high = start, start
     for first, last in _spans(lambda x: inside(model, x)[0]):

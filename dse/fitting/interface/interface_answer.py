@@ -10,7 +10,7 @@ from typing import Any
 from dse.algebra import units
 from dse.errors import DseError
 from dse.fitting.interface import interface_fit
-from dse.fitting.interface.adequacy import Checks, Curve, check
+from dse.fitting.interface.adequacy import Checks, Curve, check_adequacy
 from dse.fitting.interface.break_even import BreakEven, break_even
 from dse.fitting.interface.interface_fit import InterfaceFit
 from dse.fitting.interface.timings import Timings
@@ -19,7 +19,7 @@ METHOD = "LogCA by least squares of log time, 95 % intervals"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Answer:
+class InterfaceReport:
     """Timings, the fit, what speaks for and against it, and from where on an offload pays."""
 
     timings: Timings
@@ -42,7 +42,7 @@ class Answer:
         }
 
 
-def answer(timings: Timings, *, pure: bool = False) -> Answer:
+def report_on(timings: Timings, *, pure: bool = False) -> InterfaceReport:
     """Fit, check and find where an offload pays.
 
     Raises
@@ -57,21 +57,21 @@ def answer(timings: Timings, *, pure: bool = False) -> Answer:
             f"{units.show(timings.host[0, -1], 'host_s')} for the largest size; "
             "a kernel takes longer for more data; look at the columns and their units"
         )
-    fit = interface_fit.fit(*data, pure=pure)
+    fit = interface_fit.fit_times(*data, pure=pure)
     if not all(fit.estimates[name].value[0] > 0 for name in ("index_s_per_byte", "exponent")):
         raise DseError(
             "the host's time does not grow with the size as a power does; measure larger sizes"
         )
-    return Answer(
+    return InterfaceReport(
         timings=timings,
         fit=fit,
-        checks=check(*data, fit),
+        checks=check_adequacy(*data, fit),
         pays=break_even(fit, *data),
         pure=pure,
     )
 
 
-def parameters(found: Answer) -> Iterator[tuple[str, str, str, str]]:
+def parameters(found: InterfaceReport) -> Iterator[tuple[str, str, str, str]]:
     """Yield symbol, value, interval and meaning of each parameter."""
     values = found.values
     slope = (
@@ -103,7 +103,7 @@ def interval(low: float, high: float, name: str) -> str:
     return f"{units.show(low, name)} to {units.show(high, name)}"
 
 
-def curves(found: Answer) -> Iterator[tuple[str, str, str, str, str, str]]:
+def curves(found: InterfaceReport) -> Iterator[tuple[str, str, str, str, str, str]]:
     """Yield curve, noise, largest residual, error at sizes left out, and adequacy."""
     checks = found.checks
     named = {"host": checks.host, "offload": checks.offload}
@@ -112,10 +112,10 @@ def curves(found: Answer) -> Iterator[tuple[str, str, str, str, str, str]]:
     for name, curve in named.items():
         yield (
             name,
-            percent(curve.noise),
-            f"{percent(curve.worst)} at {units.show(curve.worst_byte, 'size_byte')}",
-            percent(curve.left_out),
-            percent(curve.left_out_worst),
+            two_digits(curve.noise),
+            f"{two_digits(curve.worst)} at {units.show(curve.worst_byte, 'size_byte')}",
+            two_digits(curve.left_out),
+            two_digits(curve.left_out_worst),
             _adequacy(
                 *(
                     (checks.pure_p, checks.pure_fits)
@@ -132,7 +132,7 @@ def _adequacy(p: float, fits: bool) -> str:
     return f"{'fits' if fits else 'does not fit'} ({probability(p)})"
 
 
-def percent(share: float) -> str:
+def two_digits(share: float) -> str:
     """Return a share in per cent, two digits."""
     return f"{float(f'{100 * share:.2g}'):g} %"
 
@@ -142,7 +142,7 @@ def probability(p: float) -> str:
     return f"p = {p:.2g}" if p >= 1e-6 else "p below 1e-6"
 
 
-def sentences(found: Answer) -> Iterator[str]:
+def sentences(found: InterfaceReport) -> Iterator[str]:
     """Yield what to know: adequacy, break-even, policy, and what the data cannot tell apart."""
     yield adequacy(found)
     low, high = found.values["exponent"][1:]
@@ -174,10 +174,10 @@ def sentences(found: Answer) -> Iterator[str]:
     yield from found.timings.notes
 
 
-def adequacy(found: Answer) -> str:
+def adequacy(found: InterfaceReport) -> str:
     """Say whether LogCA as published fits the host, and whether a host offset repairs it."""
     checks = found.checks
-    pure = f"{_misses(checks.pure)}, and by {percent(checks.pure.left_out)} at sizes left out"
+    pure = f"{_misses(checks.pure)}, and by {two_digits(checks.pure.left_out)} at sizes left out"
     if checks.pure_fits:
         return "pure LogCA (no host offset) fits the host: nothing speaks for an offset"
     start = f"pure LogCA (no host offset) does not fit the host: it {pure}"
@@ -191,10 +191,10 @@ def adequacy(found: Answer) -> str:
 
 def _misses(curve: Curve) -> str:
     where = units.show(curve.worst_byte, "size_byte")
-    return f"misses by up to {percent(abs(curve.worst))}, at {where}"
+    return f"misses by up to {two_digits(abs(curve.worst))}, at {where}"
 
 
-def break_even_text(found: Answer) -> str:
+def break_even_text(found: InterfaceReport) -> str:
     """Say where both times are equal: in the model with its interval, and in the data."""
     pays, sizes = found.pays, found.timings.size
     measured = {
@@ -216,7 +216,7 @@ def break_even_text(found: Answer) -> str:
     return f"{text}; {measured}"
 
 
-def policy(found: Answer) -> str:
+def policy(found: InterfaceReport) -> str:
     """Say when to offload."""
     ranges = found.pays.pays
     if not ranges:
@@ -250,7 +250,7 @@ def _round(size: float, *, up: bool) -> str:
     return f"{whole * step / factor:.4g} {unit}"
 
 
-def plain(found: Answer) -> dict[str, Any]:
+def interface_facts(found: InterfaceReport) -> dict[str, Any]:
     """Return the same numbers for JSON, in SI; what is infinite or unknown is None."""
 
     def number(value: float) -> float | None:

@@ -35,7 +35,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Model:
+class FittedModel:
     """One form of the model, fitted to every row.
 
     Attributes
@@ -108,15 +108,15 @@ class InterfaceFit:
 
     linear: Flags
     linear_p: Array
-    models: tuple[Model, Model]
+    models: tuple[FittedModel, FittedModel]
     estimates: Mapping[str, Estimate]
 
-    def model(self, row: int = 0) -> Model:
+    def model(self, row: int = 0) -> FittedModel:
         """Return the form that suits a row."""
         return self.models[int(self.linear[row])]
 
 
-def fit(size: Array, host: Array, offload: Array, *, pure: bool = False) -> InterfaceFit:
+def fit_times(size: Array, host: Array, offload: Array, *, pure: bool = False) -> InterfaceFit:
     """Fit every row of `host` and `offload`.
 
     Parameters
@@ -161,19 +161,19 @@ def nested_p(simple: Array, general: Array, freedom: Array) -> Array:
     return np.where(tiny, 1.0, fdtrc(1, freedom, np.where(tiny, 0.0, ratio)))
 
 
-def _model(size: Array, host: Array, offload: Array, *, free: bool, pure: bool) -> Model:
+def _model(size: Array, host: Array, offload: Array, *, free: bool, pure: bool) -> FittedModel:
     """Fit one form of the model, without and with the bound at zero."""
     rows = len(host)
     used = np.tile([not pure, True], (rows, 1))
     powers = np.array([0.0, 1.0])
-    at_will = powers_fit.fit(size, host, powers, free=free, used=used)
-    bounded = powers_fit.fit(
+    at_will = powers_fit.fit_powers(size, host, powers, free=free, used=used)
+    bounded = powers_fit.fit_powers(
         size, host, powers, free=free, used=used & (at_will.coefficients >= [0.0, -np.inf])
     )
     terms = _offload_terms(at_will.exponents, free)
-    offload_at_will = powers_fit.fit(size, offload, terms, free=False)
+    offload_at_will = powers_fit.fit_powers(size, offload, terms, free=False)
     offload_bounded = _not_negative(size, offload, _offload_terms(bounded.exponents, free))
-    return Model(
+    return FittedModel(
         possible=np.maximum(_parameters(bounded, offload_bounded), 0.0),
         free=_parameters(at_will, offload_at_will),
         host_part=_host_part(at_will, offload_at_will, free),
@@ -195,7 +195,7 @@ def _offload_terms(host_exponents: Array, free: bool) -> Array:
 def _not_negative(size: Array, time: Array, exponents: Array) -> Powers:
     """Fit; drop the most negative term of each row and fit again, while there is one."""
     used = np.ones(exponents.shape, np.bool_)
-    found = powers_fit.fit(size, time, exponents, free=False, used=used)
+    found = powers_fit.fit_powers(size, time, exponents, free=False, used=used)
     for _ in range(exponents.shape[1] - 1):
         spread = np.sqrt(np.einsum("dpp->dp", found.covariance))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -205,7 +205,7 @@ def _not_negative(size: Array, time: Array, exponents: Array) -> Powers:
         if not drop.any():
             break
         used = used & ~drop
-        found = powers_fit.fit(size, time, exponents, free=False, used=used)
+        found = powers_fit.fit_powers(size, time, exponents, free=False, used=used)
     return found
 
 
@@ -236,7 +236,7 @@ def _offload_part(offload: Powers) -> Array:
     return part
 
 
-def _estimates(model: Model, *, linear: bool) -> dict[str, Estimate]:
+def _estimates(model: FittedModel, *, linear: bool) -> dict[str, Estimate]:
     """Return the named parameters with intervals; no interval reaches below zero."""
     found = {}
     for name, place in (
@@ -266,7 +266,7 @@ def _estimates(model: Model, *, linear: bool) -> dict[str, Estimate]:
     return found
 
 
-def _margin(model: Model, gradient: Mapping[int, Array]) -> Array:
+def _margin(model: FittedModel, gradient: Mapping[int, Array]) -> Array:
     """Return half the width of the interval of a function of the parameters."""
     columns = np.zeros(model.free.shape)
     for place, values in gradient.items():

@@ -10,12 +10,12 @@ from dse.algebra import units
 from dse.errors import OutputError
 from dse.fitting.interface.interface_answer import (
     METHOD,
-    Answer,
+    InterfaceReport,
     adequacy,
     break_even_text,
     interval,
-    percent,
     policy,
+    two_digits,
 )
 from dse.study import records
 
@@ -23,7 +23,7 @@ PerByte = Literal["latency", "computing"]
 """What an offload's time per byte is taken for where the data cannot tell."""
 
 
-def sections(found: Answer, name: str, per_byte: PerByte) -> dict[str, dict[str, Any]]:
+def sections(found: InterfaceReport, name: str, per_byte: PerByte) -> dict[str, dict[str, Any]]:
     """Return the sections `interface` and `kernel`.
 
     Parameters
@@ -62,7 +62,7 @@ def sections(found: Answer, name: str, per_byte: PerByte) -> dict[str, dict[str,
     return {"interface": interface, "kernel": kernel}
 
 
-def provenance(found: Answer) -> dict[str, Any]:
+def fit_provenance(found: InterfaceReport) -> dict[str, Any]:
     """Return where the record comes from: file, hash, date, method, range, residuals."""
     files = found.timings.files
     sizes = found.timings.size
@@ -82,8 +82,8 @@ def provenance(found: Answer) -> dict[str, Any]:
         "range": f"{units.show(sizes[0], 'size_byte')} to {units.show(sizes[-1], 'size_byte')}, "
         f"{len(sizes)} sizes",
         "residuals": {
-            name: f"{percent(curve.noise)} (relative standard deviation), largest "
-            f"{percent(curve.worst)}, at sizes left out {percent(curve.left_out)}"
+            name: f"{two_digits(curve.noise)} (relative standard deviation), largest "
+            f"{two_digits(curve.worst)}, at sizes left out {two_digits(curve.left_out)}"
             for name, curve in curves.items()
         },
         "estimates": shown,
@@ -94,7 +94,7 @@ def provenance(found: Answer) -> dict[str, Any]:
     }
 
 
-def _note(found: Answer, per_byte: PerByte) -> str:
+def _note(found: InterfaceReport, per_byte: PerByte) -> str:
     text = "overhead is o + L, which times of whole offloads cannot separate"
     if not found.linear:
         acceleration = found.values["peak_acceleration"][0]
@@ -110,7 +110,9 @@ def _written(value: float, name: str) -> str | float:
     return units.written(float(f"{value:.6g}"), name)
 
 
-def save_interface(found: Answer, out: Path, per_byte: PerByte, *, force: bool) -> list[Path]:
+def save_interface(
+    found: InterfaceReport, out: Path, per_byte: PerByte, *, force: bool
+) -> list[Path]:
     """Write the record and, beside it, the picture; return their paths.
 
     Raises
@@ -121,9 +123,9 @@ def save_interface(found: Answer, out: Path, per_byte: PerByte, *, force: bool) 
     from dse.fitting.interface import plots  # matplotlib, only now
 
     out, name = records.path_and_name(out, out)
-    records.write(out, sections(found, name, per_byte), provenance(found), force=force)
+    records.write_record(out, sections(found, name, per_byte), fit_provenance(found), force=force)
     try:
-        pictures = plots.draw(found, f"{name}: host and offload", out.with_suffix(""))
+        pictures = plots.draw_fit(found, f"{name}: host and offload", out.with_suffix(""))
     except OSError as error:
         raise OutputError(f"{out.with_suffix('.png')} cannot be written: {error}") from error
     return [out, *pictures]

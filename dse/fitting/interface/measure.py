@@ -164,7 +164,7 @@ def _run(command: Sequence[str], mask: str | None, limit_s: float) -> str:
     return done.stdout
 
 
-def run(
+def measure_sizes(
     openssl: str,
     algorithm: str,
     sizes: Sequence[int],
@@ -189,7 +189,7 @@ def run(
     return Measured(software="".join(software), hardware="".join(hardware))
 
 
-def table(measured: Measured, about: Machine, algorithm: str, repetitions: int) -> str:
+def measured_table(measured: Measured, about: Machine, algorithm: str, repetitions: int) -> str:
     """Return the medians as a CSV that ``dse fit interface`` reads.
 
     Raises
@@ -198,7 +198,7 @@ def table(measured: Measured, about: Machine, algorithm: str, repetitions: int) 
         An output lacks rates.
     """
     outputs = [
-        openssl_speed.parse(text, Path(name))
+        openssl_speed.parse_speed(text, Path(name))
         for name, text in (("software.txt", measured.software), ("hardware.txt", measured.hardware))
     ]
     faults = [fault for found in outputs for fault in found.faults]
@@ -240,8 +240,8 @@ def measure_into(
     names = ["software.txt", "hardware.txt", "interface.csv"]
     about = machine(used)
     with new_folder(out, [*names, *(f"{stem}.{end}" for end in ("yaml", "png", "svg"))]) as folder:
-        outputs = run(about.openssl, algorithm, sizes, seconds, repetitions, progress)
-        content = table(outputs, about, algorithm, repetitions)
+        outputs = measure_sizes(about.openssl, algorithm, sizes, seconds, repetitions, progress)
+        content = measured_table(outputs, about, algorithm, repetitions)
         written = (outputs.software, outputs.hardware, content)
         for name, lines in zip(names, written, strict=True):
             (folder / name).write_text(lines, encoding="utf-8", newline="\n")

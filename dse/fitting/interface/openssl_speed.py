@@ -38,14 +38,14 @@ class Speeds:
         return size / median(self.rates[algorithm][size])
 
 
-def read(path: Path) -> Speeds:
+def read_speed(path: Path) -> Speeds:
     """Read one output; faults are collected, not raised."""
     data = content_of(path)
     text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
-    return parse(text, path, data)
+    return parse_speed(text, path, data)
 
 
-def parse(text: str, path: Path, data: bytes = b"") -> Speeds:
+def parse_speed(text: str, path: Path, data: bytes = b"") -> Speeds:
     """Return the rates in one output, or in several one after the other."""
     found = Speeds(path, data)
     sizes: list[int] = []
@@ -103,7 +103,7 @@ def timings(software: Path, hardware: Path, algorithm: str | None = None) -> Tim
     DseError
         When it is not clear which algorithm to take.
     """
-    slow, fast = read(software), read(hardware)
+    slow, fast = read_speed(software), read_speed(hardware)
     if slow.faults or fast.faults:
         raise StudyError([*slow.faults, *fast.faults])
     one, other = _algorithms(slow, fast, algorithm)

@@ -15,7 +15,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullForma
 
 from dse.algebra import units
 from dse.fitting.interface.break_even import BreakEven
-from dse.fitting.interface.interface_answer import Answer
+from dse.fitting.interface.interface_answer import InterfaceReport
 from dse.fitting.interface.powers_fit import Powers
 
 SETTINGS = {
@@ -29,7 +29,7 @@ HOST, OFFLOAD = ("#0072B2", "o"), ("#D55E00", "s")  # Okabe and Ito
 _MOST_TICKS = 9
 
 
-def draw(found: Answer, title: str, stem: Path) -> tuple[Path, Path]:
+def draw_fit(found: InterfaceReport, title: str, stem: Path) -> tuple[Path, Path]:
     """Draw into ``STEM.png`` and ``STEM.svg``; equal fits give equal bytes.
 
     Raises
@@ -45,7 +45,7 @@ def draw(found: Answer, title: str, stem: Path) -> tuple[Path, Path]:
     return png, svg
 
 
-def _figure(found: Answer, title: str) -> Figure:
+def _figure(found: InterfaceReport, title: str) -> Figure:
     figure = Figure(figsize=(7.6, 5.2), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()

@@ -73,7 +73,7 @@ class Powers:
         return sums
 
 
-def fit(
+def fit_powers(
     size: Array, time: Array, exponents: Array, *, free: bool, used: Flags | None = None
 ) -> Powers:
     """Fit every row of `time`.

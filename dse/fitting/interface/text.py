@@ -6,13 +6,13 @@ import textwrap
 
 from dse.algebra import units
 from dse.fitting.interface import interface_answer
-from dse.fitting.interface.interface_answer import Answer
+from dse.fitting.interface.interface_answer import InterfaceReport
 from dse.reports import report
 
 _WIDTH = 100
 
 
-def interface_text(found: Answer) -> str:
+def interface_text(found: InterfaceReport) -> str:
     """Return a fit as text."""
     sizes = found.timings.size
     where = ", ".join(name for name, _ in found.timings.files)

@@ -78,7 +78,7 @@ def read_csv(path: Path) -> Timings:
         With every fault at once, by file, line and column.
     """
     data = content_of(path)
-    table = csv_table.parse(data, str(path))
+    table = csv_table.parse_csv(data, str(path))
     faults: list[Fault] = []
     places = _places(table, faults)
     columns = {
@@ -114,7 +114,7 @@ def _places(table: CsvTable, faults: list[Fault]) -> dict[str, tuple[int, header
     found: dict[str, tuple[int, headers.Header]] = {}
     for column, written in enumerate(table.headers):
         try:
-            header = headers.read(written)
+            header = headers.read_header(written)
         except UnitError as error:
             faults.append(table.fault(None, column, error.rule, error.remedy))
             continue

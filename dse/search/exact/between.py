@@ -23,7 +23,7 @@ from dse.search.exact.partial import (
     Batch,
     Ends,
     NotComposedError,
-    Rows,
+    PartialDesigns,
     Scenarios,
     StageParts,
     TooMuchWorkError,
@@ -46,33 +46,33 @@ class Pair:
         return self.one.index
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> PartialDesigns:
         """The scenarios as partial designs that choose nothing else."""
         return self.one.rows
 
     def judge(
-        self, rows: Rows, stages: Mapping[int, Both]
+        self, rows: PartialDesigns, stages: Mapping[int, Both]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the least losses and violations of partial designs at either value."""
         first = self.one.judge(rows, {stage: both[0] for stage, both in stages.items()})
         second = self.other.judge(rows, {stage: both[1] for stage, both in stages.items()})
         return np.fmin(first[0], second[0]), np.fmin(first[1], second[1])
 
-    def exact(self, stage: int, rows: Rows) -> Both:
+    def exact(self, stage: int, rows: PartialDesigns) -> Both:
         """Return the columns of a stage whose axes are all chosen."""
         return self.one.exact(stage, rows), self.other.exact(stage, rows)
 
-    def partial(self, stage: int, rows: Rows, chosen: int) -> Both:
+    def partial(self, stage: int, rows: PartialDesigns, chosen: int) -> Both:
         """Return the bounds of a stage of which the first `chosen` axes are chosen."""
         return self.one.partial(stage, rows, chosen), self.other.partial(stage, rows, chosen)
 
-    def narrow(self, stage: int, rows: Rows) -> None:
+    def narrow(self, stage: int, rows: PartialDesigns) -> None:
         """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
         self.one.narrow(stage, rows)
         self.other.narrow(stage, rows)
 
 
-class Between(Composer):
+class BetweenComposer(Composer):
     """Composes the designs that may beat others between two values."""
 
     def __init__(
@@ -136,7 +136,7 @@ def may_beat(
     Index or None
         None when there are more, or when bounds say too little.
     """
-    composer = Between(ends, worst, column, most)
+    composer = BetweenComposer(ends, worst, column, most)
     try:
         composer.compose()
     except (NotComposedError, TooMuchWorkError, _EnoughError):

@@ -26,7 +26,7 @@ from dse.search.archive import Archive, Progress
 from dse.search.exact.partial import (
     Batch,
     NotComposedError,
-    Rows,
+    PartialDesigns,
     Scenarios,
     TooMuchWorkError,
     stage_parts,
@@ -176,7 +176,7 @@ class Composer:
     def _settle(self, batch: Scenarios, case: Case | None) -> None:
         """Evaluate what may be on the front in a batch of scenarios."""
         self._begin(batch)
-        parts: dict[int, Rows] = {}
+        parts: dict[int, PartialDesigns] = {}
         if case is not None and isinstance(batch, Batch):
             self._list(batch, case, parts)
         for stage in sorted(set(range(len(self.parts))) - set(parts), key=self.fleets.__getitem__):
@@ -187,7 +187,7 @@ class Composer:
             except NotComposedError:  # it is grown behind the others, whose fleets are known then
                 self.ledger.tally = before
         rows = batch.rows
-        done: dict[int, Rows] = {}
+        done: dict[int, PartialDesigns] = {}
         for stage in sorted(
             range(len(self.parts)), key=lambda k: (k not in parts, len(parts.get(k, ())))
         ):
@@ -198,14 +198,14 @@ class Composer:
             done[stage] = rows
         self._finish(rows.index)
 
-    def _list(self, batch: Batch, case: Case, parts: dict[int, Rows]) -> None:
+    def _list(self, batch: Batch, case: Case, parts: dict[int, PartialDesigns]) -> None:
         """Let every stage be one of its shortlisted fleets, as far as the front allows."""
         count, lists = len(batch.index), case.shortlists
         _check(count * max(map(len, lists)), MOST_ROWS)
         left = math.prod(map(len, lists))
         self.tally.dominated += count * (math.prod(self.fleets) - left)
         for stage, fleets in enumerate(lists):
-            rows = Rows(
+            rows = PartialDesigns(
                 np.repeat(np.arange(count), len(fleets)), np.repeat(batch.index, len(fleets), 0)
             )
             rows.index[:, self.parts[stage].places] = np.tile(fleets.positions, (count, 1))
@@ -229,11 +229,11 @@ class Composer:
         self,
         batch: Scenarios,
         stage: int,
-        rows: Rows,
+        rows: PartialDesigns,
         done: Container[int],
-        parts: Mapping[int, Rows],
+        parts: Mapping[int, PartialDesigns],
         most: int,
-    ) -> Rows:
+    ) -> PartialDesigns:
         """Return `rows` with every fleet of a stage that may be part of a design on the front."""
         weights = self._ways(batch, parts, {stage, *self._those(done)}) * self.fleets[stage]
         rows = rows.take((weights > 0)[rows.scenario])
@@ -256,16 +256,16 @@ class Composer:
         self,
         batch: Scenarios,
         stage: int,
-        rows: Rows,
+        rows: PartialDesigns,
         done: Container[int],
-        parts: Mapping[int, Rows],
-    ) -> Rows:
+        parts: Mapping[int, PartialDesigns],
+    ) -> PartialDesigns:
         """Return `rows` with every fleet that is left of a stage, as far as the front allows."""
         left, right = _pairs(rows.scenario, parts[stage].scenario)
         index = rows.index[left]
         for place in self.parts[stage].places:
             index[:, place] = parts[stage].index[right, place]
-        rows = Rows(rows.scenario[left], index)
+        rows = PartialDesigns(rows.scenario[left], index)
         chosen = {stage, *self._those(done)}
         known = {k: batch.exact(k, rows) for k in chosen}
         kept, _ = self._judge(batch, rows, known, self._ways(batch, parts, chosen))
@@ -275,7 +275,7 @@ class Composer:
         return [stage for stage in range(len(self.parts)) if stage in stages]
 
     def _ways(
-        self, batch: Scenarios, parts: Mapping[int, Rows], chosen: Container[int]
+        self, batch: Scenarios, parts: Mapping[int, PartialDesigns], chosen: Container[int]
     ) -> NDArray[np.object_]:
         """Return in how many ways the stages that are not chosen may be, by scenario."""
         ways = np.full(len(batch.index), 1, dtype=object)
@@ -290,7 +290,11 @@ class Composer:
         return ways
 
     def _judge(
-        self, batch: Scenarios, rows: Rows, stages: Mapping[int, Any], weights: NDArray[np.object_]
+        self,
+        batch: Scenarios,
+        rows: PartialDesigns,
+        stages: Mapping[int, Any],
+        weights: NDArray[np.object_],
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Return which rows may lead to the front, and the least losses of all.
 

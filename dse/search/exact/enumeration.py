@@ -33,7 +33,7 @@ SEEDS = 4_096
 """Random designs whose front is the first to rule out cells."""
 
 
-def check(problem: Problem, *, budget: int | None, limit: int) -> None:
+def check_enumerable(problem: Problem, *, budget: int | None, limit: int) -> None:
     """Refuse a continuous axis, and a space larger than `limit`, or than `budget` where set.
 
     Raises

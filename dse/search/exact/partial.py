@@ -35,7 +35,7 @@ class TooMuchWorkError(TooLargeError):
 
 
 @dataclass(frozen=True)
-class Rows:
+class PartialDesigns:
     """Partial designs.
 
     Attributes
@@ -53,15 +53,15 @@ class Rows:
         """Return the number of rows."""
         return len(self.scenario)
 
-    def take(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> Rows:
+    def take(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> PartialDesigns:
         """Return some of the rows."""
-        return Rows(self.scenario[kept], self.index[kept])
+        return PartialDesigns(self.scenario[kept], self.index[kept])
 
-    def expand(self, place: int, size: int) -> Rows:
+    def expand(self, place: int, size: int) -> PartialDesigns:
         """Return every row once for each of the `size` values of the axis at `place`."""
         index = np.repeat(self.index, size, axis=0)
         index[:, place] = np.tile(np.arange(size), len(self))
-        return Rows(np.repeat(self.scenario, size), index)
+        return PartialDesigns(np.repeat(self.scenario, size), index)
 
 
 @dataclass(frozen=True)
@@ -97,21 +97,21 @@ class Scenarios(Protocol):
         """Scenarios as design points (s, d), 0 on the axes of stages."""
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> PartialDesigns:
         """The scenarios as partial designs that choose nothing else."""
 
     def judge(
-        self, rows: Rows, stages: Mapping[int, Any]
+        self, rows: PartialDesigns, stages: Mapping[int, Any]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the least losses and violations of partial designs."""
 
-    def exact(self, stage: int, rows: Rows) -> Any:
+    def exact(self, stage: int, rows: PartialDesigns) -> Any:
         """Return what is known of a stage whose axes are all chosen."""
 
-    def partial(self, stage: int, rows: Rows, chosen: int) -> Any:
+    def partial(self, stage: int, rows: PartialDesigns, chosen: int) -> Any:
         """Return what is known of a stage of which the first `chosen` axes are chosen."""
 
-    def narrow(self, stage: int, rows: Rows) -> None:
+    def narrow(self, stage: int, rows: PartialDesigns) -> None:
         """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
 
 
@@ -132,12 +132,12 @@ class Batch:
         self.hulls: list[Ends] = [self._hull(part) for part in parts]
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> PartialDesigns:
         """The scenarios as partial designs that choose nothing else."""
-        return Rows(np.arange(len(self.index)), self.index)
+        return PartialDesigns(np.arange(len(self.index)), self.index)
 
     def judge(
-        self, rows: Rows, stages: Mapping[int, Ends]
+        self, rows: PartialDesigns, stages: Mapping[int, Ends]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the least losses and violations of partial designs.
 
@@ -154,7 +154,7 @@ class Batch:
             high[name] = tuple(ends[1][name] for ends in known)
         return self.bounds.best(low, high, self._ranges(rows.scenario), len(rows))
 
-    def exact(self, stage: int, rows: Rows) -> Ends:
+    def exact(self, stage: int, rows: PartialDesigns) -> Ends:
         """Return the columns of a stage whose axes are all chosen."""
         fleet = self.parts[stage].stage.fleet(self._space.columns(rows.index))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -163,14 +163,14 @@ class Batch:
             }
         return columns, columns
 
-    def partial(self, stage: int, rows: Rows, chosen: int) -> Ends:
+    def partial(self, stage: int, rows: PartialDesigns, chosen: int) -> Ends:
         """Return the bounds of a stage of which the first `chosen` axes are chosen."""
         part = self.parts[stage]
         if chosen == len(part.places):
             return self.exact(stage, rows)
         return self._open(part, rows, part.places[:chosen])
 
-    def narrow(self, stage: int, rows: Rows) -> None:
+    def narrow(self, stage: int, rows: PartialDesigns) -> None:
         """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
         present, starts = np.unique(rows.scenario, return_index=True)
         low, high = {}, {}
@@ -234,7 +234,7 @@ class Batch:
             found.append(fleets.columns(self._wanted))
         return _union(found)
 
-    def _open(self, part: StageParts, rows: Rows, chosen: tuple[int, ...]) -> Ends:
+    def _open(self, part: StageParts, rows: PartialDesigns, chosen: tuple[int, ...]) -> Ends:
         """Return the bounds of a mixed fleet of which the axes `chosen` are chosen."""
         columns = self._space.columns(rows.index)
         axes = [self._space.axes[place] for place in part.places]
@@ -250,7 +250,7 @@ class Batch:
     def _fleets(
         self,
         part: StageParts,
-        rows: Rows,
+        rows: PartialDesigns,
         columns: Columns,
         chosen: tuple[int, ...],
         clock: Column,

@@ -22,10 +22,10 @@ METHODS = ("exact", "enumerate", "compose")
 """The methods that prove their front."""
 
 
-def check(problem: Problem, method: str, *, budget: int | None, limit: int) -> None:
+def check_provable(problem: Problem, method: str, *, budget: int | None, limit: int) -> None:
     """Raise `TooLargeError` when a method cannot prove the front; evaluates nothing."""
     if method == "enumerate" or problem.continuous or not composable(problem):
-        enumeration.check(problem, budget=budget, limit=limit)
+        enumeration.check_enumerable(problem, budget=budget, limit=limit)
 
 
 def composable(problem: Problem) -> bool:
@@ -33,7 +33,7 @@ def composable(problem: Problem) -> bool:
     return bool(getattr(problem, "stages", ()))
 
 
-def solve(
+def prove(
     problem: Problem, method: str, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:
     """Return the front of the whole space and why it is proven.
@@ -43,7 +43,7 @@ def solve(
     TooLargeError
         When the space is too large for the method, or neither way is possible.
     """
-    check(problem, method, budget=budget, limit=limit)
+    check_provable(problem, method, budget=budget, limit=limit)
     small = problem.size <= ENOUGH
     if method == "enumerate" or not composable(problem):
         reason = "as asked" if method == "enumerate" else "the space is not made of stages"
@@ -67,7 +67,7 @@ def _fall_back(
     limit: int,
 ) -> Outcome:
     try:
-        enumeration.check(problem, budget=budget, limit=limit)
+        enumeration.check_enumerable(problem, budget=budget, limit=limit)
     except TooLargeError:
         raise TooLargeError(_refusal(problem, error)) from None
     return enumerated(problem, progress, str(error))

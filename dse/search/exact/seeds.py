@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.space import Index
-from dse.search.exact.partial import Batch, Rows, StageParts
+from dse.search.exact.partial import Batch, PartialDesigns, StageParts
 
 SEEDS = 16_384
 """Designs in all scenarios of a batch together."""
@@ -42,7 +42,7 @@ def seeds(batch: Batch) -> Index:
 
 
 def promising(
-    batch: Batch, parts: Mapping[int, Rows], losses: Mapping[int, NDArray[np.float64]]
+    batch: Batch, parts: Mapping[int, PartialDesigns], losses: Mapping[int, NDArray[np.float64]]
 ) -> Index:
     """Return designs of those fleets whose bounds are best, by several weights of the losses."""
     stages = sorted(parts)

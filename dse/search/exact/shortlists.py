@@ -28,7 +28,7 @@ from dse.model.front import nondominated
 from dse.model.influence import Influence, Traits
 from dse.model.space import Index
 from dse.search.exact.fleets import Directions, Fleets, Shortlist, ends, signed_traits
-from dse.search.exact.partial import NotComposedError, Rows, StageParts
+from dse.search.exact.partial import NotComposedError, PartialDesigns, StageParts
 
 MOST_EQUALS = 200_000
 """Designs that may be worth the same as those on a front."""
@@ -122,7 +122,7 @@ class Case:
                 yield designs, np.repeat(rows, len(found))
 
     def replaceable(
-        self, scenarios: Index, parts: Mapping[int, Rows]
+        self, scenarios: Index, parts: Mapping[int, PartialDesigns]
     ) -> dict[int, NDArray[np.bool_]]:
         """Return which fleets of each stage, in `scenarios`, others of `parts` can replace."""
         traits = {k: self._traits(self.fleets[k], rows.index) for k, rows in parts.items()}

@@ -31,7 +31,7 @@ def tpe(archive: Archive, *, seed: int, population: int, start: Index) -> None:
     _ask_and_tell(archive, population, seed, start, TPESampler(seed=seed, multivariate=True))
 
 
-def nsga2(archive: Archive, *, seed: int, population: int, start: Index) -> None:
+def nsga2_optuna(archive: Archive, *, seed: int, population: int, start: Index) -> None:
     """Search with optuna's own NSGA-II."""
     size = max(2, population)
     _ask_and_tell(archive, size, seed, start, NSGAIISampler(population_size=size, seed=seed))

@@ -10,7 +10,7 @@ from dse.search.archive import Problem
 from dse.search.heuristic.scales import Scales
 
 
-def coarse(problem: Problem, count: int) -> Index:
+def coarse_grid(problem: Problem, count: int) -> Index:
     """Return at most `count` distinct designs (n, d) that lie far apart, the same every time.
 
     The corners come first: all axes low, all high, and each axis alone at the other end.  The

@@ -34,12 +34,12 @@ KNOWN = (
 """Figures of a core, as a study calls them in `values`."""
 
 
-def designs(
-    written: schema.Stage, scenario: Scenario, path: Path, faults: Faults
+def table_designs(
+    written: schema.StageSection, scenario: Scenario, path: Path, faults: Faults
 ) -> Designs | None:
     """Return the designs of a stage that names a table; what is wrong goes to `faults`."""
     before = len(faults.found)
-    found = inputs.read(str(written.table), (*path, "table"), faults)
+    found = inputs.read_input(str(written.table), (*path, "table"), faults)
     if found is None:
         return None
     entry, table = found
@@ -50,8 +50,8 @@ def designs(
     figures.check_all_used(KNOWN)
     uncertainty = _uncertainty(written, figures)
     free = [name for name, place in places.items() if place not in figures.places_used()]
-    reserved = {*schema.Stage.model_fields, "design"}
-    names = table_rows.names(table, places, free, reserved, faults)
+    reserved = {*schema.StageSection.model_fields, "design"}
+    names = table_rows.row_names(table, places, free, reserved, faults)
     parameters = (*path, "parameters")
     kept = table_rows.restricted(table, places, written.parameters, parameters, faults)
     if len(faults.found) > before:
@@ -165,7 +165,7 @@ def _traffic(figures: Figures, direction: str, payload_byte: Column) -> Column:
     return found
 
 
-def _uncertainty(written: schema.Stage, figures: Figures) -> dict[str, Column]:
+def _uncertainty(written: schema.StageSection, figures: Figures) -> dict[str, Column]:
     """Return relative standard uncertainties: from ``area_uncertainty_percent``, or the study."""
     shares = uncertain.stated(written.uncertainty, figures.path, figures.faults)
     found = {metric: figures.full(share) for metric, share in shares.items()}

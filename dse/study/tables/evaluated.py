@@ -35,7 +35,7 @@ MODELLED = ("workload", "stages", "interface", "budget", "axes", "sweep")
 """Sections of a study that describe a model."""
 
 
-def space(written: schema.Study, scenario: Scenario, faults: Faults) -> tuple[Space, Graph]:
+def space(written: schema.StudyFile, scenario: Scenario, faults: Faults) -> tuple[Space, Graph]:
     """Return the designs of the table that a study names, and their quantities.
 
     Raises
@@ -46,18 +46,18 @@ def space(written: schema.Study, scenario: Scenario, faults: Faults) -> tuple[Sp
     path: Path = ("designs",)
     _refuse_models(written, faults)
     said, where = written.designs, path
-    if isinstance(said, schema.Evaluated):
+    if isinstance(said, schema.DesignsSection):
         where = (*path, "table")
     else:
-        said = schema.Evaluated(table=str(said))
-    found = inputs.read(said.table, where, faults)
+        said = schema.DesignsSection(table=str(said))
+    found = inputs.read_input(said.table, where, faults)
     if found is None:
         raise StudyError(faults.found)
     entry, table = found
     places = table_rows.called(table, said.columns, (*path, "columns"), faults)
     columns, quantities = _quantities(table, places, faults)
     candidates = _candidates(table, places, written.objectives)
-    names = table_rows.names(table, places, candidates, (), faults)
+    names = table_rows.row_names(table, places, candidates, (), faults)
     kept = table_rows.restricted(table, places, said.parameters, (*path, "parameters"), faults)
     if said.only is not None:
         kept &= _only(names, said.only, (*path, "only"), faults)
@@ -74,16 +74,16 @@ def only(found: Document, name: str) -> Document:
     """Return a study over evaluated designs with one of them left."""
     said = found.data["designs"]
     if isinstance(said, str):
-        found = document.override(found, "designs", json.dumps({"table": said}))
-    return document.override(found, "designs.only", json.dumps([name]))
+        found = document.override_value(found, "designs", json.dumps({"table": said}))
+    return document.override_value(found, "designs.only", json.dumps([name]))
 
 
-def with_quantities(written: schema.Study, known: Collection[str]) -> schema.Study:
+def with_quantities(written: schema.StudyFile, known: Collection[str]) -> schema.StudyFile:
     """Return a study whose objectives may be written like headers: ``area_um2`` for ``area_m2``."""
     objectives = {}
     for name, sense in written.objectives.items():
         try:
-            quantity = headers.read(name).name
+            quantity = headers.read_header(name).name
         except UnitError:
             quantity = name
         free = quantity in known and quantity not in written.objectives
@@ -91,7 +91,7 @@ def with_quantities(written: schema.Study, known: Collection[str]) -> schema.Stu
     return written.model_copy(update={"objectives": objectives})
 
 
-def _refuse_models(written: schema.Study, faults: Faults) -> None:
+def _refuse_models(written: schema.StudyFile, faults: Faults) -> None:
     for name in MODELLED:
         if name in written.model_fields_set:
             rule = "designs that are evaluated already have no model for it to describe"
@@ -125,7 +125,7 @@ def _quantities(
 
 def _header(table: CsvTable, written: str, place: int, faults: Faults) -> Header | None:
     try:
-        return headers.read(written)
+        return headers.read_header(written)
     except UnitError as error:
         faults.found.append(table.fault(None, place, error.rule, error.remedy))
         return None
@@ -151,7 +151,7 @@ def _candidates(table: CsvTable, places: Places, objectives: Collection[str]) ->
     free = []
     for written in places:
         try:
-            name = headers.read(written).name
+            name = headers.read_header(written).name
         except UnitError:
             continue
         if not {written, name, units.stem(name)} & set(objectives):

@@ -43,7 +43,7 @@ class Figures:
         self._given: dict[str, tuple[str, float]] = {}
         for written, place in places.items():
             try:
-                header = headers.read(written)
+                header = headers.read_header(written)
             except UnitError:
                 continue  # it may still be a parameter
             name = header.name.casefold()
@@ -62,7 +62,7 @@ class Figures:
                 if suffix and not units.suffix(written):
                     name = f"{written}_{suffix}"
                 else:
-                    header = headers.read(written)
+                    header = headers.read_header(written)
                     name = header.name
                     number = units.parse(value, name) if suffix else number * float(header.factor)
                 if name in self._headers:

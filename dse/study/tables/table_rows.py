@@ -45,7 +45,7 @@ def name_column(places: Places) -> str | None:
     return next((found[name] for name in NAME_COLUMNS if name in found), None)
 
 
-def names(
+def row_names(
     table: CsvTable,
     places: Places,
     candidates: Sequence[str],

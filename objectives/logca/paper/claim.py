@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from dse.contract.papers import Answer, Claim
+from dse.contract.papers import Claim, ClaimValue
 from dse.objectives.catalogue.table5 import logca, rows
 from dse.objectives.logca.model import LogCA
 from dse.objectives.paper_claim import NONE, Ours
@@ -74,7 +74,7 @@ def says(
     name: str,
     where: str,
     statement: str,
-    printed: Answer,
+    printed: ClaimValue,
     ours: Ours,
     reason: str = "",
     unit: str = "",

@@ -5,7 +5,7 @@ The figures are drawn at powers of two, so ours is the power of two next above t
 
 from __future__ import annotations
 
-from dse.contract.papers import Answer, Claim
+from dse.contract.papers import Claim, ClaimValue
 from dse.objectives.catalogue.table5 import logca
 from dse.objectives.logca.paper.claim import SAMPLES, claim
 from dse.objectives.logca.regions import regions
@@ -95,7 +95,7 @@ _CUTOFFS = tuple(
 )
 
 
-def _unchecked(name: str, where: str, statement: str, printed: Answer, device: str) -> Claim:
+def _unchecked(name: str, where: str, statement: str, printed: ClaimValue, device: str) -> Claim:
     return Claim(
         name=f"logca-{name}",
         paper="logca",

@@ -11,7 +11,7 @@ from dse.objectives.catalogue import table5
 from dse.objectives.logca.paper.panels import (
     LETTERS,
     SIZES,
-    bounds,
+    bounds_panel,
     curve,
     device_panel,
     level,
@@ -72,7 +72,7 @@ def figure_4(_: Laboratory) -> tuple[Panel, ...]:
         overhead = curve("overhead C · gᵝ / (o + fixed L)", ideal, floor=0.01, dashed=True)
         series = (
             curve("speedup", device.speedup(SIZES), floor=0.01),
-            *bounds(device, floor=0.01),
+            *bounds_panel(device, floor=0.01),
             overhead,
         )
         panels.append(panel(title, series))

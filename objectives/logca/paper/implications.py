@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from dse.contract.papers import Answer, Claim
+from dse.contract.papers import Claim, ClaimValue
 from dse.objectives.catalogue.table5 import logca, rows
 from dse.objectives.logca.implications import implications
 from dse.objectives.logca.model import LogCA
@@ -128,7 +128,7 @@ _IMPLICATIONS = (
 )
 
 
-def _condition(device: str, benchmark: str, printed: Answer, reason: str) -> Claim:
+def _condition(device: str, benchmark: str, printed: ClaimValue, reason: str) -> Claim:
     """Return what eq 11's condition C / L > 1 / exponent predicts of g_1, beside the root."""
     row = rows[device, benchmark]
     intensity = float(row["index_cycles_per_byte"]) / float(row["latency_cycles"])

@@ -64,7 +64,7 @@ def milestones(device: LogCA, suffix: str = "") -> tuple[Mark, ...]:
     )
 
 
-def bounds(device: LogCA, *, floor: float) -> tuple[Series, ...]:
+def bounds_panel(device: LogCA, *, floor: float) -> tuple[Series, ...]:
     """Return the acceleration and, with latency per byte, the computational intensity (eq 9)."""
     limits = [level("acceleration A", float(np.asarray(device.acceleration)))]
     if device.latency_per_byte:
@@ -77,7 +77,7 @@ def device_panel(title: str, device: LogCA) -> Panel:
     """Return one device's speedup with its bounds, g_1 and g_A/2."""
     speedup = device.speedup(SIZES)
     floor = 1e-4 * float(speedup.max())
-    series = (curve("speedup", speedup, floor=max(floor, 0.01)), *bounds(device, floor=floor))
+    series = (curve("speedup", speedup, floor=max(floor, 0.01)), *bounds_panel(device, floor=floor))
     return panel(title, series, milestones(device))
 
 

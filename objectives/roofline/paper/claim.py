@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from dse.contract import Column
-from dse.contract.papers import Answer, Claim
+from dse.contract.papers import Claim, ClaimValue
 from dse.objectives.catalogue import platforms
 from dse.objectives.paper_claim import Ours, Rounded, rounded
 from dse.objectives.roofline.model import EnergyRoofline
@@ -49,7 +49,7 @@ def says(
     name: str,
     where: str,
     statement: str,
-    printed: Answer,
+    printed: ClaimValue,
     ours: Ours | None,
     reason: str = "",
     unit: str = "",
