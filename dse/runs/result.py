@@ -146,6 +146,12 @@ class Result:
 
     def _notes(self) -> list[str]:
         notes = dict.fromkeys(note for answer in self.run.answers for note in answer.study.notes)
+        evaluated = sum(answer.outcome.evaluated for answer in self.run.answers)
+        for name, reason in {**self.run.answers[0].opaque}.items():
+            notes[
+                f"{name} cannot be bounded ({reason}), so that nothing is pruned by it: "
+                f"{evaluated:,} designs were evaluated"
+            ] = None
         if self.run.sweep is not None:
             pairs = zip(self.run.sweep.written, self.run.answers, strict=True)
             empty = [written for written, answer in pairs if not answer.outcome.feasible]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dse.contract import Column
 from dse.errors import ContractError
 from dse.model.front import beaten, nondominated, survivors
+from dse.model.problem import Evaluation
 from dse.model.space import Index, Points, as_index, one_block
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
@@ -32,23 +33,7 @@ CONSTRAINT_LIMIT = 62
 """A set of constraints is the bits of one int64."""
 
 
-class Evaluation(Protocol):
-    """Designs `index` (n, d), their `loss` (n, m) and `violation` (n, k)."""
-
-    @property
-    def loss(self) -> Matrix:
-        """What is minimised; finite where feasible."""
-
-    @property
-    def violation(self) -> Matrix:
-        """A constraint holds where its column is <= 0."""
-
-    @property
-    def feasible(self) -> NDArray[np.bool_]:
-        """Designs that meet every constraint, (n,)."""
-
-
-class Problem(Protocol):
+class Searchable(Protocol):
     """What a search needs to know of a study."""
 
     @property
@@ -83,44 +68,12 @@ class Problem(Protocol):
         """Evaluate designs, one result per row."""
 
 
-class CellBounds(Protocol):
-    """Least and most loss (n, m) and violation (n, k) of the designs of cells; NaN: unknown."""
-
-    @property
-    def loss_low(self) -> Matrix:
-        """No design of the cell has a smaller loss."""
-
-    @property
-    def loss_high(self) -> Matrix:
-        """No design of the cell has a larger loss."""
-
-    @property
-    def violation_low(self) -> Matrix:
-        """No design of the cell has a smaller violation."""
-
-    @property
-    def violation_high(self) -> Matrix:
-        """No design of the cell has a larger violation."""
-
-
-@runtime_checkable
-class Bounded(Problem, Protocol):
-    """A problem that can say something of many designs at once."""
-
-    def coarse(self, steps: Sequence[int]) -> Bounded:
-        """Return the problem whose designs are cells, of `steps` values along each axis."""
-
-    def bounds(self, points: Points) -> CellBounds:
-        """Return the bounds of cells."""
-
-    def spread(self, axis: int, step: int) -> float:
-        """Return how much the values of an axis differ inside a cell, 0 (not at all) to 1."""
-
-
 class Archive:
     """Evaluates designs for a search and keeps what matters of all that it ever saw."""
 
-    def __init__(self, problem: Problem, *, total: int, progress: Progress | None = None) -> None:
+    def __init__(
+        self, problem: Searchable, *, total: int, progress: Progress | None = None
+    ) -> None:
         """Start empty; the search may evaluate `total` distinct designs."""
         count = len(problem.constraint_names)
         if count > CONSTRAINT_LIMIT:

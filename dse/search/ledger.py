@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.front import beaten, nondominated
+from dse.model.problem import Evaluation
 from dse.model.space import Index
-from dse.search.archive import Archive, Evaluation
+from dse.search.archive import Archive
 
 
 @dataclass

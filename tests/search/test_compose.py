@@ -12,7 +12,7 @@ import pytest
 from dse import search
 from dse.contract import CoreMetrics, Objective
 from dse.model import graph, influence
-from dse.model.fleet import Designs
+from dse.model.designs import Designs
 from dse.model.front import beaten
 from dse.model.problem import Problem
 from dse.plugins import registry

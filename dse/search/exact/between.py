@@ -21,15 +21,15 @@ from dse.search.archive import Archive
 from dse.search.exact.compose import Composer
 from dse.search.exact.partial import (
     Batch,
-    Ends,
     NotComposedError,
     PartialDesigns,
     Scenarios,
+    StageColumns,
     StageParts,
     TooMuchWorkError,
 )
 
-Both = tuple[Ends, Ends]
+Both = tuple[StageColumns, StageColumns]
 """The bounds of the columns of a stage at both values."""
 
 
