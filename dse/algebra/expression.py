@@ -132,7 +132,7 @@ def parse_expression(text: str, names: Collection[str]) -> Expression:
     source = as_read(text)
     reader = ExpressionReader(source, names)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python comments on odd literals; we judge them.
+        warnings.simplefilter("ignore")  # Python comments on odd literals; the reader checks them.
         try:
             body = ast.parse(source, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):

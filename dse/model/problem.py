@@ -43,7 +43,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Designs and what they are worth.
+    """Designs, their losses and violations.
 
     Attributes
     ----------

@@ -232,9 +232,9 @@ def _certificate(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
         "reason": sorted({part.reason for part in parts}),
         "designs": sum(answer.study.problem.size for answer in answers),
         "evaluated": sum(outcome.evaluated for outcome in outcomes),
-        "given_up_as_dominated": sum(part.dominated for part in parts),
-        "given_up_as_infeasible": sum(part.infeasible for part in parts),
-        "evaluated_besides": sum(outcome.witnessed for outcome in outcomes),
+        "pruned_as_dominated": sum(part.dominated for part in parts),
+        "pruned_as_infeasible": sum(part.infeasible for part in parts),
+        "evaluated_as_reference": sum(outcome.reference_evaluations for outcome in outcomes),
         "ties": sum(outcome.ties for outcome in outcomes),
         "floats": FLOAT_POLICY,
     }

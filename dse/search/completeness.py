@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dse.model.cells import Cells, cells_of
-from dse.model.front import hypervolume, survivors
+from dse.model.front import hypervolume, nondominated_by
 from dse.model.space import Index
 from dse.search.archive import Matrix, Searchable
 from dse.search.heuristic.start import product
@@ -68,7 +68,7 @@ def _least(single: Cells, loss: Matrix, reference: Matrix, floor: Matrix) -> Mat
         bounds = Cells(problem, tuple(steps)).bounds(cells)
         least = np.fmax(bounds.loss_low, floor)
         useless = (bounds.violation_low > 0).any(axis=1) | (least >= reference).any(axis=1)
-        kept = np.setdiff1d(survivors(least, loss), np.flatnonzero(useless))
+        kept = np.setdiff1d(nondominated_by(least, loss), np.flatnonzero(useless))
         cells, least = cells[kept], least[kept]
         wide = [axis for axis, step in enumerate(steps) if step > 1]
         if not wide or 2 * len(cells) > MOST_CELLS:

@@ -55,7 +55,7 @@ def same(plain, bounded) -> None:
 
 def decided(kept) -> tuple[int, int]:
     """How many designs bounds found infeasible, and dominated."""
-    return kept.decided[False], kept.decided[True]
+    return kept.closed[False], kept.closed[True]
 
 
 @pytest.mark.parametrize(

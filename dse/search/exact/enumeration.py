@@ -61,7 +61,7 @@ def check_enumerable(problem: Searchable, *, budget: int | None, limit: int) -> 
 
 
 def enumerate_all(archive: Archive, *, chunk: int = CHUNK, whole: int = WHOLE) -> None:
-    """Judge every design once, in constant memory: by bounds of many designs, or one by one.
+    """Evaluate or prune every design once, in constant memory.
 
     Spaces of up to `whole` designs, and problems without bounds, are evaluated in blocks.
     """
@@ -104,23 +104,23 @@ def _levels(problem: Searchable) -> list[Cells]:
 def _prune(archive: Archive, levels: list[Cells], chunk: int) -> None:
     problem = archive.problem
     random = np.random.default_rng(0)
-    archive.challenge(random.integers(0, problem.sizes, size=(SEEDS, len(problem.sizes))))
+    archive.evaluate_rivals(random.integers(0, problem.sizes, size=(SEEDS, len(problem.sizes))))
     for block in blocks(levels[0].sizes, chunk // 4):
         _visit(archive, levels, block, chunk)
 
 
 def _visit(archive: Archive, levels: list[Cells], points: Points, chunk: int) -> None:
-    """Judge cells of the first of `levels`; what bounds cannot decide goes one level down."""
+    """Bound cells of the first of `levels`; those that stay open go one level down."""
     level, *finer = levels
     if not finer:
         archive.evaluate_new(points)
         return
-    infeasible, beaten = _decided(archive, level.bounds(points))
-    for decided, meets in ((infeasible, False), (beaten, True)):
-        cells = as_index(points, np.flatnonzero(decided))
+    infeasible, dominated = _closed(archive, level.bounds(points))
+    for closed, meets in ((infeasible, False), (dominated, True)):
+        cells = as_index(points, np.flatnonzero(closed))
         for part in _parts(archive.problem.sizes, level.steps, cells, chunk):
-            archive.settle(part, feasible=meets)
-    open_cells = np.flatnonzero(~infeasible & ~beaten)
+            archive.close(part, feasible=meets)
+    open_cells = np.flatnonzero(~infeasible & ~dominated)
     if len(open_cells) > HALF * len(infeasible) and math.prod(finer[0].steps) < SMALL:
         finer = finer[-1:]
     ratio = [a // b for a, b in zip(level.steps, finer[0].steps, strict=True)]
@@ -128,20 +128,20 @@ def _visit(archive: Archive, levels: list[Cells], points: Points, chunk: int) ->
         _visit(archive, finer, part, chunk)
 
 
-def _decided(archive: Archive, bounds: CellBounds) -> tuple[Flags, Flags]:
+def _closed(archive: Archive, bounds: CellBounds) -> tuple[Flags, Flags]:
     """Return which cells hold no feasible design, and which only feasible, dominated ones.
 
     Only where no design can have a violation that is NaN or, if feasible, an infinite loss:
-    such models are refused, which must not depend on how designs are judged.
+    such models are refused, which must not depend on whether designs are evaluated.
     """
     low, high = bounds.violation_low, bounds.violation_high
     known: Flags = ~np.asarray((np.isnan(low) | np.isnan(high)).any(axis=1))
     infeasible: Flags = known & np.asarray((low > 0).any(axis=1))
     finite = np.isfinite(bounds.loss_low) & np.isfinite(bounds.loss_high)
     feasible = np.flatnonzero(known & (high <= 0).all(axis=1) & finite.all(axis=1))
-    beaten: Flags = np.zeros(len(infeasible), dtype=bool)
-    beaten[feasible] = archive.beaten(bounds.loss_low[feasible])
-    return infeasible, beaten
+    dominated: Flags = np.zeros(len(infeasible), dtype=bool)
+    dominated[feasible] = archive.dominated(bounds.loss_low[feasible])
+    return infeasible, dominated
 
 
 def _parts(sizes: Sequence[int], steps: Sequence[int], cells: Index, chunk: int) -> Iterator[Boxes]:

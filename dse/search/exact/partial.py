@@ -90,7 +90,7 @@ def stage_parts(problem: Problem) -> Iterator[StageParts]:
 
 
 class Scenarios(Protocol):
-    """Scenarios that are settled together; what bounds a stage is theirs alone to know."""
+    """Scenarios that are closed together; what bounds a stage is theirs alone to know."""
 
     @property
     def index(self) -> Index:
@@ -100,7 +100,7 @@ class Scenarios(Protocol):
     def rows(self) -> PartialDesigns:
         """The scenarios as partial designs that choose nothing else."""
 
-    def judge(
+    def bound(
         self, rows: PartialDesigns, stages: Mapping[int, Any]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the least losses and violations of partial designs."""
@@ -116,7 +116,7 @@ class Scenarios(Protocol):
 
 
 class Batch:
-    """Scenarios that are settled together: their columns, and what is known of each stage."""
+    """Scenarios that are closed together: their columns, and what is known of each stage."""
 
     def __init__(
         self, bounds: Bounds, parts: tuple[StageParts, ...], index: Index, ranges: Ranges
@@ -136,7 +136,7 @@ class Batch:
         """The scenarios as partial designs that choose nothing else."""
         return PartialDesigns(np.arange(len(self.index)), self.index)
 
-    def judge(
+    def bound(
         self, rows: PartialDesigns, stages: Mapping[int, StageColumns]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the least losses and violations of partial designs.

@@ -81,13 +81,13 @@ def _refusal(problem: Searchable, error: TooLargeError) -> str:
 
 
 def enumerated(problem: Searchable, progress: Progress | None, reason: str) -> Outcome:
-    """Return the front of a space of which every design is judged."""
+    """Return the front of a space of which every design is evaluated or pruned."""
     archive = Archive(problem, total=problem.size, progress=progress)
     enumeration.enumerate_all(archive)
-    decided = archive.decided
+    closed = archive.closed
     return archive.outcome(
         Certificate(
-            way="enumerated", reason=reason, dominated=decided[True], infeasible=decided[False]
+            way="enumerated", reason=reason, dominated=closed[True], infeasible=closed[False]
         )
     )
 
@@ -96,12 +96,12 @@ def _compose(problem: Searchable, progress: Progress | None, reason: str) -> Out
     archive = Archive(problem, total=problem.size)
     composer = Composer(cast(Problem, problem), archive, progress)
     composer.run()
-    archive.given_up = composer.tally.dominated + composer.tally.infeasible
+    archive.pruned = composer.pruned.dominated + composer.pruned.infeasible
     return archive.outcome(
         Certificate(
             way="composed",
             reason=reason,
-            dominated=composer.tally.dominated,
-            infeasible=composer.tally.infeasible,
+            dominated=composer.pruned.dominated,
+            infeasible=composer.pruned.infeasible,
         )
     )

@@ -31,7 +31,7 @@ from dse.search.exact.fleets import Directions, Fleets, Shortlist, signed_traits
 from dse.search.exact.partial import NotComposedError, PartialDesigns, StageParts, ends_by_scenario
 
 MOST_EQUALS = 200_000
-"""Designs that may be worth the same as those on a front."""
+"""Designs that may have the objective values of those on a front."""
 
 MOST_LOOKED = 50_000_000
 """Fleets that are looked at one by one, over all scenarios that do not share them."""
@@ -53,7 +53,7 @@ class Case:
         Which traits there are; in which directions they are wanted, and with what helps to reach
         the demand.
     scenarios
-        Designs (s, d) whose axes outside the stages are settled.
+        Designs (s, d) whose axes outside the stages are chosen.
     fleets, shortlists
         Of each stage.
     """
@@ -104,7 +104,7 @@ class Case:
         return self._bounds(index, lows, highs)
 
     def equals(self, index: Index) -> Iterator[tuple[Index, NDArray[np.intp]]]:
-        """Yield designs that may be worth the same as designs `index`, with whose rows.
+        """Yield designs that may have the objective values of designs `index`, with whose rows.
 
         Those with a fleet in one of the stages that the design's own one can replace.
         """
@@ -116,7 +116,7 @@ class Case:
             boxes = [_hull(limits[stage], rows) for rows in groups]
             for rows, found in zip(groups, fleets.between(boxes), strict=True):
                 if len(found) * len(rows) > MOST_EQUALS:
-                    raise NotComposedError("designs that are worth the same are too many")
+                    raise NotComposedError("designs of equal objective values are too many")
                 designs = np.repeat(index[rows], len(found), axis=0)
                 designs[:, places] = np.tile(found, (len(rows), 1))
                 yield designs, np.repeat(rows, len(found))
