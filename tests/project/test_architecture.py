@@ -106,6 +106,7 @@ def test_every_package_says_what_lives_there() -> None:
 ONLY_USERS = {
     "importlib.metadata": {
         "dse.plugins.registry",
+        "dse",
         "dse.installation.libraries",
         "dse.runs.result",
         "dse.cli.app",
