@@ -32,7 +32,7 @@ CONSTRAINT_LIMIT = 62
 """A set of constraints is the bits of one int64."""
 
 
-class Evaluation(Protocol):
+class SearchEvaluation(Protocol):
     """Designs `index` (n, d), their `loss` (n, m) and `violation` (n, k)."""
 
     @property
@@ -48,7 +48,7 @@ class Evaluation(Protocol):
         """Designs that meet every constraint, (n,)."""
 
 
-class Problem(Protocol):
+class SearchProblem(Protocol):
     """What a search needs to know of a study."""
 
     @property
@@ -79,11 +79,11 @@ class Problem(Protocol):
     def constraint_names(self) -> tuple[str, ...]:
         """What each column of a violation stands for."""
 
-    def evaluate(self, points: Points) -> Evaluation:
+    def evaluate(self, points: Points) -> SearchEvaluation:
         """Evaluate designs, one result per row."""
 
 
-class CellBounds(Protocol):
+class SearchBounds(Protocol):
     """Least and most loss (n, m) and violation (n, k) of the designs of cells; NaN: unknown."""
 
     @property
@@ -104,13 +104,13 @@ class CellBounds(Protocol):
 
 
 @runtime_checkable
-class Bounded(Problem, Protocol):
+class Bounded(SearchProblem, Protocol):
     """A problem that can say something of many designs at once."""
 
     def coarse(self, steps: Sequence[int]) -> Bounded:
         """Return the problem whose designs are cells, of `steps` values along each axis."""
 
-    def bounds(self, points: Points) -> CellBounds:
+    def bounds(self, points: Points) -> SearchBounds:
         """Return the bounds of cells."""
 
     def spread(self, axis: int, step: int) -> float:
@@ -120,7 +120,9 @@ class Bounded(Problem, Protocol):
 class Archive:
     """Evaluates designs for a search and keeps what matters of all that it ever saw."""
 
-    def __init__(self, problem: Problem, *, total: int, progress: Progress | None = None) -> None:
+    def __init__(
+        self, problem: SearchProblem, *, total: int, progress: Progress | None = None
+    ) -> None:
         """Start empty; the search may evaluate `total` distinct designs."""
         count = len(problem.constraint_names)
         if count > CONSTRAINT_LIMIT:
@@ -176,7 +178,7 @@ class Archive:
         pairs = [self._known[key] for key in keys]
         return np.array([loss for loss, _ in pairs]), np.array([missed for _, missed in pairs])
 
-    def evaluate_new(self, points: Points) -> Evaluation:
+    def evaluate_new(self, points: Points) -> SearchEvaluation:
         """Evaluate distinct designs, never seen before, without remembering each."""
         evaluation = self.problem.evaluate(points)
         feasible = evaluation.feasible
@@ -215,7 +217,7 @@ class Archive:
         """Return which losses some feasible design dominates; may miss a few."""
         return beaten(loss, np.concatenate([self._some(RIVALS), self._rivals]))
 
-    def witness(self, index: Index) -> Evaluation:
+    def witness(self, index: Index) -> SearchEvaluation:
         """Evaluate designs (n, d) that are shown and judged by, but are not yet of the front."""
         evaluation = self.problem.evaluate(index)
         hashed = hashes(index, len(self.problem.sizes))

@@ -9,7 +9,7 @@ import numpy as np
 from dse.errors import ContractError
 from dse.model.front import hypervolume, survivors
 from dse.model.space import Index
-from dse.search.archive import Bounded, Matrix, Problem
+from dse.search.archive import Bounded, Matrix, SearchProblem
 from dse.search.heuristic.start import product
 
 MOST_CELLS = 50_000
@@ -17,7 +17,7 @@ MOST_CELLS = 50_000
 
 
 def share_at_least(
-    problem: Problem, loss: Matrix, reference: Matrix, floor: Matrix
+    problem: SearchProblem, loss: Matrix, reference: Matrix, floor: Matrix
 ) -> float | None:
     """Return a share of the exact front's hypervolume that a front surely has.
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dse.model.front import beaten, nondominated
 from dse.model.space import Index
-from dse.search.archive import Archive, Evaluation
+from dse.search.archive import Archive, SearchEvaluation
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Ledger:
         """Return which losses (n, m) an evaluated design dominates."""
         return beaten(loss, self._known)
 
-    def witness(self, index: Index) -> Evaluation:
+    def witness(self, index: Index) -> SearchEvaluation:
         """Evaluate designs only to have something to compare bounds with."""
         evaluation = self.archive.witness(index)
         self._remember(evaluation)
@@ -59,7 +59,7 @@ class Ledger:
         """Tell whether a design was settled."""
         return _key(design) in self._settled
 
-    def _remember(self, evaluation: Evaluation) -> None:
+    def _remember(self, evaluation: SearchEvaluation) -> None:
         loss = evaluation.loss[evaluation.feasible]
         loss = loss[~self.beaten(loss)]
         if len(loss):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dse.errors import ContractError, TooLargeError
 from dse.model.space import Boxes, Index, Points, as_index, blocks, product_text
-from dse.search.archive import Archive, Bounded, CellBounds, Problem
+from dse.search.archive import Archive, Bounded, SearchBounds, SearchProblem
 
 Flags = NDArray[np.bool_]
 
@@ -33,7 +33,7 @@ SEEDS = 4_096
 """Random designs whose front is the first to rule out cells."""
 
 
-def check_enumerable(problem: Problem, *, budget: int | None, limit: int) -> None:
+def check_enumerable(problem: SearchProblem, *, budget: int | None, limit: int) -> None:
     """Refuse a continuous axis, and a space larger than `limit`, or than `budget` where set.
 
     Raises
@@ -148,7 +148,7 @@ def _visit(archive: Archive, levels: list[Level], points: Points, chunk: int) ->
         _visit(archive, finer, part, chunk)
 
 
-def _decided(archive: Archive, bounds: CellBounds) -> tuple[Flags, Flags]:
+def _decided(archive: Archive, bounds: SearchBounds) -> tuple[Flags, Flags]:
     """Return which cells hold no feasible design, and which only feasible, dominated ones.
 
     Only where no design can have a violation that is NaN or, if feasible, an infinite loss:
