@@ -292,6 +292,8 @@ class Requirement:
 
     Attributes
     ----------
+    strict
+        True when reaching the bound is a violation too.
     implies
         Quantities that are no arguments -> columns that they reach in every design that meets the
         requirement: consequences of how the arguments are made, proven like the rest.
@@ -309,6 +311,7 @@ class Requirement:
     at_least: str = ""
     relaxed_by_less: tuple[str, ...] = ()
     relaxed_by_more: tuple[str, ...] = ()
+    strict: bool = False
     implies: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -96,8 +96,7 @@ def spares_power(
 ) -> Column:
     """Return by how much constant power exceeds the power cap, relative to the cap."""
     constant = leakage_power_w + budget_constant_power_w
-    # at the cap nothing is left to run with, so equality is a violation too
-    return np.nextafter(constant / budget_power_cap_w - 1.0, np.inf)
+    return constant / budget_power_cap_w - 1.0
 
 
 def power_is_energy_over_time(
@@ -212,6 +211,7 @@ requirements = (
     Requirement(
         function=spares_power,
         rule="constant power and leakage stay below budget.power_cap",
+        strict=True,  # at the cap nothing is left to run with
         rises_with=("leakage_power_w", "budget_constant_power_w"),
         falls_with=("budget_power_cap_w",),
         relaxed_by_less=("budget_constant_power_w",),
