@@ -48,8 +48,12 @@ class Diagnosis:
 def diagnose() -> Diagnosis:
     """Look at versions, plug-ins and extras."""
     needed = libraries.libraries()
-    surveyed = registry.survey()
-    findings = [*_library_findings(needed[""]), *(entry.fault for entry in surveyed if entry.fault)]
+    surveyed = [
+        one for kind in (*registry.GROUPS, *registry.PAPERS) for one in registry.survey(kind)
+    ]
+    # two of one name have the same fault
+    broken = dict.fromkeys(str(one.error) for one in surveyed if one.error is not None)
+    findings = [*_library_findings(needed[""]), *broken]
     facts = {
         "platform": _platform(),
         "libraries": {library.name: library.installed or None for library in needed[""]},
@@ -94,9 +98,9 @@ def _plug_ins(surveyed: Sequence[Surveyed]) -> dict[str, dict[str, list[str]]]:
     """Return the names of the plug-ins that can be used, by kind and by distribution."""
     found: dict[str, dict[str, list[str]]] = {}
     for entry in surveyed:
-        if not entry.fault:
-            kind = found.setdefault(entry.kind.__name__.lower(), {})
-            kind.setdefault(entry.distribution, []).extend(entry.names)
+        if entry.error is None:
+            kind = found.setdefault(entry.plugin.kind.__name__.lower(), {})
+            kind.setdefault(entry.plugin.distribution, []).extend(entry.names)
     return found
 
 

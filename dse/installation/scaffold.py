@@ -140,10 +140,10 @@ def _check_name(kind: type[contract.Core | contract.Objective], name: str, modul
             check_units((name,), word)
         except AssertionError as error:
             raise NewNameError(str(error)) from error
-    for entry in registry.survey():
-        if entry.kind is kind and name in entry.names:
+    for plugin in registry.plugins(kind):
+        if plugin.name == name:
             raise NewNameError(
-                f"{word} {name!r}: {entry.distribution} has one of this name; choose another name"
+                f"{word} {name!r}: {plugin.distribution} has one of this name; choose another name"
             )
     if importlib.util.find_spec(module) is not None:
         raise NewNameError(

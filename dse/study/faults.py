@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from dse.contract import Core, Interface, Kernel, Platform
-from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, nearest
+from dse.errors import Fault, PluginError, StudyError, UnitError, nearest
 from dse.files.document import Document, is_record
 from dse.plugins import registry
 from dse.study.fields import Range, StudySection
@@ -41,7 +41,7 @@ class Faults:
         """Turn an error with rule and remedy raised inside into a fault at `path`."""
         try:
             yield
-        except (UnitError, UnknownPluginError) as error:
+        except (UnitError, PluginError) as error:
             self.add(path, error.rule, error.remedy)
         except StudyError as error:  # of another file that the study names
             self.found += [fault for fault in error.faults if fault not in self.found]

@@ -36,7 +36,8 @@ def test_a_package_is_well_formed(word: str, name: str, tmp_path: Path) -> None:
     )
     texts = {path: (made / path).read_text(encoding="utf-8") for path in files}
     assert not [path for path, text in texts.items() if "$" in text or "MODULE" in text]
-    assert f'{name} = "{module}:{word}"' in texts["pyproject.toml"]
+    attribute = "core" if word == "core" else name
+    assert f'{name} = "{module}:{attribute}"' in texts["pyproject.toml"]
     assert texts[f"{module}.py"].count("EXAMPLE") >= 4
     first = texts["study.yaml"].splitlines()[0]
     assert first.startswith("# ")

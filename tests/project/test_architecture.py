@@ -148,7 +148,7 @@ def test_the_engine_names_no_plug_in() -> None:
     from dse import contract
     from dse.plugins import registry
 
-    names = {name for kind in registry.GROUPS for name in registry.registered(kind)}
+    names = {name for kind in registry.GROUPS for name in registry.names(kind)}
     # words of the study file and of the contract, which a quantity may share: `instances`
     names -= {key for model in (StageSection, *SECTIONS.values()) for key in model.model_fields}
     names -= set(contract.CoreMetrics.__dataclass_fields__)
