@@ -7,9 +7,9 @@ with a default is passed only when something provides it.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from dse.contract import Column, Guard, Objective, Requirement
@@ -168,7 +168,12 @@ def argument_names(
     plugin: Objective | Requirement | Guard,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the arguments that a plug-in must have, and those it may have."""
-    parameters = inspect.signature(plugin.function).parameters.values()
+    return _argument_names(plugin.function)
+
+
+@cache
+def _argument_names(function: Callable[..., Column]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    parameters = inspect.signature(function).parameters.values()
     required = tuple(p.name for p in parameters if p.default is inspect.Parameter.empty)
     optional = tuple(p.name for p in parameters if p.default is not inspect.Parameter.empty)
     return required, optional

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from itertools import groupby
 from typing import Any, TypeVar
 
 from dse.contract import Core, Guard, Interface, Kernel, Objective, Platform, Requirement
@@ -85,19 +86,12 @@ class Surveyed:
 
 def names(kind: type) -> tuple[str, ...]:
     """Return the names of the records of `kind`, sorted; imports none of them."""
-    return tuple(dict.fromkeys(plugin.name for plugin in plugins(kind)))
+    return tuple(_by_name(kind))
 
 
 def plugins(kind: type) -> tuple[Plugin, ...]:
     """Return the entry points of `kind` by name, those of this program first; imports nothing."""
-    return _plugins(kind)
-
-
-@cache
-def _plugins(kind: type) -> tuple[Plugin, ...]:
-    group = GROUPS[kind] if kind in GROUPS else PAPERS[kind]
-    found = [Plugin(kind, point, _distribution(point)) for point in entry_points(group=group)]
-    return tuple(sorted(found, key=lambda one: (one.name, not one.own, one.distribution)))
+    return tuple(plugin for same in _by_name(kind).values() for plugin in same)
 
 
 def get(kind: type[Record], name: str) -> Record:
@@ -110,12 +104,11 @@ def get(kind: type[Record], name: str) -> Record:
     DuplicatePluginError, BrokenPluginError, WrongTypePluginError, MisnamedPluginError
         Naming the entry point and its distribution.
     """
-    for plugin in plugins(kind):
-        if plugin.name == name:
-            (record,) = _usable(plugin)
-            return record  # type: ignore[no-any-return]
-    word = kind.__name__.lower()
-    raise UnknownPluginError(f"{name!r} is not a known {word}", nearest(name, names(kind)))
+    if name not in _by_name(kind):
+        word = kind.__name__.lower()
+        raise UnknownPluginError(f"{name!r} is not a known {word}", nearest(name, names(kind)))
+    (record,) = _usable(_by_name(kind)[name][0])
+    return record  # type: ignore[no-any-return]
 
 
 def records(kind: type[Record]) -> dict[str, Record]:
@@ -139,9 +132,15 @@ def records(kind: type[Record]) -> dict[str, Record]:
     return found
 
 
-def in_order(kind: type) -> list[Plugin]:
+def in_order(kind: type) -> Sequence[Plugin]:
     """Return the plug-ins of `kind` that can be used: by module, and as it lists them."""
-    return sorted((one.plugin for one in survey(kind) if one.error is None), key=_place)
+    return _in_order(kind)
+
+
+@cache
+def _in_order(kind: type) -> Sequence[Plugin]:
+    usable = (one.plugin for one in survey(kind) if one.error is None)
+    return tuple(sorted(usable, key=_place))
 
 
 def survey(kind: type) -> tuple[Surveyed, ...]:
@@ -181,7 +180,7 @@ class Catalogue(Mapping[str, Record]):
 
     def __contains__(self, name: object) -> bool:
         """Tell whether there is an entry point of this name, without importing it."""
-        return name in names(self.kind)
+        return name in _by_name(self.kind)
 
     def __iter__(self) -> Iterator[str]:
         """Yield every name."""
@@ -189,7 +188,20 @@ class Catalogue(Mapping[str, Record]):
 
     def __len__(self) -> int:
         """Return how many names there are."""
-        return len(names(self.kind))
+        return len(_by_name(self.kind))
+
+
+def _by_name(kind: type) -> Mapping[str, tuple[Plugin, ...]]:
+    """Return the plug-ins of `kind`, those of one name together."""
+    return _read_metadata(kind)
+
+
+@cache
+def _read_metadata(kind: type) -> Mapping[str, tuple[Plugin, ...]]:
+    group = GROUPS[kind] if kind in GROUPS else PAPERS[kind]
+    found = [Plugin(kind, point, _distribution(point)) for point in entry_points(group=group)]
+    found.sort(key=lambda one: (one.name, not one.own, one.distribution))
+    return {name: tuple(same) for name, same in groupby(found, key=lambda one: one.name)}
 
 
 def _distribution(point: EntryPoint) -> str:
@@ -212,7 +224,7 @@ def _usable(plugin: Plugin) -> tuple[Any, ...]:
     PluginError
         It cannot be used.
     """
-    same = [one for one in plugins(plugin.kind) if one.name == plugin.name]
+    same = _by_name(plugin.kind)[plugin.name]
     # what a study names is ambiguous then; what applies to every study still does
     if len(same) > 1 and not (plugin.own and plugin.kind in APPLIED):
         raise DuplicatePluginError(
