@@ -16,6 +16,12 @@ from dataclasses import dataclass
 from dse.contract.columns import PRECISIONS as PRECISIONS
 from dse.contract.columns import WAIT_MODES as WAIT_MODES
 from dse.contract.columns import Column as Column
+from dse.contract.methods import Index as Index
+from dse.contract.methods import Matrix as Matrix
+from dse.contract.methods import Method as Method
+from dse.contract.methods import Option as Option
+from dse.contract.methods import Search as Search
+from dse.contract.methods import method as method
 from dse.contract.quantities import Guard as Guard
 from dse.contract.quantities import Limit as Limit
 from dse.contract.quantities import Objective as Objective

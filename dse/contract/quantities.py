@@ -13,15 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import Any, Literal
 
 from dse.contract.columns import Column
+from dse.contract.decorator import decorator
 
 Function = Callable[..., Column]
 """Keyword-only arguments name the columns that it takes."""
-
-Declared = ParamSpec("Declared")
-Record = TypeVar("Record")
 
 
 @dataclass(frozen=True)
@@ -180,22 +178,11 @@ class Guard(_Wired):
     tolerance: float = 1e-9
 
 
-def _decorator(
-    record: Callable[Concatenate[Function, Declared], Record],
-) -> Callable[Declared, Callable[[Function], Record]]:
-    """Return a decorator that takes what a record declares, then the function it is about."""
-
-    def declare(*none: Declared.args, **declared: Declared.kwargs) -> Callable[[Function], Record]:
-        return lambda function: record(function, *none, **declared)
-
-    return declare
-
-
-objective = _decorator(Objective)
+objective = decorator(Objective)
 """Makes an `Objective` of the function below it."""
 
-requirement = _decorator(Requirement)
+requirement = decorator(Requirement)
 """Makes a `Requirement` of the function below it."""
 
-guard = _decorator(Guard)
+guard = decorator(Guard)
 """Makes a `Guard` of the function below it."""

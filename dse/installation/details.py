@@ -19,14 +19,14 @@ from dse.installation.inventory import Row
 from dse.plugins import registry
 from dse.reports import report
 from dse.reports.picture import words
-from dse.search import METHODS
+from dse.search.settings import allowed_text, value_text
 from dse.study import records
 
 
 def show_name(name: str) -> None:
     """Print everything that is known of one name; a name of several kinds shows each."""
     shown = _show_own(name)
-    known: set[str] = set(METHODS)
+    known: set[str] = set()
     for kind in registry.GROUPS:
         known.update(registry.names(kind))
         for plugin in registry.plugins(kind):
@@ -34,9 +34,6 @@ def show_name(name: str) -> None:
                 print(f"{kind.__name__.lower()} {plugin.name}  ({plugin.distribution})")
                 _show(registry.get(kind, plugin.name))
                 shown = True
-    if name in METHODS:
-        print(f"method {name}: {METHODS[name].description}")
-        shown = True
     shown = shown or _show_of_papers(name)
     if not shown and is_record(name):
         raise UnknownPluginError(f"there is no file {name!r}", "check the path")
@@ -96,6 +93,8 @@ def _flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[Row]:
 def _show(record: Any) -> None:
     if isinstance(record, contract.Core):
         _show_core(record)
+    elif isinstance(record, contract.Method):
+        _show_method(record)
     else:
         _show_record(record)
 
@@ -119,6 +118,21 @@ def _show_record(record: Any) -> None:
 
 def _arguments(function: Callable[..., Any]) -> str:
     return ", ".join(sorted(function.__annotations__.keys() - {"return"}))
+
+
+def _show_method(method: contract.Method) -> None:
+    print(f"{method.description}\n\n{inspect.getdoc(method.function) or ''}\n".rstrip())
+    budget = f"{method.budget:,} designs".replace(",", " ")
+    rows: list[Row] = [("budget", budget)]
+    if not method.proves:
+        rows.append(("population", str(method.population)))
+    print("\n" + report.catalogue(rows, ("field of search", "when the study does not say")))
+    if method.options:
+        options = [
+            (option.name, option.description, allowed_text(option), value_text(option.default))
+            for option in method.options
+        ]
+        print("\n" + report.catalogue(options, ("option", "meaning", "it is", "default")))
 
 
 def _show_core(core: contract.Core) -> None:

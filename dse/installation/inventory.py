@@ -13,7 +13,6 @@ from dse.errors import UnknownPluginError, nearest
 from dse.plugins import registry
 from dse.plugins.registry import Plugin
 from dse.reports import report
-from dse.search import METHODS
 from dse.study import records
 
 Row = Sequence[str]
@@ -102,8 +101,17 @@ def _objectives() -> tuple[Row, list[Row]]:
 
 
 def _methods() -> tuple[Row, list[Row]]:
-    rows: list[Row] = [(name, method.description) for name, method in METHODS.items()]
-    return ("method", "what it does"), rows
+    rows: list[Row] = [
+        (
+            plugin.name,
+            method.description,
+            f"{method.budget:,}".replace(",", " "),
+            ", ".join(option.name for option in method.options) or "-",
+            plugin.distribution,
+        )
+        for plugin, method in _installed(contract.Method)
+    ]
+    return ("method", "what it does", "budget", "options", "from"), rows
 
 
 def _figures() -> tuple[Row, list[Row]]:
@@ -119,6 +127,6 @@ KINDS: dict[str, tuple[type, Callable[[], tuple[Row, list[Row]]]]] = {
     "kernels": (contract.Kernel, _kernels),
     "platforms": (contract.Platform, _platforms),
     "objectives": (contract.Objective, _objectives),
-    "methods": (contract.Core, _methods),
+    "methods": (contract.Method, _methods),
     "figures": (papers.Figure, _figures),
 }

@@ -15,7 +15,16 @@ from importlib.metadata import EntryPoint, entry_points
 from itertools import groupby
 from typing import Any, TypeVar
 
-from dse.contract import Core, Guard, Interface, Kernel, Objective, Platform, Requirement
+from dse.contract import (
+    Core,
+    Guard,
+    Interface,
+    Kernel,
+    Method,
+    Objective,
+    Platform,
+    Requirement,
+)
 from dse.contract.fits import Fit
 from dse.contract.papers import Claim, Figure
 from dse.errors import (
@@ -41,6 +50,7 @@ GROUPS: Mapping[type, str] = {
     Kernel: "dse.kernels",
     Platform: "dse.platforms",
     Fit: "dse.fits",
+    Method: "dse.methods",
 }
 """The group of each kind of record that has an entry point of its own."""
 

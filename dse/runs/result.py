@@ -125,6 +125,7 @@ class Result:
             "objectives": {goal.name: goal.sense for goal in study.problem.goals},
             "constraints": list(first.constraint_names),
             "method": run.settings.method,
+            **({"options": dict(run.settings.options)} if run.settings.options else {}),
             "seed": run.settings.seed,
             "designs": study.problem.size,
             "evaluated": sum(answer.outcome.evaluated for answer in run.answers),

@@ -78,6 +78,8 @@ class Options:
     def apply(self, settings: search.SearchSettings) -> search.SearchSettings:
         """Return `settings` with what is given here."""
         given = {name: value for name, value in vars(self).items() if value is not None}
+        if self.method not in (None, settings.method):
+            given["options"] = {}  # those of the study are of its own method
         return replace(settings, **given)
 
 

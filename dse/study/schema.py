@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Discriminator, Field, Tag, field_validator
 
 from dse.contract import PRECISIONS, WAIT_MODES
-from dse.search import METHODS
 from dse.study.fields import Given, StudySection, Unit, Values, form
 
 
@@ -255,13 +254,17 @@ SECTIONS: Mapping[str, type[StudySection]] = {
 class SearchSection(StudySection):
     """How to look for the front."""
 
-    method: Annotated[str, Field(description="One of " + ", ".join(METHODS))] = "exact"
+    method: Annotated[str, Field(description="Search method; `dse list methods`")] = "exact"
     budget: Annotated[int | None, Field(ge=1, description="Most designs to evaluate")] = None
     seed: Annotated[int, Field(ge=0, lt=2**32, description="Same seed, same front")] = 1
     population: Annotated[int | None, Field(ge=2, le=100_000)] = None
     warm_start: Annotated[
         bool, Field(description="Begin a heuristic with corners and a coarse grid of the space")
     ] = True
+    options: Annotated[
+        dict[str, bool | int | float | str],
+        Field(description="Options of the method; `dse show METHOD` tells them"),
+    ] = Field(default_factory=dict)
 
 
 Sense = Literal["minimise", "maximise"]

@@ -12,7 +12,7 @@ from dse import contract
 from dse.algebra import units
 from dse.algebra.expression import Expression
 from dse.algebra.expression import parse_expression as parse_expression
-from dse.errors import PluginError, StudyError, UnitError, nearest
+from dse.errors import PluginError, StudyError, UnitError
 from dse.files import document
 from dse.files.document import Document
 from dse.model.fleet import STAGE_COLUMNS
@@ -20,7 +20,7 @@ from dse.model.graph import wire
 from dse.model.problem import Constraint, Goal, Problem
 from dse.model.space import Space, constant, product_text
 from dse.plugins import registry
-from dse.search import METHODS, SearchSettings
+from dse.search.settings import SearchSettings, option_faults
 from dse.study import schema
 from dse.study.axes import numeric
 from dse.study.faults import Faults, validate
@@ -259,9 +259,11 @@ def _check_parts(written: schema.StudyFile, faults: Faults) -> None:
 
 
 def _check_method(written: schema.StudyFile, faults: Faults) -> None:
-    if written.search.method not in METHODS:
-        rule = "this search method is not known"
-        faults.add(("search", "method"), rule, nearest(written.search.method, METHODS))
+    with faults.at(("search", "method")):
+        method = registry.get(contract.Method, written.search.method)
+        for name, value in written.search.options.items():
+            for rule, remedy in option_faults(method, name, value):
+                faults.add(("search", "options", name), rule, remedy)
 
 
 def _reportable(inputs: Collection[str]) -> set[str]:
@@ -311,6 +313,7 @@ def _settings(written: schema.StudyFile) -> SearchSettings:
         seed=search.seed,
         population=search.population,
         warm_start=search.warm_start,
+        options=search.options,
     )
 
 

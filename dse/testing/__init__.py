@@ -1,11 +1,12 @@
 """Conformance kit: what the engine relies on in any plug-in, whoever wrote it.
 
-Call `check_core`, `check_objective` and `check_requirement` from a test of your own.  Each
+Call `check_core`, `check_objective`, `check_requirement` and `check_method` from a test of your
+own.  Each
 returns when the plug-in keeps its contract, and raises AssertionError naming the plug-in, what it
 does and what it should do.  Arguments are drawn at random from a fixed seed, log-uniformly from a
 plausible range for the unit of their name.
 
-May import `dse.model` and lower floors.
+May import `dse.search` and lower floors.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from dse.contract import Column, Objective, Requirement
 from dse.model.graph import argument_names as argument_names
 from dse.testing import probe
 from dse.testing.cores import check_core
+from dse.testing.methods import check_method
 from dse.testing.probe import Arguments, Ranges, check_function, check_units, require
 
-__all__ = ["check_core", "check_objective", "check_requirement"]
+__all__ = ["check_core", "check_method", "check_objective", "check_requirement"]
 
 _ROWS = 16
 _PAIRS = 400
