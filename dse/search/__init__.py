@@ -12,8 +12,6 @@ from dse.contract.methods import OptionValue
 from dse.errors import ContractError, DseError
 from dse.plugins import registry
 from dse.search.archive import Archive, Evaluation, Problem, Progress
-from dse.search.exact import proven
-from dse.search.heuristic.start import coarse_grid
 from dse.search.outcome import Certificate, Outcome
 from dse.search.settings import EXACT_LIMIT, SearchSettings
 
@@ -64,6 +62,9 @@ def run_search(
             problem, progress, budget=settings.budget, limit=settings.limit
         )
         return outcome
+    from dse.search.exact import proven
+    from dse.search.heuristic.start import coarse_grid
+
     total = min(settings.budget or method.budget, problem.size)
     if total == problem.size:
         return proven.enumerated(problem, progress, "the budget covers the space")
@@ -110,7 +111,9 @@ def run_method(
 
 def check_search(problem: Problem, settings: SearchSettings) -> None:
     """Raise `TooLargeError` when the method cannot finish the space; evaluates nothing."""
-    if registry.get(Method, settings.method).proves:
-        proven.check_provable(
-            problem, settings.method, budget=settings.budget, limit=settings.limit
-        )
+    few = problem.size <= min(settings.budget or settings.limit, settings.limit)
+    if (few and not problem.continuous) or not registry.get(Method, settings.method).proves:
+        return
+    from dse.search.exact import proven  # the engine, only now
+
+    proven.check_provable(problem, settings.method, budget=settings.budget, limit=settings.limit)
