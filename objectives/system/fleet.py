@@ -11,7 +11,12 @@ from dse.objectives.system.chain import Stages, largest, least, total
 from dse.objectives.system.sources import BATTLE_HEMPSTEAD
 
 
-@objective(source=BATTLE_HEMPSTEAD, rises_with=("stage_instances",), over_stages="sum")
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    grows_with_instances=True,
+    rises_with=("stage_instances",),
+    over_stages="sum",
+)
 def instances(*, stage_instances: Stages) -> Column:
     """Core instances in all stages.
 
@@ -46,6 +51,7 @@ def fleet_area_m2(*, stage_area_m2: Stages) -> Column:
     source="fleet and buffers add",
     rises_with=("fleet_area_m2", "buffer_area_m2"),
     told=True,
+    undeclared={"grows_with_instances": "the area of the fleet alone is held to it"},
 )
 def area_m2(*, fleet_area_m2: Column, buffer_area_m2: Column | float = 0.0) -> Column:
     """Silicon area of the fleet and of the buffers that hold offloads in flight.
@@ -55,7 +61,12 @@ def area_m2(*, fleet_area_m2: Column, buffer_area_m2: Column | float = 0.0) -> C
     return fleet_area_m2 + buffer_area_m2
 
 
-@objective(source=BATTLE_HEMPSTEAD, rises_with=("stage_capacity_bit_per_s",), over_stages="least")
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    rises_with=("stage_capacity_bit_per_s",),
+    at_most=("stage_capacity_bit_per_s",),
+    over_stages="least",
+)
 def capacity_bit_per_s(*, stage_capacity_bit_per_s: Stages) -> Column:
     """Payload rate that the slowest stage carries at its top clock.
 

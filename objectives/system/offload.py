@@ -49,6 +49,9 @@ def speedup(*, host_time_s: Column, offload_latency_s: Column) -> Column:
         below="leave the work on the host",
         never="the host is faster at every granularity",
     ),
+    undeclared=dict.fromkeys(
+        ("rises_with", "falls_with"), "a root is found to rounding, which need not be monotone"
+    ),
 )
 def break_even_byte(
     *,

@@ -135,6 +135,7 @@ def accelerator_s(*, stream_bit: Column, stream_rate_bit_per_s: Column) -> Colum
 @objective(
     source=LOGCA,
     rises_with=("kernel_index_s_per_byte", "kernel_offset_s", "workload_granularity_byte"),
+    undeclared={"kernel_exponent": "time falls with it below one byte"},
 )
 def host_time_s(
     *,
@@ -214,6 +215,7 @@ def offload_limit_bit_per_s(
     source="k * 8 g / T1 = R solved for the clock",
     rises_with=("throughput_bit_per_s", "stream_bit", "transfer_s"),
     falls_with=("interface_in_flight", "workload_granularity_byte"),
+    undeclared={"at_most": "in exact arithmetic only: the difference in its divisor cancels"},
 )
 def offload_stream_bit_per_s(
     *,

@@ -115,7 +115,12 @@ def bound(
     return first
 
 
-@objective(source=BATTLE_HEMPSTEAD, told=True)
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    told=True,
+    rises_with=("stage_clock_hz", "stream_rate_bit_per_s"),
+    falls_with=("stage_capacity_bit_per_s",),
+)
 def clock_hz(
     *, stage_clock_hz: Stages, stage_capacity_bit_per_s: Stages, stream_rate_bit_per_s: Column
 ) -> Column:
@@ -131,7 +136,11 @@ def clock_hz(
     return largest(tuple(clock * (stream_rate_bit_per_s / capacity) for clock, capacity in pairs))
 
 
-@objective(source=BATTLE_HEMPSTEAD)
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    rises_with=("stage_clock_limit", "stream_rate_bit_per_s"),
+    falls_with=("stage_capacity_bit_per_s",),
+)
 def clock_fraction(
     *, stage_clock_limit: Stages, stage_capacity_bit_per_s: Stages, stream_rate_bit_per_s: Column
 ) -> Column:

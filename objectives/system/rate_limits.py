@@ -24,6 +24,7 @@ from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
         "memory_limit_bit_per_s",
         "offload_limit_bit_per_s",
     ),
+    at_most=("stage_capacity_bit_per_s",),
 )
 def rate_limit_bit_per_s(
     *,
@@ -66,7 +67,12 @@ def memory_limit_bit_per_s(
         return budget_memory_byte_per_s / memory_byte_per_bit
 
 
-@objective(source="one task in flight per stream: rate <= streams * payload / latency")
+@objective(
+    source="one task in flight per stream: rate <= streams * payload / latency",
+    # up to the peak it is the capacity, from there on infinite
+    rises_with=("capacity_bit_per_s",),
+    falls_with=("peak_bit_per_s",),
+)
 def dependence_limit_bit_per_s(*, capacity_bit_per_s: Column, peak_bit_per_s: Column) -> Column:
     """Payload rate when each stream has one task in flight (a chained mode such as CBC).
 
@@ -96,6 +102,8 @@ def stream_limit_bit_per_s(*, capacity_bit_per_s: Column, power_limit_bit_per_s:
 @objective(
     source=BATTLE_HEMPSTEAD,
     rises_with=("throughput_bit_per_s", "offload_stream_bit_per_s", "stream_limit_bit_per_s"),
+    falls_with=("workload_meet",),  # what meets the demand is cut off at the limit
+    at_most=("stage_capacity_bit_per_s",),
     # a design that carries the demand may stream as fast as that takes
     settled_while={"stream_limit_bit_per_s": "workload_meet"},
 )

@@ -10,6 +10,15 @@ import numpy as np
 from dse.contract import Column, requirement
 from dse.objectives.system.chain import Stages, least
 
+_LIMITS = (
+    "rate_limit_bit_per_s",
+    "capacity_bit_per_s",
+    "power_limit_bit_per_s",
+    "link_limit_bit_per_s",
+    "memory_limit_bit_per_s",
+    "offload_limit_bit_per_s",
+)
+
 
 @requirement(rule="every stage has at least one instance", falls_with=("stage_instances",))
 def has_instances(*, stage_instances: Stages) -> Column:
@@ -55,6 +64,7 @@ def fits_in_flight(*, interface_in_flight: Column, interface_max_in_flight: Colu
     falls_with=("budget_power_cap_w",),
     relaxed_by_less=("budget_constant_power_w",),
     relaxed_by_more=("budget_power_cap_w",),
+    undeclared={"at_most": "leakage and constant power count together, not each alone"},
 )
 def spares_power(
     *,
@@ -92,8 +102,12 @@ def spares_power(
         "budget_power_cap_w",
         "budget_memory_byte_per_s",
     ),
-    # k * 8 g / T1 at the top clock is no less than the rate
-    implies={"stream_limit_bit_per_s": "offload_stream_bit_per_s"},
+    implies={
+        # the throughput is at most each limit, and met means that it is the demand
+        **dict.fromkeys(_LIMITS, "workload_rate_bit_per_s"),
+        # k * 8 g / T1 at the top clock is no less than the rate
+        "stream_limit_bit_per_s": "offload_stream_bit_per_s",
+    },
 )
 def meets_demand(*, throughput_bit_per_s: Column, workload_rate_bit_per_s: Column) -> Column:
     """Return the missing share of the demanded rate."""
