@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from dse.files import document
-from dse.study import inputs, study
-from dse.model import tables
-from dse.files.document import Document
 from dse.errors import OutputError
+from dse.files import document
+from dse.files.document import Document
+from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Index
+from dse.study import inputs, study
 from dse.study.study import Study, Sweep
 
 Row = Mapping[str, str]
@@ -83,7 +83,9 @@ def read_run(folder: Path) -> Finished:
             rows = tuple(csv.DictReader(stream))
         text, file = manifest["study"], manifest["study_file"]
         overrides = tuple(manifest["overrides"].items())
-        parsed = inputs.restored(document.parse_document(text, file), manifest.get("inputs", {}), folder)
+        parsed = inputs.restored(
+            document.parse_document(text, file), manifest.get("inputs", {}), folder
+        )
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise not_a_run(folder, error) from error
     found = study.override(parsed, overrides)

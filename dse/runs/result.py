@@ -17,18 +17,18 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dse.runs import finished
-from dse.study import inputs
-from dse.reports import plots, report
-from dse.model import tables
 from dse.algebra import units
 from dse.errors import OutputError
 from dse.files.folder import new_folder
-from dse.study.inputs import Input
-from dse.reports.picture import FrontView
 from dse.files.json import json_text
-from dse.runs.runner import (SolvedStudy, Run, knee_row)
+from dse.model import tables
 from dse.model.tables import Table
+from dse.reports import plots, report
+from dse.reports.picture import FrontView
+from dse.runs import finished
+from dse.runs.runner import Run, SolvedStudy, knee_row
+from dse.study import inputs
+from dse.study.inputs import Input
 
 FILES = ("front.csv", "evaluations.parquet", "manifest.json", "front.png", "front.svg")
 MOST_EVALUATIONS = 120_000

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dse.model import invariants, tables
 from dse import search
-from dse.study import study
 from dse.files.document import Document
-from dse.model.front import (hypervolume, knee, reference_point)
+from dse.model import invariants, tables
+from dse.model.front import hypervolume, knee, reference_point
 from dse.model.problem import Problem
 from dse.search import Outcome, Progress
 from dse.search.completeness import share_at_least
+from dse.study import study
 from dse.study.study import Study, Sweep
 
 ENUMERABLE = 10_000_000

@@ -12,8 +12,8 @@ import numpy as np
 from dse.errors import StudyError
 from dse.model import tables
 from dse.model.problem import Problem
-from dse.study.scenario import field_path
 from dse.reports import report
+from dse.study.scenario import field_path
 from dse.study.schema import CHOICES
 from dse.study.study import Study
 

@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 import dse
+from dse.errors import InfeasibleError, OutputError, TooLargeError
+from dse.runs.result import FILES, Result
 from dse.study import study
 from dse.study.schema import json_schema
-from dse.errors import (InfeasibleError, OutputError, TooLargeError)
-from dse.runs.result import FILES, Result
 from tests.conftest import STUDIES, everything, problem_of, solved
 
 Write = Callable[[str], Path]
