@@ -12,7 +12,7 @@ from typing import Any
 from dse.errors import Fault, StudyError, nearest
 from dse.files.json import jsonable
 from dse.files.position import KeyPath, Position, dotted, line_column, quoted
-from dse.files.yaml_reader import LARGEST_BYTE, YamlReader, check_size
+from dse.files.yaml import LARGEST_BYTE, YamlReader, check_size
 from dse.files.yaml_writer import to_yaml
 
 IN_MEMORY = "study"

@@ -1,4 +1,4 @@
-"""Writes plain data as YAML that `dse.files.yaml_reader` reads back as the same data."""
+"""Writes plain data as YAML that `dse.files.yaml` reads back as the same data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from dse.errors import StudyError
 from dse.files.position import Position
-from dse.files.yaml_reader import YamlReader
+from dse.files.yaml import YamlReader
 
 _START = Position(1, 1, "")
 

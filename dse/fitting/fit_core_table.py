@@ -13,7 +13,7 @@ from dse.algebra import units
 from dse.contract import Column
 from dse.errors import UnitError, nearest
 from dse.files import headers
-from dse.files.csv_table import CsvTable
+from dse.files.csv import CsvTable
 from dse.model.fleet import Designs
 from dse.study import inputs, schema
 from dse.study.faults import Faults

@@ -14,8 +14,8 @@ from dse.algebra import units
 from dse.contract import PRECISIONS, Column, Platform
 from dse.contract.fits import Fit, FittedPlatform
 from dse.errors import Fault, OutputError, StudyError, UnitError, nearest
-from dse.files import csv_table, headers
-from dse.files.csv_table import CsvTable
+from dse.files import headers
+from dse.files.csv import CsvTable, parse_csv
 from dse.files.headers import Header
 from dse.files.position import Position
 from dse.plugins import registry
@@ -70,7 +70,7 @@ def fit_platform(path: Path, name: str, precision: str) -> PlatformFit:
         content = path.read_bytes()
     except OSError as error:
         raise OutputError(f"{path} cannot be read: {error.strerror}") from error
-    table = csv_table.parse_csv(content, str(path))
+    table = parse_csv(content, str(path))
     fit = registry.get(Fit, records.KINDS[Platform])
     wanted = [argument for argument in signature(fit.function).parameters if argument != _PRECISION]
     data = _columns(table, wanted)

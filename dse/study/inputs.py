@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dse.errors import OutputError, StudyError, nearest
-from dse.files import csv_table
-from dse.files.csv_table import LARGEST_BYTE, CsvTable
+from dse.files.csv import LARGEST_BYTE, CsvTable, parse_csv
 from dse.files.document import Document
 from dse.files.position import KeyPath
 from dse.study.faults import Faults
@@ -45,7 +44,7 @@ def read_input(written: str, path: KeyPath, faults: Faults) -> tuple[Input, CsvT
     try:
         with place.open("rb") as stream:
             content = stream.read(LARGEST_BYTE + 1)
-        return Input(written, content), csv_table.parse_csv(content, str(place))
+        return Input(written, content), parse_csv(content, str(place))
     except StudyError as error:
         faults.found.extend(fault for fault in error.faults if fault not in faults.found)
     except FileNotFoundError:

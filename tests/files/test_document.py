@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dse.errors import StudyError
-from dse.files import document, yaml_reader
+from dse.files import document, yaml
 
 SAMPLE = """\
 # Which cores?
@@ -170,7 +170,7 @@ def test_exact_fault(text, expected):
 
 
 def test_keys_and_values_are_limited(monkeypatch):
-    monkeypatch.setattr(yaml_reader, "MOST_NODES", 6)
+    monkeypatch.setattr(yaml, "MOST_NODES", 6)
     assert document.parse_document("a: [1, 2, 3]", "s.yaml").data == {"a": [1, 2, 3]}
     assert messages("a: [1, 2, 3, 4]") == [
         "s.yaml:1:14: a.3: one more; a study has at most 6 keys and values; "
@@ -221,7 +221,7 @@ def test_an_unexpected_failure_of_the_parser_is_a_fault(monkeypatch):
     def fail(self, stream):
         raise IndexError("string index out of range")
 
-    monkeypatch.setattr(yaml_reader.YAML, "parse", fail)
+    monkeypatch.setattr(yaml.YAML, "parse", fail)
     assert messages("a: 1") == [
         "s.yaml:1:1: 'IndexError: string index out of range'; it is not valid YAML; "
         "check what was changed last"

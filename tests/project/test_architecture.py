@@ -127,7 +127,7 @@ ONLY_USERS = {
     "pandas": {"dse.runs.result"},
     "pyarrow": {"dse.runs.result"},
     "pymoo": {"dse.search.heuristic.pymoo"},
-    "ruamel": {"dse.files.yaml_reader"},
+    "ruamel": {"dse.files.yaml"},
     "typer": {module for module in SOURCES if package(module) == "cli"},
 }
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from dse.algebra import units
 from dse.errors import Fault, OutputError, StudyError, UnitError
-from dse.files import csv_table, headers
-from dse.files.csv_table import CsvTable
+from dse.files import headers
+from dse.files.csv import CsvTable, parse_csv
 from dse.files.position import Position
 from dse.fitting.interface.powers_fit import Array
 
@@ -78,7 +78,7 @@ def read_csv(path: Path) -> Timings:
         With every fault at once, by file, line and column.
     """
     data = content_of(path)
-    table = csv_table.parse_csv(data, str(path))
+    table = parse_csv(data, str(path))
     faults: list[Fault] = []
     places = _places(table, faults)
     columns = {
