@@ -132,12 +132,12 @@ def _power_of_ten(factor: Fraction) -> int | None:
 
 def _not_a_number(cell: str) -> tuple[str, str]:
     if not cell:
-        return "the cell is empty", "write the figure, or leave the row out"
+        return "the cell is empty", "write the number, or leave the row out"
     if told := comma(cell):
         return told
     if is_number(cell) or cell.strip("+-").casefold() in ("nan", "inf", "infinity"):
-        return "a number is finite", "write the figure, or leave the row out"
-    return "it is not a number", "write the figure alone; its unit belongs in the header"
+        return "a number is finite", "write the number, or leave the row out"
+    return "it is not a number", "write the number alone; its unit belongs in the header"
 
 
 def _cell_position(lines: Sequence[str], first: int, wanted: int) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""Folders and files that are written whole or not at all: the one place that writes."""
+"""Files read, and files and folders written whole or not at all: the one place that writes."""
 
 from __future__ import annotations
 
@@ -47,6 +47,20 @@ def new_folder(target: Path, files: Collection[str]) -> Iterator[Path]:
         raise OutputError(f"{target} cannot be written: {error.strerror}") from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file.
+
+    Raises
+    ------
+    OutputError
+        When it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise OutputError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def write_text(path: Path, text: str, check: Callable[[Path], object] | None = None) -> None:

@@ -51,8 +51,8 @@ def read_header(written: str) -> Header:
 
     Examples
     --------
-    >>> read("area_um2").name, read("Power [mW]").name, read("bandwidth_gbps").name
-    ('area_m2', 'Power_w', 'bandwidth_bit_per_s')
+    >>> [read_header(header).name for header in ("area_um2", "Power [mW]", "bandwidth_gbps")]
+    ['area_m2', 'Power_w', 'bandwidth_bit_per_s']
     """
     bracketed = _BRACKETS.fullmatch(written.strip())
     if bracketed:

@@ -1,4 +1,4 @@
-"""Reads the events of a YAML 1.2 text into plain data, with the position of each part.
+"""YAML 1.2 as plain data with the position of each part, and plain data as YAML.
 
 The only user of ruamel.yaml, and only of its events: duplicate keys, aliases, tags and limits
 are checked while the text is read, because composing first takes minutes on a deeply nested
@@ -7,9 +7,10 @@ file.  Scalars follow the core schema of YAML 1.2.2 (section 10.3.2).
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 from ruamel.yaml import YAML
@@ -226,3 +227,42 @@ def check_size(size_byte: int, start: Position) -> None:
         rule = f"a study has at most {LARGEST_BYTE} bytes"
         fault = start.fault((), "more", rule, "keep tables in files of their own")
         raise StudyError([fault])
+
+
+def to_yaml(data: Mapping[str, Any]) -> str:
+    """Return plain data as YAML that reads back as the same data."""
+    return "".join(f"{line}\n" for line in _mapping(data, ""))
+
+
+def _mapping(data: Mapping[str, Any], indent: str) -> Iterator[str]:
+    for key, value in data.items():
+        if isinstance(value, Mapping) and value:
+            yield f"{indent}{_scalar(key)}:"
+            yield from _mapping(value, indent + "  ")
+        else:
+            yield f"{indent}{_scalar(key)}: {_flow(value)}"
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_scalar(key)}: {_flow(of)}" for key, of in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    if not isinstance(value, str):
+        return json.dumps(value, allow_nan=False)
+    return value if _is_plain(value) else json.dumps(value, ensure_ascii=False)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text means itself when it stands without quotes, also as a key or in a list."""
+    if not text.isprintable() or not text:
+        return False
+    try:
+        read = YamlReader(f"k: [{text}, {{{text}: {text}}}]", Position(1, 1, "")).document()
+        return bool(read == {"k": [text, {text: text}]})
+    except StudyError:
+        return False

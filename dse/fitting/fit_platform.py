@@ -13,9 +13,10 @@ import numpy as np
 from dse.algebra import units
 from dse.contract import PRECISIONS, Column, Platform
 from dse.contract.fits import Fit, FittedPlatform
-from dse.errors import Fault, OutputError, StudyError, UnitError, nearest
+from dse.errors import Fault, StudyError, UnitError, nearest
 from dse.files import headers
 from dse.files.csv import CsvTable, parse_csv
+from dse.files.folder import read_bytes
 from dse.files.headers import Header
 from dse.files.position import Position
 from dse.plugins import registry
@@ -66,10 +67,7 @@ def fit_platform(path: Path, name: str, precision: str) -> PlatformFit:
     """
     if precision not in PRECISIONS:
         raise UnitError(f"--precision {precision}: not known", nearest(precision, PRECISIONS))
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise OutputError(f"{path} cannot be read: {error.strerror}") from error
+    content = read_bytes(path)
     table = parse_csv(content, str(path))
     fit = registry.get(Fit, records.KINDS[Platform])
     wanted = [argument for argument in signature(fit.function).parameters if argument != _PRECISION]

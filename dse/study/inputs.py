@@ -12,6 +12,7 @@ from typing import Any
 from dse.errors import OutputError, StudyError, nearest
 from dse.files.csv import LARGEST_BYTE, CsvTable, parse_csv
 from dse.files.document import Document
+from dse.files.folder import read_bytes
 from dse.files.position import KeyPath
 from dse.study.faults import Faults
 
@@ -105,11 +106,7 @@ def restored(document: Document, copied: Mapping[str, Any], folder: Path) -> Doc
     places = {}
     for written, said in copied.items():
         place = folder / said["copy"]
-        try:
-            content = place.read_bytes()
-        except OSError as error:
-            raise OutputError(f"{place} cannot be read: {error.strerror}") from error
-        if Input(written, content).sha256 != said["sha256"]:
+        if Input(written, read_bytes(place)).sha256 != said["sha256"]:
             raise OutputError(
                 f"{place} has changed since the run: its hash is not the one in manifest.json; "
                 f"restore it, or run the study again"

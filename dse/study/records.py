@@ -21,7 +21,7 @@ from dse.files import document
 from dse.files.document import Document, is_record
 from dse.files.folder import write_text
 from dse.files.position import KeyPath, quoted
-from dse.files.yaml_writer import to_yaml
+from dse.files.yaml import to_yaml
 from dse.plugins import registry
 from dse.study import core_law, record_schema
 from dse.study.faults import Faults, validate_as

@@ -270,16 +270,14 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.yaml").write_bytes(b"a: 1\nb: \xff\n")
     (tmp_path / "large").write_bytes("\u00e9".encode() * 200_000)
-    assert read_message("stduy.yaml") == (
-        "'stduy.yaml'; there is no such file; did you mean 'study.yaml'?"
-    )
-    assert read_message(".") == "'.'; it is a folder, not a file; did you mean 'study.yaml'?"
-    assert read_message("none/a.yaml") == "'none/a.yaml'; there is no such file; check the path"
+    assert read_message("stduy.yaml") == ("no such file: 'stduy.yaml'; did you mean 'study.yaml'?")
+    assert read_message(".") == "'.' is a folder, not a file; did you mean 'study.yaml'?"
+    assert read_message("none/a.yaml") == "no such file: 'none/a.yaml'; check the path"
     assert read_message("study.yaml") == (
         "study.yaml:2:4: byte 0xff; a study is UTF-8 text; save the file as UTF-8"
     )
     assert read_message("large").startswith("large:1:1: more; a study has at most")
-    assert "it cannot be read: embedded null byte" in read_message("a\0b")
+    assert "cannot be read: embedded null byte" in read_message("a\0b")
 
 
 @pytest.mark.parametrize(

@@ -207,10 +207,10 @@ HEADER = "design,n,area_um2,power_mw,clock_mhz,cycles_per_task,payload_bit\n"
 def test_everything_wrong_with_a_table_is_told_at_once(tmp_path: Path) -> None:
     rows = "a,1,10,1,500,16,64\nb,0,x,2,500,16,64\nc,3,-5,2,500,,64\n"
     assert message(HEADER + rows, tmp_path, over=["n"]) == [
-        "t.csv:3:5: area_um2: 'x'; it is not a number; write the figure alone; its unit belongs "
+        "t.csv:3:5: area_um2: 'x'; it is not a number; write the number alone; its unit belongs "
         "in the header",
         "t.csv:4:5: area_um2: '-5'; it must be more than 0; correct the figure",
-        "t.csv:4:14: cycles_per_task: ''; the cell is empty; write the figure, or leave the row "
+        "t.csv:4:14: cycles_per_task: ''; the cell is empty; write the number, or leave the row "
         "out",
     ]
 

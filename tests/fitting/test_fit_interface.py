@@ -353,12 +353,12 @@ class TestCsv:
             read_csv(path)
         assert str(caught.value).replace(str(path), "bad.csv").splitlines() == [
             "bad.csv:2:4: host_us: 'nan'; a number is finite; "
-            "write the figure, or leave the row out",
+            "write the number, or leave the row out",
             "bad.csv:3:4: host_us: '1,5'; a number has a decimal point; write 1.5",
             "bad.csv:3:10: offload_us: '-4'; it must be above zero; correct it, or remove the row",
             "bad.csv:4:5: host_us: 'x'; it is not a number; "
-            "write the figure alone; its unit belongs in the header",
-            "bad.csv:5:6: host_us: ''; the cell is empty; write the figure, or leave the row out",
+            "write the number alone; its unit belongs in the header",
+            "bad.csv:5:6: host_us: ''; the cell is empty; write the number, or leave the row out",
             "bad.csv:6:1: granularity_byte: '64'; line 3 has this size already; "
             "keep one row per size: the median of its repetitions",
             "bad.csv:7:1: granularity_byte: '64'; line 3 has this size already; "

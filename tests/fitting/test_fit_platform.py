@@ -101,7 +101,7 @@ def test_a_table_that_cannot_be_fitted(tmp_path: Path) -> None:
     path.write_text("work_op,traffic_byte,time_s,energy_j\n1,-2,3,4\nx,2,3,4\n")
     assert message() == [
         "runs.csv:2:3: traffic_byte: '-2'; a measurement is not negative; correct the figure",
-        "runs.csv:3:1: work_op: 'x'; it is not a number; write the figure alone; its unit belongs "
+        "runs.csv:3:1: work_op: 'x'; it is not a number; write the number alone; its unit belongs "
         "in the header",
     ]
 

@@ -357,8 +357,8 @@ def test_every_bad_cell_is_told_at_once_with_its_place(write) -> None:
     bad = "# remark\ndesign,area_um2,clock_mhz,cycles_per_block,power\n"
     bad += 'a,12,x,1,3\n\na,-1,800,1,3\nb,NaN,"8,5",0,4\n"c ""1""",,1_0,1e999,1\n'
     write(bad, "cores.csv")
-    number = "it is not a number; write the figure alone; its unit belongs in the header"
-    finite = "a number is finite; write the figure, or leave the row out"
+    number = "it is not a number; write the number alone; its unit belongs in the header"
+    finite = "a number is finite; write the number, or leave the row out"
     assert faults(write(STUDY)) == [
         "cores.csv:2:44: 'power'; its unit is missing, or not that of the figure; "
         "write it in W, for instance power_mw",
@@ -369,7 +369,7 @@ def test_every_bad_cell_is_told_at_once_with_its_place(write) -> None:
         f"cores.csv:6:3: area_um2: 'NaN'; {finite}",
         "cores.csv:6:7: clock_mhz: '8,5'; a number has a decimal point; write 8.5",
         "cores.csv:6:13: cycles_per_block: '0'; it must be more than 0; correct the figure",
-        "cores.csv:7:11: area_um2: ''; the cell is empty; write the figure, or leave the row out",
+        "cores.csv:7:11: area_um2: ''; the cell is empty; write the number, or leave the row out",
         f"cores.csv:7:12: clock_mhz: '1_0'; {number}",
         f"cores.csv:7:16: cycles_per_block: '1e999'; {finite}",
     ]

@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 import dse
 from dse.errors import OutputError, StudyError
 from dse.files.document import parse_document
-from dse.files.yaml_writer import to_yaml
+from dse.files.yaml import to_yaml
 from dse.runs import finished
 from dse.study import records as user_records
 from dse.study import study

@@ -12,8 +12,9 @@ import numpy as np
 
 from dse.algebra import units
 from dse.errors import DseError, Fault, StudyError, nearest
+from dse.files.folder import read_bytes
 from dse.files.position import Position, quoted
-from dse.fitting.interface.timings import Timings, content_of, too_few
+from dse.fitting.interface.timings import Timings, too_few
 
 _SIZE = re.compile(r"([0-9]+) bytes")
 _RATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(k?)")
@@ -40,7 +41,7 @@ class Speeds:
 
 def read_speed(path: Path) -> Speeds:
     """Read one output; faults are collected, not raised."""
-    data = content_of(path)
+    data = read_bytes(path)
     text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
     return parse_speed(text, path, data)
 
