@@ -20,7 +20,7 @@ from dse.answers.words import (
     standing,
     value,
 )
-from dse.reports.picture import words
+from dse.reports.front_view import words
 from dse.reports.sections import Section
 from dse.study.schema import SECTIONS
 from dse.study.study import Sweep

@@ -20,7 +20,7 @@ from dse.answers.words import (
     quantity,
 )
 from dse.model.problem import Goal
-from dse.reports.picture import words
+from dse.reports.front_view import words
 from dse.reports.sections import Section
 
 CLOSE = 0.5

@@ -8,7 +8,7 @@ from typing import Any
 
 from dse.algebra import units
 from dse.answers.design import Pick
-from dse.reports.picture import words
+from dse.reports.front_view import words
 from dse.study.schema import SECTIONS
 
 TINY = 5e-10

@@ -18,7 +18,7 @@ from dse.contract import Requirement
 from dse.model.graph import Step
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.reports.picture import words
+from dse.reports.front_view import words
 from dse.runs import finished
 
 VERDICTS = {

@@ -19,7 +19,7 @@ from dse.errors import UnknownPluginError, nearest
 from dse.files.document import is_record
 from dse.plugins import registry
 from dse.reports import report
-from dse.reports.picture import words
+from dse.reports.front_view import words
 from dse.search import METHODS
 from dse.study import records
 

@@ -8,7 +8,7 @@ from dse.algebra import units
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Axis, Index
-from dse.reports.picture import words
+from dse.reports.front_view import words
 
 
 def parts(

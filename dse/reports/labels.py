@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.path import Path as Outline
 from matplotlib.transforms import Bbox
 
-from dse.reports.picture import Values
+from dse.reports.front_view import Values
 
 HALO = [patheffects.withStroke(linewidth=2.5, foreground="white")]
 """Keeps a label readable on top of lines."""

@@ -19,8 +19,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.reports import labels, picture
-from dse.reports.picture import Columns, FrontView, Scale, Values, elided
+from dse.reports import front_view, labels
+from dse.reports.front_view import Columns, FrontView, Scale, Values, elided
 
 MOST_CLOUD_POINTS = 20_000
 MOST_LABELS = 12
@@ -98,8 +98,8 @@ def _figure(view: FrontView) -> Figure:
         figure.text(0.5, 0.45, "no feasible design", ha="center", fontsize=16, color="0.3")
         _title(figure, view)
         return figure
-    cloud = picture.thinned(view.cloud, MOST_CLOUD_POINTS)
-    groups = picture.groups(view, len(PALETTE))
+    cloud = front_view.thinned(view.cloud, MOST_CLOUD_POINTS)
+    groups = front_view.groups(view, len(PALETTE))
     if view.sweep is not None:
         panels = _sweep(figure, view, cloud)
     elif len(view.objectives) == 1:
@@ -128,10 +128,13 @@ def _pairs(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
         unused.remove()
     panels = []
     for axes, ((x_name, x_sense), (y_name, y_sense)) in zip(grid, pairs, strict=False):
-        x, y = picture.axis_scale(view, x_name, cloud), picture.axis_scale(view, y_name, cloud)
+        x, y = (
+            front_view.axis_scale(view, x_name, cloud),
+            front_view.axis_scale(view, y_name, cloud),
+        )
         axes.set(xlabel=x.label + HINTS[x_sense], ylabel=y.label + HINTS[y_sense])
         if len(pairs) == 1:
-            _line(axes, picture.staircase(x.front, y.front, x_sense))
+            _line(axes, front_view.staircase(x.front, y.front, x_sense))
         panels.append((axes, x, y))
     return panels
 
@@ -141,13 +144,13 @@ def _sweep(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
     count = len(view.objectives)
     figure.set_size_inches(7.6, 1.0 + 2.9 * count)
     grid = figure.subplots(count, 1, sharex=True, squeeze=False).ravel()
-    x = picture.axis_scale(view, str(view.sweep), cloud)
+    x = front_view.axis_scale(view, str(view.sweep), cloud)
     panels = []
     for axes, (name, sense) in zip(grid, view.objectives, strict=True):
-        y = picture.axis_scale(view, name, cloud)
+        y = front_view.axis_scale(view, name, cloud)
         axes.set_ylabel(y.label + HINTS[sense])
         if not x.ticks:
-            _line(axes, picture.best_per_value(x.front, y.front, sense))
+            _line(axes, front_view.best_per_value(x.front, y.front, sense))
         panels.append((axes, x, y))
     grid[-1].set_xlabel(x.label)
     return panels
@@ -156,7 +159,7 @@ def _sweep(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
 def _strip(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
     """Draw a single objective: a row per design, and all feasible designs underneath."""
     name, sense = view.objectives[0]
-    x = picture.axis_scale(view, name, cloud)
+    x = front_view.axis_scale(view, name, cloud)
     shown = min(view.size, MOST_STRIP_ROWS)
     ticks = [elided(view.names[i]) if view.names else f"design {i + 1}" for i in range(shown)]
     if view.size > shown:
@@ -226,7 +229,7 @@ def _dress(axes: Axes, which: str, scale: Scale) -> None:
         axis.set_ticks(range(len(scale.ticks)), labels=scale.ticks)
     elif scale.log:
         axes.set(**{f"{which}scale": "log"})
-        axis.set_major_formatter(FuncFormatter(lambda value, _: picture.decade(value)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: front_view.decade(value)))
         axis.set_minor_locator(LogLocator(subs=(2, 5)))
         axis.set_minor_formatter(NullFormatter())
     else:
@@ -267,7 +270,7 @@ def _legend(figure: Figure, view: FrontView, groups: Groups, cloud_label: str) -
         look |= {"markerfacecolor": CLOUD_COLOUR, "markeredgewidth": 0, "markersize": 6}
         handles.append(Line2D([], [], marker="o", label=cloud_label, **look))
     lengths = [len(str(handle.get_label())) for handle in handles]
-    across = picture.legend_columns(lengths, figure.get_figwidth())
+    across = front_view.legend_columns(lengths, figure.get_figwidth())
     _grow(figure, -(-len(handles) // across))
     figure.legend(handles=handles, loc="outside lower center", ncols=across, frameon=False)
 

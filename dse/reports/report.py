@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dse.algebra import units
-from dse.reports.picture import FrontView, words
+from dse.reports.front_view import FrontView, words
 
 MOST_ROWS = 15
 WIDEST = 120

@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 from PIL import Image
 
 from dse.contract.papers import Panel, Region, Series
-from dse.reports import picture, plots
+from dse.reports import front_view, plots
 from dse.reproduction import sheet_labels, sheet_scales
 
 ACROSS = {1: 1, 2: 2, 3: 3, 4: 2, 12: 4, 24: 6}
@@ -218,7 +218,7 @@ def _legend(sheet: Sheet, looks: dict[str, tuple[Series, dict[str, Any]]], inche
         for label, (series, look) in looks.items()
     ]
     lengths = [len(str(handle.get_label())) + 6 for handle in handles]
-    rows = -(-len(handles) // picture.legend_columns(lengths, inches))
+    rows = -(-len(handles) // front_view.legend_columns(lengths, inches))
     sheet.legend(
         handles=handles,
         loc="lower center",

@@ -24,7 +24,7 @@ from dse.files.json import json_text
 from dse.model import tables
 from dse.model.tables import Table
 from dse.reports import plots, report
-from dse.reports.picture import FrontView
+from dse.reports.front_view import FrontView
 from dse.runs import finished
 from dse.runs.runner import Run, SolvedStudy, knee_row
 from dse.study import inputs

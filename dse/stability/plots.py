@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dse.algebra import units
-from dse.reports import picture, plots
+from dse.reports import front_view, plots
 from dse.stability.crossovers import Crossovers
 from dse.stability.flips import FACTOR, Flips, Stability, change_text
 
@@ -40,7 +40,9 @@ def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:
         for row, entry in enumerate(shown):
             _bar(axes, row, entry)
         axes.axvline(1.0, color="0.2", linewidth=1)
-        axes.set_yticks(range(len(shown)), labels=[picture.elided(entry.name) for entry in shown])
+        axes.set_yticks(
+            range(len(shown)), labels=[front_view.elided(entry.name) for entry in shown]
+        )
         axes.tick_params(axis="y", length=0)
         axes.set(xscale="log", xlim=_limits(shown), ylim=(max(len(shown), 1) - 0.4, -0.6))
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
@@ -101,7 +103,7 @@ def draw_crossovers(found: Crossovers, folder: Path) -> tuple[Path, Path]:
             panels = _panels(figure, found, factor)
         else:
             panels = [_spans(figure, found, factor)]
-        label = picture.words(found.assumption.name)
+        label = front_view.words(found.assumption.name)
         panels[-1].set_xlabel(f"{label} [{unit}]" if unit else label)
         for axes in panels:
             if found.high > LOG_FROM * found.low:
@@ -131,13 +133,13 @@ def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
         axes.plot(found.curve[:, 0] / factor, values / scale, color="0.1", linewidth=1.4)
         if len(known) and known.min() > 0 and known.max() > LOG_FROM * known.min():
             axes.set_yscale("log")
-        words = picture.words(name)
+        words = front_view.words(name)
         axes.set_ylabel(f"{words} [{unit}]" if unit else words)
     handles = [
         grid[0].barh(np.nan, np.nan, color=COLOURS[place % len(COLOURS)], alpha=0.3)
         for place in range(min(len(names), MOST_NAMES))
     ]
-    labels = [picture.elided(name) for name in names[:MOST_NAMES]]
+    labels = [front_view.elided(name) for name in names[:MOST_NAMES]]
     if len(names) > MOST_NAMES:
         labels[-1] += f" (and {len(names) - MOST_NAMES} more)"
     figure.legend(handles, labels, loc="outside lower center", frameon=False, ncols=2)
@@ -151,7 +153,7 @@ def _spans(figure: Figure, found: Crossovers, factor: float) -> Axes:
     for row, (_, spans) in enumerate(held):
         for low, high in spans:
             axes.barh(row, (high - low) / factor, left=low / factor, height=0.6, color=COLOURS[0])
-    axes.set_yticks(range(len(held)), labels=[picture.elided(design) for design, _ in held])
+    axes.set_yticks(range(len(held)), labels=[front_view.elided(design) for design, _ in held])
     axes.set_ylim(max(len(held), 1) - 0.4, -0.6)
     axes.grid(axis="x", color="0.9")
     return axes

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dse.reports import report
-from dse.reports.picture import FrontView
+from dse.reports.front_view import FrontView
 
 VIEW = FrontView(
     title="How should a 100 Gbps DES fleet be built?",
