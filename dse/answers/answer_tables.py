@@ -20,8 +20,8 @@ from dse.answers.words import (
     standing,
     value,
 )
-from dse.reports.front_view import words
 from dse.reports.sections import Section
+from dse.reports.words import in_words
 from dse.study.schema import SECTIONS
 from dse.study.study import Sweep
 
@@ -45,7 +45,7 @@ def others_section(
     columns = _columns(axis, picks, goals)
     with_names = not {other.name for other in picks} <= {entry.choice for entry in found}
     compared = preferred if preferred in pick.quantities else None
-    headers = ["instead", *(["design"] if with_names else []), *map(words, columns)]
+    headers = ["instead", *(["design"] if with_names else []), *map(in_words, columns)]
     rows = []
     for entry, other in entries[:MOST_ROWS]:
         if other is None:
@@ -75,7 +75,7 @@ def sweep_section(
 ) -> Section:
     """Return one line per value of a sweep: the design, its objectives, what limits it."""
     columns = _columns("", [pick for pick in picks if pick is not None], goals)
-    headers = (words(sweep.path), "design", *map(words, columns), "limited by")
+    headers = (in_words(sweep.path), "design", *map(in_words, columns), "limited by")
     rows: list[tuple[str, ...]] = []
     facts = []
     for number, pick in zip(sweep.values, picks, strict=True):
@@ -87,7 +87,7 @@ def sweep_section(
         limit = ", ".join(entry.bounds[0].words for entry in pick.limits)
         rows.append((start, pick.name, *(_cell(pick, name) for name in columns), limit))
     line = (
-        f"{standing(preferred)}, for each {words(sweep.path)}; "
+        f"{standing(preferred)}, for each {in_words(sweep.path)}; "
         f"for all about one of them add --set {sweep.path}=..."
     )
     return Section("sweep", lines=(line,), headers=headers, rows=tuple(rows), facts=facts)
@@ -96,8 +96,8 @@ def sweep_section(
 def _axis_words(axis: str) -> str:
     section, _, name = axis.partition(".")
     if section in SECTIONS:
-        return words(name)
-    return f"{section} {words(name) or 'fleet'}"
+        return in_words(name)
+    return f"{section} {in_words(name) or 'fleet'}"
 
 
 def _columns(axis: str, picks: Sequence[Pick], goals: Sequence[str]) -> list[str]:

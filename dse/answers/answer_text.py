@@ -20,8 +20,8 @@ from dse.answers.words import (
     quantity,
 )
 from dse.model.problem import Goal
-from dse.reports.front_view import words
 from dse.reports.sections import Section
+from dse.reports.words import in_words
 
 CLOSE = 0.5
 """A bound is told when a quantity could not grow by more than this share."""
@@ -44,9 +44,9 @@ def recommendation_section(
         more = f" and {tied - 1} more" if tied > 1 else ""
         lines.append(f"Worth the same: {design_line(tie)}{more}.")
     if given:
-        shown = joined([f"{words(name)} {written}" for name, written in given.items()])
+        shown = joined([f"{in_words(name)} {written}" for name, written in given.items()])
         lines.append(f"Given: {shown}.")
-    rows = tuple((words(name), quantity(pick, name)) for name in pick.quantities)
+    rows = tuple((in_words(name), quantity(pick, name)) for name in pick.quantities)
     facts = pick.plain() | {"given": dict(given)} | dict(found)
     if tie is not None:
         facts["worth_the_same"] = tie.plain() | {"more": tied - 1}
@@ -116,7 +116,7 @@ def _close(pick: Pick, name: str, spare: float) -> str:
 
 def _limited(entry: Bottlenecks) -> str:
     first, *others = entry.bounds
-    name = words(entry.quantity)
+    name = in_words(entry.quantity)
     if first.value is None:
         return f"The {name} is limited by {first.words}."
     reached = units.show(entry.reached, entry.quantity)
@@ -162,7 +162,7 @@ def _advised(entry: Advice) -> str:
     policy = f"{about.above} from {units.show(entry.rounded, about.column)} on"
     side = about.above if entry.chosen >= entry.value else about.below
     return (
-        f"{words(entry.quantity).capitalize()} at {name} "
+        f"{in_words(entry.quantity).capitalize()} at {name} "
         f"{units.show(entry.value, about.column)}: {policy}, {about.below} below. "
         f"At {chosen}, as here: {side}."
     )
@@ -174,7 +174,7 @@ def runner_up_section(pick: Pick, other: Pick | None, goals: Sequence[str]) -> S
         line = "None: the front holds no other design, and no other choice comes next."
         return Section("runner_up", "Runner-up", (line,))
     parts = [
-        f"{words(name)} {units.show(other.quantities[name], name)} "
+        f"{in_words(name)} {units.show(other.quantities[name], name)} "
         f"({change(other.quantities[name], pick.quantities[name])})"
         for name in goals
     ]
@@ -187,7 +187,7 @@ def best_section(picks: Mapping[Goal, Pick]) -> Section:
     """Return the best design for each objective."""
     rows = tuple(
         (
-            f"{'most' if goal.maximise else 'least'} {words(goal.name)}",
+            f"{'most' if goal.maximise else 'least'} {in_words(goal.name)}",
             units.show(found.quantities[goal.name], goal.name),
             design_line(found),
         )

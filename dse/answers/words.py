@@ -8,7 +8,7 @@ from typing import Any
 
 from dse.algebra import units
 from dse.answers.design import Pick
-from dse.reports.front_view import words
+from dse.reports.words import in_words
 from dse.study.schema import SECTIONS
 
 TINY = 5e-10
@@ -69,7 +69,7 @@ def standing(preference: str) -> str:
 def design_line(pick: Pick) -> str:
     """Return a design in one line: its name and its choices."""
     choices = [
-        f"{words(name)} {value(chosen, name)}"
+        f"{in_words(name)} {value(chosen, name)}"
         for name, chosen in pick.choices.items()
         if not is_name(pick, name)
     ]
@@ -85,7 +85,7 @@ def quantity(pick: Pick, name: str) -> str:
 def named(column: str) -> str:
     """Return a quantity or a field of the study in words."""
     section, _, field = column.partition("_")
-    return words(field if section in SECTIONS else column)
+    return in_words(field if section in SECTIONS else column)
 
 
 def amount(number: float, name: str) -> str:

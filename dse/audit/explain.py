@@ -18,7 +18,7 @@ from dse.contract import Requirement
 from dse.model.graph import Step
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.reports.front_view import words
+from dse.reports.words import in_words
 from dse.runs import finished
 
 VERDICTS = {
@@ -65,7 +65,7 @@ class ViolatedConstraint:
         if self.by is not None:
             missed = f"{units.show(self.by, self.quantity)} ({_percent(self.relative)})"
         values = ", ".join(
-            f"{words(name)} {units.show(value, name)}" for name, value in self.quantities.items()
+            f"{in_words(name)} {units.show(value, name)}" for name, value in self.quantities.items()
         )
         return f"{self.rule}: missed{' by ' * bool(missed)}{missed}; {values}"
 
@@ -112,7 +112,7 @@ class Explanation:
         if self.verdict != "front" and self.rival_objectives is not None:
             lines.append(f"  row {self.row} of the front: {self.rival}")
         for name, value in self.objectives.items():
-            lines.append(f"  {words(name)} {units.show(value, name)}{self._against(name)}")
+            lines.append(f"  {in_words(name)} {units.show(value, name)}{self._against(name)}")
         return "\n".join(lines)
 
     def _against(self, name: str) -> str:

@@ -19,7 +19,7 @@ from dse.errors import UnknownPluginError, nearest
 from dse.files.document import is_record
 from dse.plugins import registry
 from dse.reports import report
-from dse.reports.front_view import words
+from dse.reports.words import in_words
 from dse.search import METHODS
 from dse.study import records
 
@@ -229,7 +229,7 @@ def _show_designs(model: contract.Model) -> None:
     for entry in fields(metrics):
         values = getattr(metrics, entry.name)
         factor, unit = units.scale(values, entry.name)
-        rows.append([words(entry.name), unit, *(f"{value:.6g}" for value in values / factor)])
+        rows.append([in_words(entry.name), unit, *(f"{value:.6g}" for value in values / factor)])
     print(report.catalogue(rows, ("per instance", "unit", *model.designs)))
 
 

@@ -8,7 +8,7 @@ from dse.algebra import units
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Axis, Index
-from dse.reports.front_view import words
+from dse.reports.words import in_words
 
 
 def parts(
@@ -54,7 +54,7 @@ def _choice(axis: Axis, position: int) -> str:
     if not axis.unit_name:
         return axis.labels[position]
     value = float(axis.columns[axis.unit_name][position])
-    return f"{words(axis.name)} {units.show(value, axis.unit_name)}"
+    return f"{in_words(axis.name)} {units.show(value, axis.unit_name)}"
 
 
 def _without_counts(problem: Problem, fleet: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
+from dse.reports.words import in_words
 
 Values = NDArray[np.float64]
 
@@ -107,7 +108,7 @@ class Scale:
 def axis_scale(view: FrontView, name: str, cloud: Columns) -> Scale:
     """Return one column of the front, and of the cloud behind it, as an axis."""
     values, background = view.front[name], cloud.get(name, np.empty(0))
-    title = "\n".join(textwrap.wrap(words(name), MOST_CHARACTERS))
+    title = "\n".join(textwrap.wrap(in_words(name), MOST_CHARACTERS))
     if values.dtype.kind not in "fiub":
         kinds, codes = np.unique(values.astype(str), return_inverse=True)
         ticks = tuple(elided(kind) for kind in kinds)
@@ -170,7 +171,7 @@ def groups(view: FrontView, most: int) -> dict[str, NDArray[np.bool_]]:
         labels = np.full(view.size, "front")
         if view.category is not None:
             labels = np.array(
-                [f"{words(view.category)}: {kind}" for kind in view.front[view.category]]
+                [f"{in_words(view.category)}: {kind}" for kind in view.front[view.category]]
             )
     kinds, counts = np.unique(labels, return_counts=True)
     if len(kinds) > most:
@@ -197,11 +198,6 @@ def best_per_value(x: Values, y: Values, sense: str) -> Values:
     best = np.full(len(values), worst)
     pick.at(best, group, y)
     return np.column_stack((values, best))
-
-
-def words(name: str) -> str:
-    """Return a column as words: without its section and its unit suffix."""
-    return (units.stem(name) or name).rpartition(".")[2].replace("_", " ")
 
 
 def elided(name: str) -> str:

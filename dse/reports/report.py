@@ -19,7 +19,8 @@ from rich.table import Table
 from rich.text import Text
 
 from dse.algebra import units
-from dse.reports.front_view import FrontView, words
+from dse.reports.front_view import FrontView
+from dse.reports.words import in_words
 
 MOST_ROWS = 15
 WIDEST = 120
@@ -191,7 +192,7 @@ def _front(view: FrontView, width: int) -> str:
     if hidden := [name for name in optional if name not in kept]:
         lines.append(_hanging("more columns in front.csv", ", ".join(hidden), width))
     if alike and view.size > 1:
-        same = (f"{words(name)} {_value(view, name, 0)}" for name in alike)
+        same = (f"{in_words(name)} {_value(view, name, 0)}" for name in alike)
         lines.append(_hanging("same for all", ", ".join(same), width))
     return "\n".join(lines)
 
@@ -229,7 +230,7 @@ def _highlights(view: FrontView, width: int) -> str:
         parts = [view.names[row] if view.names else f"row {row + 1}"]
         for name in view.axes if view.names else ():
             value = _value(view, name, row)
-            parts.append(f"{words(name)} {value}" if _numeric(view, name) else value)
+            parts.append(f"{in_words(name)} {value}" if _numeric(view, name) else value)
         limit = "" if view.category is None else f" ({view.front[view.category][row]}{bound})"
         return ", ".join(dict.fromkeys(parts)) + limit
 
@@ -237,7 +238,7 @@ def _highlights(view: FrontView, width: int) -> str:
     for name, sense in view.objectives:
         word = "least" if sense == "minimise" else "most"
         row = view.best(name)
-        rows.append((f"{word} {words(name)}", _value(view, name, row), design(row)))
+        rows.append((f"{word} {in_words(name)}", _value(view, name, row), design(row)))
     if view.knee is not None and len(view.objectives) > 1:
         values = ", ".join(_value(view, name, view.knee) for name, _ in view.objectives)
         rows.append(("knee", values, design(view.knee)))
@@ -255,7 +256,7 @@ def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
     if view.category is not None and view.size:
         kinds, counts = np.unique(view.front[view.category].astype(str), return_counts=True)
         tally = ", ".join(f"{count} {kind}" for kind, count in zip(kinds, counts, strict=True))
-        lines.append(f"{words(view.category)}: {tally}")
+        lines.append(f"{in_words(view.category)}: {tally}")
     if facts.get("hypervolume") is not None and (view.size > 1 or not facts["exact"]):
         share = facts.get("hypervolume_share_of_exact")
         least = facts.get("hypervolume_share_at_least")
@@ -302,7 +303,7 @@ def _numeric(view: FrontView, name: str) -> bool:
 
 
 def _header(name: str, unit: str) -> str:
-    text = f"{words(name)} [{unit}]" if unit else words(name)
+    text = f"{in_words(name)} [{unit}]" if unit else in_words(name)
     return textwrap.fill(text, WIDEST_HEADER, break_long_words=False)
 
 

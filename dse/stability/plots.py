@@ -8,21 +8,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dse.algebra import units
-from dse.reports import front_view, plots
+from dse.reports.drawing import FILLS, drawing, save_figure
+from dse.reports.front_view import elided
+from dse.reports.words import in_words
 from dse.stability.crossovers import Crossovers
 from dse.stability.flips import FACTOR, Flips, Stability, change_text
 
 MOST_BARS = 40
 LOG_FROM = 30.0
 """A range longer than this factor is drawn on a logarithmic axis."""
-COLOURS = tuple(colour for colour, _ in plots.PALETTE if colour != "#000000")
 MOST_NAMES = 12
 
 
@@ -35,14 +35,12 @@ def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:
     shown = moving[:MOST_BARS]
     figure = Figure(layout="constrained", figsize=(8.2, 1.5 + 0.3 * max(len(shown), 2)))
     FigureCanvasAgg(figure)
-    with style.context(["default", plots.SETTINGS]):
+    with drawing():
         axes = figure.add_subplot()
         for row, entry in enumerate(shown):
             _bar(axes, row, entry)
         axes.axvline(1.0, color="0.2", linewidth=1)
-        axes.set_yticks(
-            range(len(shown)), labels=[front_view.elided(entry.name) for entry in shown]
-        )
+        axes.set_yticks(range(len(shown)), labels=[elided(entry.name) for entry in shown])
         axes.tick_params(axis="y", length=0)
         axes.set(xscale="log", xlim=_limits(shown), ylim=(max(len(shown), 1) - 0.4, -0.6))
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
@@ -53,17 +51,17 @@ def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:
         axes.set_xlabel(f"value over today's: the answer stays the same inside a bar{rest}")
         title = f"{', '.join(found.answer)}: {found.preference}"
         figure.suptitle(textwrap.fill(title, 80))
-        return _save(figure, folder, "flips")
+        return save_figure(figure, folder / "flips")
 
 
 def _bar(axes: Axes, row: int, entry: Stability) -> None:
     low, high = (side.holds_to / entry.today for side in (entry.low, entry.high))
-    axes.barh(row, high - low, left=low, height=0.55, color=COLOURS[0], alpha=0.35, linewidth=0)
+    axes.barh(row, high - low, left=low, height=0.55, color=FILLS[0], alpha=0.35, linewidth=0)
     for side, change in zip((entry.low, entry.high), entry.changes, strict=True):
         if change is None:
             continue
         end = side.holds_to / entry.today
-        axes.plot([end, end], [row - 0.28, row + 0.28], color=COLOURS[0], linewidth=2)
+        axes.plot([end, end], [row - 0.28, row + 0.28], color=FILLS[0], linewidth=2)
         left = change < 0
         axes.annotate(
             change_text(change),
@@ -95,7 +93,7 @@ def draw_crossovers(found: Crossovers, folder: Path) -> tuple[Path, Path]:
     For a preference one panel per objective, with the part of each design shaded and a line at
     each crossover; for a front a bar per design where it is on the front.
     """
-    with style.context(["default", plots.SETTINGS]):
+    with drawing():
         figure = Figure(layout="constrained")
         FigureCanvasAgg(figure)
         factor, unit = units.scale([found.high], found.assumption.quantity)
@@ -103,15 +101,14 @@ def draw_crossovers(found: Crossovers, folder: Path) -> tuple[Path, Path]:
             panels = _panels(figure, found, factor)
         else:
             panels = [_spans(figure, found, factor)]
-        label = front_view.words(found.assumption.name)
-        panels[-1].set_xlabel(f"{label} [{unit}]" if unit else label)
+        panels[-1].set_xlabel(_titled(found.assumption.name, unit))
         for axes in panels:
             if found.high > LOG_FROM * found.low:
                 axes.set_xscale("log")
                 axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axes.set_xlim(found.low / factor, found.high / factor)
         figure.suptitle(textwrap.fill(f"{found.followed}: {found.study.question}", 80))
-        return _save(figure, folder, "crossovers")
+        return save_figure(figure, folder / "crossovers")
 
 
 def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
@@ -126,20 +123,19 @@ def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
         for interval in found.intervals:
             ends = interval.low / factor, interval.high / factor
             for design in interval.designs:
-                colour = COLOURS[names.index(design) % len(COLOURS)]
+                colour = FILLS[names.index(design) % len(FILLS)]
                 axes.axvspan(*ends, color=colour, alpha=0.3, linewidth=0)
             if interval.low > found.low:
                 axes.axvline(ends[0], color="0.4", linewidth=0.7)
         axes.plot(found.curve[:, 0] / factor, values / scale, color="0.1", linewidth=1.4)
         if len(known) and known.min() > 0 and known.max() > LOG_FROM * known.min():
             axes.set_yscale("log")
-        words = front_view.words(name)
-        axes.set_ylabel(f"{words} [{unit}]" if unit else words)
+        axes.set_ylabel(_titled(name, unit))
     handles = [
-        grid[0].barh(np.nan, np.nan, color=COLOURS[place % len(COLOURS)], alpha=0.3)
+        grid[0].barh(np.nan, np.nan, color=FILLS[place % len(FILLS)], alpha=0.3)
         for place in range(min(len(names), MOST_NAMES))
     ]
-    labels = [front_view.elided(name) for name in names[:MOST_NAMES]]
+    labels = [elided(name) for name in names[:MOST_NAMES]]
     if len(names) > MOST_NAMES:
         labels[-1] += f" (and {len(names) - MOST_NAMES} more)"
     figure.legend(handles, labels, loc="outside lower center", frameon=False, ncols=2)
@@ -152,15 +148,12 @@ def _spans(figure: Figure, found: Crossovers, factor: float) -> Axes:
     axes = figure.add_subplot()
     for row, (_, spans) in enumerate(held):
         for low, high in spans:
-            axes.barh(row, (high - low) / factor, left=low / factor, height=0.6, color=COLOURS[0])
-    axes.set_yticks(range(len(held)), labels=[front_view.elided(design) for design, _ in held])
+            axes.barh(row, (high - low) / factor, left=low / factor, height=0.6, color=FILLS[0])
+    axes.set_yticks(range(len(held)), labels=[elided(design) for design, _ in held])
     axes.set_ylim(max(len(held), 1) - 0.4, -0.6)
     axes.grid(axis="x", color="0.9")
     return axes
 
 
-def _save(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
-    png, svg = folder / f"{name}.png", folder / f"{name}.svg"
-    figure.savefig(png, dpi=150, metadata={"Software": None})
-    figure.savefig(svg, metadata={"Date": None, "Creator": None})
-    return png, svg
+def _titled(name: str, unit: str) -> str:
+    return f"{in_words(name)} [{unit}]" if unit else in_words(name)

@@ -113,6 +113,7 @@ ONLY_USERS = {
     "matplotlib": {
         "dse.fitting.interface.plots",
         "dse.stability.plots",
+        "dse.reports.drawing",
         "dse.reports.labels",
         "dse.reports.plots",
         "dse.reproduction.sheets",
