@@ -11,7 +11,7 @@ from dse.algebra import units
 from dse.audit.attribution import Cause
 from dse.audit.changes import Change
 from dse.model.problem import Goal
-from dse.reports import report
+from dse.reports.text import table_text
 
 MOST_ROWS = 15
 """Most designs of one kind in the text; the JSON holds all."""
@@ -123,7 +123,7 @@ def _point(found: RunComparison, point: ComparedFronts) -> Iterator[str]:
             for moved in designs[:MOST_ROWS]
         ]
         headers = (kind, *(units.stem(name).replace("_", " ") for name in goals), "by change")
-        yield "\n" + report.catalogue(rows, headers)
+        yield "\n" + table_text(rows, headers)
         if len(designs) > MOST_ROWS:
             yield f"... and {len(designs) - MOST_ROWS} more"
     if point.differs:

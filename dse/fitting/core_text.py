@@ -11,7 +11,7 @@ from dse.algebra import units
 from dse.fitting import fit_law
 from dse.fitting.fit_core import CoreFit
 from dse.fitting.fit_core_record import fitted_quantities, quantity_of
-from dse.reports import report
+from dse.reports.text import table_text
 from dse.study import core_law
 
 
@@ -26,9 +26,9 @@ def core_text(found: CoreFit) -> str:
     return "\n".join(
         [
             f"{len(found.designs)} designs of {found.table.written}, {parameters}\n",
-            report.catalogue(list(_laws(found)), headers),
+            table_text(list(_laws(found)), headers),
             f"\n{fit_law.LEVEL * 100:.0f} % intervals of the coefficients, and the next best form",
-            report.catalogue(list(_support(found)), support),
+            table_text(list(_support(found)), support),
             *(f"note: assumed for every design: {text}" for text in found.assumed),
         ]
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from dse.algebra import units
 from dse.fitting.fit_platform import PlatformFit, fit_residuals
-from dse.reports import report
+from dse.reports.text import table_text
 
 
 def platform_text(done: PlatformFit) -> str:
@@ -16,7 +16,7 @@ def platform_text(done: PlatformFit) -> str:
     shown = [(key, units.show(value, key)) for key, value in fields if isinstance(value, float)]
     lines = [
         f"{len(done.runs)} runs of {done.file}: {done.fit.method}\n",
-        report.catalogue(shown, ("platform", "value")),
+        table_text(shown, ("platform", "value")),
         "",
     ]
     for name, said in fit_residuals(done).items():

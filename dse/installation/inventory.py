@@ -18,7 +18,7 @@ from dse.contract import papers
 from dse.errors import UnknownPluginError, nearest
 from dse.files.document import is_record
 from dse.plugins import registry
-from dse.reports import report
+from dse.reports.text import table_text
 from dse.reports.words import in_words
 from dse.search import METHODS
 from dse.study import records
@@ -33,7 +33,7 @@ def list_(kind: str | None) -> None:
     for name in KINDS if kind is None else (kind,):
         headers, rows = KINDS[name]()
         print(f"{name} ({len(rows)})")
-        print(report.catalogue(rows, headers))
+        print(table_text(rows, headers))
         print()
     for fault in records.own_records()[1]:
         print(f"left out: {fault}", file=sys.stderr)
@@ -167,7 +167,7 @@ def _show_own(name: str) -> bool:
 def _show_provenance(provenance: Mapping[str, Any]) -> None:
     print("\nprovenance" if provenance else "\nno provenance is stated")
     if provenance:
-        print(report.catalogue(list(_flat(provenance)), ("what", "value")))
+        print(table_text(list(_flat(provenance)), ("what", "value")))
 
 
 def _flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[Row]:
@@ -193,7 +193,7 @@ def _show_record(record: Any) -> None:
             rows.append((entry.name, ", ".join(value) if isinstance(value, tuple) else str(value)))
     assumed = getattr(record, "assumptions", ())
     marked = [(f"{name} (assumed)" if name in assumed else name, text) for name, text in rows]
-    print(report.catalogue(marked, ("field", "value")))
+    print(table_text(marked, ("field", "value")))
 
 
 def _arguments(function: Callable[..., Any]) -> str:
@@ -214,7 +214,7 @@ def _show_core(core: contract.Core) -> None:
                 )
                 for p in model.parameters
             ]
-            print(report.catalogue(rows, ("parameter", "meaning", "range", "default")))
+            print(table_text(rows, ("parameter", "meaning", "range", "default")))
         if model.designs:
             _show_designs(model)
         if model.residuals is not None:
@@ -230,7 +230,7 @@ def _show_designs(model: contract.Model) -> None:
         values = getattr(metrics, entry.name)
         factor, unit = units.scale(values, entry.name)
         rows.append([in_words(entry.name), unit, *(f"{value:.6g}" for value in values / factor)])
-    print(report.catalogue(rows, ("per instance", "unit", *model.designs)))
+    print(table_text(rows, ("per instance", "unit", *model.designs)))
 
 
 def _show_residuals(model: contract.Model) -> None:
@@ -250,4 +250,4 @@ def _show_residuals(model: contract.Model) -> None:
                 )
             )
     print("residuals against the table")
-    print(report.catalogue(rows, ("quantity", "design", "table", "law", "law - table")))
+    print(table_text(rows, ("quantity", "design", "table", "law", "law - table")))

@@ -24,7 +24,7 @@ MOST_CHARACTERS = 40
 
 @dataclass(frozen=True, kw_only=True)
 class FrontView:
-    """The answer of a study, ready to be drawn (`plots`) or printed (`report`).
+    """The answer of a study, ready to be drawn (`plots`) or printed (`front_text`).
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class FrontView:
     category
         The categorical column that colours the points, for instance ``bound``.
     limits
-        Whether the category says what limits a design.
+        Whether the category says what limits a design: its bottleneck.
     sweep
         The column whose values were swept.
     names
@@ -66,6 +66,11 @@ class FrontView:
     def size(self) -> int:
         """Number of designs on the front."""
         return len(self.front.get(self.objectives[0][0], ()))
+
+    def words(self, column: str) -> str:
+        """Return a column in words."""
+        bottleneck = self.limits and column == self.category
+        return "bottleneck" if bottleneck else in_words(column)
 
     def best(self, objective: str) -> int:
         """Return the row of the front that is best in one objective; the first of equals."""
@@ -108,7 +113,7 @@ class Scale:
 def axis_scale(view: FrontView, name: str, cloud: Columns) -> Scale:
     """Return one column of the front, and of the cloud behind it, as an axis."""
     values, background = view.front[name], cloud.get(name, np.empty(0))
-    title = "\n".join(textwrap.wrap(in_words(name), MOST_CHARACTERS))
+    title = "\n".join(textwrap.wrap(view.words(name), MOST_CHARACTERS))
     if values.dtype.kind not in "fiub":
         kinds, codes = np.unique(values.astype(str), return_inverse=True)
         ticks = tuple(elided(kind) for kind in kinds)
@@ -171,7 +176,7 @@ def groups(view: FrontView, most: int) -> dict[str, NDArray[np.bool_]]:
         labels = np.full(view.size, "front")
         if view.category is not None:
             labels = np.array(
-                [f"{in_words(view.category)}: {kind}" for kind in view.front[view.category]]
+                [f"{view.words(view.category)}: {kind}" for kind in view.front[view.category]]
             )
     kinds, counts = np.unique(labels, return_counts=True)
     if len(kinds) > most:

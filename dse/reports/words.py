@@ -59,11 +59,17 @@ def relative_change(new: float, old: float) -> float | None:
     return (new - old) / abs(old)
 
 
+def unit_suffix(name: str) -> str:
+    """Return what ends the key of a value in the unit of `name`: ``_w``, or nothing."""
+    unit = units.suffix(name)
+    return f"_{unit}" if unit else ""
+
+
 def violation_text(relative: float) -> str:
     """Return by how much a constraint is violated, relative to its limit."""
     if relative <= 0:
         return "met"
     if not math.isfinite(relative):
-        return "does not exist"
+        return "violated"
     by = percent(relative) if relative < LARGE else f"{relative:.3g}x the limit"
     return f"violated by {by}"

@@ -23,7 +23,8 @@ from dse.files.folder import new_folder
 from dse.files.json import json_text
 from dse.model import tables
 from dse.model.tables import Table
-from dse.reports import plots, report
+from dse.reports import plots
+from dse.reports.front_text import front_text
 from dse.reports.front_view import FrontView
 from dse.runs import finished
 from dse.runs.runner import Run, SolvedStudy, knee_row
@@ -177,7 +178,7 @@ class Result:
 
     def text(self) -> str:
         """Return the text that the command line prints."""
-        return report.front_text(self.view, self.manifest)
+        return front_text(self.view, self.manifest)
 
     def save(self, folder: str | Path) -> Path:
         """Write the run to `folder`: all files, or none.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.reports import report
+from dse.reports.text import table_text
 from dse.stability.flips import NOTHING_FITS
 from dse.study.assumptions import Assumption
 from dse.study.study import Study
@@ -90,7 +90,7 @@ class Crossovers:
         ends = [units.show(end, quantity) for end in (self.low, self.high)]
         title = f"{self.followed}, {self.assumption.name} from {ends[0]} to {ends[1]}"
         if self.followed == FRONT:
-            table = report.catalogue(_front_rows(self), ("design", "on the front"))
+            table = table_text(_front_rows(self), ("design", "on the front"))
         else:
             goals = [goal.name for goal in self.study.problem.goals]
             headers = (
@@ -99,7 +99,7 @@ class Crossovers:
                 *(units.stem(name).replace("_", " ") for name in goals),
                 "design",
             )
-            table = report.catalogue(_rows(self), headers)
+            table = table_text(_rows(self), headers)
         return "\n\n".join([title, table, *_notes(self)])
 
     __repr__ = text

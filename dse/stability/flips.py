@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse.algebra import units
-from dse.reports import report
 from dse.reports.designs import difference
+from dse.reports.text import table_text
 from dse.study.study import Study
 
 FACTOR = 1000.0
@@ -92,7 +92,7 @@ class Flips:
         lines = [f"{', '.join(self.answer)}: {self.preference}"]
         if moving:
             headers = ("assumption", "today", "same from", "to", "takes", "then")
-            lines.append(report.catalogue([row(self, entry) for entry in moving], headers))
+            lines.append(table_text([row(self, entry) for entry in moving], headers))
         lines += [textwrap.fill(note, WIDTH, break_on_hyphens=False) for note in _notes(self)]
         return "\n\n".join(lines)
 

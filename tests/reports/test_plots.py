@@ -224,8 +224,13 @@ def test_the_line_of_a_sweep_joins_the_best_design_of_each_value():
 
 
 def test_groups_are_categories_and_in_a_sweep_the_designs_when_few():
-    assert list(front_view.groups(make(6), 8)) == ["bound: core", "bound: link", "bound: offload"]
+    assert list(front_view.groups(make(6), 8)) == [
+        f"bottleneck: {kind}" for kind in ("core", "link", "offload")
+    ]
     assert list(front_view.groups(swept(40), 8)) == ["1 u16", "2 u8"]
     assert list(front_view.groups(swept(40), 1)) == ["other"]
     rare = front_view.groups(make(7), 2)
-    assert {name: int(rows.sum()) for name, rows in rare.items()} == {"bound: core": 3, "other": 4}
+    assert {name: int(rows.sum()) for name, rows in rare.items()} == {
+        "bottleneck: core": 3,
+        "other": 4,
+    }

@@ -7,7 +7,7 @@ import textwrap
 from dse.algebra import units
 from dse.fitting.interface import interface_answer
 from dse.fitting.interface.interface_answer import InterfaceReport
-from dse.reports import report
+from dse.reports.text import table_text
 
 _WIDTH = 100
 
@@ -25,8 +25,8 @@ def interface_text(found: InterfaceReport) -> str:
     curve = ("curve", "noise", "largest residual", "size left out", "worst", "adequacy")
     parts = [
         "\n".join([head, *facts]),
-        report.catalogue(interface_answer.parameters(found), headers),
-        report.catalogue(interface_answer.curves(found), curve),
+        table_text(interface_answer.parameters(found), headers),
+        table_text(interface_answer.curves(found), curve),
         "\n".join(
             textwrap.fill(line, _WIDTH, subsequent_indent="  ")
             for line in interface_answer.sentences(found)

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dse.reports import report
+from dse.reports.front_text import front_text
 from dse.reports.front_view import FrontView
+from dse.reports.text import table_text
 
 VIEW = FrontView(
     title="How should a 100 Gbps DES fleet be built?",
@@ -38,8 +39,8 @@ FACTS = {
 SUMMARY = """\
 How should a 100 Gbps DES fleet be built?
 
-design        interface  area [um2]  power [mW]  bound
-──────────────────────────────────────────────────────
+design        interface  area [um2]  power [mW]  bottleneck
+───────────────────────────────────────────────────────────
 2 u16 + 1 u8  sparc_t4       149690       25.76  core
 3 u16         sparc_t4       173304       25.25  core
 1 u16         pcie           180000        9.50  link
@@ -49,9 +50,9 @@ least area   149690 um2            2 u16 + 1 u8, sparc_t4, granularity 64 KiB (c
 least power  9.5 mW                1 u16, pcie, granularity 64 KiB (link-bound)
 knee         173304 um2, 25.25 mW  3 u16, sparc_t4, granularity 64 KiB (core-bound)
 
-12,345 designs, 4,096 evaluated (nsga2, 830 ms), 345 feasible, 3 on the front
-bound: 2 core, 1 link
-hypervolume: 0.6123 of its box, 98.76% of the exact front's
+12,345 designs: 4,096 evaluated (nsga2, 830 ms), 345 feasible; Pareto front of 3 designs, not proven
+bottleneck: 2 core, 1 link
+normalised hypervolume: 0.6123, 98.76 % of the exact front's
 note: des: extrapolated beyond unroll 16"""
 
 
@@ -65,26 +66,26 @@ def grown(count: int) -> FrontView:
 
 
 def test_the_summary_of_a_small_front():
-    assert report.front_text(VIEW, FACTS, width=100) == SUMMARY
+    assert front_text(VIEW, FACTS, width=100) == SUMMARY
 
 
 def test_an_exact_front_says_so_and_needs_no_share():
-    text = report.front_text(VIEW, FACTS | {"exact": True, "evaluated": 12_345}, width=200)
-    assert "345 feasible, 3 on the front, which is exact" in text
+    text = front_text(VIEW, FACTS | {"exact": True, "evaluated": 12_345}, width=200)
+    assert "345 feasible; Pareto front of 3 designs, proven complete" in text
     assert "exact front's" not in text
-    text = report.front_text(VIEW, FACTS | {"exact": True}, width=200)
-    assert "4,096 evaluated (nsga2, 830 ms), the others ruled out by bounds, 3 on" in text
+    text = front_text(VIEW, FACTS | {"exact": True}, width=200)
+    assert "4,096 evaluated (nsga2, 830 ms), the rest pruned; Pareto front of 3 designs" in text
 
 
 def test_a_narrow_terminal_gets_fewer_columns_and_is_told_which():
-    lines = report.front_text(VIEW, FACTS, width=50).splitlines()
-    assert lines[2] == "design        area [um2]  power [mW]  bound"
+    lines = front_text(VIEW, FACTS, width=50).splitlines()
+    assert lines[2] == "design        area [um2]  power [mW]  bottleneck"
     assert "more columns in front.csv: interface" in lines
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_no_line_is_wider_than_asked_for_and_no_number_is_cut(width):
-    text = report.front_text(grown(100), FACTS, width=width)
+    text = front_text(grown(100), FACTS, width=width)
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
     assert "\x1b" not in text
@@ -92,7 +93,7 @@ def test_no_line_is_wider_than_asked_for_and_no_number_is_cut(width):
 
 def test_a_long_front_shows_15_rows_with_its_ends_and_its_knee():
     view = grown(100)
-    table = report.front_text(view, FACTS, width=120).split("\n\n")[1]
+    table = front_text(view, FACTS, width=120).split("\n\n")[1]
     assert "... and 85 more in front.csv" in table
     for row in (0, 99, view.knee):
         assert f"{row} u16_pipelined" in table
@@ -100,7 +101,7 @@ def test_a_long_front_shows_15_rows_with_its_ends_and_its_knee():
 
 def test_values_over_many_decades_carry_their_own_unit():
     column = {"power_w": np.array([2e-6, 3e-3, 4.0])}
-    text = report.front_text(replace(VIEW, front={**VIEW.front, **column}), FACTS, width=100)
+    text = front_text(replace(VIEW, front={**VIEW.front, **column}), FACTS, width=100)
     powers = [line.split("  ")[-2].strip() for line in table_rows(text)]
     assert powers == ["2 uW", "3 mW", "4 W"]
 
@@ -110,53 +111,18 @@ def table_rows(text: str) -> list[str]:
 
 
 def test_brackets_in_names_are_text_not_markup():
-    text = report.front_text(replace(VIEW, names=["[red]a", "[/]", "b"]), FACTS, width=100)
+    text = front_text(replace(VIEW, names=["[red]a", "[/]", "b"]), FACTS, width=100)
     assert "[red]a" in text
     assert "[/]" in text
 
 
-def test_no_feasible_design_names_conflicts_the_nearest_design_and_its_misses():
-    assert (
-        report.infeasible(
-            [("power_w <= 20 mW", "rate is met"), ("area_m2 <= 0.1 mm2",)],
-            "u16 = 2, u8 = 1",
-            {"power_w <= 20 mW": 0.288, "rate is met": -0.1, "area_m2 <= 0.1 mm2": 12.3},
-            width=80,
-        )
-        == """\
-no feasible design
-no design meets together: power_w <= 20 mW and rate is met
-no design meets: area_m2 <= 0.1 mm2
-nearest design: u16 = 2, u8 = 1
-  power_w <= 20 mW    missed by 28.8 %
-  area_m2 <= 0.1 mm2  missed by 12.3 times the bound"""
-    )
-
-
 def test_an_empty_front_says_so():
     empty = {name: values[:0] for name, values in VIEW.front.items()}
-    text = report.front_text(replace(VIEW, front=empty, names=(), knee=None), FACTS, width=100)
+    text = front_text(replace(VIEW, front=empty, names=(), knee=None), FACTS, width=100)
     assert "\n\nno feasible design\n\n" in text
 
 
-def test_terms_show_readable_values_with_meaning_and_source():
-    assert (
-        report.terms(
-            [
-                ("area_m2", 149690e-12, "Area of all instances", "B&H section IV-C"),
-                ("bound", "link", "What limits the rate", "least of all"),
-            ],
-            width=100,
-        )
-        == """\
-quantity  value       what it is             source
-─────────────────────────────────────────────────────────────
-area_m2   149690 um2  Area of all instances  B&H section IV-C
-bound     link        What limits the rate   least of all"""
-    )
-
-
-def test_a_catalogue_wraps_its_later_columns():
-    text = report.catalogue([("des", "encryption " * 9), ("fft", "")], ("name", "what"), width=40)
+def test_a_table_wraps_its_later_columns():
+    text = table_text([("des", "encryption " * 9), ("fft", "")], ("name", "what"), width=40)
     assert max(map(len, text.splitlines())) <= 40
     assert text.splitlines()[2].startswith("des   encryption encryption")
