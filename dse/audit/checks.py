@@ -23,7 +23,7 @@ from dse.study import study
 TOLERANCE = 1e-9
 """Relative difference between a number in front.csv and the model's that is forgiven."""
 
-ACCOUNTS = ("evaluated", "given_up_as_dominated", "given_up_as_infeasible")
+ACCOUNTS = ("evaluated", "pruned_as_dominated", "pruned_as_infeasible")
 """Where a certificate says that designs went."""
 
 
@@ -133,7 +133,7 @@ def check_accounting(run: Finished, every: Points) -> Check:
         claim = "exact" if exact else "not exact"
         wrong.append(f"{shown} is {accounted:,} of {designs:,} designs, and the front {claim}")
     feasible = _whole(run.manifest, "feasible")
-    if not len(run.rows) <= feasible <= evaluated + _whole(certificate, "evaluated_besides"):
+    if not len(run.rows) <= feasible <= evaluated + _whole(certificate, "evaluated_as_reference"):
         wrong.append(f"{feasible:,} feasible is less than the front or more than were evaluated")
     return check_of("accounting", wrong, f"{shown} {'=' if exact else 'of'} {designs:,} designs")
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.errors import Fault, StudyError, UnitError, nearest
 from dse.model import tables
-from dse.model.fleet import Stage
 from dse.model.problem import Problem
 from dse.model.space import Axis, Index
+from dse.model.stage import Stage
 from dse.runs.finished import Finished
 from dse.study import study
 from dse.study.study import Study, Sweep

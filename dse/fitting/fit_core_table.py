@@ -14,7 +14,7 @@ from dse.contract import Column
 from dse.errors import UnitError, nearest
 from dse.files import headers
 from dse.files.csv import CsvTable
-from dse.model.fleet import Designs
+from dse.model.designs import Designs
 from dse.study import inputs, schema
 from dse.study.faults import Faults
 from dse.study.scenario import Scenario

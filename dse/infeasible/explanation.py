@@ -66,7 +66,7 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
     facts: dict[str, Any] = {
         "feasible": 0,
         "designs": problem.size,
-        "evaluated": outcome.evaluated + (outcome.witnessed if composed else 0),
+        "evaluated": outcome.evaluated + (outcome.reference_evaluations if composed else 0),
         "pruned": outcome.certificate.infeasible,
         "exact": outcome.exact,
         "conflicts": [list(conflict) for conflict in conflicts],

@@ -147,6 +147,12 @@ class Result:
 
     def _notes(self) -> list[str]:
         notes = dict.fromkeys(note for answer in self.run.answers for note in answer.study.notes)
+        evaluated = sum(answer.outcome.evaluated for answer in self.run.answers)
+        for name, reason in {**self.run.answers[0].opaque}.items():
+            notes[
+                f"{name} cannot be bounded ({reason}), so that nothing is pruned by it: "
+                f"{evaluated:,} designs were evaluated"
+            ] = None
         if self.run.sweep is not None:
             pairs = zip(self.run.sweep.written, self.run.answers, strict=True)
             empty = [written for written, answer in pairs if not answer.outcome.feasible]
@@ -227,9 +233,9 @@ def _certificate(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
         "reason": sorted({part.reason for part in parts}),
         "designs": sum(answer.study.problem.size for answer in answers),
         "evaluated": sum(outcome.evaluated for outcome in outcomes),
-        "given_up_as_dominated": sum(part.dominated for part in parts),
-        "given_up_as_infeasible": sum(part.infeasible for part in parts),
-        "evaluated_besides": sum(outcome.witnessed for outcome in outcomes),
+        "pruned_as_dominated": sum(part.dominated for part in parts),
+        "pruned_as_infeasible": sum(part.infeasible for part in parts),
+        "evaluated_as_reference": sum(outcome.reference_evaluations for outcome in outcomes),
         "ties": sum(outcome.ties for outcome in outcomes),
         "floats": FLOAT_POLICY,
     }

@@ -11,7 +11,8 @@ from importlib import import_module
 from types import MappingProxyType
 
 from dse.errors import Fault, StudyError, UnknownPluginError, nearest
-from dse.search.archive import Archive, Evaluation, Problem, Progress
+from dse.model.problem import Evaluation
+from dse.search.archive import Archive, Progress, Searchable
 from dse.search.exact import proven
 from dse.search.heuristic.start import coarse_grid
 from dse.search.outcome import Certificate, Outcome
@@ -24,9 +25,9 @@ __all__ = [
     "Evaluation",
     "Method",
     "Outcome",
-    "Problem",
     "Progress",
     "SearchSettings",
+    "Searchable",
     "check",
     "run",
 ]
@@ -170,7 +171,7 @@ class SearchSettings:
 
 
 def run_search(
-    problem: Problem, settings: SearchSettings, progress: Progress | None = None
+    problem: Searchable, settings: SearchSettings, progress: Progress | None = None
 ) -> Outcome:
     """Search `problem` and return what was found.
 
@@ -207,7 +208,7 @@ def run_search(
     return archive.outcome()
 
 
-def check_search(problem: Problem, settings: SearchSettings) -> None:
+def check_search(problem: Searchable, settings: SearchSettings) -> None:
     """Raise `TooLargeError` when the method cannot finish the space; evaluates nothing."""
     if settings.method in proven.METHODS:
         proven.check_provable(

@@ -19,7 +19,7 @@ FRONT = "the front"
 
 
 @dataclass(frozen=True)
-class Interval:
+class AnswerInterval:
     """Where the same designs answer: from `low` to `high`, in SI.
 
     Attributes
@@ -67,7 +67,7 @@ class Crossovers:
     low: float
     high: float
     followed: str
-    intervals: tuple[Interval, ...]
+    intervals: tuple[AnswerInterval, ...]
     curve: NDArray[np.float64]
 
     def held(self) -> dict[str, list[tuple[float, float]]]:

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.model.front import dominated
+from dse.model.front import dominated_by_point
 from dse.model.problem import Problem
 from dse.model.space import Axis, Block, Index, Points, as_index, blocks
 from dse.search.exact.between import may_beat
@@ -144,10 +144,10 @@ def _may_win(lowest: Losses, worst: Losses, column: int | None) -> NDArray[np.bo
     if column is not None:
         better = lowest[:, column] < worst[0, column]
         tied = lowest[:, column] == worst[0, column]
-        return np.asarray(better | (tied & ~dominated(lowest, worst[0])))
+        return np.asarray(better | (tied & ~dominated_by_point(lowest, worst[0])))
     beaten = np.zeros(len(lowest), dtype=bool)
     for row in worst:
-        beaten |= dominated(lowest, row)
+        beaten |= dominated_by_point(lowest, row)
     return ~beaten
 
 

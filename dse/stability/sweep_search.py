@@ -14,7 +14,7 @@ from dse.model.problem import Problem
 from dse.reports.designs import parts
 from dse.stability import swept_range
 from dse.stability.boundary import Line
-from dse.stability.crossovers import FRONT, Crossovers, Interval
+from dse.stability.crossovers import FRONT, AnswerInterval, Crossovers
 from dse.stability.tracking import Pool, TrackedAnswer, look
 
 KNOTS = 16
@@ -85,7 +85,7 @@ def _axis(problem: Problem, name: str) -> int:
     return fitting[0]
 
 
-def _follow(line: Line, low: float, high: float) -> Iterator[Interval]:
+def _follow(line: Line, low: float, high: float) -> Iterator[AnswerInterval]:
     question = line.question
     start: float | None = low
     while start is not None:
@@ -95,7 +95,7 @@ def _follow(line: Line, low: float, high: float) -> Iterator[Interval]:
         texts = parts(line.problem(start), rows, counts=question.counts, by=question.by)
         designs = tuple(dict.fromkeys(", ".join(text) for text in texts))
         first, last = ((), ()) if question.front else (_goals(line, start), _goals(line, end))
-        yield Interval(start, end, designs, first, last, edge is None or edge.complete)
+        yield AnswerInterval(start, end, designs, first, last, edge is None or edge.complete)
         start = None if edge is None else edge.outside
 
 
@@ -110,7 +110,7 @@ def _goals(line: Line, value: float) -> tuple[float, ...]:
     return tuple(float(-entry if goal.maximise else entry) for goal, entry in pairs)
 
 
-def _curve(line: Line, intervals: Sequence[Interval]) -> NDArray[np.float64]:
+def _curve(line: Line, intervals: Sequence[AnswerInterval]) -> NDArray[np.float64]:
     """Return objectives of the answer along the range, NaN between two intervals."""
     count = len(line.problem(intervals[0].low).goals)
     rows = []

@@ -11,7 +11,7 @@ import numpy as np
 from dse import contract
 from dse.errors import ContractError, nearest
 from dse.files.document import stage_name
-from dse.model.fleet import Designs, check_metrics
+from dse.model.designs import Designs, check_metrics
 from dse.study import schema, uncertain
 from dse.study.axes import parameter_values
 from dse.study.faults import Faults, Path

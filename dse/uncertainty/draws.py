@@ -17,9 +17,9 @@ import numpy as np
 from dse.algebra import units
 from dse.contract import Column, CoreMetrics
 from dse.errors import UnitError, nearest
-from dse.model.fleet import Stage
 from dse.model.problem import Evaluation, Problem
 from dse.model.space import Axis, Index, Space
+from dse.model.stage import Stage
 from dse.study import schema, uncertain
 from dse.study.assumptions import growing_stages
 from dse.study.fields import unit_of

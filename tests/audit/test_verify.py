@@ -180,7 +180,7 @@ def test_a_design_that_stands_twice_is_refused(copy: Callable[[str], Path]) -> N
         ("mix", {"feasible": 50}, "50 feasible is less than the front or more than were evaluated"),
         (
             "composed",
-            {"given_up_as_dominated": 7_983_353},
+            {"pruned_as_dominated": 7_983_353},
             "2 evaluated + 7,983,353 given up as dominated + 4 given up as infeasible "
             "is 7,983,359 of 7,983,360 designs, and the front exact",
         ),

@@ -103,9 +103,24 @@ def test_every_package_says_what_lives_there() -> None:
             assert "import" in docstring, f"{path} does not say what it may import"
 
 
+def test_a_public_name_means_one_thing() -> None:
+    """Classes and functions; commands are left out, for they are called like what they run."""
+    places: dict[str, list[str]] = {}
+    for module, path in SOURCES.items():
+        if package(module) == "cli":
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
+                place = f"{path.relative_to(ROOT)}:{node.lineno}"
+                places.setdefault(node.name, []).append(place)
+    twice = [f"{name}: {' and '.join(found)}" for name, found in places.items() if found[1:]]
+    assert not twice, "give each a name of its own, or a leading underscore\n" + "\n".join(twice)
+
+
 ONLY_USERS = {
     "importlib.metadata": {
         "dse.plugins.registry",
+        "dse",
         "dse.installation.libraries",
         "dse.runs.result",
         "dse.cli.app",

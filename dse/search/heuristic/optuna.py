@@ -13,7 +13,7 @@ from optuna.distributions import (
 from optuna.samplers import BaseSampler, NSGAIISampler, RandomSampler, TPESampler
 
 from dse.model.space import Index
-from dse.search.archive import Archive, Problem
+from dse.search.archive import Archive, Searchable
 from dse.search.heuristic.scales import Scales
 
 WORST = 1e12
@@ -77,7 +77,7 @@ class _Axes:
     A long axis is a real number in [0, 1] on its own scale: what `log=True` is to a value.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Searchable) -> None:
         self.scales = Scales(problem)
         self.real = self.scales.ordered & (np.array(problem.sizes) > MOST_WHOLE)
         self.names = [f"axis{position}" for position in range(len(problem.sizes))]

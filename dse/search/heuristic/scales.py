@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.space import Index
-from dse.search.archive import Matrix, Problem
+from dse.search.archive import Matrix, Searchable
 
 
 class Scales:
     """The axes of a problem that have an order, as real numbers in [0, 1]."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Searchable) -> None:
         """Keep where the values of each ordered axis lie."""
         found = [scale for scale in problem.coordinates if scale is not None]
         self.ordered: NDArray[np.bool_] = np.array(problem.ordered, dtype=bool)

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.space import Index
-from dse.search.archive import Problem
+from dse.search.archive import Searchable
 from dse.search.heuristic.scales import Scales
 
 
-def coarse_grid(problem: Problem, count: int) -> Index:
+def coarse_grid(problem: Searchable, count: int) -> Index:
     """Return at most `count` distinct designs (n, d) that lie far apart, the same every time.
 
     The corners come first: all axes low, all high, and each axis alone at the other end.  The
@@ -56,7 +56,7 @@ def _levels(sizes: NDArray[np.int64], count: int) -> NDArray[np.int64] | None:
     return levels
 
 
-def _grid(problem: Problem, levels: NDArray[np.int64]) -> Index:
+def _grid(problem: Searchable, levels: NDArray[np.int64]) -> Index:
     """Return the product of values spread over each axis: bins' middles on its scale."""
     scales = Scales(problem)
     spots = product(levels)

@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from dse.contract import Column, CoreMetrics
-from dse.model.fleet import Designs
+from dse.model.designs import Designs
 from dse.study import inputs, schema, uncertain
 from dse.study.faults import Faults, Path
 from dse.study.scenario import Scenario

@@ -1,4 +1,4 @@
-"""What a composition has evaluated and given up so far."""
+"""What a composition has evaluated and pruned so far."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.model.front import beaten, nondominated
+from dse.model.front import dominated, nondominated
+from dse.model.problem import Evaluation
 from dse.model.space import Index
-from dse.search.archive import Archive, Evaluation
+from dse.search.archive import Archive
 
 
 @dataclass
-class Tally:
-    """How many designs were given up unevaluated.
+class Pruned:
+    """How many designs were pruned unevaluated.
 
     Attributes
     ----------
@@ -22,46 +23,46 @@ class Tally:
         Because an evaluated design dominates a bound of theirs, or because fleets of theirs can
         be replaced by others that are at least as good.
     infeasible
-        Because all of them miss a constraint.
+        Because all of them violate a constraint.
     """
 
     dominated: int = 0
     infeasible: int = 0
 
 
-class Ledger:
-    """The losses that bounds have to beat, and an account of every design."""
+class Incumbents:
+    """The best losses known, with which bounds are compared, and an account of every design."""
 
     def __init__(self, archive: Archive, objectives: int) -> None:
         """Start with nothing known."""
         self.archive = archive
-        self.tally = Tally()
+        self.pruned = Pruned()
         self._known = np.empty((0, objectives))
-        self._settled: set[bytes] = set()
+        self._evaluated: set[bytes] = set()
 
-    def beaten(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which losses (n, m) an evaluated design dominates."""
-        return beaten(loss, self._known)
+        return dominated(loss, self._known)
 
-    def witness(self, index: Index) -> Evaluation:
+    def evaluate_reference(self, index: Index) -> Evaluation:
         """Evaluate designs only to have something to compare bounds with."""
-        evaluation = self.archive.witness(index)
+        evaluation = self.archive.evaluate_reference(index)
         self._remember(evaluation)
         return evaluation
 
-    def settle(self, index: Index) -> None:
-        """Evaluate designs that may be on the front and have not been settled before."""
+    def evaluate(self, index: Index) -> None:
+        """Evaluate designs that may be on the front and have not been evaluated before."""
         if len(index):
-            self._settled.update(map(_key, index))
+            self._evaluated.update(map(_key, index))
             self._remember(self.archive.evaluate_new(index))
 
-    def settled(self, design: NDArray[np.int64]) -> bool:
-        """Tell whether a design was settled."""
-        return _key(design) in self._settled
+    def was_evaluated(self, design: NDArray[np.int64]) -> bool:
+        """Tell whether a design was evaluated."""
+        return _key(design) in self._evaluated
 
     def _remember(self, evaluation: Evaluation) -> None:
         loss = evaluation.loss[evaluation.feasible]
-        loss = loss[~self.beaten(loss)]
+        loss = loss[~self.dominated(loss)]
         if len(loss):
             known = np.unique(np.concatenate([self._known, loss]), axis=0)
             self._known = known[nondominated(known)]
