@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dse.algebra import units
-from dse.answers.words import LARGE, joined, percent
 from dse.reports.sections import Section
+from dse.reports.words import LARGE, listed, percent
 from dse.uncertainty.sampling import Candidate, Certainty
 
 KEY = "certainty"
@@ -50,7 +50,7 @@ def _drawn(found: Certainty) -> str:
         low, high = float(entry.share.min()), float(entry.share.max())
         span = percent(low) if low == high else f"{percent(low)} to {percent(high)}"
         shares[entry.name] = span
-    names = joined([f"{name} ({span})" for name, span in shares.items()])
+    names = listed([f"{name} ({span})" for name, span in shares.items()])
     draws = "draw" if found.draws == 1 else "draws"
     return (
         f"{found.draws:,} {draws} (seed {found.seed}) of {names}: relative standard uncertainties, "

@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass
 
 from dse.algebra import units
 from dse.answers.source import KnownFronts
-from dse.answers.words import TINY, named, percent
 from dse.errors import UnitError
 from dse.model.preference import prefer
 from dse.model.tables import described
 from dse.reports.sections import Readable, Section
+from dse.reports.words import ROUNDING, in_words, percent
 from dse.study import assumptions, uncertain
 from dse.uncertainty import sensitivity
 from dse.uncertainty.sensitivity import Effect, Sensitivity
@@ -95,7 +95,7 @@ def _share(width: str) -> float:
 def _objective(name: str, found: Sensitivity) -> Section:
     effects = found.effects[name]
     low, high = (units.show(end, name) for end in found.ranges[name])
-    title = f"{named(name).capitalize()}, {low} to {high}"
+    title = f"{in_words(name).capitalize()}, {low} to {high}"
     facts = {
         "least": found.ranges[name][0],
         "most": found.ranges[name][1],
@@ -105,7 +105,7 @@ def _objective(name: str, found: Sensitivity) -> Section:
     shown = [effect for effect in effects if effect.size > SMALL * largest]
     if not shown:
         return Section(
-            name, f"{named(name).capitalize()}, {low}", ("Nothing moves it.",), facts=facts
+            name, f"{in_words(name).capitalize()}, {low}", ("Nothing moves it.",), facts=facts
         )
     headers: tuple[str, ...] = ("assumption", "today", "range", "alone", "with interactions")
     if shown[0].mean is not None:
@@ -120,5 +120,5 @@ def _row(effect: Effect, objective: str) -> tuple[str, ...]:
     if effect.total is not None and effect.first is not None:
         return (*start, percent(effect.first), f"{percent(effect.total)}")
     mean, spread = effect.mean or 0.0, effect.spread or 0.0
-    shown = [mean, spread if spread > TINY * mean else 0.0]
+    shown = [mean, spread if spread > ROUNDING * mean else 0.0]
     return (*start, *(units.show(size, objective) for size in shown))
