@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from dse.runs.result import Result
     from dse.stability.crossovers import Crossovers
     from dse.stability.flips import Flips
-    from dse.uncertainty.sampling import Certainty, Sampled
+    from dse.uncertainty.certainty import Certainty
+    from dse.uncertainty.sampling import SamplingOptions
     from dse.uncertainty.sensitivity_text import SensitivityReport
 
 
@@ -70,7 +71,7 @@ def answer(
         What would change the answer: None for what is near if the front is proven, True for
         all of it, False for nothing.
     samples, seed
-        Draw what is uncertain so often, and tell how sure the answer is.
+        Number of Monte Carlo samples of what is uncertain, which say how sure the answer is.
     uncertainty
         Relative standard uncertainties besides those of the study: ``{"area": "10 %"}``, or
         as the command line takes them, ``["area=10 %"]``.
@@ -113,9 +114,8 @@ def _one_at_a_time(sweep: Sweep) -> UnitError:
 
 
 def _with_certainty(
-    found: Answer, fronts: KnownFronts, prefer: str | None, sampled: Sampled
+    found: Answer, fronts: KnownFronts, prefer: str | None, sampled: SamplingOptions
 ) -> Answer:
-    from dse.uncertainty import sampling_text
     from dse.uncertainty.sampling import certainty
 
     first = fronts.points[0]
@@ -126,7 +126,7 @@ def _with_certainty(
         sampled,
         settings=fronts.options.apply(first.study.settings),
     )
-    return replace(found.with_section(sampling_text.certainty_section(sure)), certainty=sure)
+    return replace(found.with_section(sure.section()), certainty=sure)
 
 
 def flips(

@@ -29,10 +29,10 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.words import relative_change, unit_suffix
 from dse.study import study
-from dse.study.fields import Unit, unit_of
+from dse.study.fields import Unit
 from dse.study.record_columns import neutral
 from dse.study.scenario import field_path
-from dse.study.schema import SECTIONS
+from dse.study.schema import FIELDS
 from dse.study.study import Study
 
 
@@ -168,11 +168,10 @@ def _fields(problem: Problem) -> dict[Field, tuple[str, ...]]:
         named = [(name, False) for name in requirement.relaxed_by_less]
         named += [(name, True) for name in requirement.relaxed_by_more]
         for column, more in named:
-            section, _, name = field_path(column).partition(".")
-            model = SECTIONS.get(section)
-            unit = unit_of(model, name) if model and name in model.model_fields else None
+            path = field_path(column)
+            unit = FIELDS.get(path)
             if unit is not None and column in used and _alone(problem, unit, column):
-                field = Field(f"{section}.{name}", column, unit, more)
+                field = Field(path, column, unit, more)
                 found[field] = (*found.get(field, ()), requirement.rule)
     return found
 

@@ -9,7 +9,7 @@ from pydantic import Discriminator, Field, Tag, field_validator
 
 from dse.contract import PRECISIONS, WAIT_MODES
 from dse.search import METHODS
-from dse.study.fields import Given, StudySection, Unit, Values, form
+from dse.study.fields import Given, StudySection, Unit, Values, form, unit_of
 
 
 class KernelSection(StudySection):
@@ -250,6 +250,13 @@ SECTIONS: Mapping[str, type[StudySection]] = {
     "budget": BudgetSection,
 }
 """The sections whose fields may be axes."""
+
+FIELDS: Mapping[str, Unit | None] = {
+    f"{section}.{name}": unit_of(model, name)
+    for section, model in SECTIONS.items()
+    for name in model.model_fields
+}
+"""The fields of these sections by dotted path, each with what it carries; None for a choice."""
 
 
 class SearchSection(StudySection):

@@ -169,7 +169,7 @@ def _uncertainty(written: schema.StageSection, figures: Figures) -> dict[str, Co
     """Return relative standard uncertainties: from ``area_uncertainty_percent``, or the study."""
     shares = uncertain.stated(written.uncertainty, figures.path, figures.faults)
     found = {metric: figures.full(share) for metric, share in shares.items()}
-    for name, metrics in uncertain.FIGURES.items():
+    for name, metrics in uncertain.STATED.items():
         column = figures.one([(f"{name}_uncertainty", as_is)], zero=True)
         if column is not None:
             found |= dict.fromkeys(metrics, column)
