@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dse.stability.flips import Flips
     from dse.uncertainty.certainty import Certainty
     from dse.uncertainty.sampling import SamplingOptions
-    from dse.uncertainty.sensitivity_text import SensitivityReport
+    from dse.uncertainty.sensitivity import SensitivityReport
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -241,7 +241,7 @@ def sensitivity(
     dse.errors.DseError
         When what was asked makes no sense; `InfeasibleError` when no design fits.
     """
-    from dse.uncertainty.sensitivity_text import sensitivity_of
+    from dse.uncertainty.sensitivity import sensitivity_of
 
     return sensitivity_of(
         known_fronts(known(source), overrides=override_pairs(overrides)),

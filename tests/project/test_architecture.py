@@ -136,7 +136,7 @@ ONLY_USERS = {
         "dse.reproduction.sheet_scales",
     },
     "PIL": {"dse.reproduction.sheets"},
-    "SALib": {"dse.uncertainty.sensitivity"},
+    "SALib": {"dse.uncertainty.effects"},
     "moocore": {"dse.model.front"},
     "packaging": {"dse.installation.libraries"},
     "optuna": {"dse.search.heuristic.optuna"},
