@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from dse.uncertainty.sensitivity import SensitivityReport
 
 
+SWEEP_FLIPS = (
+    "A sweep has an answer for each value: dse sweep says where they change places, and --set of "
+    "the swept field asks about one of them."
+)
+
+
 @dataclass(frozen=True, repr=False, kw_only=True)
 class Answer(Recommendation):
     """The answer of a study; as text it is what `dse answer` prints.
@@ -86,7 +92,7 @@ def answer(
     dse.errors.DseError
         When what was asked makes no sense; `InfeasibleError` when no design fits.
     """
-    from dse.stability import flip_section
+    from dse.stability.flip_search import flips_section, without_flips
     from dse.uncertainty import sampling
 
     if isinstance(uncertainty, Mapping):
@@ -98,10 +104,10 @@ def answer(
         if sampled is not None:
             raise _one_at_a_time(fronts.sweep)
         swept = recommend_swept(fronts.points, fronts.sweep, preference)
-        return swept.with_section(flip_section.sweep_without_flips()) if flips else swept
+        return swept.with_section(without_flips(SWEEP_FLIPS)) if flips else swept
     first = fronts.points[0]
     found = Answer(**vars(recommend(first, preference, fronts.options)))
-    changing = flips is not False and flip_section.flips_section(
+    changing = flips is not False and flips_section(
         first.study, first.front, prefer, exact=bool(first.found["exact"]), full=bool(flips)
     )
     found = found.with_section(changing) if changing else found

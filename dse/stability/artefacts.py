@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from dse.algebra import units
 from dse.files.folder import new_folder
 from dse.files.json import json_text
+from dse.reports.words import unit_suffix
 from dse.stability import plots
 from dse.stability.crossovers import Crossovers
 from dse.stability.flips import Flips
@@ -33,8 +33,7 @@ def save_crossovers(found: Crossovers, out: Path) -> None:
 
 def _write_csv(found: Crossovers, path: Path) -> None:
     """Write one line per interval and design."""
-    suffix = units.suffix(found.assumption.quantity)
-    unit = f"_{suffix}" if suffix else ""
+    unit = unit_suffix(found.assumption.quantity)
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)
         writer.writerow([f"from{unit}", f"to{unit}", "design"])

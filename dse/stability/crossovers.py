@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.reports.text import table_text
-from dse.stability.flips import NOTHING_FITS
+from dse.reports.words import in_words, unit_suffix
+from dse.stability.flips import NOT_EVERY_DESIGN, NOTHING_FITS
 from dse.study.assumptions import Assumption
 from dse.study.study import Study
 
@@ -93,12 +94,7 @@ class Crossovers:
             table = table_text(_front_rows(self), ("design", "on the front"))
         else:
             goals = [goal.name for goal in self.study.problem.goals]
-            headers = (
-                "from",
-                "to",
-                *(units.stem(name).replace("_", " ") for name in goals),
-                "design",
-            )
+            headers = ("from", "to", *map(in_words, goals), "design")
             table = table_text(_rows(self), headers)
         return "\n\n".join([title, table, *_notes(self)])
 
@@ -106,8 +102,7 @@ class Crossovers:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the intervals as plain data in SI."""
-        suffix = units.suffix(self.assumption.quantity)
-        unit = f"_{suffix}" if suffix else ""
+        unit = unit_suffix(self.assumption.quantity)
         goals = [goal.name for goal in self.study.problem.goals]
         return {
             "swept": self.assumption.name,
@@ -160,10 +155,7 @@ def _precise(value: float, quantity: str) -> str:
 def _notes(crossovers: Crossovers) -> list[str]:
     notes = []
     if not all(interval.complete for interval in crossovers.intervals):
-        notes.append(
-            "not every design was compared: for a knee or an expression, and in large spaces, the "
-            "answer was searched exactly at some values only"
-        )
+        notes.append(NOT_EVERY_DESIGN)
     end = crossovers.intervals[-1].high
     if end < crossovers.high:
         reached = units.show(end, crossovers.assumption.quantity)

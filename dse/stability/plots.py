@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dse.algebra import units
 from dse.reports.drawing import FILLS, drawing, save_figure
-from dse.reports.front_view import elided
+from dse.reports.front_view import decade, elided
 from dse.reports.words import in_words
 from dse.stability.crossovers import Crossovers
 from dse.stability.flips import FACTOR, Flips, Stability, change_text
@@ -27,12 +26,11 @@ MOST_NAMES = 12
 
 
 def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:
-    """Draw ``flips.png`` and ``flips.svg``: a bar per assumption, around today's value.
+    """Draw ``flips.png`` and ``flips.svg``: a bar per assumption, around the nominal value.
 
-    The axis is the ratio to today's value; assumptions that change nothing are only counted.
+    The axis is the ratio to the nominal value; assumptions that change nothing are only counted.
     """
-    moving = [entry for entry in found.found if math.isfinite(entry.least_change)]
-    shown = moving[:MOST_BARS]
+    shown = found.moving[:MOST_BARS]
     figure = Figure(layout="constrained", figsize=(8.2, 1.5 + 0.3 * max(len(shown), 2)))
     FigureCanvasAgg(figure)
     with drawing():
@@ -48,19 +46,19 @@ def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:
         axes.xaxis.set_minor_formatter(NullFormatter())
         hidden = len(found.found) - len(shown)
         rest = f"; {hidden} more are not drawn" if hidden else ""
-        axes.set_xlabel(f"value over today's: the answer stays the same inside a bar{rest}")
+        axes.set_xlabel(f"value relative to nominal; the answer holds inside the bar{rest}")
         title = f"{', '.join(found.answer)}: {found.preference}"
         figure.suptitle(textwrap.fill(title, 80))
         return save_figure(figure, folder / "flips")
 
 
 def _bar(axes: Axes, row: int, entry: Stability) -> None:
-    low, high = (side.holds_to / entry.today for side in (entry.low, entry.high))
+    low, high = (side.holds_to / entry.nominal for side in (entry.low, entry.high))
     axes.barh(row, high - low, left=low, height=0.55, color=FILLS[0], alpha=0.35, linewidth=0)
     for side, change in zip((entry.low, entry.high), entry.changes, strict=True):
         if change is None:
             continue
-        end = side.holds_to / entry.today
+        end = side.holds_to / entry.nominal
         axes.plot([end, end], [row - 0.28, row + 0.28], color=FILLS[0], linewidth=2)
         left = change < 0
         axes.annotate(
@@ -77,7 +75,7 @@ def _bar(axes: Axes, row: int, entry: Stability) -> None:
 def _limits(shown: Sequence[Stability]) -> tuple[float, float]:
     """Return a range that shows every flip, with room for its label."""
     ends = [
-        side.holds_to / entry.today
+        side.holds_to / entry.nominal
         for entry in shown
         for side in (entry.low, entry.high)
         if side.flips_at is not None
@@ -104,8 +102,7 @@ def draw_crossovers(found: Crossovers, folder: Path) -> tuple[Path, Path]:
         panels[-1].set_xlabel(_titled(found.assumption.name, unit))
         for axes in panels:
             if found.high > LOG_FROM * found.low:
-                axes.set_xscale("log")
-                axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+                _set_log(axes, "x")
             axes.set_xlim(found.low / factor, found.high / factor)
         figure.suptitle(textwrap.fill(f"{found.followed}: {found.study.question}", 80))
         return save_figure(figure, folder / "crossovers")
@@ -129,11 +126,11 @@ def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
                 axes.axvline(ends[0], color="0.4", linewidth=0.7)
         axes.plot(found.curve[:, 0] / factor, values / scale, color="0.1", linewidth=1.4)
         if len(known) and known.min() > 0 and known.max() > LOG_FROM * known.min():
-            axes.set_yscale("log")
+            _set_log(axes, "y")
         axes.set_ylabel(_titled(name, unit))
     handles = [
-        grid[0].barh(np.nan, np.nan, color=FILLS[place % len(FILLS)], alpha=0.3)
-        for place in range(min(len(names), MOST_NAMES))
+        grid[0].barh(np.nan, np.nan, color=FILLS[number % len(FILLS)], alpha=0.3)
+        for number in range(min(len(names), MOST_NAMES))
     ]
     labels = [elided(name) for name in names[:MOST_NAMES]]
     if len(names) > MOST_NAMES:
@@ -153,6 +150,13 @@ def _spans(figure: Figure, found: Crossovers, factor: float) -> Axes:
     axes.set_ylim(max(len(held), 1) - 0.4, -0.6)
     axes.grid(axis="x", color="0.9")
     return axes
+
+
+def _set_log(axes: Axes, which: str) -> None:
+    axes.set(**{f"{which}scale": "log"})
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_major_formatter(FuncFormatter(lambda value, _: decade(value)))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _titled(name: str, unit: str) -> str:
