@@ -12,9 +12,10 @@ from dse.audit.attribution import SAME, FrontOfStudy, Identity, StudiesBetween
 from dse.audit.changes import Change
 from dse.audit.diff import ComparedFronts, Moved, RunComparison
 from dse.errors import DseError
-from dse.files.document import Document
 from dse.model import tables
 from dse.model.front import hypervolume, reference_point
+from dse.reports.designs import objective_values
+from dse.reports.words import plural
 from dse.runs import finished
 from dse.runs.finished import Finished
 from dse.study import study
@@ -36,44 +37,45 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
     """
     runs = finished.read_run(first), finished.read_run(second)
     pairs, alone = _pairs(*runs)
-    goals = tuple(study.prepare(_document(runs[0], pairs[0][0])).problem.goals)
     _check_goals(*runs)
+    goals = tuple(study.prepare(runs[0].document_at(pairs[0][0])).problem.goals)
     points = []
     found: tuple[Change, ...] = ()
-    for places in pairs:
-        sides = [_side(run, place) for run, place in zip(runs, places, strict=True)]
-        between = StudiesBetween(sides[0], sides[1])
+    for choices in pairs:
+        first_side, second_side = map(_side, runs, choices)
+        between = StudiesBetween(first_side, second_side)
         found = found or between.changes
-        points.append(_point(between, _value(runs[0], places[0])))
+        sweep = runs[0].sweep
+        points.append(_point(between, sweep.values[choices[0]] if sweep else None))
     before, after = (run.manifest.get("versions", {}) for run in runs)
     versions = {
         name: (str(before.get(name, "none")), str(after.get(name, "none")))
         for name in {**before, **after}
         if before.get(name) != after.get(name)
     }
-    sweep = str(runs[0].manifest["sweep"]) if runs[0].sweep else ""
+    swept = str(runs[0].manifest["sweep"]) if runs[0].sweep else ""
     notes = (*_heuristics(runs), *alone)
-    return RunComparison((first, second), goals, found, versions, sweep, tuple(points), notes)
+    return RunComparison((first, second), goals, found, versions, swept, tuple(points), notes)
 
 
 def _pairs(first: Finished, second: Finished) -> tuple[list[tuple[int, int]], list[str]]:
-    """Return the positions of the sweeps' common values, and what is left out, in words."""
+    """Return the indices of the sweeps' common values, and what is left out, in words."""
     paths = [run.sweep.path if run.sweep else None for run in (first, second)]
     if paths[0] != paths[1]:
         shown = " and ".join(path or "nothing" for path in paths)
         raise DifferentError(f"the runs sweep different fields: {shown}; sweep the same field")
     if first.sweep is None or second.sweep is None:
         return [(0, 0)], []
-    places = {value: place for place, value in enumerate(second.sweep.values)}
+    others = {value: choice for choice, value in enumerate(second.sweep.values)}
     values = enumerate(first.sweep.values)
-    pairs = [(place, places[value]) for place, value in values if value in places]
+    pairs = [(choice, others[value]) for choice, value in values if value in others]
     if not pairs:
         raise DifferentError(
             f"the runs have no value of {paths[0]} in common; sweep some of the same values"
         )
     left = [len(run.sweep.values) - len(pairs) for run in (first, second) if run.sweep]
     notes = [
-        f"{count} values of {paths[0]} only in the {which} run"
+        f"{plural(count, 'value')} of {paths[0]} only in the {which} run"
         for count, which in zip(left, ("first", "second"), strict=True)
         if count
     ]
@@ -81,10 +83,10 @@ def _pairs(first: Finished, second: Finished) -> tuple[list[tuple[int, int]], li
 
 
 def _check_goals(first: Finished, second: Finished) -> None:
-    asked = [dict(run.manifest["objectives"]) for run in (first, second)]
-    if asked[0] != asked[1]:
+    objectives = [dict(run.manifest["objectives"]) for run in (first, second)]
+    if objectives[0] != objectives[1]:
         shown = " and ".join(
-            ", ".join(f"{sense} {name}" for name, sense in goals.items()) for goals in asked
+            ", ".join(f"{sense} {name}" for name, sense in goals.items()) for goals in objectives
         )
         raise DifferentError(
             f"the runs have different objectives: {shown}; fronts of different objectives "
@@ -98,18 +100,9 @@ def _heuristics(runs: tuple[Finished, Finished]) -> Iterator[str]:
             yield f"the front of {run.folder} is a heuristic's ({run.manifest.get('method')})"
 
 
-def _document(run: Finished, place: int) -> Document:
-    return run.document if run.sweep is None else study.at(run.document, run.sweep, place)
-
-
-def _value(run: Finished, place: int) -> float | str | None:
-    return None if run.sweep is None else run.sweep.values[place]
-
-
-def _side(run: Finished, place: int) -> FrontOfStudy:
-    found = _document(run, place)
-    prepared, rows = study.prepare(found), run.rows_at(place)
-    return FrontOfStudy(found, prepared, finished.find_designs(prepared.problem, rows), rows)
+def _side(run: Finished, choice: int) -> FrontOfStudy:
+    rows = [run.rows[number] for number in run.row_numbers(choice)]
+    return FrontOfStudy(run.document_at(choice), *run.front_at(choice), rows)
 
 
 def _point(between: StudiesBetween, value: float | str | None) -> ComparedFronts:
@@ -125,17 +118,17 @@ def _point(between: StudiesBetween, value: float | str | None) -> ComparedFronts
         value=value,
         designs=(len(before), len(after), len(both)),
         gained=tuple(
-            Moved(names[known], None, new[known], between.decided(known))
+            Moved(names[known], None, new[known], between.cause(known))
             for known in after
             if known not in before
         ),
         lost=tuple(
-            Moved(names[known], old[known], None, between.decided(known))
+            Moved(names[known], old[known], None, between.cause(known))
             for known in before
             if known not in after
         ),
         moved=tuple(
-            Moved(names[known], old[known], new[known], between.moved(before[known]))
+            Moved(names[known], old[known], new[known], between.cause_of_move(before[known]))
             for known in both
             if not _same(old[known], new[known])
         ),
@@ -162,11 +155,7 @@ def _volumes(
         hypervolume(side.loss, corner, ideal=ideal) if len(side.rows) else 0.0
         for side in (first, second)
     )
-    reference = {
-        goal.name: -value if goal.maximise else value
-        for goal, value in zip(first.prepared.problem.goals, corner.tolist(), strict=True)
-    }
-    return reference, (old, new)
+    return objective_values(first.prepared.problem, corner), (old, new)
 
 
 def _same(before: Mapping[str, float], after: Mapping[str, float]) -> bool:

@@ -12,6 +12,7 @@ from dse.audit.attribution import Cause
 from dse.audit.changes import Change
 from dse.model.problem import Goal
 from dse.reports.text import table_text
+from dse.reports.words import in_words
 
 MOST_ROWS = 15
 """Most designs of one kind in the text; the JSON holds all."""
@@ -25,6 +26,14 @@ class Moved:
     before: Mapping[str, float] | None
     after: Mapping[str, float] | None
     cause: Cause
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        cause = {
+            name: [change.to_dict() for change in changes]
+            for name, changes in vars(self.cause).items()
+        }
+        return vars(self) | {"cause": cause}
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,20 @@ class ComparedFronts:
         """Whether the fronts do."""
         return bool(self.gained or self.lost or self.moved)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        before, after, both = self.designs
+        first, second = self.volumes
+        return {
+            "value": self.value,
+            "designs": {"first": before, "second": after, "both": both},
+            "gained": [moved.to_dict() for moved in self.gained],
+            "lost": [moved.to_dict() for moved in self.lost],
+            "moved": [moved.to_dict() for moved in self.moved],
+            "reference_point": dict(self.reference),
+            "hypervolume": {"first": first, "second": second, "change": second - first},
+        }
+
 
 @dataclass(frozen=True, repr=False)
 class RunComparison:
@@ -92,10 +115,10 @@ class RunComparison:
         return {
             "runs": [str(folder) for folder in self.folders],
             "objectives": {goal.name: goal.sense for goal in self.goals},
-            "changes": [_change(change) for change in self.changes],
+            "changes": [change.to_dict() for change in self.changes],
             "versions": {name: list(pair) for name, pair in self.versions.items()},
             "sweep": self.sweep or None,
-            "points": [_plain(point) for point in self.points],
+            "points": [point.to_dict() for point in self.points],
             "notes": list(self.notes),
         }
 
@@ -122,14 +145,14 @@ def _point(found: RunComparison, point: ComparedFronts) -> Iterator[str]:
             (moved.design, *(_number(moved, name) for name in goals), _because(found, moved.cause))
             for moved in designs[:MOST_ROWS]
         ]
-        headers = (kind, *(units.stem(name).replace("_", " ") for name in goals), "by change")
+        headers = (kind, *map(in_words, goals), "by change")
         yield "\n" + table_text(rows, headers)
         if len(designs) > MOST_ROWS:
             yield f"... and {len(designs) - MOST_ROWS} more"
     if point.differs:
         reference = ", ".join(units.show(value, name) for name, value in point.reference.items())
         old, new = point.volumes
-        yield f"\nhypervolume up to {reference}: {old:.4f} -> {new:.4f} of its box"
+        yield f"\nnormalised hypervolume: {old:.4f} -> {new:.4f} (reference {reference})"
 
 
 def _because(found: RunComparison, cause: Cause) -> str:
@@ -145,39 +168,3 @@ def _because(found: RunComparison, cause: Cause) -> str:
 def _number(moved: Moved, name: str) -> str:
     shown = [units.show(side[name], name) for side in (moved.before, moved.after) if side]
     return " -> ".join(dict.fromkeys(shown))
-
-
-def _change(change: Change) -> dict[str, Any]:
-    return {"field": change.path, "before": change.before, "after": change.after}
-
-
-def _plain(point: ComparedFronts) -> dict[str, Any]:
-    before, after, both = point.designs
-    return {
-        "value": point.value,
-        "designs": {"first": before, "second": after, "both": both},
-        "gained": [_moved(moved) for moved in point.gained],
-        "lost": [_moved(moved) for moved in point.lost],
-        "moved": [_moved(moved) for moved in point.moved],
-        "reference_point": dict(point.reference),
-        "hypervolume": {
-            "first": point.volumes[0],
-            "second": point.volumes[1],
-            "change": point.volumes[1] - point.volumes[0],
-        },
-    }
-
-
-def _moved(moved: Moved) -> dict[str, Any]:
-    numbers: dict[str, Mapping[str, float] | None] = {
-        "before": moved.before,
-        "after": moved.after,
-    }
-    return {"design": moved.design, **numbers, "cause": _cause(moved.cause)}
-
-
-def _cause(cause: Cause) -> dict[str, Any]:
-    return {
-        "alone": [_change(change) for change in cause.alone],
-        "together": [_change(change) for change in cause.together],
-    }

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import dse
-from dse.audit.compare import compare_runs as compare_runs
+from dse.audit.compare import compare_runs
 from dse.audit.diff import Moved, RunComparison
 from dse.errors import DseError
 
@@ -84,7 +84,7 @@ lost          area        power     by change
 1 u8 + 2 u16  149690 um2  25.76 mW  1
 3 u16         173304 um2  25.25 mW  1
 
-hypervolume up to 175665 um2, 25.81 mW: 0.0056 -> 1.0000 of its box"""
+normalised hypervolume: 0.0056 -> 1.0000 (reference 175665 um2, 25.81 mW)"""
     )
 
 
@@ -210,7 +210,7 @@ def test_sweeps_are_compared_where_their_values_agree(
         assert designs(single.gained) == designs(point.gained)
         assert designs(single.lost) == designs(point.lost)
         assert single.volumes == point.volumes
-    assert "1 values of workload.rate only in the first run" in found.notes
+    assert "1 value of workload.rate only in the first run" in found.notes
 
 
 def test_the_json_carries_the_numbers_of_the_text(

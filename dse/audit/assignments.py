@@ -48,7 +48,7 @@ def assignments(texts: Sequence[str]) -> dict[str, str]:
 
 
 def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Index]:
-    """Return the design (1, d) that `given` names, its study and its position in the sweep.
+    """Return the design (1, d) that `given` names, its study, and which value of the sweep.
 
     Names are those of axes (``workload.granularity=64 KiB``), of columns of front.csv
     (``workload.granularity_byte=65536``) and of counts (``des.u16=3``; those of a stage that
@@ -61,69 +61,61 @@ def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Inde
     """
     left = dict(given)
     faults: list[Fault] = []
-    position, found = 0, run.document
+    value = 0
     if run.sweep is not None:
         swept = (run.sweep.path, str(run.manifest.get("sweep")))
-        position = _swept(run.sweep, swept[1], left, faults)
-        left = {name: value for name, value in left.items() if name not in swept}
-        found = study.at(run.document, run.sweep, position)
-    prepared = study.prepare(found)
+        value = _swept(run.sweep, swept[1], left, faults)
+        left = {name: text for name, text in left.items() if name not in swept}
+    prepared = study.prepare(run.document_at(value))
     problem = prepared.problem
     counts = [_single(stage, problem, left, faults) for stage in problem.stages if not stage.mixed]
-    index = np.array([[_place(axis, problem, left, faults) for axis in problem.space.axes]])
+    index = np.array([[_choice_of(axis, problem, left, faults) for axis in problem.space.axes]])
     index = index.reshape(1, len(problem.sizes)).astype(np.int64)
     columns = {name: name for name in problem.counts(index)}
     columns |= {axis.name: tables.axis_column(axis) for axis in problem.space.axes}
     known = {*columns, *columns.values()}
     for name in sorted(left.keys() & given.keys() - known):
-        value = given[name]
-        faults.append(_fault(name, value, "this study has no such axis", nearest(name, columns)))
+        faults.append(
+            _fault(name, given[name], "this study has no such axis", nearest(name, columns))
+        )
     if not faults:
         faults += _wrong_counts(problem, index, counts)
     if faults:
         raise StudyError(faults)
-    return position, prepared, index
+    return value, prepared, index
 
 
 def assignment_text(problem: Problem, point: NDArray[np.int64]) -> str:
     """Return one design, (d,), as assignments with units; counts of 0 are left out.
 
-    `pairs` and `design` read it back.
+    `assignments` and `named_design` read it back.
     """
     parts = []
-    for axis, place in zip(problem.space.axes, point, strict=True):
+    for axis, choice in zip(problem.space.axes, point, strict=True):
         counted = not tables.is_choice_of_scenario(problem, axis)
-        if not (counted and axis.labels[place] == "0"):
-            parts.append(f"{axis.name} = {value_label(axis, int(place))}")
+        if not (counted and axis.labels[choice] == "0"):
+            parts.append(f"{axis.name} = {value_label(axis, int(choice))}")
     return ", ".join(parts) or problem.point_text(point)
 
 
-def value_label(axis: Axis, place: int) -> str:
+def value_label(axis: Axis, choice: int) -> str:
     """Return a value of an axis with its unit, exactly."""
     if not units.suffix(axis.unit_name):
-        return axis.labels[place]
-    value = float(axis.columns[axis.unit_name][place])
+        return axis.labels[choice]
+    value = float(axis.columns[axis.unit_name][choice])
     shown = units.show(value, axis.unit_name)
     same = units.parse(shown, axis.unit_name) == value
     return shown if same else units.exact(value, axis.unit_name)
 
 
-def worth(problem: Problem, loss: NDArray[np.float64]) -> dict[str, float]:
-    """Return the objectives (m,) of one design by name, in SI, from its losses."""
-    return {
-        goal.name: float(-value if goal.maximise else value)
-        for goal, value in zip(problem.goals, loss, strict=True)
-    }
-
-
 def _swept(sweep: Sweep, column: str, left: dict[str, str], faults: list[Fault]) -> int:
-    """Return the position of the swept value."""
+    """Return which value of the sweep is written."""
     if sweep.column:
         values = np.array(sweep.values, dtype=np.float64)
         axis = Axis(sweep.path, {sweep.column: values}, sweep.written, sweep.column)
     else:
         axis = Axis(sweep.path, {}, sweep.written, ordered=False)
-    return _position(axis, column, left, faults)
+    return _read_choice(axis, column, left, faults)
 
 
 def _single(
@@ -163,21 +155,21 @@ def _wrong_counts(
     ]
 
 
-def _place(axis: Axis, problem: Problem, left: dict[str, str], faults: list[Fault]) -> int:
-    """Return the position of what was written for an axis."""
+def _choice_of(axis: Axis, problem: Problem, left: dict[str, str], faults: list[Fault]) -> int:
+    """Return which value of an axis is written; a count that is left out is 0."""
     if tables.is_choice_of_scenario(problem, axis):
-        return _position(axis, tables.axis_column(axis), left, faults)
+        return _read_choice(axis, tables.axis_column(axis), left, faults)
     stage = axis.name.partition(".")[0]
     named = any(name.startswith(f"{stage}.") and name != f"{stage}.clock" for name in left)
     mixed = any(entry.mixed and entry.name == stage for entry in problem.stages)
     values = tables.axis_values(axis).tolist()
     if mixed and axis.name not in left and named and 0.0 in values:
         return int(values.index(0.0))
-    return _position(axis, axis.name, left, faults)
+    return _read_choice(axis, axis.name, left, faults)
 
 
-def _position(axis: Axis, column: str, left: dict[str, str], faults: list[Fault]) -> int:
-    """Return where the value of an axis stands; a fault and 0 when it is none of its values."""
+def _read_choice(axis: Axis, column: str, left: dict[str, str], faults: list[Fault]) -> int:
+    """Return which value of an axis is written; a fault and 0 when it is none of its values."""
     name = axis.name if axis.name in left else column
     written = left.get(name)
     if written is None:
@@ -201,9 +193,9 @@ def _position(axis: Axis, column: str, left: dict[str, str], faults: list[Fault]
         except UnitError as error:
             faults.append(_fault(name, written, error.rule, error.remedy))
             return 0
-    (places,) = np.nonzero(np.isclose(values, number, rtol=1e-12, atol=0.0))
-    if len(places):
-        return int(places[0])
+    (choices,) = np.nonzero(np.isclose(values, number, rtol=1e-12, atol=0.0))
+    if len(choices):
+        return int(choices[0])
     closest = value_label(axis, int(np.argmin(np.abs(values - number))))
     faults.append(_fault(name, written, rule, f"the closest is {closest}"))
     return 0
@@ -211,7 +203,7 @@ def _position(axis: Axis, column: str, left: dict[str, str], faults: list[Fault]
 
 def _values(axis: Axis) -> str:
     few = axis.size <= MOST_VALUES
-    shown = [value_label(axis, place) for place in range(axis.size if few else 3)]
+    shown = [value_label(axis, choice) for choice in range(axis.size if few else 3)]
     return ", ".join(shown + [f"..., {value_label(axis, -1)} ({axis.size} values)"] * (not few))
 
 
