@@ -34,16 +34,21 @@ def parts(
     fleets = tables.design_names(problem, index)
     if not counts:
         fleets = [_without_counts(problem, fleet) for fleet in fleets]
-    chosen = [
+    axes = open_axes(problem)
+    return [
+        (fleet, *(_choice(axis, int(row[number])) for number, axis in axes))
+        for fleet, row in zip(fleets, index, strict=True)
+    ]
+
+
+def open_axes(problem: Problem) -> list[tuple[int, Axis]]:
+    """Return the axes that tell designs apart besides their names, each with its index."""
+    return [
         (number, axis)
         for number, axis in enumerate(problem.space.axes)
         if axis.size > 1
         and tables.is_choice_of_scenario(problem, axis)
-        and (problem.stages or axis.ordered)
-    ]
-    return [
-        (fleet, *(_choice(axis, int(row[number])) for number, axis in chosen))
-        for fleet, row in zip(fleets, index, strict=True)
+        and (problem.stages or axis.ordered)  # other choices are the names of the designs
     ]
 
 

@@ -122,7 +122,7 @@ ONLY_USERS = {
         "dse.plugins.registry",
         "dse",
         "dse.installation.libraries",
-        "dse.runs.result",
+        "dse.runs.manifest",
         "dse.cli.app",
     },
     "matplotlib": {
