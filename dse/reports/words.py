@@ -36,6 +36,11 @@ def percent(share: float, digits: int = 3) -> str:
     return f"{float(f'{100 * share:.{digits}g}'):g} %"
 
 
+def signed(share: float) -> str:
+    """Return a share in per cent with its sign."""
+    return f"{'-' if share < 0 else '+'}{percent(abs(share))}"
+
+
 def change(new: float, old: float, than: str = "") -> str:
     """Return by how much a number differs: ``14 % less``, ``27.8x``, ``the same``.
 

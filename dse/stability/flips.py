@@ -11,7 +11,7 @@ from dse.algebra import units
 from dse.reports.designs import difference
 from dse.reports.sections import Section
 from dse.reports.text import WIDTH, table_text
-from dse.reports.words import percent, unit_suffix
+from dse.reports.words import signed, unit_suffix
 from dse.study.study import Study
 
 FACTOR = 1000.0
@@ -173,7 +173,7 @@ def change_text(change: float) -> str:
         return f"{1 + change:.4g}x"
     if change <= -0.9:
         return f"1/{1 / (1 + change):.4g}"
-    return f"{'-' if change < 0 else '+'}{percent(abs(change))}"
+    return signed(change)
 
 
 def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:

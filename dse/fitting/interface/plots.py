@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 
 from dse.algebra import units
-from dse.fitting.interface.break_even import BreakEven
-from dse.fitting.interface.interface_answer import InterfaceReport
-from dse.fitting.interface.powers_fit import Powers
+from dse.fitting.interface.measured_break_even import BreakEven
+from dse.fitting.interface.powers import Powers
+from dse.fitting.interface.report import InterfaceReport
 from dse.reports.drawing import PALETTE, drawing, save_figure
 
 HOST, OFFLOAD = (PALETTE[0][0], "o"), (PALETTE[4][0], "s")

@@ -15,7 +15,7 @@ from dse.files import headers
 from dse.files.csv import CsvTable, parse_csv
 from dse.files.folder import read_bytes
 from dse.files.position import Position
-from dse.fitting.interface.powers_fit import Array
+from dse.fitting.interface.powers import Array
 
 LEAST_SIZES = 4
 """One more than either curve has parameters."""

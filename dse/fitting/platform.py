@@ -1,9 +1,9 @@
-"""A platform from a table of measured runs, as a record that studies use."""
+"""A platform from a table of measured runs, as a record that studies use, text and plain data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from dse.files.folder import read_bytes
 from dse.files.headers import Header
 from dse.files.position import Position
 from dse.plugins import registry
+from dse.reports.text import table_text
+from dse.reports.words import listed, percent, signed
 from dse.study import record_schema, records
 from dse.study.fields import unit_of
 from dse.study.tables import table_rows
@@ -100,7 +102,7 @@ def _columns(table: CsvTable, wanted: list[str]) -> dict[str, Column]:
             k for k, header in known.items() if units.suffix(header.name) == units.suffix(name)
         ]
         if len(fitting) != 1:
-            found = " and ".join(repr(table.headers[k]) for k in fitting)
+            found = listed([repr(table.headers[k]) for k in fitting])
             rule = f"one column in {units.label(name)} is needed for {units.stem(name)}"
             remedy = f"call it {name}, with any prefix of the unit"
             place = Position(table.lines[0], 1, table.file)
@@ -129,18 +131,18 @@ def platform_record(done: PlatformFit) -> tuple[dict[str, Any], dict[str, Any]]:
         units.stem(name): [units.show(float(end), name) for end in (values.min(), values.max())]
         for name, values in done.data.items()
     }
-    origin["residuals"] = fit_residuals(done)
+    origin["residuals"] = _residuals(done)
     if done.found.notes:
         origin["not_determined"] = list(done.found.notes)
     return {records.KINDS[Platform]: platform}, origin
 
 
-def fit_residuals(done: PlatformFit) -> dict[str, dict[str, str]]:
+def _residuals(done: PlatformFit) -> dict[str, dict[str, str]]:
     """Return how far the model is from each measured quantity: half of the runs, and the worst."""
     return {
         name: {
-            "median_of_size": f"{np.median(np.abs(errors)):.2%}",
-            "largest": f"{errors[_worst(errors)]:+.2%} at {done.runs[_worst(errors)]}",
+            "median_of_size": percent(float(np.median(np.abs(errors)))),
+            "largest": f"{signed(errors[_worst(errors)])} at {done.runs[_worst(errors)]}",
         }
         for name, errors in done.found.errors.items()
     }
@@ -148,3 +150,25 @@ def fit_residuals(done: PlatformFit) -> dict[str, dict[str, str]]:
 
 def _worst(errors: Column) -> int:
     return int(np.argmax(np.abs(errors)))
+
+
+def platform_text(done: PlatformFit) -> str:
+    """Return the platform's constants, and how well it fits."""
+    fields = asdict(done.found.platform).items()
+    shown = [(key, units.show(value, key)) for key, value in fields if isinstance(value, float)]
+    lines = [
+        f"{len(done.runs)} runs of {done.file}: {done.fit.method}\n",
+        table_text(shown, ("platform", "value")),
+        "",
+    ]
+    for name, said in _residuals(done).items():
+        half, worst = said["median_of_size"], said["largest"]
+        lines.append(f"{name}: half of the runs within {half}, worst {worst}")
+    return "\n".join([*lines, *(f"note: {text}" for text in done.found.notes)])
+
+
+def platform_facts(done: PlatformFit) -> dict[str, Any]:
+    """Return the platform and its errors as plain data, in SI."""
+    errors = {f"{name}_relative_error": values for name, values in done.found.errors.items()}
+    fitted = {key: value for key, value in asdict(done.found.platform).items() if value != ""}
+    return {**fitted, **errors, "notes": done.found.notes}

@@ -21,7 +21,7 @@ EXPONENTS = np.linspace(0.2, 3.0, 57)
 
 _STEPS = 60
 _HALVINGS = 12
-_SETTLED = 1e-11  # relative decrease of the sum of squares
+_CONVERGED = 1e-11  # relative decrease of the sum of squares
 _RANK = 1e-11  # singular values below this share of the largest count as zero
 
 
@@ -182,7 +182,7 @@ def _iterate(
             share /= 2
             if not open_rows.any():
                 break
-        if np.all(before - squares <= _SETTLED * before):
+        if np.all(before - squares <= _CONVERGED * before):
             break
         jacobian, sums = _jacobian(x, coefficients, powers, kept, free)
     return coefficients, powers

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dse.fitting.interface import powers_fit
-from dse.fitting.interface.powers_fit import Array, Flags, Powers
+from dse.fitting.interface.powers import Array, Flags, Powers, fit_powers
 
 CONFIDENCE = 0.95
 SIGNIFICANCE = 0.01
-"""A simpler model is given up when the data are this unlikely under it."""
+"""A simpler model is rejected when the data are this unlikely under it."""
 
 OFFSET, INDEX, EXPONENT, FIXED, PER_BYTE, COMPUTING = range(6)
 _TERMS = 6
@@ -166,12 +165,12 @@ def _model(size: Array, host: Array, offload: Array, *, free: bool, pure: bool) 
     rows = len(host)
     used = np.tile([not pure, True], (rows, 1))
     powers = np.array([0.0, 1.0])
-    at_will = powers_fit.fit_powers(size, host, powers, free=free, used=used)
-    bounded = powers_fit.fit_powers(
+    at_will = fit_powers(size, host, powers, free=free, used=used)
+    bounded = fit_powers(
         size, host, powers, free=free, used=used & (at_will.coefficients >= [0.0, -np.inf])
     )
     terms = _offload_terms(at_will.exponents, free)
-    offload_at_will = powers_fit.fit_powers(size, offload, terms, free=False)
+    offload_at_will = fit_powers(size, offload, terms, free=False)
     offload_bounded = _not_negative(size, offload, _offload_terms(bounded.exponents, free))
     return FittedModel(
         possible=np.maximum(_parameters(bounded, offload_bounded), 0.0),
@@ -195,7 +194,7 @@ def _offload_terms(host_exponents: Array, free: bool) -> Array:
 def _not_negative(size: Array, time: Array, exponents: Array) -> Powers:
     """Fit; drop the most negative term of each row and fit again, while there is one."""
     used = np.ones(exponents.shape, np.bool_)
-    found = powers_fit.fit_powers(size, time, exponents, free=False, used=used)
+    found = fit_powers(size, time, exponents, free=False, used=used)
     for _ in range(exponents.shape[1] - 1):
         spread = np.sqrt(np.einsum("dpp->dp", found.covariance))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -205,7 +204,7 @@ def _not_negative(size: Array, time: Array, exponents: Array) -> Powers:
         if not drop.any():
             break
         used = used & ~drop
-        found = powers_fit.fit_powers(size, time, exponents, free=False, used=used)
+        found = fit_powers(size, time, exponents, free=False, used=used)
     return found
 
 

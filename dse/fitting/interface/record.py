@@ -8,15 +8,9 @@ from typing import Any, Literal
 
 from dse.algebra import units
 from dse.errors import OutputError
-from dse.fitting.interface.interface_answer import (
-    METHOD,
-    InterfaceReport,
-    adequacy,
-    break_even_text,
-    interval,
-    policy,
-    two_digits,
-)
+from dse.fitting.interface.report import InterfaceReport
+from dse.fitting.interface.text import METHOD, adequacy, break_even_text, interval, policy
+from dse.reports.words import percent
 from dse.study import records
 
 PerByte = Literal["latency", "computing"]
@@ -82,8 +76,8 @@ def fit_provenance(found: InterfaceReport) -> dict[str, Any]:
         "range": f"{units.show(sizes[0], 'size_byte')} to {units.show(sizes[-1], 'size_byte')}, "
         f"{len(sizes)} sizes",
         "residuals": {
-            name: f"{two_digits(curve.noise)} (relative standard deviation), largest "
-            f"{two_digits(curve.worst)}, at sizes left out {two_digits(curve.left_out)}"
+            name: f"{percent(curve.noise)} (relative standard deviation), largest "
+            f"{percent(curve.worst)}, at sizes left out {percent(curve.left_out)}"
             for name, curve in curves.items()
         },
         "estimates": shown,

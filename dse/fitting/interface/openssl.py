@@ -94,7 +94,7 @@ def _add(
         found.rates.setdefault(name, {}).setdefault(size, []).append(rate)
 
 
-def timings(software: Path, hardware: Path, algorithm: str | None = None) -> Timings:
+def openssl_timings(software: Path, hardware: Path, algorithm: str | None = None) -> Timings:
     """Return the times of the sizes that both outputs have.
 
     Raises

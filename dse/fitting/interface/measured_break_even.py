@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dse.fitting.interface.interface_fit import (
+from dse.fitting.interface.fit import (
     COMPUTING,
     EXPONENT,
     FIXED,
@@ -18,7 +18,7 @@ from dse.fitting.interface.interface_fit import (
     FittedModel,
     InterfaceFit,
 )
-from dse.fitting.interface.powers_fit import Array
+from dse.fitting.interface.powers import Array
 
 LARGEST_BYTE = 2.0**64
 """As far as a 64-bit address reaches; beyond it nothing pays any more."""
