@@ -105,11 +105,10 @@ def alternatives(
     study: Study, options: Options, preference: Preference, answer: Pick
 ) -> tuple[Alternative, ...]:
     """Return the best design for every other choice by name, and with or without each design."""
-    found = []
-    for axis, choice, cut in _cuts(study.problem, answer):
-        other = _best(replace(study, problem=restrict(study.problem, cut)), options, preference)
-        found.append(replace(other, axis=axis, choice=choice))
-    return tuple(found)
+    return tuple(
+        _best(study, axis, choice, restrict(study.problem, cut), options, preference)
+        for axis, choice, cut in _cuts(study.problem, answer)
+    )
 
 
 def _cuts(problem: Problem, answer: Pick) -> Iterator[tuple[str, str, Cut]]:
@@ -152,18 +151,22 @@ def _zero(axis: Axis) -> list[int]:
     return np.flatnonzero(axis.columns[axis.unit_name] == 0).tolist()
 
 
-def _best(study: Study, options: Options, preference: Preference) -> Alternative:
-    problem = study.problem
-    outcome = runner.solve_study(study, options, None).outcome
-    if len(outcome.front_index):
-        front = outcome.front_index
-        point = front[preference.order(problem, front)[0]]
-        merit = None
-        if preference.is_quantity:
-            merit = float(preference.merit(problem, point[np.newaxis])[0])
-        return Alternative("", "", pick(problem, point, preference.quantity), merit)
-    found, together = shortfalls(problem, outcome, preference)
-    return Alternative("", "", None, shortfalls=found, together=together)
+def _best(
+    study: Study,
+    axis: str,
+    choice: str,
+    problem: Problem,
+    options: Options,
+    preference: Preference,
+) -> Alternative:
+    outcome = runner.solve_study(replace(study, problem=problem), options, None).outcome
+    front = outcome.front_index
+    if not len(front):
+        found, together = shortfalls(problem, outcome, preference)
+        return Alternative(axis, choice, None, shortfalls=found, together=together)
+    point = front[preference.order(problem, front)[:1]]
+    merit = float(preference.merit(problem, point)[0]) if preference.is_quantity else None
+    return Alternative(axis, choice, pick(problem, point[0], preference.quantity), merit)
 
 
 def alternatives_section(
