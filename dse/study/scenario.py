@@ -185,7 +185,7 @@ def _replace(scenario: Scenario, columns: Mapping[str, float]) -> None:
 def _note_assumptions(
     records: list[contract.Interface], written: schema.InterfaceSection, scenario: Scenario
 ) -> None:
-    """Say which figures behind the numbers are assumed, once for all records that share them."""
+    """Say which numbers are assumed, once for all records that share them."""
     overridden = {name for name in schema.InterfaceSection.model_fields if getattr(written, name)}
     groups: dict[str, list[str]] = {}
     for record in records:
@@ -272,8 +272,8 @@ def _record_axis(
 
 
 def _shared(names: Sequence[str]) -> int | None:
-    """Return the position of the first name that stood before, None when all differ."""
-    return next((place for place, name in enumerate(names) if name in names[:place]), None)
+    """Return the index of the first name that stood before, None when all differ."""
+    return next((number for number, name in enumerate(names) if name in names[:number]), None)
 
 
 def to_columns(constants: Mapping[str, float]) -> dict[str, contract.Column]:
