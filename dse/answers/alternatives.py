@@ -29,21 +29,14 @@ MOST_ROWS = 15
 
 @dataclass(frozen=True)
 class Alternative:
-    """The best design with one choice made otherwise.
+    """The best design with one choice made otherwise: ``interface.device`` as ``apu``.
 
     Attributes
     ----------
-    axis, choice
-        What is chosen, and how: ``interface.device`` and ``apu``.
-    design
-        The best such design, None when none is feasible.
-    merit
-        What the preference minimises for it; None when it is no single quantity, or infeasible.
-    shortfalls
-        When nothing is feasible: the least violations of one constraint alone, or of several
-        that are violated together.
-    together
-        Whether the violations come together.
+    design, merit
+        The best such design and what the preference minimises for it, None when none is feasible.
+    shortfalls, together
+        Then: the least violations of one constraint alone, or of several `together`.
     """
 
     axis: str

@@ -51,18 +51,10 @@ class Bottlenecks:
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do on either side of a threshold.
+    """What to do on either side of a threshold: its `quantity`, and its `value` in SI or NaN.
 
-    Attributes
-    ----------
-    quantity, value
-        The threshold and its value in SI, NaN where there is none.
-    rounded
-        The value rounded up: see `round_up`.
-    chosen
-        What the design itself has in the column that the threshold is about.
-    threshold
-        The column, and what is advised.
+    `rounded` is the value rounded up, and `chosen` what the design itself has in the column that
+    the threshold is about.
     """
 
     quantity: str

@@ -26,19 +26,8 @@ TIE = 1e-9
 class Shortfall:
     """A design that violates one constraint, and no design violates it by less.
 
-    Attributes
-    ----------
-    rule
-        The constraint.
-    violation
-        By how much it is violated, relative to its limit.
-    design
-        The design.
-    quantity, value, limit
-        What is limited, what the design has of it, and the limit; the quantity is empty and
-        the numbers None for a constraint that does not limit one quantity.
-    at_least
-        Whether the limit is a lower one.
+    `violation` is relative to the limit.  Where the constraint limits one `quantity`, `value` is
+    what the design has of it, and `limit` the limit, a lower one if it is `at_least`.
     """
 
     rule: str

@@ -17,16 +17,10 @@ IGNORED = ("question", "search", "sweep", "objectives")
 
 @dataclass(frozen=True)
 class Change:
-    """One assumption that differs between two studies.
+    """One assumption that differs between two studies; empty texts where one says nothing.
 
-    Attributes
-    ----------
-    path
-        The field; that of an axis is the field that it leaves open.
-    before, after
-        What the studies say, as text; empty where one says nothing.
-    edits
-        Where the data differ, and what the second study has there (None: nothing).
+    `path` is the field, also that which an axis leaves open; `edits` is where the data differ, and
+    what the second study has there (None: nothing).
     """
 
     path: str

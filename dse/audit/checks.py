@@ -27,18 +27,10 @@ ACCOUNTS = ("evaluated", "pruned_as_dominated", "pruned_as_infeasible")
 
 @dataclass(frozen=True)
 class WrittenFront:
-    """The front of one value of a sweep, or of the one study.
+    """The front of one value of a sweep (`where`, as an assignment), or of the one study.
 
-    Attributes
-    ----------
-    where
-        The swept value as an assignment, empty without a sweep.
-    problem
-        The study.
-    numbers
-        (n,) which rows of front.csv are its front, from 0.
-    index, loss, feasible
-        Those designs, evaluated again.
+    `numbers` are its rows of front.csv, counted from 0; `index`, `loss` and `feasible` its designs,
+    evaluated again.
     """
 
     where: str

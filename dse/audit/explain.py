@@ -34,19 +34,10 @@ VERDICTS = {
 
 @dataclass(frozen=True)
 class ViolatedConstraint:
-    """A constraint that a design violates.
+    """A constraint that a design violates: its rule, and by how much, relative to the limit.
 
-    Attributes
-    ----------
-    rule
-        As it stands in the study, or in words.
-    relative
-        By how much, relative to the limit.
-    quantities
-        What the constraint compares, in SI by name.
-    quantity, by
-        The difference of the two sides in SI, and the quantity whose unit it has; empty and
-        None where the sides are not quantities of one unit.
+    `quantities` are what it compares, in SI by name; `by` is the difference of the two sides and
+    `quantity` what has its unit, None and empty where the sides are not quantities of one unit.
     """
 
     rule: str
@@ -129,17 +120,7 @@ class Explanation:
 def explain_design(folder: Path, texts: Sequence[str]) -> Explanation:
     """Say why a design is on the front of the run in `folder`, or not.
 
-    Parameters
-    ----------
-    texts
-        The design, as ``des.u16=3 interface.device=apu``; see `dse.audit.assignments`.
-
-    Raises
-    ------
-    OutputError
-        When it is not the folder of a run.
-    StudyError
-        When the design is not one of the study.
+    `texts` is the design, as ``des.u16=3 interface.device=apu``; see `dse.audit.assignments`.
     """
     run = finished.read_run(folder)
     value, prepared, index = named_design(run, assignments(texts))

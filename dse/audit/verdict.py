@@ -35,18 +35,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Find:
-    """A feasible design that a front lacks.
+    """A feasible design that a front lacks, after the swept value where there is one.
 
-    Attributes
-    ----------
-    design
-        Its axes, after the swept value where there is one.
-    objectives
-        Its objectives, in SI.
-    relation
-        ``dominates``, ``incomparable`` or ``equals``, to the front.
-    row
-        The row of front.csv that it dominates or equals, counted from 1; None otherwise.
+    Its `relation` to the front is ``dominates``, ``incomparable`` or ``equals``; `row` is the row
+    of front.csv that it dominates or equals, counted from 1.
     """
 
     design: str

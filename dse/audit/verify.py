@@ -32,24 +32,7 @@ Designs = tuple[Index, NDArray[np.float64]]
 def verify_run(
     folder: Path, *, trials: int = TRIALS, seed: int = 0, progress: Progress | None = None
 ) -> Verification:
-    """Check the run in `folder` again.
-
-    Parameters
-    ----------
-    trials
-        Random designs to hold against the front; the values of a sweep share them.
-    seed
-        The same seed tries the same designs.
-    progress
-        Called with the number of random designs tried and the number planned.
-
-    Raises
-    ------
-    OutputError
-        When it is not the folder of a run.
-    StudyError
-        When the study in its manifest has faults.
-    """
+    """Check the run in `folder` again; parameters and errors as in `dse.verify`."""
     run = finished.read_run(folder)
     exact = bool(run.manifest.get("exact"))
     try:

@@ -64,21 +64,9 @@ def read_bytes(path: Path) -> bytes:
 
 
 def write_text(path: Path, text: str, check: Callable[[Path], object] | None = None) -> None:
-    """Write a file whole, or leave what was there.
+    """Write a file whole, or leave what was there; its folder is made when it is missing.
 
-    Parameters
-    ----------
-    path
-        Its folder is made when it is missing.
-    text
-        Its content.
-    check
-        Reads the file before it takes its place; what it raises keeps it from doing so.
-
-    Raises
-    ------
-    OutputError
-        When it cannot be written there.
+    `check` reads the file before it takes its place; what it raises keeps it from doing so.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

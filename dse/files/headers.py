@@ -23,17 +23,7 @@ _BRACKETS = re.compile(r"(.+?)\s*[\[(](.+)[\])]")
 
 @dataclass(frozen=True)
 class Header:
-    """One header.
-
-    Attributes
-    ----------
-    written
-        As it stands in the file, or as the study renames it.
-    name
-        Of the column in SI: an identifier with its unit suffix.
-    factor
-        What a cell is multiplied by to be in SI.
-    """
+    """A header as written, the SI column that it stands for, and what a cell is multiplied by."""
 
     written: str
     name: str

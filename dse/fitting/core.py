@@ -68,27 +68,9 @@ def fit_core(
     settings: Sequence[tuple[str, str]] = (),
     forms: Mapping[str, str] | None = None,
 ) -> CoreFit:
-    """Fit the laws of a core to a table of its designs.
+    """Fit the laws of a core to a table of its designs; parameters as in `dse.fit.core`.
 
-    Parameters
-    ----------
-    path
-        CSV file, with headers as in a stage that names a table.
-    name
-        What the core is called.
-    over
-        One or two columns that are the parameters; the only column of numbers that is no metric
-        of a core when none is given.
-    settings
-        Fields of a stage: what columns are called, metrics that the table lacks, which designs
-        to use.
-    forms
-        Forms that are given rather than chosen, by quantity.
-
-    Raises
-    ------
-    StudyError
-        With everything that is wrong with the table and the settings.
+    `settings` are pairs of a field of a stage and its value.
     """
     start = document.parse_document(
         f"table: {json.dumps(path.name, ensure_ascii=False)}\n", _COMMAND

@@ -56,17 +56,7 @@ class PlatformFit:
 
 
 def fit_platform(path: Path, name: str, precision: str) -> PlatformFit:
-    """Fit a platform to a table with a row per run; the units in its headers tell columns apart.
-
-    Raises
-    ------
-    StudyError
-        With everything that is wrong with the table.
-    UnitError
-        When the precision is not known, or the runs cannot be fitted.
-    OutputError
-        When the table cannot be read.
-    """
+    """Fit a platform to a table with a row per run; the units in its headers tell columns apart."""
     if precision not in PRECISIONS:
         raise UnitError(f"--precision {precision}: not known", nearest(precision, PRECISIONS))
     content = read_bytes(path)

@@ -49,14 +49,9 @@ RATE = "workload_rate_bit_per_s"
 
 @dataclass(frozen=True)
 class Field:
-    """A field of the study that may be changed.
+    """A field of the study that may be changed: where it stands, what it sets, what it carries.
 
-    Attributes
-    ----------
-    path, column, unit
-        Where it stands, what it sets, and what it carries.
-    more
-        Whether more of it is looser.
+    `more` says whether more of it is looser.
     """
 
     path: str

@@ -27,17 +27,9 @@ Cells = tuple[str, list[str]]
 def front_text(view: FrontView, facts: Mapping[str, Any], *, width: int | None = None) -> str:
     """Return a front in a few lines.
 
-    Parameters
-    ----------
-    view
-        The front.
-    facts
-        The counts ``designs``, ``evaluated`` and ``feasible``; ``exact``, ``method`` and
-        ``wall_s``; if known ``hypervolume`` (a share of the box between the front's best
-        values and its reference point), ``hypervolume_share_of_exact``, or at least
-        ``hypervolume_share_at_least``, and ``notes``.
-    width
-        Longest line.
+    `facts` are those of a manifest: the counts ``designs``, ``evaluated`` and ``feasible``;
+    ``exact``, ``method`` and ``wall_s``; if known ``hypervolume``, what is known of its share of
+    the exact front's, and ``notes``.
     """
     width = width or terminal_width()
     title = textwrap.fill(view.title, width)

@@ -50,27 +50,11 @@ Panel = tuple[Axes, Scale, Scale]
 
 
 def draw_front(view: FrontView, folder: Path) -> tuple[Path, Path]:
-    """Draw the front into ``front.png`` and ``front.svg``.
+    """Draw the front into ``front.png`` and ``front.svg`` in a folder, and return their paths.
 
     Two objectives make one panel with the staircase of what is attained, more make one panel
     per pair, a single one a strip with a row per design; a sweep makes one panel per objective
-    against the swept column.  Equal views give equal bytes.
-
-    Parameters
-    ----------
-    view
-        What to draw; an empty front gives a picture that says so.
-    folder
-        An existing folder; nothing outside it is written.
-
-    Returns
-    -------
-    The paths of the PNG and of the SVG.
-
-    Raises
-    ------
-    OSError
-        A file cannot be written.
+    against the swept column; an empty front makes a picture that says so.
     """
     with drawing():
         return save_figure(_figure(view), folder / "front")

@@ -35,28 +35,10 @@ FORMATS = ("png", "svg")
 def draw_sheet(
     name: str, panels: Sequence[Panel], folder: Path, formats: Iterable[str]
 ) -> list[Path]:
-    """Draw panels into ``NAME.png``, ``NAME.svg``; equal panels give equal bytes.
+    """Draw panels into ``NAME.png``, ``NAME.svg`` in a folder, and return the paths.
 
-    Parameters
-    ----------
-    name
-        Stem of the files.
-    panels
-        At least one; curves of the same label look the same in all of them, and the legend is
-        shared and stands below.
-    folder
-        An existing folder.
-    formats
-        Some of `FORMATS`.
-
-    Returns
-    -------
-    The paths in the order of `formats`.
-
-    Raises
-    ------
-    OSError
-        A file cannot be written.
+    Equal panels give equal bytes.  Curves of the same label look the same in all panels, and the
+    legend is shared and stands below.
     """
     paths = []
     with drawing():

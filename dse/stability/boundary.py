@@ -47,25 +47,25 @@ SMALL = 300_000
 searches, and up to which space there are many of them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Edge:
-    """How far an answer holds.
+    """How far an answer holds, in SI.
 
     Attributes
     ----------
-    inside
+    holds_to
         The last value at which it was found to hold.
-    outside
+    flips_at
         The first value at which it was found not to; None when it holds up to the limit.
     complete
-        Every design was compared; False when only exact searches at points of a grid were.
+        Every design was compared; False when only exact searches at some values were.
     limited
-        The range ends at `inside` because the space grows beyond what is searched.
+        Beyond `holds_to` the space has too many designs to search.
     """
 
-    inside: float
-    outside: float | None
-    complete: bool
+    holds_to: float
+    flips_at: float | None = None
+    complete: bool = True
     limited: bool = False
 
 
@@ -121,7 +121,7 @@ class Line:
         reach = self._reach(start, limit)
         answer = self.exact(start)
         if self._is_unrivalled(answer, start, start, reach):
-            return Edge(reach, None, complete=True, limited=reach != limit)
+            return Edge(holds_to=reach, limited=reach != limit)
         changes: list[float] = []
         while True:
             known = len(self.pool.rows)
@@ -137,7 +137,8 @@ class Line:
             if changed is None and not complete and len(self.pool.rows) > known:
                 continue  # what the checks found may answer between them
             if changed is None or (changed in changes and len(self.pool.rows) == known):
-                return Edge(inside, outside, complete, outside is None and reach != limit)
+                limited = outside is None and reach != limit
+                return Edge(holds_to=inside, flips_at=outside, complete=complete, limited=limited)
             changes.append(changed)
 
     def holds(self, start: float, low: float, high: float) -> bool:

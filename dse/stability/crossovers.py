@@ -21,18 +21,11 @@ FRONT = "the front"
 
 @dataclass(frozen=True)
 class AnswerInterval:
-    """Where the same designs answer: from `low` to `high`, in SI.
+    """Where the same designs answer: from `low` to `high`, in SI, as far as was found.
 
-    Attributes
-    ----------
-    low, high
-        The first and the last value at which they were found to.
-    designs
-        What they are, in words; one unless the whole front is followed, none when nothing fits.
-    first, last
-        The objectives of the answer at both ends, in the order of the study; empty for none.
-    complete
-        Whether every design was compared between `low` and `high`.
+    `designs` are in words, one unless the whole front is followed, none when nothing fits; `first`
+    and `last` the objectives of the answer at both ends, empty for none; `complete` says whether
+    every design was compared in between.
     """
 
     low: float

@@ -35,23 +35,12 @@ def find_flips(
         A prepared study.
     written
         What is preferred, as `dse.model.preference.prefer` takes it.
-    only
-        Names of assumptions, or parts of their dotted names; all of them when empty.
+    only, progress
+        As in `dse.flips`.
     factor
         Each assumption is varied between its value over this and its value times this.
     known
         The exact front (n, d) where it is known already.
-    progress
-        Called with the name of an assumption, its number and how many there are.
-
-    Raises
-    ------
-    InfeasibleError
-        When the study has no answer.
-    TooLargeError
-        When the space cannot be searched exactly.
-    UnitError
-        When there is no assumption of a name.
     """
     chosen = every = assumptions_of(study)
     if only:
@@ -77,16 +66,8 @@ def flips_section(
 ) -> Section | None:
     """Return what would change the answer to a study; None where it is not worth a word.
 
-    Parameters
-    ----------
-    study, front
-        A study and its front (n, d).
-    preferred
-        What is preferred, as `dse.model.preference.prefer` takes it.
-    exact
-        Whether the front is proven.
-    full
-        Search the whole range and show every flip, however long it takes.
+    `exact` says whether its `front`, (n, d), is proven; `full` searches the whole range and shows
+    every flip, however long it takes.
     """
     if not exact:
         reason = "The front is not proven, so it cannot tell; dse flips searches every design."
@@ -133,7 +114,7 @@ def _stability(
     if assumption.integer:
         low, high = max(1.0, float(round(low))), float(round(high))
     if line.holds(assumption.value, low, high):
-        edges = [Edge(limit, None, complete=True) for limit in (low, high)]
+        edges = [Edge(holds_to=limit) for limit in (low, high)]
     else:
         edges = [line.edge(assumption.value, limit) for limit in (low, high)]
     ends = [_end(line, edge) for edge in edges]
@@ -142,8 +123,8 @@ def _stability(
 
 def _end(line: Line, edge: Edge) -> IntervalEnd:
     becomes: tuple[str, ...] = ()
-    if edge.outside is not None:
-        found = line.exact(edge.outside)
-        texts = parts(line.problem(edge.outside), found.rows)
+    if edge.flips_at is not None:
+        found = line.exact(edge.flips_at)
+        texts = parts(line.problem(edge.flips_at), found.rows)
         becomes = texts[0] if texts else (NOTHING_FITS,)
-    return IntervalEnd(edge.inside, edge.outside, becomes, edge.complete, edge.limited)
+    return IntervalEnd(**vars(edge), becomes=becomes)

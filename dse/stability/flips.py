@@ -12,6 +12,7 @@ from dse.reports.designs import difference
 from dse.reports.sections import Section
 from dse.reports.text import WIDTH, table_text
 from dse.reports.words import signed, unit_suffix
+from dse.stability.boundary import Edge
 from dse.study.study import Study
 
 FACTOR = 1000.0
@@ -34,29 +35,11 @@ NOT_EVERY_DESIGN = (
 )
 
 
-@dataclass(frozen=True)
-class IntervalEnd:
-    """One end of the interval in which the answer holds.
+@dataclass(frozen=True, kw_only=True)
+class IntervalEnd(Edge):
+    """One end of the interval in which an answer holds, and the answer beyond, part by part."""
 
-    Attributes
-    ----------
-    holds_to
-        The last value, in SI, at which it was found to hold.
-    flips_at
-        The first value at which it was found not to; None when none was found in the range.
-    becomes
-        The answer there, part by part; ``no feasible design`` when there is none.
-    complete
-        Whether every design was compared, or only exact answers at some values.
-    limited
-        Beyond `holds_to` the space has too many designs to search.
-    """
-
-    holds_to: float
-    flips_at: float | None
     becomes: tuple[str, ...]
-    complete: bool
-    limited: bool
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""Pictures of what changes an answer: intervals as bars, and who holds which part of a range."""
+"""What `dse flips` and `dse sweep` leave in a folder: pictures, JSON and a table of intervals."""
 
 from __future__ import annotations
 
+import csv
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,9 +14,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dse.algebra import units
+from dse.files.folder import new_folder
+from dse.files.json import json_text
 from dse.reports.drawing import FILLS, drawing, save_figure
 from dse.reports.front_view import decade, elided
-from dse.reports.words import in_words
+from dse.reports.words import in_words, unit_suffix
 from dse.stability.crossovers import Crossovers
 from dse.stability.flips import FACTOR, Flips, Stability, change_text
 
@@ -23,6 +26,34 @@ MOST_BARS = 40
 LOG_FROM = 30.0
 """A range longer than this factor is drawn on a logarithmic axis."""
 MOST_NAMES = 12
+FLIP_FILES = ("flips.json", "flips.png", "flips.svg")
+SWEEP_FILES = ("crossovers.csv", "crossovers.json", "crossovers.png", "crossovers.svg")
+
+
+def save_flips(found: Flips, out: Path) -> None:
+    """Write flips as JSON and as a picture into a folder, all or nothing."""
+    with new_folder(out, FLIP_FILES) as folder:
+        (folder / FLIP_FILES[0]).write_text(json_text(found.to_dict()) + "\n", encoding="utf-8")
+        draw_flips(found, folder)
+
+
+def save_crossovers(found: Crossovers, out: Path) -> None:
+    """Write intervals as a table, as JSON and as a picture into a folder, all or nothing."""
+    with new_folder(out, SWEEP_FILES) as folder:
+        _write_csv(found, folder / SWEEP_FILES[0])
+        (folder / SWEEP_FILES[1]).write_text(json_text(found.to_dict()) + "\n", encoding="utf-8")
+        draw_crossovers(found, folder)
+
+
+def _write_csv(found: Crossovers, path: Path) -> None:
+    """Write one line per interval and design."""
+    unit = unit_suffix(found.assumption.quantity)
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([f"from{unit}", f"to{unit}", "design"])
+        for interval in found.intervals:
+            for design in interval.designs or ("",):
+                writer.writerow([repr(interval.low), repr(interval.high), design])
 
 
 def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:

@@ -82,13 +82,13 @@ def _intervals(line: Line, low: float, high: float) -> Iterator[AnswerInterval]:
     start: float | None = low
     while start is not None:
         edge = line.edge(start, high) if start < high else None
-        end = high if edge is None else edge.inside
+        end = high if edge is None else edge.holds_to
         rows = line.exact(start).rows
         texts = parts(line.problem(start), rows, counts=tracked.counts, by=tracked.by)
         designs = tuple(dict.fromkeys(", ".join(text) for text in texts))
         first, last = ((), ()) if tracked.front else (_goals(line, start), _goals(line, end))
         yield AnswerInterval(start, end, designs, first, last, edge is None or edge.complete)
-        start = None if edge is None else edge.outside
+        start = None if edge is None else edge.flips_at
 
 
 def _goals(line: Line, value: float) -> tuple[float, ...]:

@@ -17,18 +17,10 @@ Key = tuple[int, ...]
 
 @dataclass(frozen=True)
 class TrackedAnswer:
-    """What is tracked: the answer that a preference picks, or the whole front.
+    """What is tracked: the answer that a preference picks, or the whole `front`.
 
-    Attributes
-    ----------
-    preference
-        Picks the answer.
-    front
-        Track which designs are on the front, whatever is preferred.
-    counts
-        Instances that follow from the rate are part of what a design is.
-    by
-        Indices of the axes that alone tell designs apart; empty for all of them.
+    With `counts` the instances that follow from the rate are part of what a design is; where `by`
+    names axes by index, these alone tell designs apart.
     """
 
     preference: Preference

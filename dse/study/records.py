@@ -238,26 +238,10 @@ def write_record(
     *,
     force: bool = False,
 ) -> None:
-    """Write a record file, whole or not at all.
+    """Write a record file, whole or not at all; `path` ends in ``.yaml``.
 
-    Parameters
-    ----------
-    path
-        Ends in ``.yaml``.
-    sections
-        Plain data by section: quantities as text with their unit.
-    origin
-        The provenance: file, sha256, date, method, range and residuals of the data behind it.
-    force
-        Replace a file that is there.
-
-    Raises
-    ------
-    OutputError
-        When the file is there already and `force` is not given, has another ending, or cannot
-        be written.
-    StudyError
-        When a section is not one that `read` takes.
+    `sections` is plain data by section, quantities as text with their unit; `origin` the
+    provenance.  A file that is there is replaced with `force` only.
     """
     if not is_record(path.name):
         raise OutputError(f"{path} is no name for a record; write for instance {path.stem}.yaml")

@@ -114,20 +114,10 @@ def find_sensitivity(
 
     Parameters
     ----------
-    problem
-        The study's problem.
-    point
-        The design, (1, d).
-    assumed
-        Its assumptions; see `dse.study.assumptions`.
-    method
-        ``sobol`` or ``morris``.
-    width
-        Half-range of every assumption, as a share of its nominal value.
-    samples
-        Base samples, a power of two (Sobol), or trajectories (Morris).
-    seed
-        Of the samples.
+    problem, point, assumed
+        The study's problem, the design, (1, d), and its assumptions.
+    method, width, samples, seed
+        As in `dse.sensitivity`, the width as a share of the nominal value.
 
     Raises
     ------

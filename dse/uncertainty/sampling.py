@@ -62,10 +62,8 @@ def certainty(
 
     Parameters
     ----------
-    study
-        The study at its nominal values.
-    front
-        Its front, (n, d).
+    study, front
+        The study at its nominal values, and its front, (n, d).
     preference
         Which design of a front is the answer.
     options
@@ -74,11 +72,6 @@ def certainty(
         How to search; the study's own.
     progress
         Called with (samples answered, samples).
-
-    Raises
-    ------
-    UnitError
-        When an uncertainty is of nothing that the study has, or there are too many numbers.
     """
     found = draws.uncertain_of(study, options.uncertainty)
     drawn = draws.draw_study(study, found, options.samples if found else 1, options.seed)

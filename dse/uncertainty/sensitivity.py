@@ -37,16 +37,7 @@ def sensitivity_of(
 ) -> SensitivityReport:
     """Return the sensitivity of the recommended design of a study, or of a finished run.
 
-    Parameters
-    ----------
-    known
-        The front of the study.
-    width
-        How far each assumption moves, to either side, such as ``10 %``.
-    method, samples, seed
-        See `find_sensitivity`.
-    preferred
-        Which design is recommended; see `dse.model.preference.prefer`.
+    `known` is the front of the study; the other parameters are those of `dse.sensitivity`.
     """
     share = _share(width)
     if known.sweep is not None:

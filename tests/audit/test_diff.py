@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 import dse
-from dse.audit.compare import compare_runs
-from dse.audit.diff import Moved, RunComparison
+from dse.audit.diff import Moved, RunComparison, compare_runs
 from dse.errors import DseError
 
 Write = Callable[[str], Path]

@@ -189,7 +189,7 @@ def test_a_range_ends_where_the_space_grows_too_large(write, monkeypatch) -> Non
     (rate,) = assumptions.choose_assumptions(assumptions.assumptions_of(found), "rate")
     line = Line(rate.at, TrackedAnswer(prefer(found.problem)), Pool.over(found.problem))
     edge = line.edge(rate.value, 1000 * rate.value)
-    assert rate.at(edge.inside).size <= found.problem.size
+    assert rate.at(edge.holds_to).size <= found.problem.size
 
 
 def test_without_an_answer_nothing_flips(write) -> None:

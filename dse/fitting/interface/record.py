@@ -18,17 +18,10 @@ PerByte = Literal["latency", "computing"]
 
 
 def sections(found: InterfaceReport, name: str, per_byte: PerByte) -> dict[str, dict[str, Any]]:
-    """Return the sections `interface` and `kernel`.
+    """Return the sections `interface` and `kernel`, both called `name`.
 
-    Parameters
-    ----------
-    found
-        The fit.
-    name
-        What results call both.
-    per_byte
-        With exponent 1: ``latency`` keeps the whole time per byte in the interface, where it
-        bounds every accelerator behind it; ``computing`` leaves none.
+    With exponent 1, `per_byte` decides: ``latency`` keeps the whole time per byte in the interface,
+    where it bounds every accelerator behind it; ``computing`` leaves none.
     """
     values = {key: value for key, (value, _, _) in found.values.items()}
     latency = values["per_byte_s_per_byte"]
