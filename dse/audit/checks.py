@@ -119,32 +119,24 @@ def check_accounting(run: Finished, every: Points) -> Check:
 def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) -> list[str]:
     """Return the counts of the manifest that are not those of its study and rows."""
     manifest = run.manifest
-    written = {
-        "certificate.designs": _whole(certificate, "designs"),
-        "certificate.ties": _whole(certificate, "ties"),
-        "designs": _whole(manifest, "designs"),
-        "evaluated": _whole(manifest, "evaluated"),
-        "front": _whole(manifest, "front"),
-    }
-    right = [
-        sum(point.problem.size for point in every),
-        sum(len(point.loss) - len(np.unique(point.loss, axis=0)) for point in every),
-        every[0].problem.size,
-        _whole(certificate, "evaluated"),
-        len(run.rows),
+    ties = sum(len(point.loss) - len(np.unique(point.loss, axis=0)) for point in every)
+    counts = [
+        ("certificate.designs", certificate, sum(point.problem.size for point in every)),
+        ("certificate.ties", certificate, ties),
+        ("designs", manifest, every[0].problem.size),
+        ("evaluated", manifest, _whole(certificate, "evaluated")),
+        ("front", manifest, len(run.rows)),
     ]
     if run.sweep is not None:
-        written |= {
-            f"points.{position}.front": _whole(entry, "front")
-            for position, entry in enumerate(manifest.get("points", ()))
-        }
-        right += [len(point.loss) for point in every]
-    if len(written) != len(right):
-        return [f"points has {len(written) - 5} entries for {plural(len(every), 'value')}"]
+        entries = manifest.get("points", ())
+        if len(entries) != len(every):
+            return [f"points has {len(entries)} entries for {plural(len(every), 'value')}"]
+        for number, (entry, point) in enumerate(zip(entries, every, strict=True)):
+            counts.append((f"points.{number}.front", entry, len(point.loss)))
     return [
-        f"{name} of the manifest is {said:,}, and should be {value:,}"
-        for (name, said), value in zip(written.items(), right, strict=True)
-        if said != value
+        f"{name} of the manifest is {said:,}, and should be {right:,}"
+        for name, holder, right in counts
+        if (said := _whole(holder, name.rpartition(".")[2])) != right
     ]
 
 

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from dse.algebra import units
-from dse.audit.attribution import SAME, Cause, FrontOfStudy, Identity, StudiesBetween
+from dse.audit.attribution import SAME, Cause, FrontOfStudy, StudiesBetween
 from dse.audit.changes import Change
 from dse.errors import DseError
-from dse.model import tables
 from dse.model.front import hypervolume, reference_point
 from dse.model.problem import Goal
-from dse.reports.designs import objective_values
+from dse.reports.designs import described, objective_values
 from dse.reports.text import table_text
 from dse.reports.words import in_words, plural
 from dse.runs import finished
@@ -56,27 +55,33 @@ class ComparedFronts:
         Of the swept field, in SI or a name; None without a sweep.
     designs
         Designs on the first front, on the second, and on both.
-    gained, lost, moved
-        Designs on the second front only, on the first only, and on both with other numbers.
-    reference
-        The point up to which both hypervolumes count, by objective.
-    volumes
-        Hypervolume of the first and the second front, as shares of the box between the best
-        values of both fronts and the reference; NaN where both are empty.
+    differences
+        Designs on one front only, and on both with other numbers.
+    reference, volumes
+        The point up to which both hypervolumes count, by objective, and these as shares of the
+        box between it and the best values of both fronts; NaN where both are empty.
     """
 
     value: float | str | None
     designs: tuple[int, int, int]
-    gained: tuple[Moved, ...]
-    lost: tuple[Moved, ...]
-    moved: tuple[Moved, ...]
+    differences: tuple[Moved, ...]
     reference: Mapping[str, float]
     volumes: tuple[float, float]
 
     @property
-    def differs(self) -> bool:
-        """Whether the fronts do."""
-        return bool(self.gained or self.lost or self.moved)
+    def gained(self) -> tuple[Moved, ...]:
+        """Designs on the second front only."""
+        return tuple(entry for entry in self.differences if entry.before is None)
+
+    @property
+    def lost(self) -> tuple[Moved, ...]:
+        """Designs on the first front only."""
+        return tuple(entry for entry in self.differences if entry.after is None)
+
+    @property
+    def moved(self) -> tuple[Moved, ...]:
+        """Designs on both fronts with other numbers."""
+        return tuple(entry for entry in self.differences if entry.before and entry.after)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
@@ -108,7 +113,7 @@ class RunComparison:
     def text(self) -> str:
         """Return a comparison as text; the changes have numbers, by which causes refer to them."""
         parts = [" -> ".join(str(folder) for folder in self.folders), "\n".join(_changes(self))]
-        differing = [point for point in self.points if point.differs]
+        differing = [point for point in self.points if point.differences]
         shown = differing if self.sweep else self.points
         parts += ["\n".join(_point(self, point)) for point in shown]
         if self.sweep:
@@ -159,7 +164,7 @@ def _point(found: RunComparison, point: ComparedFronts) -> Iterator[str]:
         yield "\n" + table_text(rows, headers)
         if len(designs) > MOST_ROWS:
             yield f"... and {len(designs) - MOST_ROWS} more"
-    if point.differs:
+    if point.differences:
         reference = ", ".join(units.show(value, name) for name, value in point.reference.items())
         old, new = point.volumes
         yield f"\nnormalised hypervolume: {old:.4f} -> {new:.4f} (reference {reference})"
@@ -219,9 +224,9 @@ def compare_runs(first: Path, second: Path) -> RunComparison:
 
 def _pairs(first: Finished, second: Finished) -> tuple[list[tuple[int, int]], list[str]]:
     """Return the indices of the sweeps' common values, and what is left out, in words."""
-    paths = [run.sweep.path if run.sweep else None for run in (first, second)]
-    if paths[0] != paths[1]:
-        shown = " and ".join(path or "nothing" for path in paths)
+    path, other = (run.sweep.path if run.sweep else "nothing" for run in (first, second))
+    if path != other:
+        shown = f"{path} and {other}"
         raise DifferentError(f"the runs sweep different fields: {shown}; sweep the same field")
     if first.sweep is None or second.sweep is None:
         return [(0, 0)], []
@@ -229,14 +234,13 @@ def _pairs(first: Finished, second: Finished) -> tuple[list[tuple[int, int]], li
     values = enumerate(first.sweep.values)
     pairs = [(choice, others[value]) for choice, value in values if value in others]
     if not pairs:
-        raise DifferentError(
-            f"the runs have no value of {paths[0]} in common; sweep some of the same values"
-        )
-    left = [len(run.sweep.values) - len(pairs) for run in (first, second) if run.sweep]
+        rule = f"the runs have no value of {path} in common"
+        raise DifferentError(f"{rule}; sweep some of the same values")
+    left = {"first": len(first.sweep.values), "second": len(second.sweep.values)}
     notes = [
-        f"{plural(count, 'value')} of {paths[0]} only in the {which} run"
-        for count, which in zip(left, ("first", "second"), strict=True)
-        if count
+        f"{plural(count - len(pairs), 'value')} of {path} only in the {which} run"
+        for which, count in left.items()
+        if count > len(pairs)
     ]
     return pairs, notes
 
@@ -268,37 +272,19 @@ def _compared(between: StudiesBetween, value: float | str | None) -> ComparedFro
     """Return what differs between two fronts."""
     first, second = between.first, between.second
     before, after = between.placed(first), between.placed(second)
-    old = {known: first.numbers(row) for known, row in before.items()}
-    new = {known: second.numbers(row) for known, row in after.items()}
-    names = _names(first, before) | _names(second, after)
-    both = [known for known in before if known in after]
-    reference, volumes = _volumes(first, second)
-    return ComparedFronts(
-        value=value,
-        designs=(len(before), len(after), len(both)),
-        gained=tuple(
-            Moved(names[known], None, new[known], between.cause(known))
-            for known in after
-            if known not in before
-        ),
-        lost=tuple(
-            Moved(names[known], old[known], None, between.cause(known))
-            for known in before
-            if known not in after
-        ),
-        moved=tuple(
-            Moved(names[known], old[known], new[known], between.cause_of_move(before[known]))
-            for known in both
-            if not _equal(old[known], new[known])
-        ),
-        reference=reference,
-        volumes=volumes,
-    )
-
-
-def _names(side: FrontOfStudy, placed: Mapping[Identity, int]) -> dict[Identity, str]:
-    shown = tables.described(side.prepared.problem, side.index)
-    return {known: shown[row] for known, row in placed.items()}
+    differences = []
+    for known in {**before, **after}:
+        old = first.numbers(before[known]) if known in before else None
+        new = second.numbers(after[known]) if known in after else None
+        if old and new and _equal(old, new):
+            continue
+        cause = between.cause_of_move(before[known]) if old and new else between.cause(known)
+        side, row = (second, after[known]) if new else (first, before[known])
+        name = described(side.prepared.problem, side.index[row : row + 1])[0]
+        differences.append(Moved(name, old, new, cause))
+    both = len(before.keys() & after.keys())
+    counts = (len(before), len(after), both)
+    return ComparedFronts(value, counts, tuple(differences), *_volumes(first, second))
 
 
 def _volumes(

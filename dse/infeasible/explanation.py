@@ -13,7 +13,7 @@ from dse.algebra import units
 from dse.errors import InfeasibleError, TooLargeError
 from dse.infeasible.conflicts import with_conflicts
 from dse.infeasible.repair import Repair, repairs_of
-from dse.model import tables
+from dse.reports.designs import described
 from dse.reports.text import hanging, pairs, terminal_width
 from dse.reports.words import change, listed, violation_text
 from dse.runs.runner import ENUMERABLE, Run, SolvedStudy
@@ -173,7 +173,7 @@ def _apart(
 
 
 def _overlooked(infeasible: Study, outcome: Outcome, whole: Outcome) -> tuple[str, dict[str, Any]]:
-    example = tables.described(infeasible.problem, whole.front_index[:1])[0]
+    example = described(infeasible.problem, whole.front_index[:1])[0]
     text = (
         f"none of the {outcome.evaluated:,} designs evaluated is feasible, but "
         f"{whole.feasible:,} of all {whole.evaluated:,} are, for instance {example}; "

@@ -27,6 +27,7 @@ from dse.model.graph import argument_names
 from dse.model.preference import prefer
 from dse.model.problem import Problem
 from dse.model.space import Index
+from dse.reports.designs import described
 from dse.reports.words import relative_change, unit_suffix
 from dse.study import study
 from dse.study.fields import Unit
@@ -291,7 +292,7 @@ def _repair(solved: tuple[Study, Index], **fields: Any) -> Repair:
     problem, index = solved[0].problem, solved[1]
     category = tables.category(problem)
     limit = str(tables.design_table(problem, index)[category][0]) if category is not None else ""
-    return Repair(design=tables.described(problem, index)[0], limit=limit, **fields)
+    return Repair(design=described(problem, index)[0], limit=limit, **fields)
 
 
 def _nominal(problem: Problem, field: Field, solved: tuple[Study, Index]) -> float:

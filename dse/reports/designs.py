@@ -41,6 +41,11 @@ def parts(
     ]
 
 
+def described(problem: Problem, index: Index) -> list[str]:
+    """Return what was chosen for each design in one line: ``3 u16, in flight 2``."""
+    return [", ".join(chosen) for chosen in parts(problem, index)]
+
+
 def open_axes(problem: Problem) -> list[tuple[int, Axis]]:
     """Return the axes that tell designs apart besides their names, each with its index."""
     return [

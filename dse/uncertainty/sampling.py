@@ -20,6 +20,7 @@ from dse.model.front import bend, nondominated
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
+from dse.reports.designs import described
 from dse.search import Progress, SearchSettings
 from dse.study.study import Study
 from dse.uncertainty import draws
@@ -253,7 +254,7 @@ class _Outcomes:
     def candidates(self, nominal: int) -> tuple[Candidate, ...]:
         """Return every candidate; the first `nominal` rows are the nominal front."""
         regrets = self._regrets()
-        names = tables.described(self.problem, self.rows)
+        names = described(self.problem, self.rows)
         answers = np.bincount(self.answers[self.answers >= 0], minlength=len(self.rows))
         count = len(self.answers)
         found = []

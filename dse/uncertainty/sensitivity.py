@@ -8,7 +8,7 @@ from dse.algebra import units
 from dse.answers.source import KnownFronts
 from dse.errors import UnitError
 from dse.model.preference import prefer
-from dse.model.tables import described
+from dse.reports.designs import described
 from dse.reports.sections import Readable, Section
 from dse.reports.words import ROUNDING, in_words, percent
 from dse.study import assumptions, uncertain

@@ -56,7 +56,7 @@ def test_a_run_does_not_differ_from_itself(compared: Callable[..., RunComparison
     found = compared({}, {})
     (point,) = found.points
     assert not found.changes
-    assert not point.differs
+    assert not point.differences
     assert point.designs[0] == point.designs[1] == point.designs[2] > 1
     assert point.volumes[0] == point.volumes[1] > 0
     assert "the studies assume the same" in found.text()
@@ -91,7 +91,7 @@ def test_the_other_way_round_gains_what_was_lost(compared: Callable[..., RunComp
     changed = {"workload.rate": "30 Gbps", "interface.host_cores": "4"}
     there = compared({}, changed).points[0]
     back = compared(changed, {}).points[0]
-    assert there.differs
+    assert there.differences
     assert designs(there.gained) == designs(back.lost)
     assert designs(there.lost) == designs(back.gained)
     assert there.reference == back.reference
