@@ -63,7 +63,7 @@ def measure(place: int) -> None:
     found = search.run_search(problem, search.SearchSettings())
     seconds = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    evaluated = found.evaluated + found.witnessed
+    evaluated = found.evaluated + found.reference_evaluations
     shown = (len(found.front_index), evaluated, seconds, peak)
     print(problem.size, found.certificate.way, *shown)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 
 import numpy as np
 
-from dse.contract import Column, CoreMetrics, Parameter
+from dse.contract import Column, Core, CoreMetrics, Model, Parameter
+from dse.contract.published import read_published
 
 PAPER = (
     "Battle & Hempstead, Characterizing the Costs and Benefits of Hardware Parallelism in "
@@ -42,10 +42,9 @@ def read_table(table: str) -> tuple[tuple[str, ...], Mapping[str, Column]]:
         Names, and read-only columns of shape (n,) in SI under their SI name: ``area_um2``
         becomes ``area_m2``.  A cell without a figure is NaN.
     """
-    text = (files("dse.cores") / "tables" / table).read_text(encoding="utf-8")
-    rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
-    columns = {}
-    for written in list(rows[0])[1:]:
+    printed = read_published(files("dse.cores") / "tables" / table)
+    rows, columns = printed.rows, {}
+    for written in printed.header[1:]:
         name, exponent = _si(written)
         # The exponent goes into the text, so that 0.72 mm2 is the float nearest to 7.2e-7.
         cells = [row[written] for row in rows]
@@ -79,6 +78,16 @@ def outside(parameter: Parameter, values: Column | float) -> Column:
     return np.asarray(beyond, dtype=np.float64)
 
 
+def printed_costs(printed: Mapping[str, Column]) -> dict[str, Column]:
+    """Return the area and the powers of a table, for `metrics`."""
+    return {name: printed[name] for name in ("area_m2", "dynamic_power_w", "leakage_power_w")}
+
+
+def split_power(power_w: Column, leakage: float) -> dict[str, Column]:
+    """Return total power as dynamic and leakage power, for `metrics`; `leakage` is its share."""
+    return {"dynamic_power_w": (1.0 - leakage) * power_w, "leakage_power_w": leakage * power_w}
+
+
 def leakage_share(table: CoreMetrics, rows: Sequence[int]) -> float:
     """Return leakage as a share of power, both summed over `rows` of a table.
 
@@ -86,41 +95,78 @@ def leakage_share(table: CoreMetrics, rows: Sequence[int]) -> float:
     is an assumption of this project.
     """
     leakage = table.leakage_power_w[list(rows)]
-    return float(leakage.sum() / _power_w(table)[list(rows)].sum())
+    return float(leakage.sum() / full_power_w(table)[list(rows)].sum())
 
 
-def residuals(
-    designs: Sequence[str], rows: Sequence[int], table: CoreMetrics, law: CoreMetrics
-) -> Mapping[str, tuple[tuple[str, ...], Column, Column]]:
-    """Return what a law says beside the table that it describes.
+def published_core(
+    name: str,
+    summary: str,
+    *,
+    designs: tuple[str, ...],
+    described: Sequence[int],
+    fitted: Mapping[str, Column],
+    parameters: tuple[Parameter, ...],
+    design_name: str,
+    models: Mapping[str, tuple[Callable[..., CoreMetrics], str]],
+) -> Core:
+    """Return a core with a printed table and the laws that the paper draws through it.
 
     Parameters
     ----------
+    name, summary
+        Those of the core.
     designs
-        Names of all designs of `table`.
-    rows
-        Designs of `table` that the law describes.
-    table, law
-        Metrics; `law` has one row for each entry of `rows`.
-
-    Returns
-    -------
-    Mapping
-        ``{quantity: (names, table values, law values)}`` for area, for power at full clock and
-        for the payload rate of one instance.
+        Names of all designs of the table.
+    described, fitted
+        Rows that the laws describe, and their parameters by name.
+    parameters
+        What a law takes; a table takes those that have a default.
+    design_name
+        How a law names a design.
+    models
+        By name, a function and its source within the paper.  Each law has residuals against the
+        table of the same name.
     """
+
+    def model(key: str) -> Model:
+        function, source = models[key]
+        of_paper = f"{PAPER}, {source}"
+        if key.endswith("table"):
+            options = tuple(one for one in parameters if one.default is not None)
+            return Model(function=function, parameters=options, designs=designs, source=of_paper)
+        table, _ = models[key.replace("law", "table")]
+        return Model(
+            function=function,
+            parameters=parameters,
+            design_name=design_name,
+            source=of_paper,
+            residuals=lambda: _residuals(designs, list(described), table(), function(**fitted)),
+        )
+
+    return Core(name=name, summary=summary, models={key: model(key) for key in models})
+
+
+def _residuals(
+    designs: Sequence[str], rows: list[int], table: CoreMetrics, law: CoreMetrics
+) -> Mapping[str, tuple[tuple[str, ...], Column, Column]]:
     names = tuple(designs[row] for row in rows)
     compared = {
         "area_m2": (table.area_m2, law.area_m2),
-        "power_w": (_power_w(table), _power_w(law)),
+        "power_w": (full_power_w(table), full_power_w(law)),
         "capacity_bit_per_s": (_capacity_bit_per_s(table), _capacity_bit_per_s(law)),
     }
-    return {name: (names, of[list(rows)], said) for name, (of, said) in compared.items()}
+    return {name: (names, of[rows], said) for name, (of, said) in compared.items()}
 
 
-def _power_w(of: CoreMetrics) -> Column:
+def full_power_w(of: CoreMetrics) -> Column:
+    """Return power at full clock."""
     return of.dynamic_power_w + of.leakage_power_w
 
 
+def full_rate_task_per_s(of: CoreMetrics) -> Column:
+    """Return tasks per second at full clock."""
+    return of.clock_hz / of.cycles_per_task
+
+
 def _capacity_bit_per_s(of: CoreMetrics) -> Column:
-    return of.clock_hz / of.cycles_per_task * of.payload_bit
+    return full_rate_task_per_s(of) * of.payload_bit

@@ -7,10 +7,16 @@ round into two pipeline stages (section IV-A).
 
 from __future__ import annotations
 
-import numpy as np
-
-from dse.contract import Column, Core, CoreMetrics, Model, Parameter
-from dse.cores._table import PAPER, leakage_share, metrics, outside, read_table, residuals
+from dse.contract import Column, CoreMetrics, Parameter
+from dse.cores._table import (
+    leakage_share,
+    metrics,
+    outside,
+    printed_costs,
+    published_core,
+    read_table,
+    split_power,
+)
 
 _ROUNDS = 16.0
 _PAYLOAD_BIT = 64.0
@@ -35,9 +41,7 @@ _UNROLL = Parameter(
 
 def _table(clock_hz: Column) -> CoreMetrics:
     return metrics(
-        area_m2=_PRINTED["area_m2"],
-        dynamic_power_w=_PRINTED["dynamic_power_w"],
-        leakage_power_w=_PRINTED["leakage_power_w"],
+        **printed_costs(_PRINTED),
         clock_hz=clock_hz,
         payload_bit=_PAYLOAD_BIT,
         cycles_per_task=_CYCLES_PER_TASK,
@@ -49,7 +53,7 @@ def _table(clock_hz: Column) -> CoreMetrics:
     )
 
 
-def table() -> CoreMetrics:
+def des_table() -> CoreMetrics:
     """Designs of Table I at the clock that its bandwidth column implies.
 
     clock = bandwidth * cycles per task / payload: 2.58 Gbit/s * 16 / 64 bit = 645 MHz for u1,
@@ -68,7 +72,7 @@ def table() -> CoreMetrics:
     return _table(_PRINTED["bandwidth_bit_per_s"] * _CYCLES_PER_TASK / _PAYLOAD_BIT)
 
 
-def published_table() -> CoreMetrics:
+def published_des_table() -> CoreMetrics:
     """Designs of Table I at the printed clock; an instance carries less than is printed.
 
     Returns
@@ -79,7 +83,7 @@ def published_table() -> CoreMetrics:
     return _table(_PRINTED["clock_hz"])
 
 
-_LEAKAGE_SHARE = leakage_share(table(), _UNROLLED)
+_LEAKAGE_SHARE = leakage_share(des_table(), _UNROLLED)
 
 
 def _law(
@@ -87,8 +91,7 @@ def _law(
 ) -> CoreMetrics:
     return metrics(
         area_m2=(3500.0 * unroll + 4600.0) * 1e-12,
-        dynamic_power_w=(1.0 - _LEAKAGE_SHARE) * power_w,
-        leakage_power_w=_LEAKAGE_SHARE * power_w,
+        **split_power(power_w, _LEAKAGE_SHARE),
         clock_hz=clock_hz,
         payload_bit=_PAYLOAD_BIT,
         cycles_per_task=cycles_per_task,
@@ -100,12 +103,12 @@ def _law(
     )
 
 
-def law(*, unroll: Column) -> CoreMetrics:
+def des_law(*, unroll: Column) -> CoreMetrics:
     """Unrolled designs by equations 2 to 4, in the units that Table I has.
 
     area = 3500 n + 4600 um2 (2), power = 0.64 n + 0.09 mW (3; printed in W, but Table I has
     10.16 mW where the equation gives 10.33), n rounds per cycle and so n / 16 tasks per cycle
-    (4).  The clock is the 645 MHz of `table`.
+    (4).  The clock is the 645 MHz of `des_table`.
 
     Ours: leakage is the share of power that it has in Table I, summed over the u designs
     (9.7 %).
@@ -128,7 +131,7 @@ def law(*, unroll: Column) -> CoreMetrics:
     )
 
 
-def published_law(*, unroll: Column) -> CoreMetrics:
+def published_des_law(*, unroll: Column) -> CoreMetrics:
     """Unrolled designs by equations 2 to 4 as printed: power in W, n tasks per cycle, 625 MHz.
 
     Parameters
@@ -149,40 +152,32 @@ def published_law(*, unroll: Column) -> CoreMetrics:
     )
 
 
-_FITTED = np.array(_PRINTED["unroll"][_UNROLLED])
-
-core = Core(
-    name="des",
-    summary="DES encryptor: 64-bit blocks, 1 to 16 of the 16 rounds in hardware",
+core = published_core(
+    "des",
+    "DES encryptor: 64-bit blocks, 1 to 16 of the 16 rounds in hardware",
+    designs=_DESIGNS,
+    described=_UNROLLED,
+    fitted={"unroll": _PRINTED["unroll"][_UNROLLED]},
+    parameters=(_UNROLL,),
+    design_name="u{unroll}",
     models={
-        "table": Model(
-            function=table,
-            designs=_DESIGNS,
-            source=f"{PAPER}, Table I; clock from its bandwidth column (645 MHz for the u "
-            "designs), which the printed 625 MHz contradicts",
+        "table": (
+            des_table,
+            "Table I; clock from its bandwidth column (645 MHz for the u designs), which the "
+            "printed 625 MHz contradicts",
         ),
-        "law": Model(
-            function=law,
-            parameters=(_UNROLL,),
-            design_name="u{unroll}",
-            source=f"{PAPER}, eqs 2 to 4; eq. 3 in mW, eq. 4 as rounds per cycle, 645 MHz; "
-            "split of power into dynamic and leakage is this project's",
-            residuals=lambda: residuals(_DESIGNS, _UNROLLED, table(), law(unroll=_FITTED)),
+        "law": (
+            des_law,
+            "eqs 2 to 4; eq. 3 in mW, eq. 4 as rounds per cycle, 645 MHz; split of power into "
+            "dynamic and leakage is this project's",
         ),
-        "published_table": Model(
-            function=published_table,
-            designs=_DESIGNS,
-            source=f"{PAPER}, Table I as printed",
+        "published_table": (
+            published_des_table,
+            "Table I as printed",
         ),
-        "published_law": Model(
-            function=published_law,
-            parameters=(_UNROLL,),
-            design_name="u{unroll}",
-            source=f"{PAPER}, eqs 2 to 4 as printed; split of power into dynamic and leakage is "
-            "this project's",
-            residuals=lambda: residuals(
-                _DESIGNS, _UNROLLED, published_table(), published_law(unroll=_FITTED)
-            ),
+        "published_law": (
+            published_des_law,
+            "eqs 2 to 4 as printed; split of power into dynamic and leakage is this project's",
         ),
     },
 )

@@ -8,8 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import Column, Core, CoreMetrics, Model, Parameter
-from dse.cores._table import PAPER, leakage_share, metrics, outside, read_table, residuals
+from dse.contract import Column, CoreMetrics, Parameter
+from dse.cores._table import (
+    leakage_share,
+    metrics,
+    outside,
+    printed_costs,
+    published_core,
+    read_table,
+    split_power,
+)
 
 _PAYLOAD_BIT = 4096.0
 _CYCLES_PER_TASK = 4.0
@@ -34,9 +42,7 @@ _PIPELINE_DEPTH = Parameter(
 
 def _table(clock_hz: Column) -> CoreMetrics:
     return metrics(
-        area_m2=_PRINTED["area_m2"],
-        dynamic_power_w=_PRINTED["dynamic_power_w"],
-        leakage_power_w=_PRINTED["leakage_power_w"],
+        **printed_costs(_PRINTED),
         clock_hz=clock_hz,
         payload_bit=_PAYLOAD_BIT,
         cycles_per_task=_CYCLES_PER_TASK,
@@ -48,7 +54,7 @@ def _table(clock_hz: Column) -> CoreMetrics:
     )
 
 
-def table() -> CoreMetrics:
+def fft_table() -> CoreMetrics:
     """Designs of Table II at the clock that its bandwidth column implies.
 
     clock = bandwidth * 4 / 4096 bit: 140.4 MHz for r2, printed as 140.  So an instance carries
@@ -67,7 +73,7 @@ def table() -> CoreMetrics:
     return _table(_PRINTED["bandwidth_bit_per_s"] * _CYCLES_PER_TASK / _PAYLOAD_BIT)
 
 
-def published_table() -> CoreMetrics:
+def published_fft_table() -> CoreMetrics:
     """Designs of Table II at the printed clock, which is rounded to 1 MHz.
 
     Returns
@@ -78,7 +84,7 @@ def published_table() -> CoreMetrics:
     return _table(_PRINTED["clock_hz"])
 
 
-_LEAKAGE_SHARE = leakage_share(table(), _KNOWN_DEPTH)
+_LEAKAGE_SHARE = leakage_share(fft_table(), _KNOWN_DEPTH)
 
 
 def _parallelism(pipeline_depth: Column) -> Column:
@@ -91,8 +97,7 @@ def _law(pipeline_depth: Column, *, cycles_per_task: Column | float) -> CoreMetr
     power_w = 4.4e-3 * np.exp(1.9 * parallelism)
     return metrics(
         area_m2=(0.77 * parallelism - 0.04) * 1e-6,
-        dynamic_power_w=(1.0 - _LEAKAGE_SHARE) * power_w,
-        leakage_power_w=_LEAKAGE_SHARE * power_w,
+        **split_power(power_w, _LEAKAGE_SHARE),
         clock_hz=_TARGET_CLOCK_HZ,
         payload_bit=_PAYLOAD_BIT,
         cycles_per_task=cycles_per_task,
@@ -104,7 +109,7 @@ def _law(pipeline_depth: Column, *, cycles_per_task: Column | float) -> CoreMetr
     )
 
 
-def law(*, pipeline_depth: Column) -> CoreMetrics:
+def fft_law(*, pipeline_depth: Column) -> CoreMetrics:
     """Designs between radix 64 and radix 2 by equations 5 and 6, with P = depth / 17.
 
     area = 0.77 P - 0.04 mm2 (5), power = 4.4 exp(1.9 P) mW (6).  Equation 7 calls P the
@@ -129,7 +134,7 @@ def law(*, pipeline_depth: Column) -> CoreMetrics:
     return _law(pipeline_depth, cycles_per_task=_CYCLES_PER_TASK)
 
 
-def published_law(*, pipeline_depth: Column) -> CoreMetrics:
+def published_fft_law(*, pipeline_depth: Column) -> CoreMetrics:
     """Designs by equations 5 to 7 as printed: P tasks per cycle at the 100 MHz target.
 
     Parameters
@@ -145,42 +150,32 @@ def published_law(*, pipeline_depth: Column) -> CoreMetrics:
     return _law(pipeline_depth, cycles_per_task=1.0 / _parallelism(pipeline_depth))
 
 
-_FITTED = np.array(_DEPTH[_KNOWN_DEPTH])
-
-core = Core(
-    name="fft",
-    summary="64-point FFT: one transform of 4096 bit each 4 cycles, radix 2 to 64",
+core = published_core(
+    "fft",
+    "64-point FFT: one transform of 4096 bit each 4 cycles, radix 2 to 64",
+    designs=_DESIGNS,
+    described=_KNOWN_DEPTH,
+    fitted={"pipeline_depth": _DEPTH[_KNOWN_DEPTH]},
+    parameters=(_PIPELINE_DEPTH,),
+    design_name="d{pipeline_depth}",
     models={
-        "table": Model(
-            function=table,
-            designs=_DESIGNS,
-            source=f"{PAPER}, Table II and section V-A; clock from the bandwidth column; latency "
-            "of r4 to r32 is an upper bound (26 cycles)",
+        "table": (
+            fft_table,
+            "Table II and section V-A; clock from the bandwidth column; latency of r4 to r32 "
+            "is an upper bound (26 cycles)",
         ),
-        "law": Model(
-            function=law,
-            parameters=(_PIPELINE_DEPTH,),
-            design_name="d{pipeline_depth}",
-            source=f"{PAPER}, eqs 5 and 6; one task per 4 cycles in place of eq. 7, 100 MHz; "
-            "split of power into dynamic and leakage is this project's",
-            residuals=lambda: residuals(
-                _DESIGNS, _KNOWN_DEPTH, table(), law(pipeline_depth=_FITTED)
-            ),
+        "law": (
+            fft_law,
+            "eqs 5 and 6; one task per 4 cycles in place of eq. 7, 100 MHz; split of power "
+            "into dynamic and leakage is this project's",
         ),
-        "published_table": Model(
-            function=published_table,
-            designs=_DESIGNS,
-            source=f"{PAPER}, Table II as printed; latency of r4 to r32 is an upper bound",
+        "published_table": (
+            published_fft_table,
+            "Table II as printed; latency of r4 to r32 is an upper bound",
         ),
-        "published_law": Model(
-            function=published_law,
-            parameters=(_PIPELINE_DEPTH,),
-            design_name="d{pipeline_depth}",
-            source=f"{PAPER}, eqs 5 to 7 as printed; split of power into dynamic and leakage is "
-            "this project's",
-            residuals=lambda: residuals(
-                _DESIGNS, _KNOWN_DEPTH, published_table(), published_law(pipeline_depth=_FITTED)
-            ),
+        "published_law": (
+            published_fft_law,
+            "eqs 5 to 7 as printed; split of power into dynamic and leakage is this project's",
         ),
     },
 )

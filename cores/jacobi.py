@@ -9,8 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import Column, Core, CoreMetrics, Model, Parameter
-from dse.cores._table import PAPER, leakage_share, metrics, outside, read_table, residuals
+from dse.contract import Column, CoreMetrics, Parameter
+from dse.cores._table import (
+    leakage_share,
+    metrics,
+    outside,
+    printed_costs,
+    published_core,
+    read_table,
+    split_power,
+)
 
 _BIT_PER_BYTE = 8.0
 _CELL_BIT = 32.0
@@ -62,7 +70,7 @@ def _metrics(
     )
 
 
-def table(*, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
+def jacobi_table(*, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
     """Designs of Table III, as printed: 500 MHz and side ** 2 cells per cycle agree.
 
     A cell costs (side + 2) / side cells of reading and one of writing.  Tasks in flight are the
@@ -84,14 +92,12 @@ def table(*, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
     return _metrics(
         _PRINTED["side"],
         cell_bit,
-        area_m2=_PRINTED["area_m2"],
-        dynamic_power_w=_PRINTED["dynamic_power_w"],
-        leakage_power_w=_PRINTED["leakage_power_w"],
+        **printed_costs(_PRINTED),
         extrapolated=0.0,
     )
 
 
-_LEAKAGE_SHARE = leakage_share(table(), _ALL)
+_LEAKAGE_SHARE = leakage_share(jacobi_table(), _ALL)
 
 
 def _law(side: Column, cell_bit: Column | float, *, power_w: Column) -> CoreMetrics:
@@ -99,13 +105,12 @@ def _law(side: Column, cell_bit: Column | float, *, power_w: Column) -> CoreMetr
         side,
         cell_bit,
         area_m2=(1018.0 + 635.0 * side**2) * 1e-12,
-        dynamic_power_w=(1.0 - _LEAKAGE_SHARE) * power_w,
-        leakage_power_w=_LEAKAGE_SHARE * power_w,
+        **split_power(power_w, _LEAKAGE_SHARE),
         extrapolated=outside(_SIDE, side),
     )
 
 
-def law(*, side: Column, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
+def jacobi_law(*, side: Column, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
     """Square arrays by equations 8 to 10, with the power that Table III has.
 
     area = 1018 + 635 n ** 2 um2 (8), power = 1.12 n - 0.73 mW (9), n ** 2 cells per cycle (10)
@@ -130,7 +135,7 @@ def law(*, side: Column, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
     return _law(side, cell_bit, power_w=(1.12 * side - 0.73) * 1e-3)
 
 
-def published_law(*, side: Column, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
+def published_jacobi_law(*, side: Column, cell_bit: Column | float = _CELL_BIT) -> CoreMetrics:
     """Square arrays by equations 8 to 10 as printed: power is 1.12 n ** 2 - 0.73 W.
 
     Parameters
@@ -148,41 +153,32 @@ def published_law(*, side: Column, cell_bit: Column | float = _CELL_BIT) -> Core
     return _law(side, cell_bit, power_w=1.12 * side**2 - 0.73)
 
 
-_FITTED = np.array(_PRINTED["side"])
-
-core = Core(
-    name="jacobi",
-    summary="Jacobi stencil: 1 to 16 cells per cycle from one array of shift registers",
+core = published_core(
+    "jacobi",
+    "Jacobi stencil: 1 to 16 cells per cycle from one array of shift registers",
+    designs=_DESIGNS,
+    described=_ALL,
+    fitted={"side": _PRINTED["side"]},
+    parameters=(_SIDE, _CELL),
+    design_name="n{side}",
     models={
-        "table": Model(
-            function=table,
-            parameters=(_CELL,),
-            designs=_DESIGNS,
-            source=f"{PAPER}, Table III; traffic from section VI-A; latency and cell width are "
-            "assumptions",
+        "table": (
+            jacobi_table,
+            "Table III; traffic from section VI-A; latency and cell width are assumptions",
         ),
-        "law": Model(
-            function=law,
-            parameters=(_SIDE, _CELL),
-            design_name="n{side}",
-            source=f"{PAPER}, eqs 8 to 10; eq. 9 in mW and linear in n, 500 MHz; split of power "
-            "into dynamic and leakage is this project's",
-            residuals=lambda: residuals(_DESIGNS, _ALL, table(), law(side=_FITTED)),
+        "law": (
+            jacobi_law,
+            "eqs 8 to 10; eq. 9 in mW and linear in n, 500 MHz; split of power into dynamic "
+            "and leakage is this project's",
         ),
-        "published_table": Model(
-            function=table,
-            parameters=(_CELL,),
-            designs=_DESIGNS,
-            source=f"{PAPER}, Table III as printed, in which nothing needed correcting; latency "
-            "and cell width are assumptions",
+        "published_table": (
+            jacobi_table,
+            "Table III as printed, in which nothing needed correcting; latency and cell width "
+            "are assumptions",
         ),
-        "published_law": Model(
-            function=published_law,
-            parameters=(_SIDE, _CELL),
-            design_name="n{side}",
-            source=f"{PAPER}, eqs 8 to 10 as printed; split of power into dynamic and leakage is "
-            "this project's",
-            residuals=lambda: residuals(_DESIGNS, _ALL, table(), published_law(side=_FITTED)),
+        "published_law": (
+            published_jacobi_law,
+            "eqs 8 to 10 as printed; split of power into dynamic and leakage is this project's",
         ),
     },
 )

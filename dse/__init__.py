@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dse import errors as errors
     from dse.answers.answer import SweepAnswer as SweepAnswer
     from dse.api import fit as fit
     from dse.api.answers import Answer as Answer
@@ -35,9 +36,11 @@ if TYPE_CHECKING:
     from dse.stability.crossovers import Crossovers as Crossovers
     from dse.stability.flips import Flips as Flips
     from dse.study.study import Study as Study
+    from dse.uncertainty.sensitivity import SensitivityReport as SensitivityReport
+
+_MODULES = {"errors": "dse.errors", "fit": "dse.api.fit"}
 
 _FROM = {
-    "dse.api": ("fit",),
     "dse.api.answers": ("Answer", "answer", "flips", "sensitivity", "sweep"),
     "dse.api.audits": ("diff", "explain", "verify"),
     "dse.api.papers": ("reproduce",),
@@ -53,19 +56,26 @@ _FROM = {
     "dse.stability.crossovers": ("Crossovers",),
     "dse.stability.flips": ("Flips",),
     "dse.study.study": ("Study",),
+    "dse.uncertainty.sensitivity": ("SensitivityReport",),
 }
 """What is public, by the module that it comes from; imported when it is asked for."""
 
 _WHERE = {name: module for module, names in _FROM.items() for name in names}
 
-__all__ = list(_WHERE)
+__all__ = [*_MODULES, *_WHERE]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
+    if name in _MODULES:
+        found: Any = import_module(_MODULES[name])
+    elif name in _WHERE:
+        found = getattr(import_module(_WHERE[name]), name)
+    elif name == "__version__":
+        from importlib.metadata import version
+
+        found = version("accel-dse")
+    else:
         raise AttributeError(f"module 'dse' has no attribute {name!r}")
-    module = import_module(_WHERE[name])
-    found = import_module("dse.api.fit") if name == "fit" else getattr(module, name)
     globals()[name] = found
     return found
 

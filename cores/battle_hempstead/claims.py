@@ -1,14 +1,13 @@
-"""What Battle and Hempstead claim of accelerator cores, each beside our models."""
+"""What Battle and Hempstead claim of accelerator cores, each beside our models: `claims.csv`."""
 
 from __future__ import annotations
 
-from dse.cores.battle_hempstead import des, equations, fft_jacobi, fleets, sweep, tables
+from importlib.resources import files
 
-claims = (
-    *tables.claims,
-    *equations.claims,
-    *des.claims,
-    *fleets.claims,
-    *fft_jacobi.claims,
-    *sweep.claims,
+from dse.contract.claim_table import read_claims
+from dse.cores.battle_hempstead import fleets_of_cores, single_cores
+
+claims = read_claims(
+    files("dse.cores.battle_hempstead") / "claims.csv",
+    single_cores.functions | fleets_of_cores.functions,
 )

@@ -6,31 +6,21 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dse.contract import Column, CoreMetrics
+from dse.contract import Column
 from dse.contract.papers import Figure, Laboratory, Mark, Panel, Series
 from dse.cores import des, fft, jacobi
-from dse.cores._table import PAPER
+from dse.cores._table import PAPER, full_power_w, full_rate_task_per_s
 from dse.cores.battle_hempstead.fleet_figures import design_space, use_cases
 
 _NUMBERS = "Computed from the printed table; the paper's own points are not in its text."
 
 
-def power_w(of: CoreMetrics) -> Column:
-    """Return power at full clock."""
-    return of.dynamic_power_w + of.leakage_power_w
-
-
-def task_rate(of: CoreMetrics) -> Column:
-    """Return tasks per second at full clock."""
-    return np.divide(of.clock_hz, of.cycles_per_task)
-
-
-def relative(values: Column, base: int = 0) -> Column:
+def _relative(values: Column, base: int = 0) -> Column:
     """Return values over that of the design in row `base`."""
     return np.asarray(values / values[base])
 
 
-def bars(title: str, y_label: str, names: tuple[str, ...], groups: Mapping[str, Column]) -> Panel:
+def _bars(title: str, y_label: str, names: tuple[str, ...], groups: Mapping[str, Column]) -> Panel:
     """Return axes with a bar per design and group."""
     return Panel(
         title=title,
@@ -42,7 +32,7 @@ def bars(title: str, y_label: str, names: tuple[str, ...], groups: Mapping[str, 
     )
 
 
-def figure_1(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_1(_: Laboratory) -> tuple[Panel, ...]:
     """Area against performance of every core there is a table of."""
     kinds = {
         "DES, 64 bit per task": des.core,
@@ -52,7 +42,7 @@ def figure_1(_: Laboratory) -> tuple[Panel, ...]:
     series, marks = [], []
     for label, core in kinds.items():
         table = core.models["table"].function()
-        rate, area = task_rate(table), table.area_m2 * 1e12
+        rate, area = full_rate_task_per_s(table), table.area_m2 * 1e12
         series.append(Series(label=label, x=rate, y=area, style="points"))
         marks += [
             Mark(label=design, x=float(x), y=float(y))
@@ -71,27 +61,29 @@ def figure_1(_: Laboratory) -> tuple[Panel, ...]:
     )
 
 
-def figure_3(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_3(_: Laboratory) -> tuple[Panel, ...]:
     """Costs and efficiency of unrolling DES, over design u1."""
-    table, designs = des.table(), des.core.models["table"].designs
+    table, designs = des.des_table(), des.core.models["table"].designs
     tasks = table.tasks_in_flight
     groups = {
-        "area per task in flight": relative(table.area_m2 / tasks),
-        "energy per cycle and task in flight": relative(power_w(table) / table.clock_hz / tasks),
-        "energy per finished task": relative(power_w(table) / task_rate(table)),
-        "performance efficiency": relative(task_rate(table)) / tasks,
+        "area per task in flight": _relative(table.area_m2 / tasks),
+        "energy per cycle and task in flight": _relative(
+            full_power_w(table) / table.clock_hz / tasks
+        ),
+        "energy per finished task": _relative(full_power_w(table) / full_rate_task_per_s(table)),
+        "performance efficiency": _relative(full_rate_task_per_s(table)) / tasks,
     }
-    return (bars("", "over u1 [times]", designs, groups),)
+    return (_bars("", "over u1 [times]", designs, groups),)
 
 
-def figure_4(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_4(_: Laboratory) -> tuple[Panel, ...]:
     """Power and area of a DES core over as many copies of u1."""
-    table = des.table()
+    table = des.des_table()
     unrolled = [0, *range(2, len(table.area_m2))]
     rounds = table.tasks_in_flight[unrolled]
-    area, power = table.area_m2, power_w(table)
+    area, power = table.area_m2, full_power_w(table)
     fine = np.linspace(1.0, 16.0, 61)
-    law = des.law(unroll=fine)
+    law = des.des_law(unroll=fine)
     return (
         Panel(
             title="",
@@ -103,7 +95,7 @@ def figure_4(_: Laboratory) -> tuple[Panel, ...]:
                 Series(
                     label="power by eq. 3",
                     x=fine,
-                    y=power_w(law) / power[0] / fine,
+                    y=full_power_w(law) / power[0] / fine,
                     style="dashed",
                 ),
                 Series(
@@ -120,28 +112,28 @@ def figure_4(_: Laboratory) -> tuple[Panel, ...]:
     )
 
 
-def figure_7(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_7(_: Laboratory) -> tuple[Panel, ...]:
     """Costs and efficiency of the FFT designs, over radix 2."""
-    table, designs = fft.table(), fft.core.models["table"].designs
-    rate, tasks = task_rate(table), table.tasks_in_flight
+    table, designs = fft.fft_table(), fft.core.models["table"].designs
+    rate, tasks = full_rate_task_per_s(table), table.tasks_in_flight
     groups = {
-        "performance": relative(rate),
-        "performance efficiency": relative(rate) / relative(tasks),
-        "area per task in flight": relative(table.area_m2 / tasks),
-        "energy per finished task": relative(power_w(table) / rate),
+        "performance": _relative(rate),
+        "performance efficiency": _relative(rate) / _relative(tasks),
+        "area per task in flight": _relative(table.area_m2 / tasks),
+        "energy per finished task": _relative(full_power_w(table) / rate),
     }
-    return (bars("", "over r2 [times]", designs, groups),)
+    return (_bars("", "over r2 [times]", designs, groups),)
 
 
-def figure_8(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_8(_: Laboratory) -> tuple[Panel, ...]:
     """Power and area of the FFT over pipeline depth, over radix 64."""
-    table = fft.table()
+    table = fft.fft_table()
     known = np.array([-1, 0])  # r64 and r2: the only published depths
     depth = table.latency_cycles
     fine = np.linspace(depth[-1], depth[0], 61)
-    law = fft.law(pipeline_depth=fine)
-    area, power = relative(table.area_m2, -1), relative(power_w(table), -1)
-    shallow = power_w(table)[-1], table.area_m2[-1]
+    law = fft.fft_law(pipeline_depth=fine)
+    area, power = _relative(table.area_m2, -1), _relative(full_power_w(table), -1)
+    shallow = full_power_w(table)[-1], table.area_m2[-1]
     return (
         Panel(
             title="",
@@ -151,7 +143,10 @@ def figure_8(_: Laboratory) -> tuple[Panel, ...]:
                 Series(label="power", x=depth[known] / 17, y=power[known], style="points"),
                 Series(label="area", x=depth[known] / 17, y=area[known], style="points"),
                 Series(
-                    label="power by eq. 6", x=fine / 17, y=power_w(law) / shallow[0], style="dashed"
+                    label="power by eq. 6",
+                    x=fine / 17,
+                    y=full_power_w(law) / shallow[0],
+                    style="dashed",
                 ),
                 Series(
                     label="area by eq. 5", x=fine / 17, y=law.area_m2 / shallow[1], style="dashed"
@@ -166,24 +161,24 @@ def figure_8(_: Laboratory) -> tuple[Panel, ...]:
     )
 
 
-def figure_11(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_11(_: Laboratory) -> tuple[Panel, ...]:
     """Costs and efficiency of the Jacobi designs, over one stencil."""
-    table, designs = jacobi.table(), jacobi.core.models["table"].designs
-    rate, tasks = task_rate(table), table.tasks_in_flight
+    table, designs = jacobi.jacobi_table(), jacobi.core.models["table"].designs
+    rate, tasks = full_rate_task_per_s(table), table.tasks_in_flight
     groups = {
-        "area per task in flight": relative(table.area_m2 / tasks),
-        "energy per finished task": relative(power_w(table) / rate),
-        "performance efficiency": relative(rate) / tasks,
+        "area per task in flight": _relative(table.area_m2 / tasks),
+        "energy per finished task": _relative(full_power_w(table) / rate),
+        "performance efficiency": _relative(rate) / tasks,
     }
-    return (bars("", "over n = 1 [times]", designs, groups),)
+    return (_bars("", "over n = 1 [times]", designs, groups),)
 
 
-def figure_12(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_12(_: Laboratory) -> tuple[Panel, ...]:
     """Power and area of a Jacobi core over as many single stencils."""
-    table = jacobi.table()
-    stencils, area, power = table.tasks_in_flight, table.area_m2, power_w(table)
+    table = jacobi.jacobi_table()
+    stencils, area, power = table.tasks_in_flight, table.area_m2, full_power_w(table)
     side = np.linspace(1.0, 4.0, 61)
-    law = jacobi.law(side=side)
+    law = jacobi.jacobi_law(side=side)
     return (
         Panel(
             title="",
@@ -195,7 +190,7 @@ def figure_12(_: Laboratory) -> tuple[Panel, ...]:
                 Series(
                     label="power by eq. 9, corrected",
                     x=side**2,
-                    y=power_w(law) / power[0] / side**2,
+                    y=full_power_w(law) / power[0] / side**2,
                     style="dashed",
                 ),
                 Series(
@@ -219,7 +214,7 @@ figures: tuple[Figure, ...] = (
         "the right is good. The paper's figure shows other cores too (AES, DCT, Reed-Solomon and "
         "more FFT and DES designs), of which it gives no numbers. A task is another amount of work "
         "in each kind of core.",
-        draw=figure_1,
+        draw=_figure_1,
     ),
     Figure(
         name="cores-3",
@@ -227,7 +222,7 @@ figures: tuple[Figure, ...] = (
         caption="What unrolling the DES loop costs and gives, over the iterative design u1. Energy "
         "per cycle and task in flight is what makes u1_p2 the cheapest, as the paper says; for a "
         f"finished task, u1_p2 takes more energy than u1. {_NUMBERS}",
-        draw=figure_3,
+        draw=_figure_3,
     ),
     Figure(
         name="cores-4",
@@ -235,7 +230,7 @@ figures: tuple[Figure, ...] = (
         caption="Power and area of unrolled DES cores over those of as many copies of u1: below 1 "
         "unrolling is worth it. Dashed: the laws, equations 2 and 3 (in mW). "
         f"{_NUMBERS}",
-        draw=figure_4,
+        draw=_figure_4,
     ),
     use_cases,
     Figure(
@@ -244,7 +239,7 @@ figures: tuple[Figure, ...] = (
         caption="FFT designs over radix 2. The pipeline depth is published for r2 and r64 only; "
         "the others take that of r2, an upper bound, so what is divided by tasks in flight is "
         f"uncertain for them. {_NUMBERS}",
-        draw=figure_7,
+        draw=_figure_7,
     ),
     Figure(
         name="cores-8",
@@ -252,7 +247,7 @@ figures: tuple[Figure, ...] = (
         caption="Power and area of the FFT over pipeline depth, relative to r64. Only r64 and r2 "
         "can be placed, because the paper gives the depth of no other design. Dashed: equations 5 "
         "and 6.",
-        draw=figure_8,
+        draw=_figure_8,
     ),
     design_space,
     Figure(
@@ -260,7 +255,7 @@ figures: tuple[Figure, ...] = (
         source=f"{PAPER}, figure 11",
         caption="What a larger Jacobi array costs and gives, over a single stencil (n = 1): area "
         f"and energy per cell fall by half from n = 1 to n = 4. {_NUMBERS}",
-        draw=figure_11,
+        draw=_figure_11,
     ),
     Figure(
         name="cores-12",
@@ -268,6 +263,6 @@ figures: tuple[Figure, ...] = (
         caption="Power and area of Jacobi cores over those of as many single stencils. Dashed: "
         "equation 8 and equation 9 as its own table has it, linear in n and in mW. "
         f"{_NUMBERS}",
-        draw=figure_12,
+        draw=_figure_12,
     ),
 )

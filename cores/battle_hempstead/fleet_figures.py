@@ -2,45 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract.papers import Figure, Laboratory, Mark, Panel, Region, Series
 from dse.cores import des
 from dse.cores._table import PAPER
+from dse.cores.battle_hempstead.fleets_of_cores import (
+    DES_FFT_FLEETS,
+    DES_FLEETS,
+    ROUTER,
+    SET_TOP_BOX,
+    Fleets,
+    designs_of_fleets,
+)
 
-DES_FLEETS = """
-workload: {{rate: {rate}}}
-stages:
-  - core: des
-    instances: least
-objectives: {{area: minimise, power: minimise}}
-"""
-DES_FFT_FLEETS = """
-workload: {{rate: {rate}}}
-stages:
-  - core: des
-    instances: least
-  - core: fft
-    instances: least
-objectives: {{area: minimise, power: minimise}}
-"""
 RATES_GBIT_PER_S = (1, *range(2, 241, 2))
 
-Columns = Mapping[str, NDArray[Any]]
 
-
-def figure_5(laboratory: Laboratory) -> tuple[Panel, ...]:
+def _figure_5(laboratory: Laboratory) -> tuple[Panel, ...]:
     """Power of a fleet of each DES design in both use cases."""
-    fast = laboratory.designs(DES_FLEETS.format(rate="100 Gbit/s"))
-    slow = laboratory.designs(DES_FLEETS.format(rate="116.43 Mbit/s"))
+    fast = laboratory.designs(DES_FLEETS.format(rate=ROUTER))
+    slow = laboratory.designs(DES_FLEETS.format(rate=SET_TOP_BOX))
     return (
-        _use_case("100 Gbit/s", fast, "mW", 1e3, [f"{count:g}" for count in fast["instances"]]),
+        _use_case(ROUTER, fast, "mW", 1e3, [f"{count:g}" for count in fast["instances"]]),
         _use_case(
-            "116.43 Mbit/s",
+            SET_TOP_BOX,
             slow,
             "µW",
             1e6,
@@ -49,8 +36,8 @@ def figure_5(laboratory: Laboratory) -> tuple[Panel, ...]:
     )
 
 
-def _use_case(title: str, found: Columns, unit: str, scale: float, notes: list[str]) -> Panel:
-    names = tuple(chosen(found, "des"))
+def _use_case(title: str, found: Fleets, unit: str, scale: float, notes: list[str]) -> Panel:
+    names = tuple(designs_of_fleets(found, "des"))
     power = found["power_w"] * scale
     return Panel(
         title=title,
@@ -69,20 +56,7 @@ def _use_case(title: str, found: Columns, unit: str, scale: float, notes: list[s
     )
 
 
-def chosen(found: Columns, stage: str) -> list[str]:
-    """Return for each fleet the design that a stage is made of."""
-    prefix = stage + "."
-    counts = {
-        name.removeprefix(prefix): values
-        for name, values in found.items()
-        if name.startswith(prefix)
-    }
-    designs = list(counts)
-    rows = np.argmax(np.column_stack(list(counts.values())), axis=1)
-    return [designs[row] for row in rows]
-
-
-def figure_9(laboratory: Laboratory) -> tuple[Panel, ...]:
+def _figure_9(laboratory: Laboratory) -> tuple[Panel, ...]:
     """Area and power of DES in front of FFT over the rate, with the design that wins."""
     found = [
         laboratory.designs(DES_FFT_FLEETS.format(rate=f"{rate} Gbit/s"))
@@ -95,14 +69,17 @@ def figure_9(laboratory: Laboratory) -> tuple[Panel, ...]:
 
 
 def _sweep(
-    title: str, found: list[Columns], least: str, other: str, y_label: str, scale: float
+    title: str, found: list[Fleets], least: str, other: str, y_label: str, scale: float
 ) -> Panel:
     """Return a quantity where it is least, where `other` is least, and at its worst."""
     rates = np.array(RATES_GBIT_PER_S, dtype=np.float64)
     best = [int(np.argmin(columns[least])) for columns in found]
     winners = {
         stage: np.array(
-            [chosen(columns, stage)[row] for columns, row in zip(found, best, strict=True)]
+            [
+                designs_of_fleets(columns, stage)[row]
+                for columns, row in zip(found, best, strict=True)
+            ]
         )
         for stage in ("des", "fft")
     }
@@ -155,7 +132,7 @@ use_cases = Figure(
     "router at 100 Gbit/s (above the bars: instances) and a set-top box at 116.43 Mbit/s "
     "(above the bars: clock period of the one instance), where leakage decides. Computed by "
     "the engine from Table I.",
-    draw=figure_5,
+    draw=_figure_5,
 )
 
 design_space = Figure(
@@ -165,5 +142,5 @@ design_space = Figure(
     "clocked to meet the demand: the best of the 36 pairs, with its DES design as marker and "
     "its FFT design as shading, beside the worst pair and the pair that is best in the other "
     "quantity. Computed by the engine every 2 Gbit/s.",
-    draw=figure_9,
+    draw=_figure_9,
 )

@@ -20,7 +20,6 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dse.algebra.expression_reader import (
     DEPTH_LIMIT,
@@ -37,6 +36,9 @@ LENGTH_LIMIT = 1000
 
 MISSED = float(np.finfo(np.float64).eps)
 """Violation of a strict comparison at equality: the bound is missed by a rounding."""
+
+LEAST = float(np.finfo(np.float64).tiny)
+"""Violations are relative to no less than this."""
 
 _STRICT = (ast.Lt, ast.Gt, ast.NotEq)
 
@@ -84,8 +86,8 @@ class Expression:
             )
         return self._broadcast(_violation, columns)
 
-    def violation_bounds(self, columns: Mapping[str, Any]) -> Any:
-        """Return `violation` of columns that may be intervals, without broadcasting them."""
+    def enclosed_violation(self, columns: Mapping[str, Any]) -> Any:
+        """Return `violation` of columns that may be enclosures, without broadcasting them."""
         with np.errstate(all="ignore"):
             return _violation(self.tree, columns)
 
@@ -130,7 +132,7 @@ def parse_expression(text: str, names: Collection[str]) -> Expression:
     source = as_read(text)
     reader = ExpressionReader(source, names)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python comments on odd literals; we judge them.
+        warnings.simplefilter("ignore")  # Python comments on odd literals; the reader checks them.
         try:
             body = ast.parse(source, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -223,7 +225,7 @@ def _violation(node: ast.expr, columns: Mapping[str, Column]) -> Any:
     raise TypeError(f"unchecked node {type(node).__name__}")
 
 
-def _missed(operator: ast.cmpop, left: Any, right: Any) -> NDArray[np.float64]:
+def _missed(operator: ast.cmpop, left: Any, right: Any) -> Any:
     """Return by how much one comparison is missed, relative to its bound."""
     difference = left - right
     if isinstance(operator, ast.Gt | ast.GtE):
@@ -234,7 +236,8 @@ def _missed(operator: ast.cmpop, left: Any, right: Any) -> NDArray[np.float64]:
         difference = -np.abs(difference)
     number_on_the_left = np.ndim(left) == 0 and np.ndim(right) > 0 and left != 0
     bound = np.abs(left if number_on_the_left else right)
-    missed = difference / np.where((bound > 0) & np.isfinite(bound), bound, 1.0)
+    bounded = (bound > 0) & np.isfinite(bound)
+    missed = difference / np.where(bounded, np.maximum(bound, LEAST), 1.0)
     if isinstance(operator, _STRICT):
         missed = np.where(missed == 0, MISSED, missed)
     return np.where(np.isnan(missed), np.inf, missed)

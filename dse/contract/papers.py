@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 ClaimValue = float | bool | str
 
+DOES_NOT_EXIST = "does not exist"
+"""The answer for a quantity that a design or a device has not."""
+
 
 class Laboratory(Protocol):
     """What the engine lends to claims and figures that need more than their own package."""
@@ -63,6 +66,14 @@ class Claim:
     tolerance: float = 0.0
     reason: str = ""
     inputs: tuple[str, ...]
+
+
+def on_all(holds: Mapping[str, bool]) -> str:
+    """Return on how many of some devices or platforms a statement holds, and where it fails."""
+    failing = [name for name, held in holds.items() if not held]
+    if not failing:
+        return f"on all {len(holds)}"
+    return f"on {len(holds) - len(failing)} of {len(holds)}, not on {', '.join(failing)}"
 
 
 Style = Literal["line", "dashed", "points", "bars"]

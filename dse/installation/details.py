@@ -17,8 +17,8 @@ from dse.errors import UnknownPluginError, nearest
 from dse.files.document import is_record
 from dse.installation.inventory import Row
 from dse.plugins import registry
-from dse.reports import report
-from dse.reports.picture import words
+from dse.reports.text import table_text
+from dse.reports.words import in_words
 from dse.search.settings import allowed_text, value_text
 from dse.study import records
 
@@ -78,7 +78,7 @@ def _show_own(name: str) -> bool:
 def _show_provenance(provenance: Mapping[str, Any]) -> None:
     print("\nprovenance" if provenance else "\nno provenance is stated")
     if provenance:
-        print(report.catalogue(list(_flat(provenance)), ("what", "value")))
+        print(table_text(list(_flat(provenance)), ("what", "value")))
 
 
 def _flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[Row]:
@@ -113,7 +113,7 @@ def _show_record(record: Any) -> None:
             rows.append((entry.name, ", ".join(value) if isinstance(value, tuple) else str(value)))
     assumed = getattr(record, "assumptions", ())
     marked = [(f"{name} (assumed)" if name in assumed else name, text) for name, text in rows]
-    print(report.catalogue(marked, ("field", "value")))
+    print(table_text(marked, ("field", "value")))
 
 
 def _arguments(function: Callable[..., Any]) -> str:
@@ -126,13 +126,13 @@ def _show_method(method: contract.Method) -> None:
     rows: list[Row] = [("budget", budget)]
     if not method.proves:
         rows.append(("population", str(method.population)))
-    print("\n" + report.catalogue(rows, ("field of search", "when the study does not say")))
+    print("\n" + table_text(rows, ("field of search", "when the study does not say")))
     if method.options:
         options = [
             (option.name, option.description, allowed_text(option), value_text(option.default))
             for option in method.options
         ]
-        print("\n" + report.catalogue(options, ("option", "meaning", "it is", "default")))
+        print("\n" + table_text(options, ("option", "meaning", "it is", "default")))
 
 
 def _show_core(core: contract.Core) -> None:
@@ -149,7 +149,7 @@ def _show_core(core: contract.Core) -> None:
                 )
                 for p in model.parameters
             ]
-            print(report.catalogue(rows, ("parameter", "meaning", "range", "default")))
+            print(table_text(rows, ("parameter", "meaning", "range", "default")))
         if model.designs:
             _show_designs(model)
         if model.residuals is not None:
@@ -164,8 +164,8 @@ def _show_designs(model: contract.Model) -> None:
     for entry in fields(metrics):
         values = getattr(metrics, entry.name)
         factor, unit = units.scale(values, entry.name)
-        rows.append([words(entry.name), unit, *(f"{value:.6g}" for value in values / factor)])
-    print(report.catalogue(rows, ("per instance", "unit", *model.designs)))
+        rows.append([in_words(entry.name), unit, *(f"{value:.6g}" for value in values / factor)])
+    print(table_text(rows, ("per instance", "unit", *model.designs)))
 
 
 def _show_residuals(model: contract.Model) -> None:
@@ -185,4 +185,4 @@ def _show_residuals(model: contract.Model) -> None:
                 )
             )
     print("residuals against the table")
-    print(report.catalogue(rows, ("quantity", "design", "table", "law", "law - table")))
+    print(table_text(rows, ("quantity", "design", "table", "law", "law - table")))

@@ -14,7 +14,7 @@ from dse.installation import libraries
 from dse.installation.libraries import Library
 from dse.plugins import registry
 from dse.plugins.registry import DISTRIBUTION, Surveyed
-from dse.reports import report
+from dse.reports.text import table_text
 
 PURPOSES: Mapping[str, str] = {
     "dev": "work on the program itself",
@@ -110,12 +110,12 @@ def _missing(wanted: Sequence[Library]) -> list[str]:
 
 def _text(facts: Mapping[str, Any], needed: Sequence[Library]) -> Iterator[str]:
     rows = [(name.replace("_", " "), str(value)) for name, value in facts["platform"].items()]
-    yield report.catalogue(rows, ("here", ""))
-    yield report.catalogue(
+    yield table_text(rows, ("here", ""))
+    yield table_text(
         [(one.name, one.installed or "missing", one.wanted or "any") for one in needed],
         ("library", "version", "wanted"),
     )
-    yield report.catalogue(
+    yield table_text(
         [
             (kind, distribution, str(len(names)), _shown(names))
             for kind, found in facts["plug_ins"].items()
@@ -124,7 +124,7 @@ def _text(facts: Mapping[str, Any], needed: Sequence[Library]) -> Iterator[str]:
         ("plug-ins", "from", "number", "names"),
     )
     extras = facts["extras"].items()
-    yield report.catalogue(
+    yield table_text(
         [(extra, one["for"], ", ".join(one["missing"]) or "-") for extra, one in extras],
         ("extra", "what for", "missing"),
     )

@@ -12,7 +12,7 @@ from dse.contract import papers
 from dse.errors import UnknownPluginError, nearest
 from dse.plugins import registry
 from dse.plugins.registry import Plugin
-from dse.reports import report
+from dse.reports.text import table_text
 from dse.study import records
 
 Row = Sequence[str]
@@ -27,7 +27,7 @@ def list_(kind: str | None) -> None:
         listed, table = KINDS[name]
         headers, rows = table()
         print(f"{name} ({len(rows)})")
-        print(report.catalogue(rows, headers))
+        print(table_text(rows, headers))
         print()
         for found in registry.survey(listed):
             if found.error is not None:

@@ -8,7 +8,7 @@ from dse.contract import method
 
 if TYPE_CHECKING:
     from dse.search import Outcome, Progress
-    from dse.search.archive import Problem
+    from dse.search.archive import Searchable
 
 
 @method(
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     proves=True,
 )
 def exact(
-    problem: Problem, progress: Progress | None, *, budget: int | None, limit: int
+    problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:
     """Prove the front, composed or enumerated, whichever suits the space."""
     from dse.search.exact import proven
@@ -31,7 +31,7 @@ def exact(
     proves=True,
 )
 def enumerate(
-    problem: Problem, progress: Progress | None, *, budget: int | None, limit: int
+    problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:
     """Prove the front by going through all designs."""
     from dse.search.exact import proven
@@ -40,12 +40,12 @@ def enumerate(
 
 
 @method(
-    description="the proven front: bounds give up parts that cannot lead to it",
+    description="the proven front: bounds prune parts that cannot lead to it",
     budget=200_000_000,
     proves=True,
 )
 def compose(
-    problem: Problem, progress: Progress | None, *, budget: int | None, limit: int
+    problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:
     """Prove the front by putting designs together from their stages."""
     from dse.search.exact import proven

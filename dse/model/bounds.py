@@ -1,10 +1,11 @@
-"""Bounds: what a set of designs can at best be worth, from intervals of their columns.
+"""Bounds: what sets of designs can at best be worth, from enclosures of their columns.
 
-Interval arithmetic through the objectives by their declared monotonicity: a quantity's bounds
-are its function at the better and at the worse end of every argument.  An argument without a
-declaration must be known exactly, otherwise the quantity is anything (not negative, unless it is
-signed).  Whatever is declared at least (`Requirement.at_least`) holds for feasible designs only,
-so bounds are those of the feasible designs of a set.
+A set of designs is a column or an enclosure for each of its inputs and stages.  A quantity is
+enclosed by its function at the better and at the worse end of every argument in which it is
+declared to rise or fall; other arguments go in as they are, and arithmetic encloses the result
+(`dse.algebra.enclosure`).  A function that can do neither leaves the quantity open: it may be
+anything, though not negative unless it is signed.  Whatever is declared at least
+(`Requirement.at_least`) holds for feasible designs only, so bounds are those of the feasible ones.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra.expression_bounds import least_violation
+from dse.algebra.enclosure import Enclosure, ends, is_exact
 from dse.contract import Column, Guard, Objective, Requirement
+from dse.errors import ContractError
+from dse.model.fleet import STAGE_CAPACITY
 from dse.model.graph import Step
 from dse.model.problem import Problem, rounded
 
 Columns = dict[str, Any]
-"""One end of the interval of every column; those of stages as tuples."""
+"""A column or an enclosure of every input and quantity; those of stages as tuples."""
 
 Ranges = Mapping[str, tuple[Column, Column]]
 """Ends of a range of a quantity."""
-
-STAGE_CAPACITY = "stage_capacity_bit_per_s"
 
 MARGIN = 1e-9
 """Relative; far above what rounding can do to a bound, far below what designs differ by."""
@@ -73,123 +74,137 @@ class Bounds:
             if isinstance(step.plugin, Objective) and STAGE_CAPACITY in step.plugin.at_most
         )
 
-    def floor(self, low: Columns, ranges: Ranges) -> Column:
+    def floor(self, columns: Columns, ranges: Ranges) -> Column:
         """Return what each stage carries at least in a feasible design within `ranges`."""
         floor = np.zeros(1)
         for name in self.carried:
-            if self.least.get(name) in low:
-                floor = np.maximum(floor, low[self.least[name]])
+            if self.least.get(name) in columns:
+                floor = np.maximum(floor, ends(columns[self.least[name]])[0])
             if name in ranges:
                 floor = np.maximum(floor, ranges[name][0])
         return floor
 
     def best(
-        self, low: Columns, high: Columns, ranges: Ranges, count: int
+        self, columns: Columns, ranges: Ranges, count: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the least losses (count, m) and violations (count, k) of sets of designs.
 
         Parameters
         ----------
-        low, high
-            The ends of the interval of every input and stage column; the same object in both
-            where a column is known exactly.
+        columns
+            Every input and stage column of each set.
         ranges
             Quantities of which only values between two columns are of interest.
         """
         with np.errstate(all="ignore"):
-            low, high, outside = self.intervals(low, high, ranges)
+            columns, outside = self.enclosed(columns, ranges)
             violation = [
-                _end(step, low, high, lower=True) for step in self.problem.requirement_steps
+                ends(enclosure(step, columns))[0] for step in self.problem.requirement_steps
             ]
             violation += [
-                least_violation(rule.expression, low, high) for rule in self.problem.constraints
+                ends(rule.expression.enclosed_violation(columns))[0]
+                for rule in self.problem.constraints
             ]
             violation.append(np.where(outside > 0, np.inf, -1.0))
-            loss = [
-                -high[goal.name] if goal.maximise else low[goal.name] for goal in self.problem.goals
-            ]
+            pairs = [ends(columns[goal.name]) for goal in self.problem.goals]
+            goals = zip(pairs, self.problem.goals, strict=True)
+            loss = [-high if goal.maximise else low for (low, high), goal in goals]
             # a quantity of one value only, such as a rate that is reached, needs no margin
-            open_ = [low[goal.name] != high[goal.name] for goal in self.problem.goals]
+            open_ = [low != high for low, high in pairs]
         losses = _stacked(loss, count)
         margin = MARGIN * np.where(np.isfinite(losses), np.abs(losses), 0.0)
         losses -= margin * _stacked(open_, count)
         return rounded(losses), _stacked(violation, count) - MARGIN
 
-    def intervals(
-        self, low: Columns, high: Columns, ranges: Ranges, *, demanded: bool = True
-    ) -> tuple[Columns, Columns, Column]:
-        """Return the ends of every column and quantity; and by how much ranges are missed.
+    def enclosed(
+        self, columns: Columns, ranges: Ranges, *, demanded: bool = True
+    ) -> tuple[Columns, Column]:
+        """Return every column and quantity enclosed; and by how much ranges are missed.
 
-        Arguments are those of `best`; a quantity that they bound already stays as it is.  Unless
-        `demanded`, designs that do not reach the demand are bounded as well.
+        Arguments are those of `best`; a quantity among the columns stays as it is.  Unless
+        `demanded`, designs that do not reach the demand are enclosed as well.
         """
-        low, high = dict(low), dict(high)
+        columns = dict(columns)
         outside = np.full(1, -np.inf)
+        reached = self.least if demanded else {}
+        for name in set(reached) & set(columns):
+            if not is_exact(columns[name]):
+                self._raise_to(reached, name, columns)
         for step in self.problem.search_plan:
-            if step.name not in low:
-                self._bound(step, low, high, self.least if demanded else {})
+            if step.name not in columns:
+                columns[step.name] = enclosure(step, columns)
+                self._raise_to(reached, step.name, columns)
             if step.name in ranges:
+                low, high = ends(columns[step.name])
                 least, most = ranges[step.name]
-                missed = np.maximum(least - high[step.name], low[step.name] - most)
-                outside = np.maximum(outside, missed)
-                low[step.name] = np.maximum(low[step.name], least)
-                high[step.name] = np.minimum(high[step.name], most)
-        return low, high, outside
+                outside = np.maximum(outside, np.maximum(least - high, low - most))
+                columns[step.name] = Enclosure(np.maximum(low, least), np.minimum(high, most))
+        return columns, outside
 
-    def largest_violation(self, step: Step, low: Columns, high: Columns) -> Column:
-        """Return by how much a requirement may be missed, given the ends from `intervals`."""
-        return _end(step, high, low, lower=False)
-
-    def _bound(self, step: Step, low: Columns, high: Columns, reached: Mapping[str, str]) -> None:
-        """Add the ends of a quantity's interval; quantities are at least what they reach."""
-        name = step.name
-        near = low | {
-            argument: np.maximum(low[argument], low[reached[argument]])
-            for argument in step.arguments
-            if reached.get(argument) in low and not _exact(argument, low, high)
-        }
-        below = _end(step, near, high, lower=True)
-        above = below
-        if not all(_exact(argument, low, high) for argument in step.arguments):
-            above = _end(step, high, low, lower=False)
-        if reached.get(name) in low:
-            below = np.maximum(below, low[reached[name]])
-        low[name], high[name] = below, above
+    def _raise_to(self, reached: Mapping[str, str], name: str, columns: Columns) -> None:
+        """Let a quantity be at least what it reaches in feasible designs."""
+        if reached.get(name) in columns:
+            low, high = ends(columns[name])
+            least = ends(columns[reached[name]])[0]
+            if (low < least).any():
+                columns[name] = Enclosure(np.maximum(low, least), high)
 
 
-def _end(step: Step, near: Columns, far: Columns, *, lower: bool) -> Column:
-    """Return one end of a step's interval; what it rises with is taken at its `near` end."""
+def largest_violation(step: Step, columns: Columns) -> Column:
+    """Return by how much a requirement may be missed at most; infinite where that is unknown."""
+    return ends(enclosure(step, columns))[1]
+
+
+def enclosure(step: Step, columns: Mapping[str, Any]) -> Any:
+    """Return the column that a step makes, or its enclosure where arguments are enclosed.
+
+    Declared directions count: an argument in which the function never falls, or never rises,
+    takes its ends in turn.
+    """
     plugin = step.plugin
+    given = {name: columns[name] for name in step.arguments}
+    opened = [name for name, value in given.items() if not is_exact(value)]
+    if not opened:
+        return _known(plugin, step(columns))
     if isinstance(plugin, Guard):
-        raise TypeError("guards have no bounds")
-    given: Columns = {}
-    for name in step.arguments:
-        if name in plugin.rises_with or _exact(name, near, far):
-            given[name] = near[name]
-        elif name in plugin.falls_with:
-            given[name] = far[name]
-        else:
-            return np.full(1, _unknown(plugin, lower=lower))
-    value = np.asarray(plugin.function(**given), dtype=np.float64)
-    return np.where(np.isnan(value), _unknown(plugin, lower=lower), value)
+        raise TypeError("guards are not enclosed")
+    rising = [name for name in opened if name in plugin.rises_with]
+    falling = [name for name in opened if name in plugin.falls_with and name not in rising]
+    sides = []
+    for near, far in ((0, 1), (1, 0)):
+        chosen = given | {name: _end(given[name], near) for name in rising}
+        chosen |= {name: _end(given[name], far) for name in falling}
+        try:
+            sides.append(ends(_known(plugin, step(chosen)))[near])
+        except ContractError:  # arithmetic that cannot be enclosed
+            return _unknown(plugin)
+    return Enclosure(*sides)
 
 
-def _unknown(plugin: Objective | Requirement, *, lower: bool) -> float:
-    """Return the end of an interval of which nothing is known."""
-    if not lower:
-        return np.inf
-    return 0.0 if isinstance(plugin, Objective) and not plugin.signed else -np.inf
+def _end(value: Any, which: int) -> Any:
+    if isinstance(value, tuple):
+        return tuple(ends(part)[which] for part in value)
+    return ends(value)[which]
 
 
-def _exact(name: str, low: Columns, high: Columns) -> bool:
-    one, other = low[name], high[name]
-    if isinstance(one, tuple):
-        return all(first is second for first, second in zip(one, other, strict=True))
-    return one is other
+def _known(plugin: Objective | Requirement | Guard, value: Any) -> Any:
+    """Return a column or an enclosure without NaN: what is not known may be anything."""
+    low, high = ends(value)
+    wrong = np.isnan(low) | np.isnan(high)
+    if not wrong.any():
+        return value
+    least, most = ends(_unknown(plugin))
+    return Enclosure(np.where(wrong, least, low), np.where(wrong, most, high))
+
+
+def _unknown(plugin: Objective | Requirement | Guard) -> Enclosure:
+    """Return the enclosure of what nothing is known of."""
+    positive = isinstance(plugin, Objective) and not plugin.signed
+    return Enclosure(np.full(1, 0.0 if positive else -np.inf), np.full(1, np.inf))
 
 
 def _stacked(columns: Sequence[Column], count: int) -> NDArray[np.float64]:
     matrix = np.empty((count, len(columns)), order="F")
     for position, column in enumerate(columns):
         matrix[:, position] = column
-    return matrix
+    return np.where(np.isnan(matrix), -np.inf, matrix)

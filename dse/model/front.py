@@ -54,7 +54,7 @@ def nondominated(loss: ArrayLike) -> NDArray[np.bool_]:
     return kept
 
 
-def dominated(loss: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.bool_]:
+def dominated_by_point(loss: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which rows of `loss`, (n, m), one point dominates; equal rows are not dominated."""
     first, *others = loss.T
     worse: NDArray[np.bool_] = first >= by[0]
@@ -65,33 +65,33 @@ def dominated(loss: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.
     return worse
 
 
-def survivors(loss: NDArray[np.float64], pivots: NDArray[np.float64]) -> NDArray[np.intp]:
+def nondominated_by(loss: NDArray[np.float64], pivots: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the rows of `loss`, (n, m), that no pivot dominates."""
     rows = np.arange(len(loss))
     for pivot in pivots:
         loss = np.asfortranarray(loss)  # columns are compared one after the other
-        worse = dominated(loss, pivot)
+        worse = dominated_by_point(loss, pivot)
         if worse.any():
             alive = np.flatnonzero(~worse)
             rows, loss = rows[alive], loss[alive]
     return rows
 
 
-def beaten(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
+def dominated(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return which rows of `loss`, (n, m), some row of `front` dominates."""
     worse = np.zeros(len(loss), dtype=bool)
     if not len(front) or not len(loss):
         return worse
     if loss.shape[1] == 2:
-        return _beaten_in_two(loss, front)
+        return _dominated_in_two(loss, front)
     spread = np.ptp(front, axis=0)
     order = np.argsort((front / np.where(spread > 0, spread, 1.0)).sum(axis=1), kind="stable")
     worse[:] = True
-    worse[survivors(loss, front[order])] = False
+    worse[nondominated_by(loss, front[order])] = False
     return worse
 
 
-def _beaten_in_two(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _dominated_in_two(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
     order = np.lexsort(front.T[::-1])
     first, second = front[order].T
     best = np.minimum.accumulate(second)  # the least second loss up to each first one
@@ -117,14 +117,14 @@ def _hopeful(losses: NDArray[np.float64]) -> NDArray[np.intp]:
     spread = np.ptp(sample, axis=0)
     merit = (best / np.where(spread > 0, spread, 1.0)).sum(axis=1)
     pivots = best[np.argsort(merit, kind="stable")[:PIVOTS]]
-    beaten = np.zeros(len(sample), dtype=bool)
+    hit = np.zeros(len(sample), dtype=bool)
     for pivot in pivots:
-        beaten |= dominated(sample, pivot)
-    if beaten.mean() < WORTH_IT:
+        hit |= dominated_by_point(sample, pivot)
+    if hit.mean() < WORTH_IT:
         return every
     starts = range(0, len(losses), CHUNK)
     return np.concatenate(
-        [start + survivors(losses[start : start + CHUNK], pivots) for start in starts]
+        [start + nondominated_by(losses[start : start + CHUNK], pivots) for start in starts]
     )
 
 

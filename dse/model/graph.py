@@ -157,7 +157,7 @@ def wire(objectives: Mapping[str, Objective], inputs: Collection[str]) -> Graph:
 
 
 def bind(rule: Requirement | Guard, available: Collection[str]) -> Step | None:
-    """Return a rule as a step, or None when the study lacks what it judges."""
+    """Return a rule as a step, or None when the study lacks its arguments."""
     required, optional = argument_names(rule)
     if not set(required) <= set(available):
         return None

@@ -9,17 +9,20 @@ every design that reaches the demand, because each quantity rises and falls as d
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra.expression_bounds import wanted
+from dse.algebra.enclosure import Enclosure, ends
+from dse.algebra.expression import Expression
 from dse.contract import Column, Guard, Objective, Requirement
-from dse.model.bounds import MARGIN, STAGE_CAPACITY, Bounds, Columns
-from dse.model.fleet import STAGE_COLUMNS, Fleet
+from dse.model.bounds import MARGIN, Bounds, Columns, largest_violation
+from dse.model.fleet import STAGE_CAPACITY, STAGE_COLUMNS, Fleet
 from dse.model.graph import Step
 
 Traits = Mapping[str, Column]
@@ -79,47 +82,67 @@ class Influence:
             columns[name] = reduce(JOINS[_join(step)], [stage[name] for stage in stages])
         return columns
 
-    def enough(self, low: Columns, high: Columns) -> Column:
+    def enclosed_chain(self, lows: Sequence[Traits], highs: Sequence[Traits]) -> Columns:
+        """Return what chains of fleets offer whose traits lie between two ends."""
+        pairs = list(zip(lows, highs, strict=True))
+        columns: Columns = {
+            name: tuple(_between(low[name], high[name]) for low, high in pairs)
+            for name in self.plain
+        }
+        for name, step in self.joined.items():
+            join = JOINS[_join(step)]
+            least = reduce(join, [low[name] for low, _ in pairs])
+            exact = all(low[name] is high[name] for low, high in pairs)
+            most = least if exact else reduce(join, [high[name] for _, high in pairs])
+            columns[name] = _between(least, most)
+        return columns
+
+    def enough(self, columns: Columns) -> Column:
         """Return from which capacity on a stage cannot keep a design from the demand.
 
-        For designs between `low` and `high`; infinite where that cannot be told.
+        For designs within `columns`; infinite where that cannot be told.
         """
         bounds = self.bounds
         with np.errstate(all="ignore"):
-            _, most, _ = bounds.intervals(low, high, {})
-            level = bounds.floor(most, {}) * (1.0 + MARGIN)
-            carrying = {name: np.maximum(low[name], level) for name in self.capacities}
-            low, high, _ = bounds.intervals(low | carrying, high, {}, demanded=False)
+            most, _ = bounds.enclosed(columns, {})
+            level = bounds.floor({name: _highest(most[name]) for name in most}, {})
+            level = level * (1.0 + MARGIN)
+            carrying = {}
+            for name in self.capacities:
+                low, high = ends(columns[name])
+                carrying[name] = Enclosure(np.maximum(low, level), high)
+            columns, _ = bounds.enclosed(columns | carrying, {}, demanded=False)
             met = np.ones(1, dtype=bool)
             for step in filter(_demands, bounds.problem.requirement_steps):
-                met = met & (bounds.largest_violation(step, low, high) <= 0)
+                met = met & (largest_violation(step, columns) <= 0)
         return np.where(met, level, np.inf)
 
-    def wants(self, low: Columns, high: Columns, count: int) -> tuple[Wants, Wants]:
+    def wants(self, columns: Columns, count: int) -> tuple[Wants, Wants]:
         """Return in which directions each trait matters, for each of `count` scenarios.
 
-        For designs that reach what is demanded, and whose columns are between `low` and `high`:
-        a quantity of only one value there, and a requirement that is always met, want nothing.
-        The second answer wants also what helps designs to reach the demand.
+        For designs within `columns` that reach what is demanded: a quantity of only one value
+        there, and a requirement that is always met, want nothing.  The second answer wants also
+        what helps designs to reach the demand.
         """
         problem = self.bounds.problem
         with np.errstate(all="ignore"):
-            low, high, _ = self.bounds.intervals(low, high, {})
-            want = {name: np.zeros((2, count), dtype=bool) for name in low}
+            columns, _ = self.bounds.enclosed(columns, {})
+            want = {name: np.zeros((2, count), dtype=bool) for name in columns}
             for goal in problem.goals:
                 want[goal.name][int(goal.maximise)] = True
             for rule in problem.constraints:
-                for name, lower, higher in wanted(rule.expression):
+                for name, lower, higher in directions(rule.expression):
                     want[name] |= np.array([[lower], [higher]])
             for step in problem.requirement_steps:
                 if not _demands(step):
-                    missed = ~(self.bounds.largest_violation(step, low, high) <= 0)
-                    _pass_on(step, _falling(missed, count), want, low)
+                    missed = ~(largest_violation(step, columns) <= 0)
+                    _pass_on(step, _falling(missed, count), want, columns)
             for step in reversed(problem.search_plan):
-                want[step.name] = want[step.name] & (low[step.name] != high[step.name])
+                low, high = ends(columns[step.name])
+                want[step.name] = want[step.name] & (low != high)
                 if step.name not in self.joined:
-                    _pass_on(step, want[step.name], want, low)
-        helps = {name: np.zeros((2, count), dtype=bool) for name in low}
+                    _pass_on(step, want[step.name], want, columns)
+        helps = {name: np.zeros((2, count), dtype=bool) for name in columns}
         for step in filter(_demands, problem.requirement_steps):
             _pass_on(step, _falling(np.ones(1, dtype=bool), count), helps, {})
         for step in reversed(problem.search_plan):
@@ -129,6 +152,43 @@ class Influence:
         return {name: want[name] for name in names}, {
             name: want[name] | helps[name] for name in names
         }
+
+
+def _between(low: Column, high: Column) -> Any:
+    """Return the enclosure of two ends; a column where they are one."""
+    return low if low is high else Enclosure(low, high)
+
+
+def _highest(value: Any) -> Any:
+    return value if isinstance(value, tuple) else ends(value)[1]
+
+
+def directions(expression: Expression) -> list[tuple[str, bool, bool]]:
+    """Return the names in a constraint, and whether lower and higher values help to meet it."""
+    found: list[tuple[str, bool, bool]] = []
+    for node in ast.walk(expression.tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            for operator, left, right in zip(node.ops, sides[:-1], sides[1:], strict=True):
+                less = isinstance(operator, ast.Lt | ast.LtE)
+                more = isinstance(operator, ast.Gt | ast.GtE)
+                either = not (less or more)
+                found += _side(left, low=less or either, high=more or either)
+                found += _side(right, low=more or either, high=less or either)
+    return [entry for entry in found if entry[0] in expression.names]
+
+
+def _side(node: ast.expr, *, low: bool, high: bool) -> list[tuple[str, bool, bool]]:
+    """Return what `directions` does for one side of a comparison that should be low or high."""
+    match node:
+        case ast.Name(id=name):
+            return [(name, low, high)]
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _side(left, low=low, high=high) + _side(right, low=low, high=high)
+        case ast.BinOp(left=left, op=ast.Sub(), right=right):
+            return _side(left, low=low, high=high) + _side(right, low=high, high=low)
+    inner = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
+    return [(name, True, True) for name in inner]
 
 
 def _join(step: Step) -> str:
@@ -160,7 +220,7 @@ def _pass_on(
     for name in step.arguments:
         matters = here
         if name in settled and settled[name] in inputs:
-            matters = here & ~(np.asarray(inputs[settled[name]]) > 0)
+            matters = here & ~(ends(inputs[settled[name]])[0] > 0)
         if name in plugin.rises_with and not partial:
             want[name] = want[name] | matters
         elif name in plugin.falls_with and not partial:

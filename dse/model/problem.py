@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra.expression import Expression
-from dse.algebra.interval import bounds
 from dse.contract import Column, Objective, Requirement
 from dse.errors import ContractError
-from dse.model.fleet import STAGE_COLUMNS, Stage
+from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import Graph, Step, bind
-from dse.model.space import Index, Points, Space, as_index, cell_spread, coarsened
+from dse.model.space import Index, Points, Space, as_index
+from dse.model.stage import Stage
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Designs and what they are worth.
+    """Designs, their losses and violations.
 
     Attributes
     ----------
@@ -64,16 +64,6 @@ class Evaluation:
     def feasible(self) -> NDArray[np.bool_]:
         """Designs that meet every constraint, shape (n,)."""
         return np.asarray((self.violation <= 0).all(axis=1))
-
-
-@dataclass(frozen=True)
-class CellBounds:
-    """Least and most loss (n, m) and violation (n, k) of the designs of each cell; NaN: unknown."""
-
-    loss_low: NDArray[np.float64]
-    loss_high: NDArray[np.float64]
-    violation_low: NDArray[np.float64]
-    violation_high: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -145,7 +135,7 @@ class Problem:
         return tuple(sorted(self.graph.objectives, key=lambda quantity: quantity.name not in goals))
 
     @cached_property
-    def _partial(self) -> tuple[str, ...]:
+    def partial_in_use(self) -> tuple[str, ...]:
         """Quantities in use that may not exist."""
         used = {goal.name for goal in self.goals}
         used.update(name for rule in self.constraints for name in rule.expression.names)
@@ -179,7 +169,7 @@ class Problem:
     def constraint_names(self) -> tuple[str, ...]:
         """What each column of a violation stands for, in words."""
         rules = tuple(requirement.rule for requirement in self.bound_requirements)
-        exists = tuple(f"{name} exists" for name in self._partial)
+        exists = tuple(f"{name} exists" for name in self.partial_in_use)
         return rules + exists + tuple(rule.text for rule in self.constraints)
 
     @cached_property
@@ -207,48 +197,16 @@ class Problem:
         """
         columns = self._columns(points, self.search_plan, self.requirement_steps, changed)
         violation = [step(columns) for step in self.requirement_steps]
-        violation += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self._partial]
+        violation += [
+            np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self.partial_in_use
+        ]
         violation += [rule.expression.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
-        shape = _shape(points) if draws == 1 else (draws, len(points))
-        losses = rounded(_matrix(loss, shape))
-        evaluation = Evaluation(points, losses, _matrix(violation, shape))
+        shape = shape_of(points) if draws == 1 else (draws, len(points))
+        losses = rounded(matrix_of(loss, shape))
+        evaluation = Evaluation(points, losses, matrix_of(violation, shape))
         self._refuse_nonsense(evaluation)
         return evaluation
-
-    def coarse(self, steps: Sequence[int]) -> Problem:
-        """Return the problem of cells of `steps` consecutive values per axis, for `bounds`."""
-        return replace(self, space=coarsened(self.space, steps))
-
-    def bounds(self, points: Points) -> CellBounds:
-        """Return between which numbers losses and violations of all designs of cells lie.
-
-        Raises
-        ------
-        ContractError, TypeError
-            A function of the study cannot be bounded.
-        """
-        with np.errstate(all="ignore"):
-            columns = self._columns(points, self.search_plan, self.requirement_steps)
-            violation = [step(columns) for step in self.requirement_steps]
-            violation += [np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self._partial]
-            violation += [rule.expression.violation_bounds(columns) for rule in self.constraints]
-        goals = self.goals
-        loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in goals]
-        pairs = [bounds(column) for column in (*loss, *violation)]
-        low, high = (_matrix(side, _shape(points)) for side in zip(*pairs, strict=True))
-        count = len(goals)
-        best, worst = rounded(low[:, :count]), rounded(high[:, :count])
-        return CellBounds(best, worst, low[:, count:], high[:, count:])
-
-    def spread(self, axis: int, step: int) -> float:
-        """Return how much columns differ among `step` consecutive values of an axis, 0 to 1.
-
-        The mean of (most - least) / most; 1 for an axis without an order.
-        """
-        if not self.ordered[axis]:
-            return 1.0
-        return cell_spread(self.space.axes[axis], step)
 
     def describe(self, index: Index) -> dict[str, Column]:
         """Return every column of the designs `index`: inputs, stages and all quantities."""
@@ -293,15 +251,19 @@ class Problem:
     ) -> dict[str, Any]:
         columns: dict[str, Any] = self.space.columns(points) | dict(changed or {})
         wanted = {name for step in (*plan, *requirements) for name in step.arguments}
-        fleets = [stage.fleet(columns) for stage in self.stages]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            if fleets:
-                for name in STAGE_COLUMNS:
-                    if name in wanted or every_stage_column:
-                        columns[name] = tuple(fleet.column(name) for fleet in fleets)
+            columns |= self.stage_columns(columns, STAGE_COLUMNS if every_stage_column else wanted)
             for step in plan:
                 columns[step.name] = step(columns)
         return columns
+
+    def stage_columns(
+        self, columns: Mapping[str, Any], wanted: Collection[str]
+    ) -> dict[str, tuple[Any, ...]]:
+        """Return those of `STAGE_COLUMNS` that are wanted, from columns or enclosures of inputs."""
+        fleets = [stage.fleet(columns) for stage in self.stages]
+        names = [name for name in STAGE_COLUMNS if fleets and name in wanted]
+        return {name: tuple(fleet.column(name) for fleet in fleets) for name in names}
 
     def _refuse_nonsense(self, evaluation: Evaluation) -> None:
         if np.isnan(evaluation.violation).any():
@@ -329,11 +291,12 @@ class Problem:
         )
 
 
-def _shape(points: Points) -> tuple[int, ...]:
+def shape_of(points: Points) -> tuple[int, ...]:
+    """Return the shape to which the columns of designs broadcast."""
     return (len(points),) if isinstance(points, np.ndarray) else points.shape or (1,)
 
 
-def _matrix(columns: Sequence[Column], shape: tuple[int, ...]) -> NDArray[np.float64]:
+def matrix_of(columns: Sequence[Column], shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return columns that broadcast to `shape` as a matrix, one contiguous column each."""
     matrix = np.empty((len(columns), *shape))
     for position, column in enumerate(columns):

@@ -15,7 +15,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra.interval import Interval
+from dse.algebra.enclosure import Enclosure
 from dse.contract import Column
 
 Index = NDArray[np.int64]
@@ -258,7 +258,7 @@ class Numbers(Sequence[str]):
 def coarsened(space: Space, steps: Sequence[int]) -> Space:
     """Return a space of cells: `steps` consecutive values of each axis are one value.
 
-    Columns that differ inside a cell become an `Interval`.
+    Columns that differ inside a cell become an `Enclosure`.
     """
     axes = zip(space.axes, steps, strict=True)
     return replace(space, axes=tuple(_coarse_axis(axis, step) for axis, step in axes))
@@ -271,7 +271,7 @@ def _coarse_axis(axis: Axis, step: int) -> Axis:
     columns: dict[str, Any] = {}
     for name, values in axis.columns.items():
         low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
-        columns[name] = low if (low == high).all() else Interval(low, high)
+        columns[name] = low if (low == high).all() else Enclosure(low, high)
     return replace(axis, columns=columns, labels=axis.labels[::step])
 
 

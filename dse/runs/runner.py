@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dse.model import invariants, tables
 from dse import search
-from dse.study import study
 from dse.files.document import Document
-from dse.model.front import (hypervolume, knee, reference_point)
+from dse.model import invariants, tables
+from dse.model.cells import opaque
+from dse.model.front import hypervolume, knee, reference_point
 from dse.model.problem import Problem
 from dse.search import Outcome, Progress
 from dse.search.completeness import share_at_least
+from dse.search.exact.enumeration import WHOLE
+from dse.study import study
 from dse.study.study import Study, Sweep
 
 ENUMERABLE = 10_000_000
@@ -38,6 +41,9 @@ class SolvedStudy:
         The hypervolume as a share of the exact front's, None when that is not known.
     at_least
         A share that it surely has where `share` is not known; None when nothing is proven.
+    opaque
+        Quantities of a large space that no bound can be put on, each with the reason: designs
+        were evaluated one by one where bounds might have ruled out many.
     seconds
         Wall time of the search.
     """
@@ -49,6 +55,7 @@ class SolvedStudy:
     share: float | None
     seconds: float
     at_least: float | None = None
+    opaque: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -115,11 +122,12 @@ def solve_study(prepared: Study, options: Options, progress: Progress | None) ->
     seconds = time.perf_counter() - start
     invariants.check_invariants(prepared.problem, outcome.front_index, outcome.sample_index)
     order = tables.sort_order(prepared.problem, outcome.front_index, outcome.front_loss)
+    unbounded = opaque(prepared.problem) if prepared.problem.size > WHOLE else {}
     outcome = replace(
         outcome, front_index=outcome.front_index[order], front_loss=outcome.front_loss[order]
     )
     if not len(outcome.front_loss):
-        return SolvedStudy(prepared, outcome, (), 0.0, None, seconds)
+        return SolvedStudy(prepared, outcome, (), 0.0, None, seconds, opaque=unbounded)
     front = _exact_front(prepared.problem, outcome)
     best = front if front is not None else outcome.front_loss
     reference = reference_point(best)
@@ -130,7 +138,8 @@ def solve_study(prepared: Study, options: Options, progress: Progress | None) ->
     if share is None:
         problem = prepared.problem
         least = share_at_least(problem, outcome.front_loss, reference, problem.floor)
-    return SolvedStudy(prepared, outcome, tuple(reference.tolist()), volume, share, seconds, least)
+    reached = tuple(reference.tolist())
+    return SolvedStudy(prepared, outcome, reached, volume, share, seconds, least, unbounded)
 
 
 def _exact_front(problem: Problem, outcome: Outcome) -> np.ndarray | None:

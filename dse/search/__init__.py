@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dse.contract import Index, Method
 from dse.contract.methods import OptionValue
 from dse.errors import ContractError, DseError
+from dse.model.problem import Evaluation
 from dse.plugins import registry
-from dse.search.archive import Archive, Evaluation, Problem, Progress
+from dse.search.archive import Archive, Progress, Searchable
 from dse.search.outcome import Certificate, Outcome
 from dse.search.settings import EXACT_LIMIT, SearchSettings
 
@@ -21,9 +22,9 @@ __all__ = [
     "Certificate",
     "Evaluation",
     "Outcome",
-    "Problem",
     "Progress",
     "SearchSettings",
+    "Searchable",
     "check_search",
     "run_method",
     "run_search",
@@ -35,7 +36,7 @@ WARM_POPULATIONS = 4
 
 
 def run_search(
-    problem: Problem, settings: SearchSettings, progress: Progress | None = None
+    problem: Searchable, settings: SearchSettings, progress: Progress | None = None
 ) -> Outcome:
     """Search `problem` and return what was found.
 
@@ -109,7 +110,7 @@ def run_method(
     return archive.outcome()
 
 
-def check_search(problem: Problem, settings: SearchSettings) -> None:
+def check_search(problem: Searchable, settings: SearchSettings) -> None:
     """Raise `TooLargeError` when the method cannot finish the space; evaluates nothing."""
     few = problem.size <= min(settings.budget or settings.limit, settings.limit)
     if (few and not problem.continuous) or not registry.get(Method, settings.method).proves:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
 from dse.errors import ContractError
-from dse.model.front import beaten, nondominated, survivors
+from dse.model.front import dominated, nondominated, nondominated_by
+from dse.model.problem import Evaluation
 from dse.model.space import Index, Points, as_index, one_block
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
@@ -25,30 +26,14 @@ INFEASIBLE_SAMPLE = 20_000
 """Most designs kept as a sample of those evaluated."""
 
 PIVOTS = 8
-RIVALS = 64
+INCUMBENTS = 64
 """Points of the front that every batch, and all bounds of unevaluated designs, meet first."""
 
 CONSTRAINT_LIMIT = 62
 """A set of constraints is the bits of one int64."""
 
 
-class Evaluation(Protocol):
-    """Designs `index` (n, d), their `loss` (n, m) and `violation` (n, k)."""
-
-    @property
-    def loss(self) -> Matrix:
-        """What is minimised; finite where feasible."""
-
-    @property
-    def violation(self) -> Matrix:
-        """A constraint holds where its column is <= 0."""
-
-    @property
-    def feasible(self) -> NDArray[np.bool_]:
-        """Designs that meet every constraint, (n,)."""
-
-
-class Problem(Protocol):
+class Searchable(Protocol):
     """What a search needs to know of a study."""
 
     @property
@@ -83,44 +68,12 @@ class Problem(Protocol):
         """Evaluate designs, one result per row."""
 
 
-class CellBounds(Protocol):
-    """Least and most loss (n, m) and violation (n, k) of the designs of cells; NaN: unknown."""
-
-    @property
-    def loss_low(self) -> Matrix:
-        """No design of the cell has a smaller loss."""
-
-    @property
-    def loss_high(self) -> Matrix:
-        """No design of the cell has a larger loss."""
-
-    @property
-    def violation_low(self) -> Matrix:
-        """No design of the cell has a smaller violation."""
-
-    @property
-    def violation_high(self) -> Matrix:
-        """No design of the cell has a larger violation."""
-
-
-@runtime_checkable
-class Bounded(Problem, Protocol):
-    """A problem that can say something of many designs at once."""
-
-    def coarse(self, steps: Sequence[int]) -> Bounded:
-        """Return the problem whose designs are cells, of `steps` values along each axis."""
-
-    def bounds(self, points: Points) -> CellBounds:
-        """Return the bounds of cells."""
-
-    def spread(self, axis: int, step: int) -> float:
-        """Return how much the values of an axis differ inside a cell, 0 (not at all) to 1."""
-
-
 class Archive:
     """Evaluates designs for a search and keeps what matters of all that it ever saw."""
 
-    def __init__(self, problem: Problem, *, total: int, progress: Progress | None = None) -> None:
+    def __init__(
+        self, problem: Searchable, *, total: int, progress: Progress | None = None
+    ) -> None:
         """Start empty; the search may evaluate `total` distinct designs."""
         count = len(problem.constraint_names)
         if count > CONSTRAINT_LIMIT:
@@ -133,17 +86,17 @@ class Archive:
         self.forget()
 
     def forget(self, *, every: bool = False) -> None:
-        """Start again; `every`: each design of the space is going to be judged."""
+        """Start again; `every`: each design of the space is going to be evaluated or pruned."""
         self.evaluated = 0
-        self.witnessed = 0
-        self.given_up = 0
+        self.reference_evaluations = 0
+        self.pruned = 0
         self.feasible = 0
-        self.decided = {True: 0, False: 0}
+        self.closed = {True: 0, False: 0}
         axes, objectives = len(self.problem.sizes), self.problem.objective_count
         self._known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
         self._front_index: Index = np.empty((0, axes), dtype=np.int64)
         self._front_loss: Matrix = np.empty((0, objectives))
-        self._rivals: Matrix = np.empty((0, objectives))
+        self._incumbents: Matrix = np.empty((0, objectives))
         self._samples = (
             Sample(self.problem.sizes, FEASIBLE_SAMPLE, every=every),
             Sample(self.problem.sizes, INFEASIBLE_SAMPLE, every=every),
@@ -233,36 +186,36 @@ class Archive:
         if not self.feasible:
             self._update_constraints(as_index(points), evaluation.violation)
         if self._progress is not None:
-            self._progress(self.evaluated + self.given_up, self.total)
+            self._progress(self.evaluated + self.pruned, self.total)
         return evaluation
 
-    def settle(self, designs: Points, *, feasible: bool) -> None:
+    def close(self, designs: Points, *, feasible: bool) -> None:
         """Count designs that are known to be all infeasible, or all feasible but dominated."""
-        self.given_up += len(designs)
+        self.pruned += len(designs)
         self.feasible += len(designs) * feasible
-        self.decided[feasible] += len(designs)
+        self.closed[feasible] += len(designs)
         sample = self._samples[0 if feasible else 1]
         if not sample.complete:
             sample.add(designs, hashes(designs, len(self.problem.sizes)))
         if self._progress is not None:
-            self._progress(self.evaluated + self.given_up, self.total)
+            self._progress(self.evaluated + self.pruned, self.total)
 
-    def challenge(self, index: Index) -> None:
-        """Let designs of the space compete with others before it is their turn to be judged."""
+    def evaluate_rivals(self, index: Index) -> None:
+        """Evaluate designs that bounds are compared with before it is their turn."""
         evaluation = self.problem.evaluate(index)
         loss = evaluation.loss[evaluation.feasible]
-        self._rivals = loss[nondominated(loss)]
+        self._incumbents = loss[nondominated(loss)]
 
-    def beaten(self, loss: Matrix) -> NDArray[np.bool_]:
+    def dominated(self, loss: Matrix) -> NDArray[np.bool_]:
         """Return which losses some feasible design dominates; may miss a few."""
-        return beaten(loss, np.concatenate([self._some(RIVALS), self._rivals]))
+        return dominated(loss, np.concatenate([self._some(INCUMBENTS), self._incumbents]))
 
-    def witness(self, index: Index) -> Evaluation:
-        """Evaluate designs (n, d) that are shown and judged by, but are not yet of the front."""
+    def evaluate_reference(self, index: Index) -> Evaluation:
+        """Evaluate designs (n, d) to compare bounds with; they are not yet of the front."""
         evaluation = self.problem.evaluate(index)
         hashed = hashes(index, len(self.problem.sizes))
         feasible = evaluation.feasible
-        self.witnessed += len(index)
+        self.reference_evaluations += len(index)
         for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
             sample.add(index, hashed, chosen)
         if not feasible.any() and not self.feasible and len(index):
@@ -285,13 +238,13 @@ class Archive:
 
     def outcome(self, certificate: Certificate | None = None) -> Outcome:
         """Return what was found, and how."""
-        if not self.evaluated + self.given_up + self.witnessed:
+        if not self.evaluated + self.pruned + self.reference_evaluations:
             raise ContractError("a search that evaluated nothing has no outcome")
         nearest = None if self.feasible else self._nearest
         order = _lexicographic(self._front_index, self.problem.sizes)
         feasible, infeasible = self._samples
         sample = np.concatenate([feasible.index(self._meets), infeasible.index(self._misses)])
-        if self.witnessed:  # designs that may have been evaluated later, too
+        if self.reference_evaluations:  # designs that may have been evaluated later, too
             sample = np.unique(sample, axis=0)
         return Outcome(
             front_index=self._front_index[order],
@@ -299,10 +252,9 @@ class Archive:
             sample_index=sample[_lexicographic(sample, self.problem.sizes)],
             evaluated=self.evaluated,
             feasible=self.feasible,
-            witnessed=self.witnessed,
+            reference_evaluations=self.reference_evaluations,
             certificate=certificate or Certificate(),
-            exact=self.evaluated + self.given_up == self.problem.size
-            and not self.problem.continuous,
+            exact=self.evaluated + self.pruned == self.problem.size and not self.problem.continuous,
             nearest_index=None if nearest is None else np.array(nearest[1], dtype=np.int64),
             nearest_violation=None if nearest is None else nearest[2],
             satisfied=frozenset() if self.feasible else frozenset(self._satisfied),
@@ -330,7 +282,7 @@ class Archive:
         A few points of the front so far dismiss most of a batch before the full comparison.
         """
         rows = np.flatnonzero(feasible)
-        rows = rows[survivors(loss[rows], self._some(PIVOTS))]
+        rows = rows[nondominated_by(loss[rows], self._some(PIVOTS))]
         if not len(rows):
             return
         rows = rows[nondominated(loss[rows])]

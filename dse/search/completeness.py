@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from dse.errors import ContractError
-from dse.model.front import hypervolume, survivors
+from dse.model.cells import Cells, cells_of
+from dse.model.front import hypervolume, nondominated_by
 from dse.model.space import Index
-from dse.search.archive import Bounded, Matrix, Problem
+from dse.search.archive import Matrix, Searchable
 from dse.search.heuristic.start import product
 
 MOST_CELLS = 50_000
@@ -17,7 +17,7 @@ MOST_CELLS = 50_000
 
 
 def share_at_least(
-    problem: Problem, loss: Matrix, reference: Matrix, floor: Matrix
+    problem: Searchable, loss: Matrix, reference: Matrix, floor: Matrix
 ) -> float | None:
     """Return a share of the exact front's hypervolume that a front surely has.
 
@@ -42,9 +42,10 @@ def share_at_least(
     share
         None where nothing is proven: a function of the study cannot be bounded.
     """
-    if not isinstance(problem, Bounded):
+    single = cells_of(problem, [1] * len(problem.sizes))
+    if single is None:
         return None
-    least = _least(problem, loss, reference, floor)
+    least = _least(single, loss, reference, floor)
     if least is None:
         return None
     every = np.concatenate([loss, least])
@@ -53,8 +54,9 @@ def share_at_least(
     return hypervolume(loss, reference, ideal=ideal) / volume
 
 
-def _least(problem: Bounded, loss: Matrix, reference: Matrix, floor: Matrix) -> Matrix | None:
+def _least(single: Cells, loss: Matrix, reference: Matrix, floor: Matrix) -> Matrix | None:
     """Return the least losses of the cells that stay open; None where one is unknown."""
+    problem = single.problem
     axes = list(zip(problem.sizes, problem.ordered, strict=True))
     steps = [1 << (size - 1).bit_length() if ordered else 1 for size, ordered in axes]
     choices = [1 if ordered else size for size, ordered in axes]
@@ -63,13 +65,10 @@ def _least(problem: Bounded, loss: Matrix, reference: Matrix, floor: Matrix) -> 
     cells = product(np.array(choices, dtype=np.int64))
     found: list[Matrix] = []
     while True:
-        try:
-            bounds = problem.coarse(steps).bounds(cells)
-        except (ContractError, TypeError, AttributeError):
-            return None
+        bounds = Cells(problem, tuple(steps)).bounds(cells)
         least = np.fmax(bounds.loss_low, floor)
         useless = (bounds.violation_low > 0).any(axis=1) | (least >= reference).any(axis=1)
-        kept = np.setdiff1d(survivors(least, loss), np.flatnonzero(useless))
+        kept = np.setdiff1d(nondominated_by(least, loss), np.flatnonzero(useless))
         cells, least = cells[kept], least[kept]
         wide = [axis for axis, step in enumerate(steps) if step > 1]
         if not wide or 2 * len(cells) > MOST_CELLS:
@@ -80,7 +79,7 @@ def _least(problem: Bounded, loss: Matrix, reference: Matrix, floor: Matrix) -> 
                 return np.concatenate(found)
             if not wide or 2 * len(cells) > MOST_CELLS:
                 return None
-        widest = max(wide, key=lambda axis: problem.spread(axis, steps[axis]))
+        widest = max(wide, key=lambda axis: single.spread(axis, steps[axis]))
         steps[widest] //= 2
         cells = _halved(cells, widest, -(-problem.sizes[widest] // steps[widest]))
 

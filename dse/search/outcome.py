@@ -47,7 +47,7 @@ class Outcome:
         all of them where there are no more than the archive keeps.
     evaluated, feasible
         Number of distinct designs evaluated, and of those that meet every constraint.
-    witnessed
+    reference_evaluations
         Designs evaluated besides, to have something to compare bounds with.
     exact
         True when every design of the space is accounted for: the front is the front.
@@ -68,7 +68,7 @@ class Outcome:
     sample_index: Index
     evaluated: int
     feasible: int
-    witnessed: int
+    reference_evaluations: int
     exact: bool
     certificate: Certificate
     nearest_index: NDArray[np.int64] | None
@@ -78,7 +78,7 @@ class Outcome:
 
     @property
     def ties(self) -> int:
-        """Designs on the front that are worth exactly what another one is."""
+        """Designs on the front with exactly the objective values of another one."""
         return len(self.front_loss) - len(np.unique(self.front_loss, axis=0))
 
     def conflicts(self) -> tuple[tuple[str, ...], ...]:

@@ -24,12 +24,12 @@ class Sample:
     """A uniform sample of the designs added, the same whatever the batches and their order.
 
     A design is kept when a hash of its position lies under a threshold, which halves whenever
-    more than `limit` designs are kept.  Where every design of a space is going to be judged,
-    the sample is in the end read off the list of all designs with a small hash.
+    more than `limit` designs are kept.  Where every design of a space is going to be evaluated or
+    pruned, the sample is in the end read off the list of all designs with a small hash.
     """
 
     def __init__(self, sizes: tuple[int, ...], limit: int, *, every: bool = False) -> None:
-        """Start empty; `every`: each design of the space is going to be judged."""
+        """Start empty; `every`: each design of the space is going to be evaluated or pruned."""
         self._sizes = sizes
         self._limit = limit
         self._threshold = TOP

@@ -11,8 +11,9 @@ import numpy as np
 
 from dse.errors import UnitError
 from dse.files.document import stage_name
-from dse.model.fleet import ROUNDING, Designs, Stage
+from dse.model.designs import Designs
 from dse.model.space import Axis
+from dse.model.stage import ROUNDING, Stage
 from dse.study import schema
 from dse.study.axes import choices, counted, expand, resolution, scaled, spread_values
 from dse.study.designs import choose_designs

@@ -24,7 +24,6 @@ from dse.search.settings import SearchSettings, option_faults
 from dse.study import schema
 from dse.study.axes import numeric
 from dse.study.faults import Faults, validate
-from dse.study.fields import unit_of
 from dse.study.inputs import Input
 from dse.study.quantities import Named, applied_requirements
 from dse.study.scenario import Scenario, resolve, to_columns
@@ -342,9 +341,7 @@ def sweep_of(found: Document) -> Sweep | None:
         return None
     (path, values), *_ = written.sweep.items()
     faults = Faults(found)
-    section, _, name = path.partition(".")
-    model = schema.SECTIONS.get(section)
-    unit = unit_of(model, name) if model and name in model.model_fields else None
+    unit = schema.FIELDS.get(path)
     sweep = None
     with faults.at(("sweep", path)):
         if unit is not None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from dse.contract import Column, Core, CoreMetrics, Model, Parameter
 from dse.errors import ContractError
-from dse.model.fleet import check_metrics
+from dse.model.designs import check_metrics
 from dse.testing import probe
 from dse.testing.probe import Arguments, check_function, check_units, require
 

@@ -16,8 +16,10 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column, CoreMetrics, Objective, Requirement
-from dse.model.fleet import SHARED_COLUMNS, STAGE_COLUMNS, Designs, Stage
+from dse.model.designs import Designs
+from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import Graph, Step, argument_names, wire
+from dse.model.stage import SHARED_COLUMNS, Stage
 from dse.plugins import registry
 from dse.testing.probe import Ranges, code_count, draw_argument
 

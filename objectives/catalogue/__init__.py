@@ -8,13 +8,13 @@ Every row is an attribute of this module, called by its kind and name: ``interfa
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from importlib.resources import files
 from types import MappingProxyType
 
 from dse.contract import Interface, Kernel, Platform
+from dse.contract.published import read_published
 
 _GIGA, _MEGA, _NANO, _PICO = 1e9, 1e6, 1e-9, 1e-12
 _SQUARE_MICROMETRE = 1e-12
@@ -40,10 +40,9 @@ class MemoryLevel:
     energy_j: float | None
 
 
-def read_catalogue(table: str) -> tuple[dict[str, str], ...]:
+def read_catalogue(table: str) -> tuple[Mapping[str, str], ...]:
     """Return the rows of a table beside this file, as text by column."""
-    with Path(__file__).with_name(table).open(encoding="utf-8", newline="") as file:
-        return tuple(csv.DictReader(line for line in file if not line.startswith("#")))
+    return read_published(files("dse.objectives.catalogue") / table).rows
 
 
 def _number(row: Mapping[str, str], column: str, unit: float = 1.0) -> float | None:

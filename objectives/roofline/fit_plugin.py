@@ -18,7 +18,7 @@ _FELT = 0.01
 """A unit bounds a run whose time changes by this share when the unit is twice as fast."""
 
 
-def platform(
+def roofline_platform(
     *, work_op: Column, traffic_byte: Column, time_s: Column, energy_j: Column, precision: str
 ) -> FittedPlatform:
     """Return the platform whose roofline is nearest to the runs.
@@ -82,7 +82,7 @@ def _record(found: RooflineFit, precision: str) -> Platform:
 
 platform_fit = Fit(
     name="platform",
-    function=platform,
+    function=roofline_platform,
     method="least squares over the logarithms of modelled over measured time and energy",
     source="Choi et al., IPDPS 2014, section V-A",
 )

@@ -12,8 +12,8 @@ import pytest
 from dse import search
 from dse.contract import CoreMetrics, Objective
 from dse.model import graph, influence
-from dse.model.fleet import Designs
-from dse.model.front import beaten
+from dse.model.designs import Designs
+from dse.model.front import dominated
 from dse.model.problem import Problem
 from dse.plugins import registry
 from dse.search import SearchSettings
@@ -200,7 +200,7 @@ def test_more_designs_than_anyone_can_enumerate_are_accounted_for(tmp_path: Path
     )
     others = problem.evaluate(np.concatenate([drawn, near]))
     best = others.loss[others.feasible]
-    assert not beaten(found.front_loss, best).any()
+    assert not dominated(found.front_loss, best).any()
     known = {row.tobytes() for row in found.front_index}
     equal = {row.tobytes() for row in found.front_loss}
     for design, loss in zip(others.points[others.feasible], best, strict=True):

@@ -398,10 +398,13 @@ def test_a_proven_share_is_at_most_the_true_one_and_reaches_it(numbers, chosen, 
         assert least is None or 0 <= least <= true * (1 + 1e-9)
 
 
-def test_nothing_is_proven_of_a_function_without_bounds():
+def test_of_a_function_without_bounds_nothing_is_proven_but_design_by_design(monkeypatch):
     problem = rugged()  # has a sine and a remainder
     loss = search.run_search(problem, SearchSettings(method="random", budget=100)).front_loss
     reference = reference_point(loss)
+    assert problem.size < completeness.MOST_CELLS
+    assert completeness.share_at_least(problem, loss, reference, problem.floor) <= 1.0
+    monkeypatch.setattr(completeness, "MOST_CELLS", problem.size // 2)
     assert completeness.share_at_least(problem, loss, reference, problem.floor) is None
 
 

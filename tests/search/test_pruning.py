@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dse.algebra.enclosure import UFUNCS
 from dse.algebra.expression import parse_expression
 from dse.contract import Objective
 from dse.errors import ContractError
@@ -54,7 +55,7 @@ def same(plain, bounded) -> None:
 
 def decided(kept) -> tuple[int, int]:
     """How many designs bounds found infeasible, and dominated."""
-    return kept.decided[False], kept.decided[True]
+    return kept.closed[False], kept.closed[True]
 
 
 @pytest.mark.parametrize(
@@ -105,12 +106,55 @@ def z(*, x, c):
     return np.maximum(x - c, -c * c)
 
 
+LIMITS = (
+    *("x <= 4", "x < 4", "x >= 1", "x > 1", "4 > x", "a + b > 1", "a == 1.5", "a != 1.5"),
+    *("x <= b", "x < b", "x != b", "a * b <= c", "a ** 2 + b ** 2 < 4", "max(a, b) > 1"),
+    *("2 <= x <= 5 or b < 1", "abs(a - b) < 1 and c > 0.5", "sqrt(a) + ceil(b) <= 3"),
+)
+"""Comparisons of every kind, with numbers and of two quantities."""
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_every_kind_of_comparison_rules_out_cells(limit) -> None:
+    """And none of them rules out a design that meets it."""
+    problem = made_of((x, y), (41, 40, 12), [limit])
+    plain, bounded = both(problem)
+    same(plain, bounded)
+    infeasible, _ = decided(bounded)
+    assert infeasible > 0.3 * (plain.evaluated - plain.feasible) > 0 or "!=" in limit
+
+
+@pytest.mark.parametrize(("one", "other"), [("x <= 4", "x < 4"), ("x >= b", "x > b")])
+def test_strict_comparisons_prune_as_the_others_do(one, other) -> None:
+    kept = [decided(both(made_of((x, y), (41, 40, 12), [limit]))[1]) for limit in (one, other)]
+    assert kept[0] == pytest.approx(kept[1], rel=0.02)
+    assert min(kept[0]) > 0
+
+
+@pytest.mark.parametrize("ufunc", [np.subtract, np.true_divide, np.multiply, np.absolute])
+def test_a_wrong_enclosure_is_noticed(ufunc, monkeypatch) -> None:
+    """What these tests are worth: ends that are too narrow change the front."""
+    right = UFUNCS[ufunc]
+
+    def narrow(*pairs):
+        return right(*((high, high) for _, high in pairs))
+
+    monkeypatch.setitem(UFUNCS, ufunc, narrow)  # type: ignore[arg-type]
+    wrong = []
+    for limit in LIMITS:
+        try:
+            same(*both(made_of((x, y), (41, 40, 12), [limit])))
+        except AssertionError:
+            wrong.append(limit)
+    assert wrong
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     sizes=st.tuples(st.integers(1, 23), st.integers(1, 17), st.integers(1, 12)),
     functions=st.sampled_from([(x,), (x, y), (y, x), (x, y, z), (x, z)]),
     limits=st.lists(
-        st.sampled_from(["x <= 4", "a + b > 1", "2 <= x <= 5 or b < 1", "y / x < 9", "a < 0"]),
+        st.sampled_from([*LIMITS, "y / x < 9", "a < 0"]),
         max_size=2,
     ),
     chunk=st.integers(1, 2_000),
@@ -128,8 +172,8 @@ def test_most_of_a_study_is_never_evaluated() -> None:
 def test_bounds_hold_for_the_designs_of_every_cell() -> None:
     problem = problem_of(STUDIES / "crypto_interface_100gbps.yaml")
     for level in enumeration._levels(problem)[:-1]:
-        cells = as_index(one_block(level.problem.sizes))[:: 1 + problem.size // 20_000]
-        bounds = level.problem.bounds(cells)
+        cells = as_index(one_block(level.sizes))[:: 1 + problem.size // 20_000]
+        bounds = level.bounds(cells)
         for row, cell in enumerate(cells[:200]):
             for part in enumeration._parts(problem.sizes, level.steps, cell[np.newaxis], 10**6):
                 found = problem.evaluate(part)

@@ -14,22 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.bounds import Bounds
-from dse.model.front import beaten
+from dse.model.front import dominated
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.search.archive import Archive
 from dse.search.exact.compose import Composer
 from dse.search.exact.partial import (
     Batch,
-    Ends,
     NotComposedError,
     PartialDesigns,
     Scenarios,
+    StageColumns,
     StageParts,
     TooMuchWorkError,
 )
 
-Both = tuple[Ends, Ends]
+Both = tuple[StageColumns, StageColumns]
 """The bounds of the columns of a stage at both values."""
 
 
@@ -50,12 +50,12 @@ class Pair:
         """The scenarios as partial designs that choose nothing else."""
         return self.one.rows
 
-    def judge(
+    def bound(
         self, rows: PartialDesigns, stages: Mapping[int, Both]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the least losses and violations of partial designs at either value."""
-        first = self.one.judge(rows, {stage: both[0] for stage, both in stages.items()})
-        second = self.other.judge(rows, {stage: both[1] for stage, both in stages.items()})
+        first = self.one.bound(rows, {stage: both[0] for stage, both in stages.items()})
+        second = self.other.bound(rows, {stage: both[1] for stage, both in stages.items()})
         return np.fmin(first[0], second[0]), np.fmin(first[1], second[1])
 
     def exact(self, stage: int, rows: PartialDesigns) -> Both:
@@ -100,9 +100,9 @@ class BetweenComposer(Composer):
             Batch(self._other_bounds, self._other_parts, scenarios, {}),
         )
 
-    def _beaten(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
         if self._column is None:
-            return beaten(loss, self._worst)
+            return dominated(loss, self._worst)
         return np.asarray(loss[:, self._column] > self._worst[0, self._column])
 
     def _finish(self, index: Index) -> None:

@@ -1,11 +1,11 @@
-"""The exact front without trying every design: partial designs, bounded and given up early.
+"""The exact front by branch and bound: partial designs, bounded and pruned early.
 
 A design is put together stage by stage and count by count.  A partial design stands for all its
-completions; interval bounds (`dse.model.bounds`) say what the best of them could be worth.  It is
-given up when every completion misses a constraint, or when a design already evaluated dominates
-even that best.  Whatever is left at the end is evaluated, so the front is that of all designs.
+completions; bounds (`dse.model.bounds`) say what the best of them could be worth.  It is pruned
+when every completion violates a constraint, or when an incumbent dominates even that best.
+Whatever is left at the end is evaluated, so the front is that of all designs.
 
-Choices outside the stages (interface, granularity, ...) are settled first: scenarios, in batches,
+Choices outside the stages (interface, granularity, ...) are made first: scenarios, in batches,
 the most promising ones before the others.
 """
 
@@ -23,6 +23,7 @@ from dse.model.bounds import Bounds
 from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.search.archive import Archive, Progress
+from dse.search.exact.incumbents import Incumbents, Pruned
 from dse.search.exact.partial import (
     Batch,
     NotComposedError,
@@ -34,10 +35,9 @@ from dse.search.exact.partial import (
 from dse.search.exact.replace import Replacing
 from dse.search.exact.seeds import promising, seeds
 from dse.search.exact.shortlists import Case
-from dse.search.ledger import Ledger, Tally
 
 BATCH = 64
-"""Scenarios that are settled together."""
+"""Scenarios that are closed together."""
 
 SCENARIOS = 4096
 """Scenarios that are bounded together."""
@@ -54,7 +54,7 @@ MOST_ROWS = 1_000_000
 composed."""
 
 
-MOST_JUDGED = 40_000_000
+MOST_BOUNDED = 40_000_000
 """Partial designs bounded in all, some minutes' work; a study that needs more is not composed."""
 
 
@@ -68,30 +68,30 @@ class Composer:
     ) -> None:
         """Sort the axes by stage; what belongs to no stage is scenario."""
         self.problem = problem
-        self.ledger = Ledger(archive, len(problem.goals))
+        self.incumbents = Incumbents(archive, len(problem.goals))
         self.bounds = Bounds(problem)
         self.parts = tuple(stage_parts(problem))
         chosen = {place for part in self.parts for place in part.places}
         self.outer = [place for place in range(len(problem.sizes)) if place not in chosen]
         self.fleets = [math.prod(problem.sizes[k] for k in part.places) for part in self.parts]
         self._progress = progress
-        self._judged = 0
+        self._bounded_rows = 0
 
     @property
-    def tally(self) -> Tally:
-        """How many designs were given up unevaluated."""
-        return self.ledger.tally
+    def pruned(self) -> Pruned:
+        """How many designs were pruned unevaluated."""
+        return self.incumbents.pruned
 
     def run(self) -> None:
         """Evaluate every design that may be on the front."""
         drawn = np.random.default_rng(0).integers(
             0, self.problem.sizes, size=(RANDOM, len(self.problem.sizes))
         )
-        self.ledger.witness(np.unique(drawn, axis=0))
+        self.incumbents.evaluate_reference(np.unique(drawn, axis=0))
         scenarios = self._scenarios()
-        replacing = Replacing(self.bounds, self.parts, self.ledger)
+        replacing = Replacing(self.bounds, self.parts, self.incumbents)
         if replacing.pays(self.fleets, len(scenarios)):
-            scenarios = replacing.settle(scenarios, math.prod(self.fleets))
+            scenarios = replacing.close(scenarios, math.prod(self.fleets))
             scenarios = self._join_listed(replacing, scenarios)
         for first in range(0, len(scenarios), BATCH):
             self._show()
@@ -100,19 +100,19 @@ class Composer:
         self._show()
 
     def compose(self) -> None:
-        """Settle every scenario by bounds alone."""
+        """Close every scenario by bounds alone."""
         scenarios = self._scenarios()
         for first in range(0, len(scenarios), BATCH):
             self._divide(scenarios[first : first + BATCH])
 
     def _show(self) -> None:
         if self._progress is not None:
-            tally, archive = self.tally, self.ledger.archive
-            done = tally.dominated + tally.infeasible + archive.evaluated
+            pruned, archive = self.pruned, self.incumbents.archive
+            done = pruned.dominated + pruned.infeasible + archive.evaluated
             self._progress(done, self.problem.size)
 
     def _join_listed(self, replacing: Replacing, scenarios: Index) -> Index:
-        """Settle scenarios with shortlisted fleets; return those for which they are too many."""
+        """Close scenarios with shortlisted fleets; return those for which they are too many."""
         done = np.zeros(len(scenarios), dtype=bool)
         for rows, case in replacing.listed(scenarios):
             for first in range(0, len(rows), BATCH):
@@ -126,12 +126,12 @@ class Composer:
         return scenarios[~done]
 
     def _divide(self, scenarios: Index, case: Case | None = None) -> None:
-        """Settle scenarios together, or in halves when together they are too many rows."""
-        before = replace(self.tally)
+        """Close scenarios together, or in halves when together they are too many rows."""
+        before = replace(self.pruned)
         try:
-            self._settle(self._batch(scenarios), case)
+            self._close(self._batch(scenarios), case)
         except NotComposedError:
-            self.ledger.tally = before
+            self.incumbents.pruned = before
             if len(scenarios) == 1:
                 raise
             half = len(scenarios) // 2
@@ -146,7 +146,7 @@ class Composer:
             index[:, self.outer] = block.rows(np.arange(len(block)))
             batch = self._batch(index)
             weights = np.full(len(index), math.prod(self.fleets), dtype=object)
-            kept, loss = self._judge(batch, batch.rows, {}, weights)
+            kept, loss = self._bound(batch, batch.rows, {}, weights)
             found.append(index[kept])
             losses.append(loss[kept])
         index, loss = np.concatenate(found), np.concatenate(losses)
@@ -157,35 +157,35 @@ class Composer:
         return index[order]
 
     def _batch(self, scenarios: Index) -> Scenarios:
-        """Return scenarios (s, d) that are settled together."""
+        """Return scenarios (s, d) that are closed together."""
         return Batch(self.bounds, self.parts, scenarios, {})
 
     def _begin(self, batch: Scenarios) -> None:
         """Find something to compare the bounds of a batch with."""
         if isinstance(batch, Batch):
-            self.ledger.witness(seeds(batch))
+            self.incumbents.evaluate_reference(seeds(batch))
 
     def _finish(self, index: Index) -> None:
         """Take the designs that are left of a batch."""
-        self.ledger.settle(index)
+        self.incumbents.evaluate(index)
 
-    def _beaten(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which bounds (n, m) cannot be met by a design that is asked for."""
-        return self.ledger.beaten(loss)
+        return self.incumbents.dominated(loss)
 
-    def _settle(self, batch: Scenarios, case: Case | None) -> None:
+    def _close(self, batch: Scenarios, case: Case | None) -> None:
         """Evaluate what may be on the front in a batch of scenarios."""
         self._begin(batch)
         parts: dict[int, PartialDesigns] = {}
         if case is not None and isinstance(batch, Batch):
             self._list(batch, case, parts)
         for stage in sorted(set(range(len(self.parts))) - set(parts), key=self.fleets.__getitem__):
-            before = replace(self.tally)
+            before = replace(self.pruned)
             try:
                 parts[stage] = self._grow(batch, stage, batch.rows, {}, parts, self.few)
                 batch.narrow(stage, parts[stage])
             except NotComposedError:  # it is grown behind the others, whose fleets are known then
-                self.ledger.tally = before
+                self.incumbents.pruned = before
         rows = batch.rows
         done: dict[int, PartialDesigns] = {}
         for stage in sorted(
@@ -203,7 +203,7 @@ class Composer:
         count, lists = len(batch.index), case.shortlists
         _check(count * max(map(len, lists)), MOST_ROWS)
         left = math.prod(map(len, lists))
-        self.tally.dominated += count * (math.prod(self.fleets) - left)
+        self.pruned.dominated += count * (math.prod(self.fleets) - left)
         for stage, fleets in enumerate(lists):
             rows = PartialDesigns(
                 np.repeat(np.arange(count), len(fleets)), np.repeat(batch.index, len(fleets), 0)
@@ -215,15 +215,15 @@ class Composer:
             losses = {}
             for stage, rows in parts.items():
                 weights = self._ways(batch, parts, {stage})
-                kept, loss = self._judge(batch, rows, {stage: batch.exact(stage, rows)}, weights)
+                kept, loss = self._bound(batch, rows, {stage: batch.exact(stage, rows)}, weights)
                 parts[stage], losses[stage] = rows.take(kept), loss[kept]
                 batch.narrow(stage, parts[stage])
-            self.ledger.witness(promising(batch, parts, losses))
+            self.incumbents.evaluate_reference(promising(batch, parts, losses))
             before = self._ways(batch, parts, ()).sum()
             for stage, worse in case.replaceable(batch.index, parts).items():
                 parts[stage] = parts[stage].take(~worse)
                 batch.narrow(stage, parts[stage])
-            self.tally.dominated += int(before - self._ways(batch, parts, ()).sum())
+            self.pruned.dominated += int(before - self._ways(batch, parts, ()).sum())
 
     def _grow(
         self,
@@ -246,7 +246,7 @@ class Composer:
             if not self.parts[stage].designs and chosen < len(places):
                 continue
             known = {k: batch.exact(k, rows) for k in self._those(done)}
-            kept, _ = self._judge(
+            kept, _ = self._bound(
                 batch, rows, known | {stage: batch.partial(stage, rows, chosen)}, weights
             )
             rows = rows.take(kept)
@@ -268,7 +268,7 @@ class Composer:
         rows = PartialDesigns(rows.scenario[left], index)
         chosen = {stage, *self._those(done)}
         known = {k: batch.exact(k, rows) for k in chosen}
-        kept, _ = self._judge(batch, rows, known, self._ways(batch, parts, chosen))
+        kept, _ = self._bound(batch, rows, known, self._ways(batch, parts, chosen))
         return rows.take(kept)
 
     def _those(self, stages: Container[int]) -> list[int]:
@@ -289,7 +289,7 @@ class Composer:
                 ways = ways * number
         return ways
 
-    def _judge(
+    def _bound(
         self,
         batch: Scenarios,
         rows: PartialDesigns,
@@ -300,19 +300,19 @@ class Composer:
 
         `weights` says how many designs a row stands for, by scenario.
         """
-        self._judged += len(rows)
-        if self._judged > MOST_JUDGED:
+        self._bounded_rows += len(rows)
+        if self._bounded_rows > MOST_BOUNDED:
             raise TooMuchWorkError(
-                f"composition would bound more than {MOST_JUDGED:,} partial designs".replace(
+                f"composition would bound more than {MOST_BOUNDED:,} partial designs".replace(
                     ",", " "
                 )
             )
-        loss, violation = batch.judge(rows, stages)
+        loss, violation = batch.bound(rows, stages)
         missed = np.asarray((violation > 0).any(axis=1))
         worse = ~missed
-        worse[worse] = self._beaten(loss[worse])
-        self.tally.infeasible += _weighed(rows.scenario[missed], weights)
-        self.tally.dominated += _weighed(rows.scenario[worse], weights)
+        worse[worse] = self._dominated(loss[worse])
+        self.pruned.infeasible += _weighed(rows.scenario[missed], weights)
+        self.pruned.dominated += _weighed(rows.scenario[worse], weights)
         return ~(missed | worse), loss
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.errors import ContractError, TooLargeError
+from dse.errors import TooLargeError
+from dse.model.cells import CellBounds, Cells, cells_of
 from dse.model.space import Boxes, Index, Points, as_index, blocks, product_text
-from dse.search.archive import Archive, Bounded, CellBounds, Problem
+from dse.search.archive import Archive, Searchable
 
 Flags = NDArray[np.bool_]
 
@@ -33,7 +33,7 @@ SEEDS = 4_096
 """Random designs whose front is the first to rule out cells."""
 
 
-def check_enumerable(problem: Problem, *, budget: int | None, limit: int) -> None:
+def check_enumerable(problem: Searchable, *, budget: int | None, limit: int) -> None:
     """Refuse a continuous axis, and a space larger than `limit`, or than `budget` where set.
 
     Raises
@@ -61,107 +61,87 @@ def check_enumerable(problem: Problem, *, budget: int | None, limit: int) -> Non
 
 
 def enumerate_all(archive: Archive, *, chunk: int = CHUNK, whole: int = WHOLE) -> None:
-    """Judge every design once, in constant memory: by bounds of many designs, or one by one.
+    """Evaluate or prune every design once, in constant memory.
 
     Spaces of up to `whole` designs, and problems without bounds, are evaluated in blocks.
     """
     problem = archive.problem
     archive.forget(every=True)
-    if isinstance(problem, Bounded) and problem.size > whole:
-        levels = _levels(problem)
-        if _bounded(levels):
-            _prune(archive, levels, chunk)
-            if archive.feasible:
-                return
-            archive.forget(
-                every=True
-            )  # what conflicts is known only where every design was evaluated
+    levels = _levels(problem) if problem.size > whole else []
+    if len(levels) > 1:
+        _prune(archive, levels, chunk)
+        if archive.feasible:
+            return
+        archive.forget(every=True)  # what conflicts is known only where every design was evaluated
     for block in blocks(problem.sizes, chunk):
         archive.evaluate_new(block)
 
 
-@dataclass(frozen=True)
-class Level:
-    """Cells of `steps` values along each axis: from coarse ones down to single designs."""
-
-    problem: Bounded
-    steps: tuple[int, ...]
-
-
-def _levels(problem: Bounded) -> list[Level]:
-    """Return the levels from the coarsest cells to single designs.
+def _levels(problem: Searchable) -> list[Cells]:
+    """Return levels of cells, from the coarsest to single designs; none without a model.
 
     Again and again the axis whose values differ least gets cells of twice the width.
     """
     steps = [1] * len(problem.sizes)
-    levels = [Level(problem, tuple(steps))]
+    single = cells_of(problem, steps)
+    if single is None:
+        return []
+    levels = [single]
     wanted = [size for size in CELLS if size * FEWEST <= problem.size]
     while wanted:
         wider = [axis for axis, size in enumerate(problem.sizes) if 2 * steps[axis] <= size]
-        wider = [axis for axis in wider if problem.spread(axis, 2 * steps[axis]) < 1]
+        wider = [axis for axis in wider if single.spread(axis, 2 * steps[axis]) < 1]
         if not wider:
             break
-        best = min(wider, key=lambda axis: problem.spread(axis, 2 * steps[axis]))
+        best = min(wider, key=lambda axis: single.spread(axis, 2 * steps[axis]))
         steps[best] *= 2
         if math.prod(steps) >= wanted[0]:
-            levels.append(Level(problem.coarse(steps), tuple(steps)))
+            levels.append(Cells(single.problem, tuple(steps)))
             wanted.pop(0)
     return levels[::-1]
 
 
-def _bounded(levels: list[Level]) -> bool:
-    """Return whether there are cells, and all functions of the study can be bounded."""
-    if len(levels) < 2:
-        return False
-    first = np.zeros((1, len(levels[0].steps)), dtype=np.int64)
-    try:
-        levels[0].problem.bounds(first)
-    except (ContractError, TypeError, AttributeError):
-        return False
-    return True
-
-
-def _prune(archive: Archive, levels: list[Level], chunk: int) -> None:
+def _prune(archive: Archive, levels: list[Cells], chunk: int) -> None:
     problem = archive.problem
     random = np.random.default_rng(0)
-    archive.challenge(random.integers(0, problem.sizes, size=(SEEDS, len(problem.sizes))))
-    for block in blocks(levels[0].problem.sizes, chunk // 4):
+    archive.evaluate_rivals(random.integers(0, problem.sizes, size=(SEEDS, len(problem.sizes))))
+    for block in blocks(levels[0].sizes, chunk // 4):
         _visit(archive, levels, block, chunk)
 
 
-def _visit(archive: Archive, levels: list[Level], points: Points, chunk: int) -> None:
-    """Judge cells of the first of `levels`; what bounds cannot decide goes one level down."""
+def _visit(archive: Archive, levels: list[Cells], points: Points, chunk: int) -> None:
+    """Bound cells of the first of `levels`; those that stay open go one level down."""
     level, *finer = levels
     if not finer:
         archive.evaluate_new(points)
         return
-    infeasible, beaten = _decided(archive, level.problem.bounds(points))
-    for decided, meets in ((infeasible, False), (beaten, True)):
-        cells = as_index(points, np.flatnonzero(decided))
+    infeasible, dominated = _closed(archive, level.bounds(points))
+    for closed, meets in ((infeasible, False), (dominated, True)):
+        cells = as_index(points, np.flatnonzero(closed))
         for part in _parts(archive.problem.sizes, level.steps, cells, chunk):
-            archive.settle(part, feasible=meets)
-    open_cells = np.flatnonzero(~infeasible & ~beaten)
+            archive.close(part, feasible=meets)
+    open_cells = np.flatnonzero(~infeasible & ~dominated)
     if len(open_cells) > HALF * len(infeasible) and math.prod(finer[0].steps) < SMALL:
         finer = finer[-1:]
     ratio = [a // b for a, b in zip(level.steps, finer[0].steps, strict=True)]
-    for part in _parts(finer[0].problem.sizes, ratio, as_index(points, open_cells), chunk):
+    for part in _parts(finer[0].sizes, ratio, as_index(points, open_cells), chunk):
         _visit(archive, finer, part, chunk)
 
 
-def _decided(archive: Archive, bounds: CellBounds) -> tuple[Flags, Flags]:
+def _closed(archive: Archive, bounds: CellBounds) -> tuple[Flags, Flags]:
     """Return which cells hold no feasible design, and which only feasible, dominated ones.
 
     Only where no design can have a violation that is NaN or, if feasible, an infinite loss:
-    such models are refused, which must not depend on how designs are judged.
+    such models are refused, which must not depend on whether designs are evaluated.
     """
     low, high = bounds.violation_low, bounds.violation_high
     known: Flags = ~np.asarray((np.isnan(low) | np.isnan(high)).any(axis=1))
     infeasible: Flags = known & np.asarray((low > 0).any(axis=1))
     finite = np.isfinite(bounds.loss_low) & np.isfinite(bounds.loss_high)
     feasible = np.flatnonzero(known & (high <= 0).all(axis=1) & finite.all(axis=1))
-    beaten: Flags = np.zeros(len(infeasible), dtype=bool)
-    beaten[feasible] = archive.beaten(bounds.loss_low[feasible])
-    return infeasible, beaten
+    dominated: Flags = np.zeros(len(infeasible), dtype=bool)
+    dominated[feasible] = archive.dominated(bounds.loss_low[feasible])
+    return infeasible, dominated
 
 
 def _parts(sizes: Sequence[int], steps: Sequence[int], cells: Index, chunk: int) -> Iterator[Boxes]:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
-from dse.model.bounds import STAGE_CAPACITY
-from dse.model.fleet import ROUNDING
+from dse.model.fleet import STAGE_CAPACITY
 from dse.model.front import nondominated
 from dse.model.influence import Influence, Traits
 from dse.model.space import Block, Index, blocks
+from dse.model.stage import ROUNDING
 from dse.search.exact.partial import NotComposedError, StageParts
 
 CHUNK = 1_000_000
@@ -172,18 +172,6 @@ def signed_traits(traits: Traits, directions: Directions) -> Column:
         finite = np.clip(values, -np.finfo(float).max, np.finfo(float).max)
         columns += [finite] * low + [-finite] * high
     return np.stack(columns or [np.zeros(len(next(iter(traits.values()))))], axis=1)
-
-
-def ends(traits: Traits, scenario: NDArray[np.intp], count: int) -> tuple[Traits, Traits]:
-    """Return the least and largest traits in each of `count` scenarios, sorted rows."""
-    present, starts = np.unique(scenario, return_index=True)
-    low, high = {}, {}
-    for name, values in traits.items():
-        low[name], high[name] = np.full(count, np.inf), np.full(count, -np.inf)
-        if len(present):
-            low[name][present] = np.minimum.reduceat(values, starts)
-            high[name][present] = np.maximum.reduceat(values, starts)
-    return low, high
 
 
 def _taken(fleets: Shortlist, kept: NDArray[np.bool_]) -> Shortlist:

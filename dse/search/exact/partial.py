@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.algebra.enclosure import Enclosure, hull
 from dse.contract import Column
 from dse.errors import TooLargeError
 from dse.model.bounds import Bounds, Columns, Ranges
-from dse.model.fleet import STAGE_COLUMNS, Stage, dependent_streams
-from dse.model.fleet_bounds import PartialFleets
+from dse.model.fleet import STAGE_COLUMNS, Fleet
 from dse.model.problem import Problem
 from dse.model.space import Index
+from dse.model.stage import Stage, dependent_streams
 
 MOST_ROWS = 2_000_000
 """Fleets of a stage that are looked at one by one."""
 
-Ends = tuple[Mapping[str, Column], Mapping[str, Column]]
+StageColumns = Mapping[str, Any]
 """Low and high ends of the columns of one stage."""
 
 
@@ -90,7 +90,7 @@ def stage_parts(problem: Problem) -> Iterator[StageParts]:
 
 
 class Scenarios(Protocol):
-    """Scenarios that are settled together; what bounds a stage is theirs alone to know."""
+    """Scenarios that are closed together; what bounds a stage is theirs alone to know."""
 
     @property
     def index(self) -> Index:
@@ -100,7 +100,7 @@ class Scenarios(Protocol):
     def rows(self) -> PartialDesigns:
         """The scenarios as partial designs that choose nothing else."""
 
-    def judge(
+    def bound(
         self, rows: PartialDesigns, stages: Mapping[int, Any]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the least losses and violations of partial designs."""
@@ -116,7 +116,7 @@ class Scenarios(Protocol):
 
 
 class Batch:
-    """Scenarios that are settled together: their columns, and what is known of each stage."""
+    """Scenarios that are closed together: their columns, and what is known of each stage."""
 
     def __init__(
         self, bounds: Bounds, parts: tuple[StageParts, ...], index: Index, ranges: Ranges
@@ -129,42 +129,39 @@ class Batch:
         self._space = bounds.problem.space
         self._wanted = tuple(name for name in STAGE_COLUMNS if name in bounds.wanted)
         self.columns: Columns = self._space.columns(index)
-        self.hulls: list[Ends] = [self._hull(part) for part in parts]
+        self.hulls: list[StageColumns] = [self._hull(part) for part in parts]
 
     @property
     def rows(self) -> PartialDesigns:
         """The scenarios as partial designs that choose nothing else."""
         return PartialDesigns(np.arange(len(self.index)), self.index)
 
-    def judge(
-        self, rows: PartialDesigns, stages: Mapping[int, Ends]
+    def bound(
+        self, rows: PartialDesigns, stages: Mapping[int, StageColumns]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the least losses and violations of partial designs.
 
-        `stages` bounds the stages that are chosen in part or whole; the others may be anything.
+        `stages` encloses the stages that are chosen in part or whole; others may be anything.
         """
-        low: Columns = {name: _of(values, rows.scenario) for name, values in self.columns.items()}
-        high = dict(low)
+        columns: Columns = _of_all(self.columns, rows.scenario)
         known = [
-            stages.get(place) or self._at(hull, rows.scenario)
+            stages.get(place) or _of_all(hull, rows.scenario)
             for place, hull in enumerate(self.hulls)
         ]
         for name in self._wanted if known else ():
-            low[name] = tuple(ends[0][name] for ends in known)
-            high[name] = tuple(ends[1][name] for ends in known)
-        return self.bounds.best(low, high, self._ranges(rows.scenario), len(rows))
+            columns[name] = tuple(stage[name] for stage in known)
+        return self.bounds.best(columns, self._ranges(rows.scenario), len(rows))
 
-    def exact(self, stage: int, rows: PartialDesigns) -> Ends:
+    def exact(self, stage: int, rows: PartialDesigns) -> StageColumns:
         """Return the columns of a stage whose axes are all chosen."""
         fleet = self.parts[stage].stage.fleet(self._space.columns(rows.index))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            columns = {
+            return {
                 name: np.broadcast_to(fleet.column(name), (len(rows),)) for name in self._wanted
             }
-        return columns, columns
 
-    def partial(self, stage: int, rows: PartialDesigns, chosen: int) -> Ends:
-        """Return the bounds of a stage of which the first `chosen` axes are chosen."""
+    def partial(self, stage: int, rows: PartialDesigns, chosen: int) -> StageColumns:
+        """Return the enclosures of a stage of which the first `chosen` axes are chosen."""
         part = self.parts[stage]
         if chosen == len(part.places):
             return self.exact(stage, rows)
@@ -172,20 +169,12 @@ class Batch:
 
     def narrow(self, stage: int, rows: PartialDesigns) -> None:
         """Let a stage be one of its fleets in `rows`, which are sorted by scenario."""
-        present, starts = np.unique(rows.scenario, return_index=True)
-        low, high = {}, {}
-        for name, values in self.exact(stage, rows)[0].items():
-            low[name] = np.full(len(self.index), np.inf)
-            high[name] = np.full(len(self.index), -np.inf)
-            if len(present):
-                low[name][present] = np.minimum.reduceat(values, starts)
-                high[name][present] = np.maximum.reduceat(values, starts)
-        self.hulls[stage] = low, high
+        low, high = ends_by_scenario(self.exact(stage, rows), rows.scenario, len(self.index))
+        self.hulls[stage] = {name: Enclosure(low[name], high[name]) for name in low}
 
     def floor(self, scenario: NDArray[np.intp]) -> Column:
         """Return what every stage has to carry in the given scenarios."""
-        columns = {name: _of(column, scenario) for name, column in self.columns.items()}
-        return self.bounds.floor(columns, self._ranges(scenario))
+        return self.bounds.floor(_of_all(self.columns, scenario), self._ranges(scenario))
 
     def _ranges(self, scenario: NDArray[np.intp]) -> Ranges:
         return {
@@ -193,8 +182,8 @@ class Batch:
             for name, (least, most) in self.ranges.items()
         }
 
-    def _hull(self, part: StageParts) -> Ends:
-        """Return the bounds of a stage of which nothing is chosen, a row for each scenario."""
+    def _hull(self, part: StageParts) -> StageColumns:
+        """Return the enclosures of a stage of which nothing is chosen, a row per scenario."""
         rows = self.rows
         if part.designs:
             return self._open(part, rows, ())
@@ -205,93 +194,85 @@ class Batch:
             rows = rows.expand(place, sizes[place])
         fleet = part.stage.fleet(self._space.columns(rows.index))
         shape = (len(self.index), -1)
-        low, high = {}, {}
+        found = {}
         for name in self._wanted:
             every = np.broadcast_to(fleet.column(name), (len(rows),)).reshape(shape)
-            low[name], high[name] = every.min(axis=1), every.max(axis=1)
-        return low, high
+            found[name] = Enclosure(every.min(axis=1), every.max(axis=1))
+        return found
 
-    def _hull_by_design(self, part: StageParts) -> Ends:
-        """Return the bounds of a stage whose fleets are of one design each."""
+    def _hull_by_design(self, part: StageParts) -> StageColumns:
+        """Return the enclosures of a stage whose fleets are of one design each."""
         axes = {self._space.axes[place].name: self._space.axes[place] for place in part.places}
         name, designs = part.stage.name, part.stage.designs
         if f"{name}.instances" not in axes or f"{name}.clock" in axes:
             raise NotComposedError(f"stage {name} has too many fleets")
         counts = axes[f"{name}.instances"].columns[f"{name}.instances"]
-        columns = self._space.columns(self.index)
-        found: list[Ends] = []
-        for position in range(len(designs.names)):
-            alone = np.arange(len(designs.names)) == position
-            fleets = PartialFleets(
-                designs=designs,
-                counts={},
-                least=np.where(alone, counts.min(), 0.0),
-                most=np.where(alone, counts.max(), 0.0),
-                clock=columns.get(f"{name}.clock", np.ones(1)),
-                streams=dependent_streams(columns),
-                floor=self.floor(self.rows.scenario),
-            )
-            found.append(fleets.columns(self._wanted))
-        return _union(found)
+        clock = self._space.columns(self.index).get(f"{name}.clock", np.ones(1))
+        some = Enclosure(counts.min(keepdims=True), counts.max(keepdims=True))
+        return self._union(
+            self._fleets(part, self.rows, [some], [np.array([design])], clock)
+            for design in range(len(designs.names))
+        )
 
-    def _open(self, part: StageParts, rows: PartialDesigns, chosen: tuple[int, ...]) -> Ends:
-        """Return the bounds of a mixed fleet of which the axes `chosen` are chosen."""
+    def _open(
+        self, part: StageParts, rows: PartialDesigns, chosen: tuple[int, ...]
+    ) -> StageColumns:
+        """Return the enclosures of a mixed fleet of which the axes `chosen` are chosen."""
         columns = self._space.columns(rows.index)
-        axes = [self._space.axes[place] for place in part.places]
-        clocks = [
-            axis for place, axis in zip(part.places, axes, strict=True) if place not in part.designs
-        ]
+        counts: list[Any] = part.stage.counts(columns)
+        for place, design in part.designs.items():
+            if place not in chosen:
+                axis = self._space.axes[place]
+                values = axis.columns[axis.unit_name]
+                counts[design] = Enclosure(values.min(keepdims=True), values.max(keepdims=True))
+        positions = [np.array([design]) for design in range(len(counts))]
+        clocks = [self._space.axes[place] for place in part.places if place not in part.designs]
         if clocks and not chosen:
             values = clocks[0].columns[clocks[0].unit_name]
-            return _union([self._fleets(part, rows, columns, (), np.full(1, v)) for v in values])
+            each = (np.full(1, value) for value in values)
+            return self._union(self._fleets(part, rows, counts, positions, one) for one in each)
         clock = columns.get(f"{part.stage.name}.clock", np.ones(1))
-        return self._fleets(part, rows, columns, chosen, clock)
+        return self._fleets(part, rows, counts, positions, clock)
 
     def _fleets(
         self,
         part: StageParts,
         rows: PartialDesigns,
-        columns: Columns,
-        chosen: tuple[int, ...],
+        counts: list[Any],
+        positions: list[NDArray[np.int64]],
         clock: Column,
-    ) -> Ends:
-        least, most = np.zeros((2, len(part.stage.designs.names)))
-        for place, design in part.designs.items():
-            axis = self._space.axes[place]
-            values = axis.columns[axis.unit_name]
-            least[design], most[design] = values.min(), values.max()
-        counts = {
-            part.designs[place]: columns[self._space.axes[place].unit_name]
-            for place in chosen
-            if place in part.designs
-        }
-        fleets = PartialFleets(
-            designs=part.stage.designs,
-            counts=counts,
-            least=least,
-            most=most,
-            clock=clock,
-            streams=dependent_streams(columns),
-            floor=self.floor(rows.scenario),
-        )
-        return fleets.columns(self._wanted)
+    ) -> StageColumns:
+        """Return the enclosures of fleets whose counts are known or enclosed."""
+        streams = dependent_streams(self._space.columns(rows.index))
+        floor = self.floor(rows.scenario)
+        fleet = Fleet(counts, positions, part.stage.designs, clock, streams, floor)
+        with np.errstate(all="ignore"):
+            return {name: fleet.column(name) for name in self._wanted}
 
-    def _at(self, hull: Ends, scenario: NDArray[np.intp]) -> Ends:
-        low = {name: _of(column, scenario) for name, column in hull[0].items()}
-        high = {
-            name: low[name] if column is hull[0][name] else _of(column, scenario)
-            for name, column in hull[1].items()
-        }
-        return low, high
+    def _union(self, parts: Iterable[StageColumns]) -> StageColumns:
+        """Return the enclosures of what may be any of `parts`."""
+        every = list(parts)
+        return {name: hull([part[name] for part in every]) for name in self._wanted}
 
 
-def _of(column: Column, scenario: NDArray[np.intp]) -> Column:
-    """Return the rows of a column that belong to scenarios; a constant stays one row."""
-    return column if len(column) == 1 else column[scenario]
-
-
-def _union(parts: Sequence[Ends]) -> Ends:
-    """Return the bounds of what may be any of `parts`."""
-    low = {name: reduce(np.minimum, [part[0][name] for part in parts]) for name in parts[0][0]}
-    high = {name: reduce(np.maximum, [part[1][name] for part in parts]) for name in parts[0][1]}
+def ends_by_scenario(
+    columns: Mapping[str, Column], scenario: NDArray[np.intp], count: int
+) -> tuple[dict[str, Column], dict[str, Column]]:
+    """Return the least and largest values in each of `count` scenarios, sorted rows."""
+    present, starts = np.unique(scenario, return_index=True)
+    low, high = {}, {}
+    for name, values in columns.items():
+        low[name], high[name] = np.full(count, np.inf), np.full(count, -np.inf)
+        if len(present):
+            low[name][present] = np.minimum.reduceat(values, starts)
+            high[name][present] = np.maximum.reduceat(values, starts)
     return low, high
+
+
+def _of(column: Any, scenario: NDArray[np.intp]) -> Any:
+    """Return the rows of a column that belong to scenarios; a constant stays one row."""
+    return column if column.shape == (1,) else column[scenario]
+
+
+def _of_all(columns: Mapping[str, Any], scenario: NDArray[np.intp]) -> Columns:
+    return {name: _of(column, scenario) for name, column in columns.items()}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import cast
 
 from dse.errors import TooLargeError
-from dse.model.problem import Problem as Study
+from dse.model.problem import Problem
 from dse.model.space import product_text
-from dse.search.archive import Archive, Problem, Progress
+from dse.search.archive import Archive, Progress, Searchable
 from dse.search.exact import enumeration
 from dse.search.exact.compose import Composer
 from dse.search.exact.partial import NotComposedError, TooMuchWorkError
@@ -22,19 +22,19 @@ METHODS = ("exact", "enumerate", "compose")
 """The methods that prove their front."""
 
 
-def check_provable(problem: Problem, method: str, *, budget: int | None, limit: int) -> None:
+def check_provable(problem: Searchable, method: str, *, budget: int | None, limit: int) -> None:
     """Raise `TooLargeError` when a method cannot prove the front; evaluates nothing."""
     if method == "enumerate" or problem.continuous or not composable(problem):
         enumeration.check_enumerable(problem, budget=budget, limit=limit)
 
 
-def composable(problem: Problem) -> bool:
+def composable(problem: Searchable) -> bool:
     """Tell whether a problem is made of stages and scenarios, and may be composed."""
     return bool(getattr(problem, "stages", ()))
 
 
 def prove(
-    problem: Problem, method: str, progress: Progress | None, *, budget: int | None, limit: int
+    problem: Searchable, method: str, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:
     """Return the front of the whole space and why it is proven.
 
@@ -59,7 +59,7 @@ def prove(
 
 
 def _fall_back(
-    problem: Problem,
+    problem: Searchable,
     progress: Progress | None,
     error: TooLargeError,
     *,
@@ -73,35 +73,35 @@ def _fall_back(
     return enumerated(problem, progress, str(error))
 
 
-def _refusal(problem: Problem, error: TooLargeError) -> str:
+def _refusal(problem: Searchable, error: TooLargeError) -> str:
     return (
         f"{error}, and {product_text(problem.sizes)} designs are too many to enumerate; give axes "
         f"fewer values, add constraints, or search with another method, for instance nsga2"
     )
 
 
-def enumerated(problem: Problem, progress: Progress | None, reason: str) -> Outcome:
-    """Return the front of a space of which every design is judged."""
+def enumerated(problem: Searchable, progress: Progress | None, reason: str) -> Outcome:
+    """Return the front of a space of which every design is evaluated or pruned."""
     archive = Archive(problem, total=problem.size, progress=progress)
     enumeration.enumerate_all(archive)
-    decided = archive.decided
+    closed = archive.closed
     return archive.outcome(
         Certificate(
-            way="enumerated", reason=reason, dominated=decided[True], infeasible=decided[False]
+            way="enumerated", reason=reason, dominated=closed[True], infeasible=closed[False]
         )
     )
 
 
-def _compose(problem: Problem, progress: Progress | None, reason: str) -> Outcome:
+def _compose(problem: Searchable, progress: Progress | None, reason: str) -> Outcome:
     archive = Archive(problem, total=problem.size)
-    composer = Composer(cast(Study, problem), archive, progress)
+    composer = Composer(cast(Problem, problem), archive, progress)
     composer.run()
-    archive.given_up = composer.tally.dominated + composer.tally.infeasible
+    archive.pruned = composer.pruned.dominated + composer.pruned.infeasible
     return archive.outcome(
         Certificate(
             way="composed",
             reason=reason,
-            dominated=composer.tally.dominated,
-            infeasible=composer.tally.infeasible,
+            dominated=composer.pruned.dominated,
+            infeasible=composer.pruned.infeasible,
         )
     )

@@ -1,4 +1,4 @@
-"""Settling scenarios by shortlists of their fleets."""
+"""Closing scenarios by shortlists of their fleets."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from dse.model.bounds import Bounds
 from dse.model.space import Index
+from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.partial import StageParts
 from dse.search.exact.shortlists import Case, cases, close
-from dse.search.ledger import Ledger
 
 MANY_FLEETS = 20_000_000
 FEW_FLEETS = 50_000
@@ -30,14 +30,14 @@ CHUNK = 50_000
 
 
 class Replacing:
-    """Settles scenarios in which better fleets can replace most others."""
+    """Closes scenarios in which better fleets can replace most others."""
 
-    def __init__(self, bounds: Bounds, parts: Sequence[StageParts], ledger: Ledger) -> None:
-        """Start with no scenario settled."""
+    def __init__(self, bounds: Bounds, parts: Sequence[StageParts], incumbents: Incumbents) -> None:
+        """Start with no scenario closed."""
         self.bounds = bounds
         self.parts = parts
-        self.ledger = ledger
-        self._settled: list[tuple[Case, Index]] = []
+        self.incumbents = incumbents
+        self._closed: list[tuple[Case, Index]] = []
 
     def pays(self, fleets: Sequence[int], scenarios: int) -> bool:
         """Tell whether comparing fleets is likely to pay."""
@@ -47,8 +47,8 @@ class Replacing:
             return len(fleets) >= MANY_STAGES or several
         return count <= FEW_FLEETS
 
-    def settle(self, scenarios: Index, each: int) -> Index:
-        """Settle scenarios of `each` designs; return those that stay open, in their order."""
+    def close(self, scenarios: Index, each: int) -> Index:
+        """Close scenarios of `each` designs; return those that stay open, in their order."""
         done = np.zeros(len(scenarios), dtype=bool)
         looked = []
         for rows, case in cases(self.bounds, self.parts, scenarios, demands=False):
@@ -58,9 +58,9 @@ class Replacing:
             closed = ~self._open(case, failing)
             done[rows[closed]] = True
             index = case.designs(good[closed[good // case.each]])
-            self.ledger.settle(index)
-            self.ledger.tally.dominated += each * int(closed.sum()) - len(index)
-            self._settled.append((case, case.scenarios[closed]))
+            self.incumbents.evaluate(index)
+            self.incumbents.pruned.dominated += each * int(closed.sum()) - len(index)
+            self._closed.append((case, case.scenarios[closed]))
         return scenarios[~done]
 
     def listed(self, scenarios: Index) -> Iterator[tuple[NDArray[np.intp], Case]]:
@@ -68,8 +68,8 @@ class Replacing:
         yield from cases(self.bounds, self.parts, scenarios, demands=True)
 
     def keep(self, case: Case, scenarios: Index) -> None:
-        """Remember that scenarios of a case were settled."""
-        self._settled.append((case, scenarios))
+        """Remember that scenarios of a case were closed."""
+        self._closed.append((case, scenarios))
 
     def _look(self, case: Case) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Evaluate the designs of shortlisted fleets; return which may be best, and which fail."""
@@ -77,9 +77,9 @@ class Replacing:
         for first in range(0, len(case.scenarios) * case.each, CHUNK):
             last = min(first + CHUNK, len(case.scenarios) * case.each)
             chosen = np.arange(first, last)
-            found = self.ledger.witness(case.designs(chosen))
+            found = self.incumbents.evaluate_reference(case.designs(chosen))
             hopeful = found.feasible
-            hopeful[hopeful] = ~self.ledger.beaten(found.loss[hopeful])
+            hopeful[hopeful] = ~self.incumbents.dominated(found.loss[hopeful])
             good.append(chosen[hopeful])
             failing.append(chosen[~found.feasible])
         return np.concatenate(good), np.concatenate(failing)
@@ -91,14 +91,14 @@ class Replacing:
             chosen = failing[first : first + CHUNK]
             loss, violation = case.best(case.designs(chosen))
             hopeful = np.asarray((violation <= 0).all(axis=1))
-            hopeful[hopeful] = ~self.ledger.beaten(loss[hopeful])
+            hopeful[hopeful] = ~self.incumbents.dominated(loss[hopeful])
             found[chosen[hopeful] // case.each] = True
         return found
 
     def add_equals(self) -> None:
-        """Evaluate the designs that are worth the same as one of the front, but were replaced."""
-        for case, scenarios in self._settled:
-            index, loss = self.ledger.archive.front
+        """Evaluate the designs with the objective values of one of the front that were replaced."""
+        for case, scenarios in self._closed:
+            index, loss = self.incumbents.archive.front
             own = _within(index, scenarios, self.parts)
             index, loss = index[own], loss[own]
             while len(index):
@@ -106,15 +106,15 @@ class Replacing:
                 for designs, rows in case.equals(index):
                     evaluation = self.bounds.problem.evaluate(designs)
                     near = evaluation.feasible & close(evaluation.loss, loss[rows])
-                    for design, worth in zip(designs[near], evaluation.loss[near], strict=True):
-                        if not self.ledger.settled(design):
-                            found[design.tobytes()] = design, worth
+                    for design, values in zip(designs[near], evaluation.loss[near], strict=True):
+                        if not self.incumbents.was_evaluated(design):
+                            found[design.tobytes()] = design, values
                 index = np.array([design for design, _ in found.values()]).reshape(
                     -1, index.shape[1]
                 )
-                loss = np.array([worth for _, worth in found.values()])
-                self.ledger.settle(index)
-                self.ledger.tally.dominated -= len(index)
+                loss = np.array([values for _, values in found.values()])
+                self.incumbents.evaluate(index)
+                self.incumbents.pruned.dominated -= len(index)
 
 
 def _within(index: Index, scenarios: Index, parts: Sequence[StageParts]) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Complete designs to begin with: what they reach is what partial designs have to beat."""
+"""Complete designs to begin with: the first incumbents, with which bounds are compared."""
 
 from __future__ import annotations
 

@@ -23,15 +23,15 @@ from numpy.typing import NDArray
 
 from dse.contract import Column
 from dse.model.bounds import Bounds, Columns
-from dse.model.fleet import SHARED_COLUMNS
 from dse.model.front import nondominated
 from dse.model.influence import Influence, Traits
 from dse.model.space import Index
-from dse.search.exact.fleets import Directions, Fleets, Shortlist, ends, signed_traits
-from dse.search.exact.partial import NotComposedError, PartialDesigns, StageParts
+from dse.model.stage import SHARED_COLUMNS
+from dse.search.exact.fleets import Directions, Fleets, Shortlist, signed_traits
+from dse.search.exact.partial import NotComposedError, PartialDesigns, StageParts, ends_by_scenario
 
 MOST_EQUALS = 200_000
-"""Designs that may be worth the same as those on a front."""
+"""Designs that may have the objective values of those on a front."""
 
 MOST_LOOKED = 50_000_000
 """Fleets that are looked at one by one, over all scenarios that do not share them."""
@@ -53,7 +53,7 @@ class Case:
         Which traits there are; in which directions they are wanted, and with what helps to reach
         the demand.
     scenarios
-        Designs (s, d) whose axes outside the stages are settled.
+        Designs (s, d) whose axes outside the stages are chosen.
     fleets, shortlists
         Of each stage.
     """
@@ -104,7 +104,7 @@ class Case:
         return self._bounds(index, lows, highs)
 
     def equals(self, index: Index) -> Iterator[tuple[Index, NDArray[np.intp]]]:
-        """Yield designs that may be worth the same as designs `index`, with whose rows.
+        """Yield designs that may have the objective values of designs `index`, with whose rows.
 
         Those with a fleet in one of the stages that the design's own one can replace.
         """
@@ -116,7 +116,7 @@ class Case:
             boxes = [_hull(limits[stage], rows) for rows in groups]
             for rows, found in zip(groups, fleets.between(boxes), strict=True):
                 if len(found) * len(rows) > MOST_EQUALS:
-                    raise NotComposedError("designs that are worth the same are too many")
+                    raise NotComposedError("designs of equal objective values are too many")
                 designs = np.repeat(index[rows], len(found), axis=0)
                 designs[:, places] = np.tile(found, (len(rows), 1))
                 yield designs, np.repeat(rows, len(found))
@@ -126,11 +126,12 @@ class Case:
     ) -> dict[int, NDArray[np.bool_]]:
         """Return which fleets of each stage, in `scenarios`, others of `parts` can replace."""
         traits = {k: self._traits(self.fleets[k], rows.index) for k, rows in parts.items()}
-        hulls = [ends(traits[k], rows.scenario, len(scenarios)) for k, rows in parts.items()]
-        columns = self.influence.bounds.problem.space.columns(scenarios)
-        low = columns | self.influence.chain([hull[0] for hull in hulls])
-        high = columns | self.influence.chain([hull[1] for hull in hulls])
-        enough = np.broadcast_to(self.influence.enough(low, high), (len(scenarios),))
+        hulls = [
+            ends_by_scenario(traits[k], rows.scenario, len(scenarios)) for k, rows in parts.items()
+        ]
+        columns: Columns = self.influence.bounds.problem.space.columns(scenarios)
+        columns |= self.influence.enclosed_chain(*zip(*hulls, strict=True))
+        enough = np.broadcast_to(self.influence.enough(columns), (len(scenarios),))
         found = {}
         for stage, rows in parts.items():
             capped = dict(traits[stage])
@@ -216,9 +217,8 @@ class Case:
         self, index: Index, lows: Sequence[Traits], highs: Sequence[Traits]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         columns: Columns = self.influence.bounds.problem.space.columns(index)
-        low = columns | self.influence.chain(lows)
-        high = low if highs is lows else columns | self.influence.chain(highs)
-        return self.influence.bounds.best(low, high, {}, len(index))
+        columns |= self.influence.enclosed_chain(lows, highs)
+        return self.influence.bounds.best(columns, {}, len(index))
 
 
 def cases(
@@ -255,11 +255,10 @@ def _cases(
     hulls = [hull for stage in fleets if (hull := stage.hull) is not None]
     if len(hulls) < len(fleets):
         return
-    columns = influence.bounds.problem.space.columns(scenarios)
-    low = columns | influence.chain([hull[0] for hull in hulls])
-    high = columns | influence.chain([hull[1] for hull in hulls])
+    columns: Columns = influence.bounds.problem.space.columns(scenarios)
+    columns |= influence.enclosed_chain(*zip(*hulls, strict=True))
     names = list(hulls[0][0])
-    plain, helped = influence.wants(low, high, len(scenarios))
+    plain, helped = influence.wants(columns, len(scenarios))
     # (scenarios, 2 answers, traits, 2 ends)
     table = np.array([[want[name] for name in names] for want in (plain, helped)])
     table = table.transpose(3, 0, 1, 2)

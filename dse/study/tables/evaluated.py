@@ -16,7 +16,7 @@ from dse.algebra import units
 from dse.contract import Column, Objective
 from dse.errors import StudyError, UnitError, nearest
 from dse.files import document, headers
-from dse.files.csv_table import CsvTable
+from dse.files.csv import CsvTable
 from dse.files.document import Document
 from dse.files.headers import Header
 from dse.model.graph import Graph, wire

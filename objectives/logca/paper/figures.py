@@ -9,7 +9,6 @@ import numpy as np
 from dse.contract.papers import Figure, Laboratory, Mark, Panel, Series
 from dse.objectives.catalogue import table5
 from dse.objectives.logca.paper.panels import (
-    LETTERS,
     SIZES,
     bounds_panel,
     curve,
@@ -19,6 +18,7 @@ from dse.objectives.logca.paper.panels import (
     optimisation_panel,
     panel,
 )
+from dse.objectives.logca.regions import PARAMETERS
 
 DEVICES = {
     "discrete_gpu": "discrete GPU",
@@ -46,7 +46,7 @@ PRINTED_GPU = (
 )
 
 
-def figure_3(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_3(_: Laboratory) -> tuple[Panel, ...]:
     """Speedup, g_1 and g<sub>A/2</sub> of one device."""
     device = table5.logca("ultrasparc_t2", "aes")
     acceleration = float(np.asarray(device.acceleration))
@@ -59,7 +59,7 @@ def figure_3(_: Laboratory) -> tuple[Panel, ...]:
     return (panel("AES on UltraSPARC T2", series, milestones(device)),)
 
 
-def figure_4(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_4(_: Laboratory) -> tuple[Panel, ...]:
     """Bounds of a compute-bound and of a latency-bound kernel."""
     compute = table5.logca("ultrasparc_t2", "aes")
     latency = replace(compute, latency=15.0, latency_per_byte=True, exponent=1.0)
@@ -79,7 +79,7 @@ def figure_4(_: Laboratory) -> tuple[Panel, ...]:
     return tuple(panels)
 
 
-def figure_5(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_5(_: Laboratory) -> tuple[Panel, ...]:
     """Each parameter improved tenfold."""
     device = table5.logca("ultrasparc_t2", "aes")
     titles = (
@@ -89,7 +89,7 @@ def figure_5(_: Laboratory) -> tuple[Panel, ...]:
         "(d) acceleration A · 10",
     )
     panels = []
-    for title, name in zip(titles, LETTERS, strict=True):
+    for title, name in zip(titles, PARAMETERS, strict=True):
         change = 0.1 if name in ("latency", "overhead") else 10.0
         improved = replace(device, **{name: getattr(device, name) * change})
         series = (
@@ -100,18 +100,18 @@ def figure_5(_: Laboratory) -> tuple[Panel, ...]:
     return tuple(panels)
 
 
-def figure_6(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_6(_: Laboratory) -> tuple[Panel, ...]:
     """Optimisation regions of one device."""
     device = table5.logca("ultrasparc_t2", "aes")
     return (optimisation_panel("AES on UltraSPARC T2", device),)
 
 
-def figure_7(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_7(_: Laboratory) -> tuple[Panel, ...]:
     """AES on every device."""
     return tuple(device_panel(title, table5.logca(name, "aes")) for name, title in DEVICES.items())
 
 
-def figure_8(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_8(_: Laboratory) -> tuple[Panel, ...]:
     """SHA on the on-chip devices."""
     return tuple(
         device_panel(title, table5.logca(name, "sha"))
@@ -120,7 +120,7 @@ def figure_8(_: Laboratory) -> tuple[Panel, ...]:
     )
 
 
-def figure_9(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_9(_: Laboratory) -> tuple[Panel, ...]:
     """Four kernels of other complexity on discrete and integrated GPU."""
     panels = []
     for letter, (kernel, title) in zip("abcd", KERNELS.items(), strict=True):
@@ -136,7 +136,7 @@ def figure_9(_: Laboratory) -> tuple[Panel, ...]:
     return tuple(panels)
 
 
-def figure_10(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_10(_: Laboratory) -> tuple[Panel, ...]:
     """Optimisation regions of AES on the crypto accelerators of SPARC processors."""
     names = ("ultrasparc_t2", "sparc_t3", "sparc_t4_engine", "sparc_t4_instruction")
     return tuple(
@@ -145,7 +145,7 @@ def figure_10(_: Laboratory) -> tuple[Panel, ...]:
     )
 
 
-def figure_11(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_11(_: Laboratory) -> tuple[Panel, ...]:
     """Optimisation regions of matrix multiplication on GPUs."""
     return tuple(
         optimisation_panel(f"({letter}) {DEVICES[name]}", table5.logca(name, "gemm"))
@@ -167,7 +167,7 @@ figures: tuple[Figure, ...] = (
         caption="Speedup rises with granularity towards the acceleration A; it is 1 at "
         f"{_EVEN} and A/2 at {_HALF}. The paper sketches the curve without numbers; these are "
         "AES on the UltraSPARC T2 (Table 5).",
-        draw=figure_3,
+        draw=_figure_3,
     ),
     Figure(
         name="logca-4",
@@ -176,7 +176,7 @@ figures: tuple[Figure, ...] = (
         "(b) overhead, then computational intensity C/L, with latency per byte. The paper gives "
         "no numbers: (a) is AES on the UltraSPARC T2, (b) the same but linear and with the APU's "
         "15 cycles per byte (Table 5).",
-        draw=figure_4,
+        draw=_figure_4,
     ),
     Figure(
         name="logca-5",
@@ -184,13 +184,13 @@ figures: tuple[Figure, ...] = (
         caption="Speedup of AES on the UltraSPARC T2 with one parameter improved tenfold: latency "
         "hardly matters, overhead and computational index matter for small offloads, acceleration "
         "for large ones.",
-        draw=figure_5,
+        draw=_figure_5,
     ),
     Figure(
         name="logca-6",
         source=f"{PAPER}, figure 6",
         caption=f"Optimisation regions of AES on the UltraSPARC T2. {_REGIONS}",
-        draw=figure_6,
+        draw=_figure_6,
     ),
     Figure(
         name="logca-7",
@@ -199,14 +199,14 @@ figures: tuple[Figure, ...] = (
         f"The PCIe crypto card is missing, for Table 5 gives no parameters of it. {PRINTED_GPU} "
         f"By Table 5 the APU has a {_HALF}, which the paper does not mark. SPARC T4's instructions "
         "and Sandy Bridge break even below 16 B, outside the picture.",
-        draw=figure_7,
+        draw=_figure_7,
     ),
     Figure(
         name="logca-8",
         source=f"{PAPER}, figure 8",
         caption=f"Speedup of SHA-256 on the on-chip accelerators, with {_EVEN} and {_HALF}. "
         f"{UNMEASURED}",
-        draw=figure_8,
+        draw=_figure_8,
     ),
     Figure(
         name="logca-9",
@@ -214,7 +214,7 @@ figures: tuple[Figure, ...] = (
         caption=f"Kernels of sub-linear, linear and super-linear complexity on GPUs, with {_EVEN} "
         f"and {_HALF} where they exist. {UNMEASURED} {PRINTED_GPU} Curves end at 1/10 000 of their "
         "largest speedup.",
-        draw=figure_9,
+        draw=_figure_9,
     ),
     Figure(
         name="logca-10",
@@ -223,7 +223,7 @@ figures: tuple[Figure, ...] = (
         f"reach of overhead shrinks, that of acceleration grows. {_REGIONS} Panel (a), the PCIe "
         "crypto card, is missing, because Table 5 gives no parameters of it. By Table 5 latency "
         "matters on the SPARC T4 engine, where the paper shows three regions without it.",
-        draw=figure_10,
+        draw=_figure_10,
     ),
     Figure(
         name="logca-11",
@@ -233,6 +233,6 @@ figures: tuple[Figure, ...] = (
         "GPU's latency is drawn as printed, 3000 cycles per byte. The cut-offs that the paper "
         "names (overhead to 32 KB, acceleration from 256 KB; on the APU acceleration from 64 KB) "
         "do not follow from Table 5.",
-        draw=figure_11,
+        draw=_figure_11,
     ),
 )

@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 
 from dse.contract.papers import Mark, Panel, Region, Series
 from dse.objectives.logca.model import LogCA
-from dse.objectives.logca.regions import regions
+from dse.objectives.logca.regions import PARAMETERS, regions
 
 SIZES = np.geomspace(2.0**4, 2.0**25, 169)
 """Granularities of the figures, in bytes: 16 B to 32 MiB (section 4), 8 per doubling."""
-
-LETTERS = {"latency": "L", "overhead": "o", "index": "C", "acceleration": "A"}
-"""The letters of the paper by parameter of the model."""
 
 BREAK_EVEN, HALF = "$g_1$", "$g_{A/2}$"
 
@@ -92,7 +89,7 @@ def optimisation_panel(title: str, device: LogCA) -> Panel:
         middle = np.sqrt(low * high)
         label = "".join(
             letter
-            for name, letter in LETTERS.items()
+            for name, letter in PARAMETERS.items()
             if any(first <= middle < last for first, last in found[name])
         )
         shaded.append(Region(label=label, low=low, high=high))

@@ -49,22 +49,22 @@ def rooflines() -> dict[str, EnergyRoofline]:
     return dict(sorted(found.items(), key=lambda item: -float(item[1].peak_efficiency)))
 
 
-def performance(roofline: EnergyRoofline) -> Column:
+def _performance(roofline: EnergyRoofline) -> Column:
     """Return operations per second over `INTENSITIES`."""
     return roofline.performance(INTENSITIES)
 
 
-def efficiency(roofline: EnergyRoofline) -> Column:
+def _efficiency(roofline: EnergyRoofline) -> Column:
     """Return operations per joule over `INTENSITIES`."""
     return roofline.efficiency(INTENSITIES)
 
 
-def power(roofline: EnergyRoofline) -> Column:
+def _power(roofline: EnergyRoofline) -> Column:
     """Return watts over `INTENSITIES`."""
     return roofline.power(INTENSITIES)
 
 
-def figure_1(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_1(_: Laboratory) -> tuple[Panel, ...]:
     """One desktop GPU, one mobile GPU, and as many mobile GPUs as draw its power."""
     known = rooflines()
     titan, arndale = known["GTX Titan"], known["Arndale GPU"]
@@ -74,9 +74,9 @@ def figure_1(_: Laboratory) -> tuple[Panel, ...]:
         "Arndale GPU": arndale,
     }
     quantities: tuple[tuple[str, Quantity], ...] = (
-        ("performance", performance),
-        ("energy efficiency", efficiency),
-        ("power", power),
+        ("performance", _performance),
+        ("energy efficiency", _efficiency),
+        ("power", _power),
     )
     return tuple(
         Panel(
@@ -94,7 +94,7 @@ def figure_1(_: Laboratory) -> tuple[Panel, ...]:
     )
 
 
-def figure_5(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_5(_: Laboratory) -> tuple[Panel, ...]:
     """Power of each platform over intensity, in segments of one regime each."""
     return tuple(
         Panel(
@@ -123,16 +123,16 @@ def _segments(roofline: EnergyRoofline) -> tuple[Series, ...]:
     return tuple(series)
 
 
-def figure_6(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_6(_: Laboratory) -> tuple[Panel, ...]:
     """Power of each platform as the cap falls."""
-    return _capped("", "over largest [times]", power)
+    return _capped("", "over largest [times]", _power)
 
 
-def figure_7(_: Laboratory) -> tuple[Panel, ...]:
+def _figure_7(_: Laboratory) -> tuple[Panel, ...]:
     """Performance and energy efficiency of each platform as the cap falls."""
     return (
-        *_capped(": performance", "over largest [times]", performance),
-        *_capped(": efficiency", "over largest [times]", efficiency),
+        *_capped(": performance", "over largest [times]", _performance),
+        *_capped(": efficiency", "over largest [times]", _efficiency),
     )
 
 
@@ -186,7 +186,7 @@ figures: tuple[Figure, ...] = (
         caption=f"A desktop GPU beside a mobile one and beside {BOARDS} of them, which draw about "
         "its peak power: side by side they are up to 1.6 times as fast at low intensity and less "
         f"than half as fast at high intensity. {UNMEASURED}",
-        draw=figure_1,
+        draw=_figure_1,
     ),
     Figure(
         name="roofline-5",
@@ -194,7 +194,7 @@ figures: tuple[Figure, ...] = (
         caption="Power over intensity, as a share of constant power and cap together, in up to "
         "three segments: bound by memory, by the power cap, by compute. Platforms in falling order "
         f"of peak energy efficiency. {UNMEASURED}",
-        draw=figure_5,
+        draw=_figure_5,
     ),
     Figure(
         name="roofline-6",
@@ -203,7 +203,7 @@ figures: tuple[Figure, ...] = (
         "so that it falls by less. Between B⁻ and B⁺ the cap binds; a curve without B⁻ is nowhere "
         "in the picture bound by memory, one without B⁺ nowhere by compute. A hypothesis of the "
         "paper, not measured there either.",
-        draw=figure_6,
+        draw=_figure_6,
     ),
     Figure(
         name="roofline-7",
@@ -212,6 +212,6 @@ figures: tuple[Figure, ...] = (
         "7b) when the usable power Δπ is divided by 2, 4 and 8, over the largest with the full "
         "cap. Between B⁻ and B⁺ the cap binds. A hypothesis of the paper, not measured there "
         "either.",
-        draw=figure_7,
+        draw=_figure_7,
     ),
 )

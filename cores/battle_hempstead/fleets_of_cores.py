@@ -1,0 +1,185 @@
+"""Fleets of one DES design each in two use cases, and chains of a DES and an FFT fleet.
+
+Sections IV-C and V-C, figures 5 and 9.  What carries a rate is found by the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.contract.claim_table import ClaimFunctions
+from dse.contract.papers import Laboratory
+
+functions = ClaimFunctions()
+
+ROUTER, SET_TOP_BOX = "100 Gbit/s", "116.43 Mbit/s"
+"""The use cases of section IV-C: a back-end router; three transport streams of 38.81 Mbit/s."""
+
+DES_FLEETS = """
+workload: {{rate: {rate}}}
+stages:
+  - core: des
+    instances: least
+objectives: {{area: minimise, power: minimise}}
+"""
+DES_FFT_FLEETS = """
+workload: {{rate: {rate}}}
+stages:
+  - core: des
+    instances: least
+  - core: fft
+    instances: least
+objectives: {{area: minimise, power: minimise}}
+"""
+_LAST = 240
+_SWEEP = (
+    DES_FFT_FLEETS.format(rate="1 Gbit/s")
+    + f"axes:\n  workload.rate: {{from: 1 Gbit/s, to: {_LAST} Gbit/s, points: {_LAST}}}\n"
+)
+
+Fleets = Mapping[str, NDArray[Any]]
+"""Columns of a study, one row per fleet or chain of fleets."""
+
+
+def designs_of_fleets(found: Fleets, stage: str) -> list[str]:
+    """Return for each fleet the design that a stage is made of."""
+    prefix = stage + "."
+    counts = {name: values for name, values in found.items() if name.startswith(prefix)}
+    designs = [name.removeprefix(prefix) for name in counts]
+    return [designs[row] for row in np.argmax(np.column_stack(list(counts.values())), axis=1)]
+
+
+_FLEET_QUANTITIES: Mapping[str, Callable[[Mapping[str, Any]], float]] = {
+    "instances": lambda fleet: float(fleet["instances"]),
+    "area": lambda fleet: float(fleet["area_m2"]),
+    "power": lambda fleet: float(fleet["power_w"]),
+    "leakage": lambda fleet: float(fleet["leakage_power_w"]),
+    "cycle_ns": lambda fleet: 1e9 / float(fleet["clock_hz"]),
+    "clock_mhz": lambda fleet: 1e-6 * float(fleet["clock_hz"]),
+    "rate_mtask": lambda fleet: 1e-6 * float(fleet["task_throughput_task_per_s"]),
+}
+
+
+def _fleets(laboratory: Laboratory, use_case: str) -> dict[str, Mapping[str, Any]]:
+    """Return, by DES design, the quantities of the fleet that carries a rate."""
+    rate = {"router": ROUTER, "set_top_box": SET_TOP_BOX}[use_case]
+    found = laboratory.designs(DES_FLEETS.format(rate=rate))
+    return {
+        design: {name: values[row] for name, values in found.items()}
+        for row, design in enumerate(designs_of_fleets(found, "des"))
+    }
+
+
+@functions
+def fleet_value(laboratory: Laboratory, use_case: str, quantity: str, design: str) -> float:
+    """Return a quantity of the fleet of one design in a use case."""
+    return _FLEET_QUANTITIES[quantity](_fleets(laboratory, use_case)[design])
+
+
+@functions
+def fleets_with_least(
+    laboratory: Laboratory, use_case: str, quantity: str, count: float = 1
+) -> str:
+    """Return the design, or the few designs, whose fleets take the least of a quantity."""
+    fleets, of = _fleets(laboratory, use_case), _FLEET_QUANTITIES[quantity]
+    return " and ".join(sorted(fleets, key=lambda name: of(fleets[name]))[: int(count)])
+
+
+@functions
+def one_instance_is_enough(laboratory: Laboratory, use_case: str) -> bool:
+    """Return whether one instance of any design carries the rate."""
+    return all(fleet["instances"] == 1 for fleet in _fleets(laboratory, use_case).values())
+
+
+@functions
+def leakage_dominates(laboratory: Laboratory, use_case: str) -> bool:
+    """Return whether leakage is more than half of the power of every design."""
+    fleets = _fleets(laboratory, use_case).values()
+    return all(fleet["leakage_power_w"] > fleet["dynamic_power_w"] for fleet in fleets)
+
+
+@functions
+def rate_of_streams(count: float, rate: float) -> float:
+    """Return the rate of some equal streams."""
+    return count * rate
+
+
+@dataclass(frozen=True)
+class _Chains:
+    """The chains for one rate: names of their designs, areas and powers."""
+
+    des: NDArray[Any]
+    fft: NDArray[Any]
+    area: NDArray[np.float64]
+    power: NDArray[np.float64]
+    des_instances: NDArray[np.int64]
+
+    def best(self, quantity: str) -> tuple[str, str]:
+        """Return the DES and the FFT design with the least area or power."""
+        row = int(np.argmin(getattr(self, quantity)))
+        return str(self.des[row]), str(self.fft[row])
+
+    def spread(self, quantity: str) -> float:
+        """Return the largest over the least."""
+        values = getattr(self, quantity)
+        return float(values.max() / values.min())
+
+
+def _sweep(laboratory: Laboratory) -> dict[int, _Chains]:
+    """Return all chains of a DES and an FFT stage by rate in Gbit/s."""
+    found = laboratory.designs(_SWEEP)
+    rates = np.rint(np.asarray(found["workload.rate_bit_per_s"]) / 1e9)
+    des, fft = (np.array(designs_of_fleets(found, stage)) for stage in ("des", "fft"))
+    instances = np.sum([found[name] for name in found if name.startswith("des.")], axis=0)
+    area, power = found["area_m2"], found["power_w"]
+    rows = {rate: rates == rate for rate in range(1, _LAST + 1)}
+    return {
+        rate: _Chains(des[here], fft[here], area[here], power[here], instances[here])
+        for rate, here in rows.items()
+    }
+
+
+@functions
+def best_chain(laboratory: Laboratory, quantity: str, rate: float) -> str:
+    """Return the chain with the least area or power at one rate in Gbit/s."""
+    return " and ".join(_sweep(laboratory)[int(rate)].best(quantity))
+
+
+@functions
+def rates_with_one_best_chain(laboratory: Laboratory) -> float:
+    """Return at how many rates the chain with the least area has the least power, too."""
+    chains = _sweep(laboratory).values()
+    return float(sum(one.best("area") == one.best("power") for one in chains))
+
+
+@functions
+def widest_spread(laboratory: Laboratory, quantity: str) -> float:
+    """Return most over least area or power, at the rate where it is largest."""
+    return max(chains.spread(quantity) for chains in _sweep(laboratory).values())
+
+
+@functions
+def rates_won(laboratory: Laboratory, design: str, quantity: str, first: float) -> str:
+    """Return at how many rates from the first on a design has the least area or power."""
+    return _at_rates(laboratory, first, lambda chains: design in chains.best(quantity))
+
+
+@functions
+def rates_with_several_instances(laboratory: Laboratory, first: float) -> str:
+    """Return at how many rates from the first on every DES design needs several instances."""
+    return _at_rates(laboratory, first, lambda chains: int(chains.des_instances.min()) > 1)
+
+
+def _at_rates(laboratory: Laboratory, first: float, holds: Callable[[_Chains], bool]) -> str:
+    """Return at how many rates a statement holds, and the first at which it does not."""
+    sweep, rates = _sweep(laboratory), range(int(first), _LAST + 1)
+    failing = [rate for rate in rates if not holds(sweep[rate])]
+    if not failing:
+        return f"at all {len(rates)} rates"
+    count = len(rates) - len(failing)
+    return f"at {count} of {len(rates)} rates; first not at {failing[0]} Gbit/s"

@@ -1,0 +1,124 @@
+"""Cells: boxes of consecutive values of each axis, and between which numbers their designs lie."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.algebra.enclosure import Enclosure, ends
+from dse.errors import ContractError
+from dse.model.graph import Step
+from dse.model.problem import Problem, matrix_of, rounded, shape_of
+from dse.model.space import Points, Space, cell_spread, coarsened
+
+
+@dataclass(frozen=True)
+class CellBounds:
+    """Least and most loss (n, m) and violation (n, k) of the designs of each cell; NaN: unknown."""
+
+    loss_low: NDArray[np.float64]
+    loss_high: NDArray[np.float64]
+    violation_low: NDArray[np.float64]
+    violation_high: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The designs of a problem in cells.
+
+    Attributes
+    ----------
+    problem
+        Whose designs they are.
+    steps
+        How many consecutive values of each axis a cell has.
+    """
+
+    problem: Problem
+    steps: tuple[int, ...]
+
+    @cached_property
+    def space(self) -> Space:
+        """The space of cells; columns that differ inside a cell are enclosed."""
+        return coarsened(self.problem.space, self.steps)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of cells along each axis."""
+        return self.space.sizes
+
+    def bounds(self, points: Points) -> CellBounds:
+        """Return between which numbers losses and violations of all designs of cells lie.
+
+        The ends hold for the numbers as they are computed, bit by bit.
+        """
+        problem = self.problem
+        with np.errstate(all="ignore"):
+            columns = self._columns(points)
+            violation = [_made(step, columns) for step in problem.requirement_steps]
+            violation += [
+                np.where(np.isnan(columns[name]), np.inf, -1.0) for name in problem.partial_in_use
+            ]
+            violation += [
+                rule.expression.enclosed_violation(columns) for rule in problem.constraints
+            ]
+        goals = problem.goals
+        loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in goals]
+        pairs = [ends(column) for column in (*loss, *violation)]
+        low, high = (matrix_of(side, shape_of(points)) for side in zip(*pairs, strict=True))
+        count = len(goals)
+        best, worst = rounded(low[:, :count]), rounded(high[:, :count])
+        return CellBounds(best, worst, low[:, count:], high[:, count:])
+
+    def _columns(self, points: Points) -> dict[str, Any]:
+        problem = self.problem
+        columns: dict[str, Any] = self.space.columns(points)
+        steps = (*problem.search_plan, *problem.requirement_steps)
+        wanted = {name for step in steps for name in step.arguments}
+        columns |= problem.stage_columns(columns, wanted)
+        for step in problem.search_plan:
+            columns[step.name] = _made(step, columns)
+        return columns
+
+    def spread(self, axis: int, step: int) -> float:
+        """Return how much columns differ among `step` consecutive values of an axis, 0 to 1.
+
+        The mean of (most - least) / most; 1 for an axis without an order.
+        """
+        if not self.problem.ordered[axis]:
+            return 1.0
+        return cell_spread(self.problem.space.axes[axis], step)
+
+
+def _made(step: Step, columns: dict[str, Any]) -> Any:
+    """Return what a step makes of columns and enclosures; unknown where it cannot be enclosed."""
+    try:
+        return step(columns)
+    except ContractError:
+        return Enclosure(np.full(1, np.nan), np.full(1, np.nan))
+
+
+def cells_of(problem: object, steps: Sequence[int]) -> Cells | None:
+    """Return the cells of a problem; None for a search space that is made of no model."""
+    return Cells(problem, tuple(steps)) if isinstance(problem, Problem) else None
+
+
+def opaque(problem: Problem) -> dict[str, str]:
+    """Return the quantities and requirements that cannot be enclosed, each with the reason."""
+    widest = [axis.size if axis.ordered else 1 for axis in problem.space.axes]
+    cells = Cells(problem, tuple(widest))
+    first = np.zeros((1, len(widest)), dtype=np.int64)
+    found: dict[str, str] = {}
+    with np.errstate(all="ignore"):
+        columns = cells._columns(first)
+        for step in (*problem.search_plan, *problem.requirement_steps):
+            try:
+                step(columns)
+            except ContractError as error:
+                found[step.name] = str(error.__cause__ or error)
+    return found

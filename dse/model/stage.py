@@ -1,0 +1,85 @@
+"""Stages: one step of the chain each, and the fleets that a study lets it choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dse.contract import Column
+from dse.model.designs import Designs
+from dse.model.fleet import Fleet
+
+ROUNDING = 1e-12
+"""Relative slack when an instance count is rounded up, so that 2 x 50 Gbit/s carries 100."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of the chain and how its fleet is chosen.
+
+    Attributes
+    ----------
+    name
+        Prefix of its columns.
+    designs
+        What the fleet is made of.
+    mixed
+        True: the columns ``<name>.<design>`` hold a count for each design.  False:
+        ``<name>.design`` holds a position in `designs` and ``<name>.instances`` a count; when
+        the latter is absent the count is the least that carries the demand.
+    """
+
+    name: str
+    designs: Designs
+    mixed: bool
+
+    def counts(self, columns: Mapping[str, Column]) -> list[Column]:
+        """Return the number of instances of each design, in the order of `designs`."""
+        if self.mixed:
+            return [columns[f"{self.name}.{design}"] for design in self.designs.names]
+        chosen = columns[f"{self.name}.design"]
+        instances = self._instances(chosen, columns)
+        return [
+            np.where(chosen == position, instances, 0.0)
+            for position in range(len(self.designs.names))
+        ]
+
+    def _instances(self, chosen: Column, columns: Mapping[str, Column]) -> Column:
+        if f"{self.name}.instances" in columns:
+            return columns[f"{self.name}.instances"]
+        bandwidth = np.take(self.designs.bandwidth_bit_per_s, chosen.astype(np.int64), axis=-1)
+        clock = columns.get(f"{self.name}.clock", np.ones(1))
+        least = np.ceil(columns["workload_rate_bit_per_s"] / (bandwidth * clock) * (1 - ROUNDING))
+        return np.maximum(least, 1.0)
+
+    def one_more(self, columns: Mapping[str, Column]) -> list[dict[str, Column]]:
+        """Return the columns to replace for one instance more, of each design in turn."""
+        if self.mixed:
+            names = [f"{self.name}.{design}" for design in self.designs.names]
+            return [{name: columns[name] + 1.0} for name in names]
+        chosen = columns[f"{self.name}.design"]
+        return [{f"{self.name}.instances": self._instances(chosen, columns) + 1.0}]
+
+    def fleet(self, columns: Mapping[str, Column]) -> Fleet:
+        """Return the fleet that the study columns choose."""
+        clock = columns.get(f"{self.name}.clock", np.ones(1))
+        streams = dependent_streams(columns)
+        if self.mixed:
+            positions = [np.array([position]) for position in range(len(self.designs.names))]
+            return Fleet(self.counts(columns), positions, self.designs, clock, streams)
+        chosen = columns[f"{self.name}.design"]
+        counts = [self._instances(chosen, columns)]
+        return Fleet(counts, [chosen.astype(np.int64)], self.designs, clock, streams)
+
+
+SHARED_COLUMNS = ("workload_chained", "workload_streams", "workload_rate_bit_per_s")
+"""Columns besides a stage's own that decide what its fleets are."""
+
+
+def dependent_streams(columns: Mapping[str, Column]) -> Column:
+    """Return how many tasks may be in flight: one per stream in a chained mode, else any."""
+    chained = columns.get("workload_chained", np.zeros(1))
+    streams = columns.get("workload_streams", np.full(1, np.inf))
+    return np.where(chained > 0, streams, np.inf)
