@@ -14,7 +14,7 @@ import numpy as np
 from dse.contract.papers import Claim, ClaimValue, Laboratory
 from dse.errors import ContractError, UnknownPluginError, nearest
 from dse.plugins import registry
-from dse.reports import report
+from dse.reports.text import table_text
 from dse.reproduction.study_runner import StudyRunner
 
 Verdict = Literal["agrees", "disagrees", "cannot be checked"]
@@ -70,8 +70,8 @@ class Reproduction:
             ]
             headers = ("where", "what it says", "printed", "ours", "error", "agrees")
             notes = [(f"[{number}]", reason) for reason, number in numbers.items()]
-            parts += [paper, report.catalogue(cells, headers, width=width)]
-            parts += [report.catalogue(notes, ("", "why"), width=width)] if notes else []
+            parts += [paper, table_text(cells, headers, width=width)]
+            parts += [table_text(notes, ("", "why"), width=width)] if notes else []
         return "\n\n".join([*parts, counts_text(self.rows)])
 
     def __repr__(self) -> str:

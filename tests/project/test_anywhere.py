@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.files import yaml_reader
+from dse.files import yaml
 from dse.files.position import Position
 
 TABLE = """\
@@ -62,7 +62,7 @@ class Done:
     def law(self) -> object:
         """The fitted law, without where it comes from."""
         text = (self.folder / "law.yaml").read_text(encoding="utf-8")
-        return yaml_reader.YamlReader(text, Position(1, 1, "")).document()["core"]["laws"]
+        return yaml.YamlReader(text, Position(1, 1, "")).document()["core"]["laws"]
 
 
 def work(folder: Path, cwd: Path, start: str, end: str, **env: str) -> Done:
