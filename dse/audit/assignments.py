@@ -105,7 +105,7 @@ def value_label(axis: Axis, choice: int) -> str:
     value = float(axis.columns[axis.unit_name][choice])
     shown = units.show(value, axis.unit_name)
     same = units.parse(shown, axis.unit_name) == value
-    return shown if same else units.exact(value, axis.unit_name)
+    return shown if same else units.exact_text(value, axis.unit_name)
 
 
 def _swept(sweep: Sweep, column: str, left: dict[str, str], faults: list[Fault]) -> int:

@@ -143,7 +143,7 @@ def _of_thresholds(infeasible: Study, composed: bool) -> Iterator[Repair]:
 
 def _threshold_texts(threshold: ConstraintThreshold, value: float) -> list[str]:
     if threshold.up and threshold.down:
-        return [units.exact(value, threshold.name)]
+        return [units.exact_text(value, threshold.name)]
     up = value > threshold.value
     return thresholds.candidates(value, threshold.name, up=up, beyond=threshold.strict)
 

@@ -153,7 +153,7 @@ def _own_sweep(found: Document) -> tuple[str, str, str]:
     if sweep is None or not sweep.column:
         raise UnitError("the study has no sweep of a number, and no range was given", EXAMPLE)
     numbers = [float(value) for value in sweep.values]
-    low, high = (units.exact(value, sweep.column) for value in (min(numbers), max(numbers)))
+    low, high = (units.exact_text(value, sweep.column) for value in (min(numbers), max(numbers)))
     return sweep.path, low, high
 
 

@@ -349,7 +349,7 @@ def sweep_of(found: Document) -> Sweep | None:
             if axis.continuous:
                 raise UnitError("a sweep takes its values in turn", "give `points`")
             numbers = tuple(float(value) for value in axis.columns[column])
-            shown = tuple(units.exact(value, column) for value in numbers)
+            shown = tuple(units.exact_text(value, column) for value in numbers)
             sweep = Sweep(path, column, numbers, shown)
         else:
             sweep = _choices_sweep(path, values)

@@ -21,7 +21,7 @@ from dse.audit import assignments, challenge
 from dse.audit.explain import explain_design
 from dse.audit.verdict import Verification
 from dse.audit.verify import verify_run
-from dse.cli import app
+from dse.cli import application
 from dse.errors import OutputError, StudyError
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space
@@ -363,17 +363,18 @@ def test_the_commands_print_json_and_an_exit_status(
 ) -> None:
     folder = copy("mix")
     arguments = ["verify", str(folder), "--trials", "100", "--json"]
-    done = CliRunner().invoke(app, arguments)
+    done = CliRunner().invoke(application(), arguments)
     assert (done.exit_code, json.loads(done.stdout)["holds"]) == (0, True)
     rewrite(folder, lambda rows: rows[1:], front=1)
-    done = CliRunner().invoke(app, arguments)
+    done = CliRunner().invoke(application(), arguments)
     assert done.exit_code == 1
     assert json.loads(done.stdout)["finds"][0]["objectives"].keys() == {"area_m2", "power_w"}
     arguments = ["explain", str(folder), "--design", "des.u16=2", "--design", "des.u8=1"]
-    done = CliRunner().invoke(app, arguments)
+    done = CliRunner().invoke(application(), arguments)
     assert done.exit_code == 1
     assert "it is feasible and missing from a front that is said to be exact" in done.stdout
-    done = CliRunner().invoke(app, ["explain", str(folder), "--design", "des.u16=4", "--json"])
+    arguments = ["explain", str(folder), "--design", "des.u16=4", "--json"]
+    done = CliRunner().invoke(application(), arguments)
     assert (done.exit_code, json.loads(done.stdout)["verdict"]) == (0, "dominated")
 
 

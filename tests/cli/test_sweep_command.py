@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.cli import app
+from dse.cli import application
 from dse.errors import DseError, UnitError
 from dse.model.tables import design_names
 from dse.stability.sweep_search import find_crossovers
@@ -148,7 +148,7 @@ def run_dse(capsys):
     """Return a function that runs a command and returns what it prints."""
 
     def run(*arguments: str) -> str:
-        app(list(arguments), standalone_mode=False)
+        application()(list(arguments), standalone_mode=False)
         return capsys.readouterr().out
 
     return run

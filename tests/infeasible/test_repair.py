@@ -172,7 +172,7 @@ def test_a_repair_is_enough_and_a_little_less_is_not(data: dict[str, Any]) -> No
                     value = np.clip(np.rint(value), *sorted((entry.nominal, entry.value)))
                     if value == entry.value:
                         continue
-                text = units.exact(value, entry.name)
+                text = units.exact_text(value, entry.name)
             else:
                 text = _with_number(found, entry, float(value))
             assert not feasible(found, entry.path, text), (entry, text)
@@ -184,7 +184,7 @@ def _with_number(found: study.Study, entry: repair.Repair, value: float) -> str:
     after = parse_expression(entry.written, before.names)
     pairs = zip(thresholds_of(before), thresholds_of(after), strict=True)
     changed = next(new for old, new in pairs if old.value != new.value)
-    return changed.text(units.exact(value, changed.name))
+    return changed.text(units.exact_text(value, changed.name))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import dse
 from dse.study.schema import SECTIONS, StageSection
 from tests.conftest import ROOT
 
@@ -101,6 +102,12 @@ def test_every_package_says_what_lives_there() -> None:
         if path.exists():
             docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
             assert "import" in docstring, f"{path} does not say what it may import"
+
+
+def test_no_package_hides_a_public_function() -> None:
+    """Importing `dse.run` would replace the function `dse.run` by the package."""
+    hidden = {name for name in dse.__all__ if name in FLOOR} - {"errors"}
+    assert not hidden
 
 
 def test_a_public_name_means_one_thing() -> None:

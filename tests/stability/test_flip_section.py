@@ -10,7 +10,7 @@ import pytest
 
 import dse
 from dse import search
-from dse.cli import app
+from dse.cli import application
 from dse.model.preference import prefer
 from dse.stability import rivals
 from dse.stability.flip_search import find_flips
@@ -93,7 +93,7 @@ def test_a_finished_run_flips_as_its_study_does(tmp_path: Path, capsys) -> None:
     dse.run(SETTOP, out=tmp_path / "run", overrides={"workload.rate": "200 Mbit/s"})
     told = []
     for source in ([str(tmp_path / "run")], [str(SETTOP), "--set", "workload.rate=200 Mbit/s"]):
-        app(["flips", *source, "--only", "u1", "--json"], standalone_mode=False)
+        application()(["flips", *source, "--only", "u1", "--json"], standalone_mode=False)
         told.append(json.loads(capsys.readouterr().out))
     assert told[0] == told[1]
     answer = dse.answer(tmp_path / "run")
