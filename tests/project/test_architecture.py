@@ -146,7 +146,7 @@ ONLY_USERS = {
     "SALib": {"dse.uncertainty.effects"},
     "moocore": {"dse.model.front"},
     "packaging": {"dse.installation.libraries"},
-    "optuna": {"dse.search.heuristic.optuna", "dse.methods.sampling"},
+    "optuna": {"dse.search.heuristic.optuna", "dse.methods.samplers"},
     "pandas": {"dse.runs.result"},
     "pyarrow": {"dse.runs.result"},
     "pymoo": {"dse.search.heuristic.pymoo", "dse.methods.genetic"},

@@ -32,7 +32,7 @@ from dse.search.exact.partial import (
     TooMuchWorkError,
     stage_parts,
 )
-from dse.search.exact.replace import Replacing
+from dse.search.exact.closing import Replacing
 from dse.search.exact.seeds import promising, seeds
 from dse.search.exact.shortlists import Case
 
