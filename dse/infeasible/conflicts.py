@@ -106,7 +106,7 @@ def with_conflicts(problem: Problem, outcome: Outcome) -> Outcome:
             break
         design = any_design(keeping(problem, seeming[0]))
         if design is None:
-            prove.add(seeming[0])
+            proven.add(seeming[0])
         else:
             met = problem.evaluate(design).violation <= 0
             satisfied.add(int((met @ bits)[0]))

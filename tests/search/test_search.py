@@ -19,7 +19,7 @@ from dse.model.space import Block
 from dse.plugins import registry
 from dse.search import SearchSettings, archive
 from dse.search.archive import Archive
-from dse.search.exact import enumeration, proven
+from dse.search.exact import enumeration, prove
 
 METHODS = registry.names(Method)
 HEURISTICS = tuple(name for name in METHODS if name not in prove.METHODS)
