@@ -1,1 +1,4 @@
-"""The paper of Battle & Hempstead: its claims and figures, held against the cores."""
+"""The paper of Battle & Hempstead: its claims and figures, held against the cores.
+
+May import `dse.contract` and `dse.cores`.
+"""

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from dse.algebra.expression_reader import (
+from dse.algebra.expression_grammar import (
     DEPTH_LIMIT,
     FUNCTIONS,
     OPERATIONS,

@@ -1,4 +1,4 @@
-"""Why nothing fits: the designs that violate least, and by how much."""
+"""How far a choice falls short that admits no design: what violates least, and by how much."""
 
 from __future__ import annotations
 

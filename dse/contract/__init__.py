@@ -5,7 +5,8 @@ its name (``area_m2``, ``capacity_bit_per_s``).  Functions take their columns as
 arguments and the engine wires them by name; an argument with a default is optional.  Columns
 may come in any mutually broadcastable shapes, so a function must be elementwise.
 
-This is the only module of the engine that a plug-in imports.
+This package is all of the engine that a plug-in imports; a search method may also use
+`dse.search.heuristic`.  May import `dse.errors`.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class Objective(_Wired):
     at_most
         Columns that the quantity never exceeds, each stage's if staged; proven like the above.
     told
-        True for a quantity that belongs into every answer about a design.
+        True for a quantity that belongs in every answer about a design.
     limits, limited
         For a categorical quantity that tells what limits a design: one `Limit` per label, and
         the quantity that they limit.

@@ -1,4 +1,4 @@
-"""Files read, and files and folders written whole or not at all: the one place that writes."""
+"""Files read, and files and folders written whole or not at all."""
 
 from __future__ import annotations
 

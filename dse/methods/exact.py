@@ -20,9 +20,9 @@ def exact(
     problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:
     """Prove the front, composed or enumerated, whichever suits the space."""
-    from dse.search.exact import proven
+    from dse.search.exact import prove
 
-    return proven.prove(problem, "exact", progress, budget=budget, limit=limit)
+    return prove.prove(problem, "exact", progress, budget=budget, limit=limit)
 
 
 @method(
@@ -34,9 +34,9 @@ def enumerate(
     problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:
     """Prove the front by going through all designs."""
-    from dse.search.exact import proven
+    from dse.search.exact import prove
 
-    return proven.prove(problem, "enumerate", progress, budget=budget, limit=limit)
+    return prove.prove(problem, "enumerate", progress, budget=budget, limit=limit)
 
 
 @method(
@@ -48,6 +48,6 @@ def compose(
     problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
 ) -> Outcome:
     """Prove the front by putting designs together from their stages."""
-    from dse.search.exact import proven
+    from dse.search.exact import prove
 
-    return proven.prove(problem, "compose", progress, budget=budget, limit=limit)
+    return prove.prove(problem, "compose", progress, budget=budget, limit=limit)

@@ -293,5 +293,6 @@ def constant(value: float) -> Column:
 
 def product_text(sizes: Sequence[int]) -> str:
     """Return the size of a space as a product, for messages: ``6 x 40 = 240``."""
-    factors = " x ".join(str(size) for size in sizes if size > 1) or "1"
-    return f"{factors} = {math.prod(sizes):,}".replace(",", " ")
+    factors = [str(size) for size in sizes if size > 1]
+    total = f"{math.prod(sizes):,}".replace(",", " ")
+    return f"{' x '.join(factors)} = {total}" if len(factors) > 1 else total

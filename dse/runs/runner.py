@@ -76,7 +76,7 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the command line may say over the study's search section."""
+    """What a call may say over the search section of its study."""
 
     method: str | None = None
     seed: int | None = None

@@ -63,12 +63,12 @@ def run_search(
             problem, progress, budget=settings.budget, limit=settings.limit
         )
         return outcome
-    from dse.search.exact import proven
+    from dse.search.exact import prove
     from dse.search.heuristic.start import coarse_grid
 
     total = min(settings.budget or method.budget, problem.size)
     if total == problem.size:
-        return proven.enumerated(problem, progress, "the budget covers the space")
+        return prove.enumerated(problem, progress, "the budget covers the space")
     population = max(2, min(settings.population or method.population, total))
     warm = min(int(total * WARM_SHARE), WARM_POPULATIONS * population)
     return run_method(
@@ -115,6 +115,6 @@ def check_search(problem: Searchable, settings: SearchSettings) -> None:
     few = problem.size <= min(settings.budget or settings.limit, settings.limit)
     if (few and not problem.continuous) or not registry.get(Method, settings.method).proves:
         return
-    from dse.search.exact import proven  # the engine, only now
+    from dse.search.exact import prove  # the engine, only now
 
-    proven.check_provable(problem, settings.method, budget=settings.budget, limit=settings.limit)
+    prove.check_provable(problem, settings.method, budget=settings.budget, limit=settings.limit)

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from dse.model.front import dominated_by_point
 from dse.model.problem import Problem
 from dse.model.space import Axis, Block, Index, Points, as_index, blocks
-from dse.search.exact.between import may_beat
 from dse.search.exact.enumeration import CHUNK
-from dse.search.exact.proven import ENOUGH, composable
+from dse.search.exact.interval import may_beat
+from dse.search.exact.prove import ENOUGH, composable
 
 MOST = 400_000
 """With more rivals an interval is divided before they are listed."""

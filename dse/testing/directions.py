@@ -15,8 +15,18 @@ import numpy as np
 from dse.contract import Column, Objective, Requirement
 from dse.model.graph import argument_names
 from dse.testing import probe
-from dse.testing.probe import Arguments, Ranges, code_count, propose, require
+from dse.testing.probe import (
+    Arguments,
+    Call,
+    Ranges,
+    check_function,
+    check_undeclared,
+    code_count,
+    propose,
+    require,
+)
 
+_ROWS = 16
 _PAIRS = 400
 _FEWEST = 50
 """Pairs that have to have values on both sides before a direction is proposed."""
@@ -105,11 +115,8 @@ def _moves(
 ) -> Iterator[_Move]:
     """Yield random pairs of arguments that differ in one, of one stage if it is staged."""
 
-    def result(given: Arguments) -> dict[str, Column]:
-        return {plugin.name: plugin.function(**given)}
-
     def value(given: Arguments) -> Column:
-        return probe.evaluate_once(result, given, _PAIRS, where)[plugin.name]
+        return probe.evaluate_once(_result(plugin), given, _PAIRS, where)[plugin.name]
 
     for names in given_arguments(plugin):
         rng = np.random.default_rng(_SEED)
@@ -139,3 +146,26 @@ def _row(given: Arguments, row: int) -> str:
         return f"{value[row]:.6g}"
 
     return ", ".join(f"{name} = {shown(value)}" for name, value in given.items())
+
+
+def check_wiring(plugin: Objective | Requirement, where: str) -> None:
+    """Raise AssertionError unless the function and its arguments are as wiring needs them."""
+    check_function(plugin.function, where)
+    names = sum(argument_names(plugin), ())
+    require(bool(names), f"{where}: takes no arguments; name the columns that it needs")
+    check_undeclared(plugin, where)
+
+
+def _result(plugin: Objective | Requirement) -> Call:
+    return lambda given: {plugin.name: plugin.function(**given)}
+
+
+def batches(plugin: Objective | Requirement, where: str, ranges: Ranges) -> Iterator[Column]:
+    """Yield what the plug-in gives for random arguments, checked to be elementwise."""
+    for names in given_arguments(plugin):
+        for stages in stage_counts(names):
+            rng = np.random.default_rng(_SEED)
+            given = probe.drawn_arguments(names, rng, _ROWS, stages, ranges)
+            yield probe.elementwise(_result(plugin), given, _ROWS, where)[plugin.name]
+            wide = probe.drawn_arguments(names, rng, _PAIRS, stages, ranges)
+            yield probe.evaluate_once(_result(plugin), wide, _PAIRS, where)[plugin.name]

@@ -19,7 +19,8 @@ from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import argument_names
 from dse.plugins import registry
 from dse.testing import probe
-from dse.testing.probe import Ranges, propose, require
+from dse.testing.directions import batches, check_directions, check_wiring
+from dse.testing.probe import Ranges, check_units, propose, require
 from dse.testing.systems import Systems, drawn_systems, every_stage, full, switches
 
 _SEED = 2015
@@ -32,6 +33,49 @@ _FEWEST = 50
 """Systems, or pairs of them, that have to speak for a declaration before it is proposed."""
 
 _JOINS = {"sum": np.add, "least": np.minimum, "largest": np.maximum}
+
+
+def check_objective(objective: Objective, *, ranges: Ranges | None = None) -> None:
+    """Raise AssertionError unless `objective` keeps the contract.
+
+    Checked: source, docstring and signature; names with units in SI; columns that are float64,
+    elementwise, equal to single calls bit for bit; inputs left alone; NaN only where `partial`;
+    codes that have a label.  Random pairs and systems try to refute `rises_with`, `falls_with`,
+    `at_most`, `over_stages`, `grows_with_instances` and `settled_while`; where nothing refutes
+    what is not declared, and `undeclared` does not say why, that is refused as well.  Infinity
+    passes: as a limit it means that there is none.
+
+    Parameters
+    ----------
+    objective
+        What to check.
+    ranges
+        Where an argument makes sense, when the plausible range of its unit does not fit.
+    """
+    where = f"objective {objective.name!r}"
+    require(bool(objective.source.strip()), f"{where}: no source; name the paper or the reason")
+    check_wiring(objective, where)
+    check_units((objective.name,), where)
+    require(
+        len(objective.limits) in (0, len(objective.labels)),
+        f"{where}: says what {len(objective.limits)} of its {len(objective.labels)} labels limit; "
+        "give one limit per label",
+    )
+    for values in batches(objective, where, ranges or {}):
+        known = values[~np.isnan(values)]
+        require(
+            objective.partial or known.size == values.size,
+            f"{where}: gives NaN; give a number, or declare it partial",
+        )
+        require(
+            not objective.labels or bool(np.isin(known, range(len(objective.labels))).all()),
+            f"{where}: gives codes beyond its {len(objective.labels)} labels",
+        )
+    check_directions(objective, where, ranges or {})
+    check_stages(objective, where, ranges or {})
+    check_at_most(objective, where, ranges or {})
+    check_growth(objective, where, ranges or {})
+    check_settled(objective, where, ranges or {})
 
 
 def check_stages(objective: Objective, where: str, ranges: Ranges) -> None:

@@ -19,7 +19,7 @@ from dse.contract import Objective, Requirement
 from dse.model.graph import argument_names
 from dse.plugins import registry
 from dse.testing import probe
-from dse.testing.directions import given_arguments
+from dse.testing.directions import batches, check_directions, check_wiring, given_arguments
 from dse.testing.probe import Ranges, code_count, propose, require
 from dse.testing.systems import drawn_systems, full
 
@@ -28,6 +28,22 @@ _ROWS = 400
 _ROUNDING = 1e-12
 _MARGIN = 1e-9
 _FEWEST = 50
+
+
+def check_requirement(requirement: Requirement, *, ranges: Ranges | None = None) -> None:
+    """Raise AssertionError unless `requirement` keeps the contract.
+
+    As `check_objective` does; the declarations are `rises_with`, `falls_with`, what it bounds a
+    `quantity` by, and `implies`.
+    """
+    where = f"requirement {requirement.name!r}"
+    require(bool(requirement.rule.strip()), f"{where}: no rule; say in words what must hold")
+    check_wiring(requirement, where)
+    for values in batches(requirement, where, ranges or {}):
+        require(not np.isnan(values).any(), f"{where}: gives NaN; a violation is a number")
+    check_directions(requirement, where, ranges or {})
+    check_bounds(requirement, where, ranges or {})
+    check_implied(requirement, where, ranges or {})
 
 
 def check_bounds(requirement: Requirement, where: str, ranges: Ranges) -> None:

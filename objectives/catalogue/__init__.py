@@ -4,6 +4,8 @@ Each table starts with its source; each row names its own source and what it ass
 cell is a figure that the source does not give: None, never zero.
 
 Every row is an attribute of this module, called by its kind and name: ``interface_apu``.
+
+May import `dse.contract`.
 """
 
 from __future__ import annotations

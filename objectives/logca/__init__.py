@@ -1,1 +1,4 @@
-"""LogCA (Altaf & Wood): equations, limits, regions and break-even granularities."""
+"""LogCA (Altaf & Wood): equations, limits, regions and break-even granularities.
+
+May import `dse.contract`.
+"""

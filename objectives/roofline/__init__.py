@@ -1,1 +1,4 @@
-"""The energy roofline (Choi et al.): equations, and a fit to measured runs."""
+"""The energy roofline (Choi et al.): equations, and a fit to measured runs.
+
+May import `dse.contract`.
+"""

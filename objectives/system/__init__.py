@@ -1,1 +1,4 @@
-"""Quantities of a composed system: fleets behind an interface, under a power cap."""
+"""Quantities of a composed system: fleets behind an interface, under a power cap.
+
+May import `dse.contract` and `dse.objectives.logca`.
+"""

@@ -17,8 +17,8 @@ from dse.model.front import dominated
 from dse.model.problem import Problem
 from dse.plugins import registry
 from dse.search import SearchSettings
+from dse.search.exact import closing as replacing
 from dse.search.exact import compose
-from dse.search.exact import replace as replacing
 from dse.study import study
 
 CHAIN = """

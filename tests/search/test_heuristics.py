@@ -20,7 +20,7 @@ from dse.runs import finished
 from dse.runs.result import Result
 from dse.runs.runner import ENUMERABLE
 from dse.search import SearchSettings, completeness
-from dse.search.exact import proven
+from dse.search.exact import prove
 from dse.search.heuristic.pymoo import _MixedCrossover, _MixedMutation
 from dse.search.heuristic.scales import Scales
 from dse.search.heuristic.start import coarse_grid
@@ -29,7 +29,7 @@ from dse.study.axes import STEPS
 from tests.conftest import STUDIES, problem_of, solved
 
 METHODS = registry.names(Method)
-HEURISTICS = tuple(name for name in METHODS if name not in proven.METHODS)
+HEURISTICS = tuple(name for name in METHODS if name not in prove.METHODS)
 
 STUDY = """\
 # How large should an offload be, at any clock?
@@ -333,9 +333,9 @@ def test_a_black_box_is_searched_by_every_method(method):
     every = np.stack(np.meshgrid(*map(np.arange, problem.sizes), indexing="ij"), -1).reshape(-1, 3)
     loss = problem.evaluate(every).loss
     best = loss[nondominated(loss)]
-    budget = 150 if method == "tpe" else None if method in proven.METHODS else 1_000
+    budget = 150 if method == "tpe" else None if method in prove.METHODS else 1_000
     found = search.run_search(problem, SearchSettings(method=method, budget=budget, seed=1))
-    if method in proven.METHODS:
+    if method in prove.METHODS:
         np.testing.assert_array_equal(np.unique(found.front_loss, axis=0), np.unique(best, axis=0))
     ends = np.stack([best.min(axis=0), found.front_loss.min(axis=0)])
     assert (np.diff(ends, axis=0) <= 0.15 * np.ptp(loss, axis=0)).all()

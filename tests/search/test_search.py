@@ -19,10 +19,10 @@ from dse.model.space import Block
 from dse.plugins import registry
 from dse.search import SearchSettings, archive
 from dse.search.archive import Archive
-from dse.search.exact import enumeration, proven
+from dse.search.exact import enumeration, prove
 
 METHODS = registry.names(Method)
-HEURISTICS = tuple(name for name in METHODS if name not in proven.METHODS)
+HEURISTICS = tuple(name for name in METHODS if name not in prove.METHODS)
 BUDGETS = {"tpe": 60}
 """Where the usual budget of a test would take too long."""
 
@@ -314,7 +314,7 @@ def test_nothing_feasible_is_an_answer(method):
         return np.stack([total / limits[0] - 1, 1.25 - product / limits[1], total - 99], axis=1)
 
     problem = Synthetic((9, 9), lambda index: index, violations, ("small", "big", "idle"))
-    outcome = run(problem, method, budget=None if method in proven.METHODS else 70, population=10)
+    outcome = run(problem, method, budget=None if method in prove.METHODS else 70, population=10)
     assert outcome.front_index.shape == outcome.front_loss.shape == (0, 2)
     assert outcome.feasible == 0
     assert outcome.conflicts() == (("small", "big"),)

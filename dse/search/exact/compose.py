@@ -23,6 +23,7 @@ from dse.model.bounds import Bounds
 from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.search.archive import Archive, Progress
+from dse.search.exact.closing import Replacing
 from dse.search.exact.incumbents import Incumbents, Pruned
 from dse.search.exact.partial import (
     Batch,
@@ -32,7 +33,6 @@ from dse.search.exact.partial import (
     TooMuchWorkError,
     stage_parts,
 )
-from dse.search.exact.replace import Replacing
 from dse.search.exact.seeds import promising, seeds
 from dse.search.exact.shortlists import Case
 

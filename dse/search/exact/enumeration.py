@@ -1,4 +1,4 @@
-"""The exact method: evaluate every design."""
+"""The exact front by going through all designs: evaluated, or pruned cell by cell by bounds."""
 
 from __future__ import annotations
 

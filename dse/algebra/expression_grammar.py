@@ -1,4 +1,4 @@
-"""Reads a syntax tree against the closed grammar of expressions, resolving names and units."""
+"""The closed grammar of expressions: what a syntax tree may hold, with names and units resolved."""
 
 from __future__ import annotations
 
