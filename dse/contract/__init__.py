@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dse.contract.columns import PRECISIONS as PRECISIONS
+from dse.contract.columns import TRANSFERS as TRANSFERS
 from dse.contract.columns import WAIT_MODES as WAIT_MODES
 from dse.contract.columns import Column as Column
 from dse.contract.methods import Index as Index

@@ -11,5 +11,8 @@ Column = NDArray[np.float64]
 WAIT_MODES = ("sync", "sync_os", "async")
 """How a host waits for an offload; a column holds the position in this tuple."""
 
+TRANSFERS = ("cut_through", "store_and_forward")
+"""Whether an offload is computed while it is transferred, or after; a column holds the position."""
+
 PRECISIONS = ("single", "double")
 """Floating-point precision of a platform's operations; a column holds the position."""

@@ -37,6 +37,8 @@ class Fleet:
     floor
         For partial fleets, some of whose counts are only enclosed: what the stage carries at
         least, bit/s, which sharpens every enclosure.  None: enclosures are those of arithmetic.
+    clocked
+        True: idle pipelines switch like busy ones.  False: their clocks are gated.
     """
 
     counts: list[Any]
@@ -45,6 +47,7 @@ class Fleet:
     clock: Any
     streams: Column
     floor: Column | None = None
+    clocked: bool = False
 
     @cached_property
     def peak_bit_per_s(self) -> Any:
@@ -136,6 +139,7 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
     STAGE_CAPACITY: lambda fleet: fleet.capacity_bit_per_s,
     "stage_clock_hz": lambda fleet: fleet.largest(fleet.designs.metrics.clock_hz) * fleet.clock,
     "stage_clock_limit": lambda fleet: fleet.clock,
+    "stage_clocked": lambda fleet: np.full(1, float(fleet.clocked)),
     "stage_dynamic_energy_j_per_bit": lambda fleet: fleet.per_bit(
         fleet.designs.metrics.dynamic_power_w
     ),

@@ -29,11 +29,14 @@ class Stage:
         True: the columns ``<name>.<design>`` hold a count for each design.  False:
         ``<name>.design`` holds a position in `designs` and ``<name>.instances`` a count; when
         the latter is absent the count is the least that carries the demand.
+    clocked
+        Whether pipelines switch while they idle; otherwise their clocks are gated.
     """
 
     name: str
     designs: Designs
     mixed: bool
+    clocked: bool = False
 
     def counts(self, columns: Mapping[str, Column]) -> list[Column]:
         """Return the number of instances of each design, in the order of `designs`."""
@@ -68,10 +71,12 @@ class Stage:
         streams = dependent_streams(columns)
         if self.mixed:
             positions = [np.array([position]) for position in range(len(self.designs.names))]
-            return Fleet(self.counts(columns), positions, self.designs, clock, streams)
+            counts = self.counts(columns)
+            return Fleet(counts, positions, self.designs, clock, streams, clocked=self.clocked)
         chosen = columns[f"{self.name}.design"]
         counts = [self._instances(chosen, columns)]
-        return Fleet(counts, [chosen.astype(np.int64)], self.designs, clock, streams)
+        chosen_rows = [chosen.astype(np.int64)]
+        return Fleet(counts, chosen_rows, self.designs, clock, streams, clocked=self.clocked)
 
 
 SHARED_COLUMNS = ("workload_chained", "workload_streams", "workload_rate_bit_per_s")

@@ -108,6 +108,8 @@ def _interface(
     _override(written, scenario)
     if written.wait is not None:
         _replace(scenario, {"interface_wait": schema.code("interface_wait", written.wait)})
+    transfer = schema.code("interface_transfer", written.transfer)
+    scenario.constants["interface_transfer"] = transfer
     if "workload_granularity_byte" not in scenario.names | _columns_of(axes):
         faults.add(
             ("interface",),

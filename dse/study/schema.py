@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from dse.contract import PRECISIONS, WAIT_MODES
+from dse.contract import PRECISIONS, TRANSFERS, WAIT_MODES
 from dse.study.fields import Amount, Given, StudySection, Unit, Values, form, unit_of
 
 
@@ -104,6 +104,10 @@ class StageSection(StudySection):
     clock: Annotated[
         Values | None, Field(description="`meet` the rate, or fractions of the top clock to run at")
     ] = None
+    idle: Annotated[
+        Literal["gated", "clocked"],
+        Field(description="Whether the clock of idle pipelines is gated, or they switch like busy"),
+    ] = "gated"
 
     @field_validator("designs", mode="before")
     @classmethod
@@ -170,6 +174,10 @@ class InterfaceSection(StudySection):
     wait: Annotated[
         Literal["sync", "sync_os", "async"] | None, Field(description="How the host waits")
     ] = None
+    transfer: Annotated[
+        Literal["cut_through", "store_and_forward"],
+        Field(description="Whether an offload is computed while it is transferred, or after"),
+    ] = "cut_through"
     in_flight: Annotated[
         Amount, Unit("Concurrent offloads", "interface_in_flight", integer=True)
     ] = None
@@ -295,9 +303,11 @@ class StudyFile(StudySection):
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "interface_wait": WAIT_MODES,
+    "interface_transfer": TRANSFERS,
     "budget_precision": PRECISIONS,
     "workload_chained": ("false", "true"),
     "workload_meet": ("false", "true"),
+    "workload_common": ("false", "true"),
 }
 """Columns that hold a choice as its position among the names."""
 

@@ -35,6 +35,7 @@ def build(study: schema.StudyFile, scenario: Scenario, faults: Faults) -> list[B
     """Return the stages of a study; what is wrong with them goes to `faults`."""
     built = []
     names: set[str] = set()
+    meet = _meets(study.stages, scenario)
     for position, written in enumerate(study.stages):
         path = ("stages", position)
         name = prefix(written, position)
@@ -51,7 +52,7 @@ def build(study: schema.StudyFile, scenario: Scenario, faults: Faults) -> list[B
         names.add(name)
         designs = choose_designs(written, scenario, path, faults)
         if designs is not None:
-            built.append(_stage(name, written, designs, scenario, faults, path))
+            built.append(_stage(name, written, designs, scenario, faults, path, meet))
     if any(part.counts_compute_alone for part in built) and (
         "interface_in_flight" in scenario.names or scenario.constants.get("workload_chained")
     ):
@@ -70,6 +71,27 @@ def build(study: schema.StudyFile, scenario: Scenario, faults: Faults) -> list[B
     return built
 
 
+def _meets(stages: Sequence[schema.StageSection], scenario: Scenario) -> bool:
+    """Tell whether stages that leave their clock out meet the rate, or run at their top clocks.
+
+    As those that state it do.  Otherwise they meet the rate where nothing depends on the clock:
+    without an interface.  Behind one the time of an offload counts, and gated pipelines take no
+    more power at the top clock; those that switch while they idle do.
+    """
+    written = {stage.clock == "meet" for stage in stages if stage.clock is not None}
+    if written or scenario.highest("workload_rate_bit_per_s") is None:
+        return True in written
+    if "interface_in_flight" not in scenario.names:
+        return True
+    switching = any(stage.idle == "clocked" for stage in stages)
+    if switching:
+        scenario.notes.append(
+            "clocks that are not stated meet the rate, because pipelines switch while they idle; "
+            "`clock: 1` makes offloads shorter, and takes more power"
+        )
+    return switching
+
+
 def prefix(written: schema.StageSection, position: int) -> str:
     """Return the prefix of the columns of the stage at `position`."""
     return stage_name(vars(written)) or f"stage_{position + 1}"
@@ -82,12 +104,16 @@ def _stage(
     scenario: Scenario,
     faults: Faults,
     path: Path,
+    meet: bool,
 ) -> Built:
     rate = scenario.highest("workload_rate_bit_per_s")
-    clock, meet = _clock(name, written, scenario, faults, (*path, "clock"))
+    if written.clock is not None:
+        meet = written.clock == "meet"
+    clock = _clock(name, written, scenario, faults, (*path, "clock"))
+    clocked = written.idle == "clocked"
     axes: list[Axis] = list(clock)
     if written.counts is not None:
-        stage = Stage(name, designs, mixed=True)
+        stage = Stage(name, designs, mixed=True, clocked=clocked)
         axes += [
             counted(f"{name}.{design}", [count], f"{name}.{design}")
             for design, count in written.counts.items()
@@ -101,7 +127,7 @@ def _stage(
         axes.append(choices(f"{name}.design", {f"{name}.design": column}, designs.names))
         if instances is not None:
             axes.append(counted(f"{name}.instances", instances, f"{name}.instances"))
-    stage = Stage(name, designs, written.fleet == "mixed")
+    stage = Stage(name, designs, written.fleet == "mixed", clocked)
     return Built(stage, tuple(axes), meet, counts_compute_alone=instances is None)
 
 
@@ -156,13 +182,12 @@ def _instances(
 
 def _clock(
     name: str, written: schema.StageSection, scenario: Scenario, faults: Faults, path: Path
-) -> tuple[list[Axis], bool]:
-    """Return the axis of top clock fractions, and whether the clock meets the rate."""
-    rate = scenario.highest("workload_rate_bit_per_s")
+) -> list[Axis]:
+    """Return the axis of top clock fractions, if any are written."""
     if written.clock is None or written.clock == "meet":
-        if rate is None and written.clock == "meet":
+        if written.clock == "meet" and scenario.highest("workload_rate_bit_per_s") is None:
             faults.add(path, "a clock can only meet a rate", "set workload.rate, or a fraction")
-        return [], rate is not None
+        return []
 
     def read(scalar: Any) -> float:
         if isinstance(scalar, bool) or not isinstance(scalar, int | float) or not 0 < scalar <= 1:
@@ -175,5 +200,5 @@ def _clock(
     with faults.at(path):
         axis = scaled(f"{name}.clock", spread_values(written.clock, read, integer=False))
         scenario.notes += resolution(axis)
-        return [axis], False
-    return [], False
+        return [axis]
+    return []

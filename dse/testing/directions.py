@@ -36,7 +36,7 @@ _SEED = 2015
 _ROUNDING = 1e-12
 """Relative; powers and exponentials are not rounded monotonically."""
 
-_UNORDERED = ("wait", "precision")
+_UNORDERED = ("wait", "transfer", "precision")
 """Last words of columns whose codes have no order."""
 
 

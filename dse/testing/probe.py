@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.contract import PRECISIONS, WAIT_MODES, Column, Objective, Requirement
+from dse.contract import PRECISIONS, TRANSFERS, WAIT_MODES, Column, Objective, Requirement
 from dse.errors import UnitError
 from dse.model.graph import argument_names
 
@@ -27,8 +27,8 @@ Arguments = dict[str, Any]
 Call = Callable[[Arguments], dict[str, Column]]
 """A model function as the engine calls it, its results by name."""
 
-_CODES = {"wait": len(WAIT_MODES), "precision": len(PRECISIONS)}
-_CODES |= {"chained": 2, "meet": 2, "extrapolated": 2}
+_CODES = {"wait": len(WAIT_MODES), "transfer": len(TRANSFERS), "precision": len(PRECISIONS)}
+_CODES |= dict.fromkeys(("chained", "meet", "common", "clocked", "extrapolated"), 2)
 _PLAUSIBLE = {
     "m2": (1e-10, 1e-4),
     "w": (1e-5, 1e2),

@@ -124,6 +124,23 @@ def fill_bit(*, stage_latency_s: Stages, stage_capacity_bit_per_s: Stages) -> Co
 
 
 @objective(
+    source="latency of a task, Battle & Hempstead, section IV-B",
+    rises_with=("stage_latency_s",),
+    over_stages="sum",
+)
+def chain_latency_s(*, stage_latency_s: Stages) -> Column:
+    """Time of one task through all stages at the clocks allowed.
+
+    ``sum_j latency_j``, in s.
+
+    References
+    ----------
+    Latency: Battle & Hempstead, sections IV-B and V-A.
+    """
+    return total(stage_latency_s)
+
+
+@objective(
     source="Battle & Hempstead, Tables I to III",
     rises_with=("stage_tasks_in_flight",),
     over_stages="largest",

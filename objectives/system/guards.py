@@ -9,6 +9,7 @@ import numpy as np
 
 from dse.contract import Column, guard
 from dse.objectives.system.chain import Stages, largest, total
+from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.rate import limits_in_order
 
 
@@ -34,13 +35,17 @@ def power_is_energy_over_time(
     stage_dynamic_power_w: Stages,
     stage_capacity_bit_per_s: Stages,
     stage_leakage_power_w: Stages,
+    stage_clocked: Stages,
     stream_rate_bit_per_s: Column,
+    throughput_bit_per_s: Column,
     buffer_leakage_power_w: Column | float = 0.0,
 ) -> Column:
     """Return by how much power differs from the energy of one second, stage by stage."""
     energy = total(stage_leakage_power_w) + buffer_leakage_power_w
-    for dynamic, capacity in zip(stage_dynamic_power_w, stage_capacity_bit_per_s, strict=True):
-        energy = energy + dynamic * (stream_rate_bit_per_s / capacity)
+    stages = zip(stage_dynamic_power_w, stage_capacity_bit_per_s, stage_clocked, strict=True)
+    for dynamic, capacity, clocked in stages:
+        rate = np.where(clocked > 0, stream_rate_bit_per_s, throughput_bit_per_s)
+        energy = energy + dynamic * (rate / capacity)
     return np.abs(power_w - energy) / energy
 
 
@@ -100,3 +105,19 @@ def throughput_within_limits(
         dependence=dependence_limit_bit_per_s,
     )
     return largest(tuple(throughput_bit_per_s / limit for limit in named)) - 1.0
+
+
+@guard(rule="an offload is no faster than anything that it passes through")
+def offload_within_limits(
+    *,
+    offload_latency_s: Column,
+    workload_granularity_byte: Column,
+    capacity_bit_per_s: Column,
+    power_limit_bit_per_s: Column,
+    link_limit_bit_per_s: Column | float = np.inf,
+    memory_limit_bit_per_s: Column | float = np.inf,
+) -> Column:
+    """Return by what share 8 g / T1 exceeds the tightest limit that one offload meets."""
+    rate = BIT_PER_BYTE * workload_granularity_byte / offload_latency_s
+    limits = (capacity_bit_per_s, power_limit_bit_per_s, link_limit_bit_per_s)
+    return largest(tuple(rate / limit for limit in (*limits, memory_limit_bit_per_s))) - 1.0

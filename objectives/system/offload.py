@@ -1,7 +1,7 @@
 """What an offload is worth beside the host: its time, its speedup, and from where on it pays.
 
-LogCA (Altaf & Wood, ISCA 2017) with a fleet as the accelerator: one offload of g bytes takes
-``T1 = o + L(g) + C1(g)``, the host alone takes T0; behind a fleet C1 is the fleet's own time.
+LogCA (Altaf & Wood, ISCA 2017) with a fleet as the accelerator, behind a link: one offload of g
+bytes takes ``T1 = T_oh + C(r)`` (`offload_rates`), the host alone takes T0.
 """
 
 from __future__ import annotations
@@ -10,21 +10,56 @@ import numpy as np
 
 from dse.contract import Column, Threshold, objective
 from dse.objectives.logca.model import break_even_granularity
+from dse.objectives.system.offload_rates import streaming_s
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.sources import LOGCA
 
 
-@objective(source=LOGCA, rises_with=("transfer_s", "accelerator_s"), told=True)
-def offload_latency_s(*, transfer_s: Column, accelerator_s: Column) -> Column:
-    """Time of one offload, T1(g).
+@objective(
+    source=LOGCA,
+    rises_with=(
+        "transfer_s",
+        "own_fill_s",
+        "common_fill_bit",
+        "passing_s_per_byte",
+        "serial_tasks",
+        "workload_granularity_byte",
+    ),
+    falls_with=("stream_rate_bit_per_s",),
+    # clocked to meet R it is the least of T1 at r = R and k * 8 g / R
+    # whose 8 g / R no link or memory that carries R exceeds
+    settled_while=dict.fromkeys(("stream_rate_bit_per_s", "passing_s_per_byte"), "workload_meet"),
+    told=True,
+)
+def offload_latency_s(
+    *,
+    transfer_s: Column,
+    own_fill_s: Column,
+    common_fill_bit: Column,
+    passing_s_per_byte: Column,
+    serial_tasks: Column,
+    workload_granularity_byte: Column,
+    stream_rate_bit_per_s: Column,
+) -> Column:
+    """Time of one offload, T1(g): never faster than the link or the memory that it passes.
 
-    ``T1 = T_oh + C1``, in s.
+    ``T1 = T_oh + max(t + F / r + g max(8 / r, p), 8 g n / r)``, in s.  Without link, memory and
+    dependence that is LogCA's ``o + L(g) + C1(g)``.
 
     References
     ----------
     Altaf & Wood, ISCA 2017, eqs 2 and 8.
     """
-    return transfer_s + accelerator_s
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = streaming_s(
+            rate_bit_per_s=stream_rate_bit_per_s,
+            granularity_byte=workload_granularity_byte,
+            own_fill_s=own_fill_s,
+            common_fill_bit=common_fill_bit,
+            passing_s_per_byte=passing_s_per_byte,
+            serial_tasks=serial_tasks,
+        )
+    return transfer_s + inside
 
 
 @objective(source=LOGCA, rises_with=("host_time_s",), falls_with=("offload_latency_s",), told=True)
@@ -58,7 +93,10 @@ def break_even_byte(
     overhead_s: Column,
     fixed_latency_s: Column,
     latency_s_per_byte: Column,
-    fill_bit: Column,
+    storing_s_per_byte: Column,
+    passing_s_per_byte: Column,
+    own_fill_s: Column,
+    common_fill_bit: Column,
     stream_rate_bit_per_s: Column,
     kernel_index_s_per_byte: Column,
     kernel_exponent: Column,
@@ -67,8 +105,8 @@ def break_even_byte(
 ) -> Column:
     """Granularity from which an offload is no slower than the host, g_1; may not exist.
 
-    ``T0(g_1) = T1(g_1)``, in B.  The accelerators stay clocked as they are.  In a chained mode T1
-    is the larger of two lines, and g_1 the larger of their two break-even points.
+    ``T0(g_1) = T1(g_1)``, in B.  The accelerators stay clocked as they are.  T1 is the larger of
+    two lines, and g_1 the larger of their two break-even points.
 
     References
     ----------
@@ -76,19 +114,20 @@ def break_even_byte(
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         fixed = overhead_s + fixed_latency_s
-        per_byte = latency_s_per_byte + BIT_PER_BYTE / stream_rate_bit_per_s
-        serial = latency_s_per_byte + BIT_PER_BYTE * serial_tasks / stream_rate_bit_per_s
-        fill = fill_bit / stream_rate_bit_per_s
+        per_byte = latency_s_per_byte + storing_s_per_byte
+        streamed_s = BIT_PER_BYTE / stream_rate_bit_per_s
+        fill = own_fill_s + common_fill_bit / stream_rate_bit_per_s
+        passing = np.maximum(streamed_s, passing_s_per_byte)
     streamed = break_even_granularity(
         fixed_s=fixed + fill,
-        per_byte_s=per_byte,
+        per_byte_s=per_byte + passing,
         index_s_per_byte=kernel_index_s_per_byte,
         exponent=kernel_exponent,
         offset_s=kernel_offset_s,
     )
     chained = break_even_granularity(
         fixed_s=fixed,
-        per_byte_s=serial,
+        per_byte_s=per_byte + streamed_s * serial_tasks,
         index_s_per_byte=kernel_index_s_per_byte,
         exponent=kernel_exponent,
         offset_s=kernel_offset_s,

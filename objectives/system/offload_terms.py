@@ -2,16 +2,22 @@
 
 LogCA (Altaf & Wood, ISCA 2017, eqs 1, 2 and 8): one offload of g bytes takes
 ``T1 = o + L(g) + C1(g)``, the host alone takes T0.  Behind a fleet C1 is the fleet's own time, so
-the acceleration A = T0 / C1 is derived rather than given.  With k offloads in flight the interface
-delivers k * 8 g / T1; k = 1 is the paper's unpipelined case.  T_oh is T1 without C1, X the payload
-that passes the pipelines meanwhile, r their rate, R the throughput.
+the acceleration A = T0 / C1 is derived rather than given.  LogCA has no link of its own: here an
+offload also passes the link and the memory, while the fleet computes or, stored and forwarded,
+before and after.  With k offloads in flight the interface delivers k * 8 g / T1; k = 1 is the
+paper's unpipelined case.  T_oh is T1 outside the pipelines, r their rate, R the throughput.
+
+A stage whose clock is gated while it idles runs at its own clock, so a task is not stretched by
+its neighbours: the chain fills in the sum of its latencies.  Pipelines that share one rate r, to
+meet a demand or because they are never gated, fill in F / r, with the payload F that enters
+before the first result.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import Column, objective
+from dse.contract import TRANSFERS, Column, objective
 from dse.objectives.system.sources import LOGCA
 
 BIT_PER_BYTE = 8.0
@@ -91,6 +97,7 @@ def latency_s_per_byte(
         "overhead_s",
         "fixed_latency_s",
         "latency_s_per_byte",
+        "storing_s_per_byte",
         "workload_granularity_byte",
     ),
 )
@@ -99,37 +106,19 @@ def transfer_s(
     overhead_s: Column,
     fixed_latency_s: Column,
     latency_s_per_byte: Column,
+    storing_s_per_byte: Column,
     workload_granularity_byte: Column,
 ) -> Column:
-    """Time of one offload outside the accelerator: o + L + L_byte g.
+    """Time of one offload outside the pipelines: o + L + L_byte g, and what is stored first.
 
-    ``T_oh = o + L + L_byte g``, in s.
+    ``T_oh = o + L + (L_byte + s) g``, in s.
 
     References
     ----------
     Altaf & Wood, ISCA 2017, eqs 2 and 8.
     """
-    return overhead_s + fixed_latency_s + latency_s_per_byte * workload_granularity_byte
-
-
-@objective(
-    source=LOGCA,
-    rises_with=("stream_bit",),
-    falls_with=("stream_rate_bit_per_s",),
-    # clocked to meet R it is the least of X / R and k * 8 g / R - T_oh
-    settled_while={"stream_rate_bit_per_s": "workload_meet"},
-)
-def accelerator_s(*, stream_bit: Column, stream_rate_bit_per_s: Column) -> Column:
-    """Time of one offload inside the accelerators, C1(g).
-
-    ``C1 = X / r``, in s.
-
-    References
-    ----------
-    Altaf & Wood, ISCA 2017, eq. 2, where it is the host's time over A.
-    """
-    with np.errstate(divide="ignore"):
-        return stream_bit / stream_rate_bit_per_s
+    per_byte = latency_s_per_byte + storing_s_per_byte
+    return overhead_s + fixed_latency_s + per_byte * workload_granularity_byte
 
 
 @objective(
@@ -170,97 +159,67 @@ def acceleration(*, host_time_s: Column, accelerator_s: Column) -> Column:
 
 
 @objective(
-    source="fill + 8 g",
-    rises_with=("workload_granularity_byte", "fill_bit", "serial_tasks"),
-)
-def stream_bit(
-    *, workload_granularity_byte: Column, fill_bit: Column, serial_tasks: Column
-) -> Column:
-    """Payload that passes the pipelines during one offload: fill + 8 g.
-
-    ``X = max(fill + 8 g, 8 g serial)``, in bit.  In a chained mode an offload is of one stream,
-    whose tasks follow each other, so the payload of every stream that shares the pipelines passes
-    by as well.
-    """
-    payload = BIT_PER_BYTE * workload_granularity_byte
-    return np.maximum(fill_bit + payload, payload * serial_tasks)
-
-
-@objective(
-    source="k offloads in flight: k * 8 g / T1",
-    rises_with=("interface_in_flight", "workload_granularity_byte", "stream_limit_bit_per_s"),
-    falls_with=("transfer_s", "stream_bit"),
-)
-def offload_limit_bit_per_s(
-    *,
-    interface_in_flight: Column,
-    workload_granularity_byte: Column,
-    transfer_s: Column,
-    stream_bit: Column,
-    stream_limit_bit_per_s: Column,
-) -> Column:
-    """Payload rate of k concurrent offloads at the top clock: k * 8 g / T1.
-
-    ``k * 8 g / (T_oh + X / r_max)``, in bit/s.
-
-    References
-    ----------
-    Altaf & Wood, ISCA 2017, for k = 1.
-    """
-    payload = interface_in_flight * BIT_PER_BYTE * workload_granularity_byte
-    return payload / (transfer_s + stream_bit / stream_limit_bit_per_s)
-
-
-@objective(
-    source="k * 8 g / T1 = R solved for the clock",
-    rises_with=("throughput_bit_per_s", "stream_bit", "transfer_s"),
-    falls_with=("interface_in_flight", "workload_granularity_byte"),
-    undeclared={"at_most": "in exact arithmetic only: the difference in its divisor cancels"},
-)
-def offload_stream_bit_per_s(
-    *,
-    throughput_bit_per_s: Column,
-    stream_bit: Column,
-    transfer_s: Column,
-    interface_in_flight: Column,
-    workload_granularity_byte: Column,
-) -> Column:
-    """Least payload rate of the pipelines at which k offloads deliver the throughput.
-
-    ``X / (k * 8 g / R - T_oh)``, in bit/s, from ``k * 8 g / (T_oh + X / r) >= R``.
-    """
-    payload = interface_in_flight * BIT_PER_BYTE * workload_granularity_byte
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spare = payload / throughput_bit_per_s - transfer_s
-        return np.where(spare > 0, stream_bit / spare, np.inf)
-
-
-@objective(
     source="link bandwidth",
     rises_with=(
         "interface_link_byte_per_cycle",
         "interface_link_byte_per_s",
         "interface_host_clock_hz",
     ),
-    falls_with=("latency_s_per_byte",),
 )
-def link_limit_bit_per_s(
+def link_bit_per_s(
     *,
-    latency_s_per_byte: Column,
+    interface_link_byte_per_s: Column,
     interface_link_byte_per_cycle: Column | float = np.inf,
-    interface_link_byte_per_s: Column | float = np.inf,
     interface_host_clock_hz: Column | float = np.inf,
 ) -> Column:
+    """Bandwidth of the link in each direction, infinite where none is stated.
+
+    ``8 link``, in bit/s.
+    """
+    cycles = interface_link_byte_per_cycle * interface_host_clock_hz
+    return BIT_PER_BYTE * np.minimum(cycles, interface_link_byte_per_s)
+
+
+@objective(
+    source="link bandwidth",
+    rises_with=("link_bit_per_s",),
+    falls_with=("latency_s_per_byte",),
+    at_most=("link_bit_per_s",),
+)
+def link_limit_bit_per_s(*, link_bit_per_s: Column, latency_s_per_byte: Column) -> Column:
     """Payload rate of the link; latency per byte is itself a link of 1 / L.
 
-    ``8 min(link, 1 / L_byte)``, in bit/s.
+    ``min(link, 8 / L_byte)``, in bit/s.
 
     References
     ----------
     Latency per byte as a link: Altaf & Wood, ISCA 2017, eq. 8.
     """
-    link = np.minimum(
-        interface_link_byte_per_cycle * interface_host_clock_hz, interface_link_byte_per_s
-    )
     with np.errstate(divide="ignore"):
-        return BIT_PER_BYTE * np.minimum(link, 1.0 / latency_s_per_byte)
+        return np.minimum(link_bit_per_s, BIT_PER_BYTE / latency_s_per_byte)
+
+
+@objective(source="store and forward", falls_with=("link_bit_per_s",))
+def storing_s_per_byte(*, link_bit_per_s: Column, interface_transfer: Column) -> Column:
+    """Time per byte to store an offload before it is computed, and its result before it returns.
+
+    ``2 * 8 / link`` where transfers are stored and forwarded, 0 where they cut through, in s/B.
+    """
+    stored = np.asarray(interface_transfer) == TRANSFERS.index("store_and_forward")
+    return np.where(stored, 2.0 * BIT_PER_BYTE / link_bit_per_s, 0.0)
+
+
+@objective(source="link and memory", falls_with=("link_bit_per_s", "memory_limit_bit_per_s"))
+def passing_s_per_byte(
+    *,
+    link_bit_per_s: Column,
+    interface_transfer: Column,
+    memory_limit_bit_per_s: Column | float = np.inf,
+) -> Column:
+    """Time per byte to pass the link and the memory while the fleet computes.
+
+    ``8 / min(link, memory)``, in s/B; where transfers are stored and forwarded, the memory's alone.
+    """
+    stored = np.asarray(interface_transfer) == TRANSFERS.index("store_and_forward")
+    link = np.where(stored, np.inf, link_bit_per_s)
+    return BIT_PER_BYTE / np.minimum(link, memory_limit_bit_per_s)

@@ -1,10 +1,11 @@
 """Power and energy of a chain of fleets, under a power cap.
 
-Every stage of the chain streams at one payload rate r.  A stage of capacity c then runs at the
-clock fraction r / c and switches r * p_dyn / c watts (Battle & Hempstead, section IV-C).  The
-power cap is the energy roofline's (Choi et al., IPDPS 2014, eqs 1 and 3) with a core task as the
-operation.  In the equations, R is the throughput, m the memory traffic per payload bit, e the
-switching energy per payload bit.
+A stage of capacity c that streams a payload rate runs at the clock fraction rate / c and switches
+rate * p_dyn / c watts (Battle & Hempstead, section IV-C).  Where clocks are gated while pipelines
+idle that rate is the throughput R, whatever the clock; where they are not it is the rate r at
+which the pipelines are clocked.  The power cap is the energy roofline's (Choi et al., IPDPS 2014,
+eqs 1 and 3) with a core task as the operation.  In the equations, m is the memory traffic per
+payload bit, e the switching energy per payload bit.
 """
 
 from __future__ import annotations
@@ -69,18 +70,30 @@ def energy_j_per_bit(*, total_power_w: Column, throughput_bit_per_s: Column) -> 
 
 @objective(
     source=BATTLE_HEMPSTEAD,
-    rises_with=("stream_rate_bit_per_s", "dynamic_energy_j_per_bit"),
+    rises_with=(
+        "throughput_bit_per_s",
+        "stream_rate_bit_per_s",
+        "gated_energy_j_per_bit",
+        "clocked_energy_j_per_bit",
+    ),
 )
-def dynamic_power_w(*, stream_rate_bit_per_s: Column, dynamic_energy_j_per_bit: Column) -> Column:
+def dynamic_power_w(
+    *,
+    throughput_bit_per_s: Column,
+    stream_rate_bit_per_s: Column,
+    gated_energy_j_per_bit: Column,
+    clocked_energy_j_per_bit: Column,
+) -> Column:
     """Switching power of the fleet at the scaled clock: sum of count * p_dyn * fraction.
 
-    ``P_dyn = r e``, in W.
+    ``P_dyn = R e_gated + r e_clocked``, in W.
 
     References
     ----------
-    Battle & Hempstead, section IV-C.
+    Battle & Hempstead, section IV-C, where R and r are one.
     """
-    return stream_rate_bit_per_s * dynamic_energy_j_per_bit
+    gated = throughput_bit_per_s * gated_energy_j_per_bit
+    return gated + stream_rate_bit_per_s * clocked_energy_j_per_bit
 
 
 @objective(
@@ -145,6 +158,39 @@ def dynamic_energy_j_per_bit(*, stage_dynamic_energy_j_per_bit: Stages) -> Colum
     Battle & Hempstead, section IV-C.
     """
     return total(stage_dynamic_energy_j_per_bit)
+
+
+@objective(
+    source="clock gating",
+    rises_with=("stage_dynamic_energy_j_per_bit",),
+    falls_with=("stage_clocked",),
+    over_stages="sum",
+)
+def gated_energy_j_per_bit(
+    *, stage_dynamic_energy_j_per_bit: Stages, stage_clocked: Stages
+) -> Column:
+    """Switching energy per payload bit of the stages whose clocks are gated while they idle.
+
+    ``e_gated``, in J/bit.
+    """
+    pairs = zip(stage_dynamic_energy_j_per_bit, stage_clocked, strict=True)
+    return total(tuple(energy * (1.0 - clocked) for energy, clocked in pairs))
+
+
+@objective(
+    source="clock gating",
+    rises_with=("stage_dynamic_energy_j_per_bit", "stage_clocked"),
+    over_stages="sum",
+)
+def clocked_energy_j_per_bit(
+    *, stage_dynamic_energy_j_per_bit: Stages, stage_clocked: Stages
+) -> Column:
+    """Switching energy per payload bit of the stages that switch while they idle.
+
+    ``e_clocked``, in J/bit.
+    """
+    pairs = zip(stage_dynamic_energy_j_per_bit, stage_clocked, strict=True)
+    return total(tuple(energy * clocked for energy, clocked in pairs))
 
 
 @objective(

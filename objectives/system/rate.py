@@ -33,7 +33,7 @@ def limits_in_order(
 @objective(
     source=BATTLE_HEMPSTEAD,
     rises_with=("rate_limit_bit_per_s", "workload_rate_bit_per_s"),
-    at_most=("stage_capacity_bit_per_s",),
+    at_most=("stage_capacity_bit_per_s", "link_bit_per_s"),
     told=True,
 )
 def throughput_bit_per_s(
@@ -118,42 +118,66 @@ def bound(
 @objective(
     source=BATTLE_HEMPSTEAD,
     told=True,
-    rises_with=("stage_clock_hz", "stream_rate_bit_per_s"),
+    rises_with=("stage_clock_hz", "clocked_rate_bit_per_s"),
     falls_with=("stage_capacity_bit_per_s",),
 )
 def clock_hz(
-    *, stage_clock_hz: Stages, stage_capacity_bit_per_s: Stages, stream_rate_bit_per_s: Column
+    *, stage_clock_hz: Stages, stage_capacity_bit_per_s: Stages, clocked_rate_bit_per_s: Column
 ) -> Column:
     """Fastest clock of any instance, after scaling.
 
-    ``max_j f_j r / c_j``, in Hz.
+    ``max_j f_j min(1, a / c_j)``, in Hz.
 
     References
     ----------
     Battle & Hempstead, section IV-C.
     """
-    pairs = zip(stage_clock_hz, stage_capacity_bit_per_s, strict=True)
-    return largest(tuple(clock * (stream_rate_bit_per_s / capacity) for clock, capacity in pairs))
+    return _fastest(stage_clock_hz, stage_capacity_bit_per_s, clocked_rate_bit_per_s)
 
 
 @objective(
     source=BATTLE_HEMPSTEAD,
-    rises_with=("stage_clock_limit", "stream_rate_bit_per_s"),
+    rises_with=("stage_clock_limit", "clocked_rate_bit_per_s"),
     falls_with=("stage_capacity_bit_per_s",),
 )
 def clock_fraction(
-    *, stage_clock_limit: Stages, stage_capacity_bit_per_s: Stages, stream_rate_bit_per_s: Column
+    *, stage_clock_limit: Stages, stage_capacity_bit_per_s: Stages, clocked_rate_bit_per_s: Column
 ) -> Column:
     """Largest share of its top clock at which any stage runs.
 
-    ``max_j limit_j r / c_j``, a share.
+    ``max_j limit_j min(1, a / c_j)``, a share.
 
     References
     ----------
     Battle & Hempstead, section IV-C.
     """
-    pairs = zip(stage_clock_limit, stage_capacity_bit_per_s, strict=True)
-    return largest(tuple(limit * (stream_rate_bit_per_s / capacity) for limit, capacity in pairs))
+    return _fastest(stage_clock_limit, stage_capacity_bit_per_s, clocked_rate_bit_per_s)
+
+
+def _fastest(tops: Stages, capacities: Stages, rate: Column) -> Column:
+    """Return the largest of what stages have at their top clocks, scaled down to a rate."""
+    pairs = zip(tops, capacities, strict=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return largest(tuple(top * np.minimum(rate / capacity, 1.0) for top, capacity in pairs))
+
+
+@objective(
+    source="each stage at its own clock, or all at one rate",
+    rises_with=("stream_rate_bit_per_s", "power_limit_bit_per_s"),
+    settled_while={"power_limit_bit_per_s": "workload_common"},
+)
+def clocked_rate_bit_per_s(
+    *,
+    stream_rate_bit_per_s: Column,
+    power_limit_bit_per_s: Column,
+    workload_common: Column | float = 0.0,
+) -> Column:
+    """Payload rate for which no stage is clocked higher than needed; infinite: at the top clock.
+
+    ``a = r`` where stages share one rate, else the rate that the power cap allows, in bit/s.
+    """
+    common = np.asarray(workload_common) > 0
+    return np.where(common, stream_rate_bit_per_s, power_limit_bit_per_s)
 
 
 @objective(

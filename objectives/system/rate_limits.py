@@ -24,7 +24,7 @@ from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
         "memory_limit_bit_per_s",
         "offload_limit_bit_per_s",
     ),
-    at_most=("stage_capacity_bit_per_s",),
+    at_most=("stage_capacity_bit_per_s", "link_bit_per_s"),
 )
 def rate_limit_bit_per_s(
     *,
@@ -114,11 +114,11 @@ def stream_rate_bit_per_s(
     offload_stream_bit_per_s: Column | float = 0.0,
     workload_meet: Column | float = 0.0,
 ) -> Column:
-    """Payload rate at which the pipelines are clocked.
+    """Payload rate at which the pipelines stream.
 
     ``r = min(r_max, max(R, offload stream))``, in bit/s, clocked to meet the demand: the least
     rate that carries it, also through offloads that have to finish in time.  Otherwise
-    ``r = r_max``: as fast as allowed.
+    ``r = r_max``: as fast as allowed, or as the slowest stage where each has its own clock.
 
     References
     ----------

@@ -13,6 +13,7 @@ _LIMITS = (
     "capacity_bit_per_s",
     "power_limit_bit_per_s",
     "link_limit_bit_per_s",
+    "link_bit_per_s",
     "memory_limit_bit_per_s",
     "offload_limit_bit_per_s",
 )
@@ -103,7 +104,7 @@ def spares_power(
     implies={
         # the throughput is at most each limit, and met means that it is the demand
         **dict.fromkeys(_LIMITS, "workload_rate_bit_per_s"),
-        # k * 8 g / T1 at the top clock is no less than the rate
+        # k * 8 g / T1 at the clocks allowed is no less than the rate
         "stream_limit_bit_per_s": "offload_stream_bit_per_s",
     },
 )

@@ -20,6 +20,7 @@ REQUIREMENTS = registry.records(Requirement)
 TURNED = {"rises_with": "falls_with", "falls_with": "rises_with"}
 MISSING = "prove it and declare "
 FALSE = "prove or remove the declaration"
+SETTLED = dict.fromkeys(("stream_rate_bit_per_s", "passing_s_per_byte"), "workload_meet")
 Plugin = Objective | Requirement
 
 
@@ -58,13 +59,30 @@ def spare_m2(*, stage_area_m2):
 
 @objective(
     source="a test",
-    rises_with=("stream_bit",),
+    rises_with=(
+        "own_fill_s",
+        "common_fill_bit",
+        "workload_granularity_byte",
+        "passing_s_per_byte",
+        "serial_tasks",
+    ),
     falls_with=("stream_rate_bit_per_s",),
-    settled_while={"stream_rate_bit_per_s": "workload_meet"},
+    settled_while=SETTLED,
 )
-def wait_s(*, stream_bit, stream_rate_bit_per_s):
+def wait_s(
+    *,
+    own_fill_s,
+    common_fill_bit,
+    workload_granularity_byte,
+    passing_s_per_byte,
+    serial_tasks,
+    stream_rate_bit_per_s,
+):
     """Time in the pipelines."""
-    return stream_bit / stream_rate_bit_per_s
+    bit_s = 8.0 / stream_rate_bit_per_s
+    fill = own_fill_s + np.where(common_fill_bit > 0, common_fill_bit / stream_rate_bit_per_s, 0.0)
+    streamed = fill + workload_granularity_byte * np.maximum(bit_s, passing_s_per_byte)
+    return np.maximum(streamed, workload_granularity_byte * bit_s * serial_tasks)
 
 
 @objective(source="a test", rises_with=("stream_rate_bit_per_s", "dynamic_energy_j_per_bit"))
@@ -144,7 +162,7 @@ CASES = {
         "declares that it grows with instances, but goes from",
     ),
     "settled_while": (
-        replace(wait_s, settled_while={}),
+        replace(wait_s, settled_while={"passing_s_per_byte": "workload_meet"}),
         "while workload_meet, stream_rate_bit_per_s matters through the other arguments alone in",
         replace(heat_w, settled_while={"dynamic_energy_j_per_bit": "workload_meet"}),
         "declares that dynamic_energy_j_per_bit is settled while workload_meet, but goes from",
@@ -197,8 +215,8 @@ def test_a_false_declaration_is_refuted(case: str) -> None:
             "declares 'fill_bit' settled, but no direction of it",
         ),
         (
-            replace(wait_s, settled_while={"stream_bit": "budget_copies"}),
-            "no random system tries that stream_bit is settled by budget_copies",
+            replace(wait_s, settled_while=SETTLED | {"serial_tasks": "budget_copies"}),
+            "no random system tries that serial_tasks is settled by budget_copies",
         ),
         (
             replace(reached, implies={"nothing_bit_per_s": "workload_rate_bit_per_s"}),
@@ -271,9 +289,9 @@ def test_no_declaration_of_a_quantity_can_be_left_out_or_made_up(name: str) -> N
         assert MISSING in refused(check_growth, plugin, grows_with_instances=False)
     elif "grows_with_instances" not in plugin.undeclared:
         assert FALSE in refused(check_growth, plugin, grows_with_instances=True)
-    for argument in plugin.settled_while:
+    if plugin.settled_while:
         assert MISSING in refused(check_settled, plugin, settled_while={})
-        for other in {*plugin.rises_with, *plugin.falls_with} - {argument}:
+        for other in {*plugin.rises_with, *plugin.falls_with} - {*plugin.settled_while}:
             wrong = {**plugin.settled_while, other: "workload_meet"}
             found = refused(check_settled, plugin, settled_while=wrong)
             assert FALSE in found or "no random system tries" in found

@@ -245,7 +245,9 @@ class Batch:
         """Return the enclosures of fleets whose counts are known or enclosed."""
         streams = dependent_streams(self._space.columns(rows.index))
         floor = self.floor(rows.scenario)
-        fleet = Fleet(counts, positions, part.stage.designs, clock, streams, floor)
+        fleet = Fleet(
+            counts, positions, part.stage.designs, clock, streams, floor, part.stage.clocked
+        )
         with np.errstate(all="ignore"):
             return {name: fleet.column(name) for name in self._wanted}
 

@@ -1,0 +1,212 @@
+"""The time of an offload in the pipelines, and the rate of k offloads in flight.
+
+In the equations, g is the granularity in bytes, k the offloads in flight, R the throughput, T_oh
+the time outside the pipelines, r the payload rate at which they stream, p the time per byte to
+pass link and memory, F the payload that fills pipelines which share one rate, t the time to fill
+those that each run at their own clock (one of F and t is 0), n the streams of dependent tasks
+that share the pipelines:
+
+    C(r) = max(t + F / r + g max(8 / r, p),  8 g n / r)
+
+The second term is that of a chained mode: an offload is of one stream then, whose tasks follow
+each other, so the payload of every stream that shares the pipelines passes by as well.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dse.contract import Column, objective
+from dse.objectives.system.chain import Stages, total
+from dse.objectives.system.offload_terms import BIT_PER_BYTE
+from dse.objectives.system.sources import LOGCA
+
+
+def streaming_s(
+    *,
+    rate_bit_per_s: Column,
+    granularity_byte: Column,
+    own_fill_s: Column,
+    common_fill_bit: Column,
+    passing_s_per_byte: Column,
+    serial_tasks: Column,
+) -> Column:
+    """Return C(r), in s: the time from the first bit in to the last bit out."""
+    per_byte = BIT_PER_BYTE / rate_bit_per_s
+    streamed = np.maximum(per_byte, passing_s_per_byte) * granularity_byte
+    filled = own_fill_s + np.where(common_fill_bit > 0, common_fill_bit / rate_bit_per_s, 0.0)
+    return np.maximum(filled + streamed, per_byte * serial_tasks * granularity_byte)
+
+
+@objective(
+    source="pipelines that share one rate",
+    rises_with=("fill_bit", "workload_common"),
+)
+def common_fill_bit(*, fill_bit: Column, workload_common: Column | float = 0.0) -> Column:
+    """Payload that fills pipelines which share one rate; 0 where each runs at its own clock.
+
+    ``F = sum_j latency_j c_j``, in bit.
+    """
+    return np.where(np.asarray(workload_common) > 0, fill_bit, 0.0)
+
+
+@objective(
+    source="pipelines at their own clocks",
+    rises_with=("chain_latency_s", "throttled_s"),
+    falls_with=("workload_common",),
+)
+def own_fill_s(
+    *, chain_latency_s: Column, throttled_s: Column, workload_common: Column | float = 0.0
+) -> Column:
+    """Time to fill pipelines which each run at their own clock; 0 where they share one rate.
+
+    ``t = sum_j latency_j max(1, c_j / power limit)``, in s.
+    """
+    return np.where(np.asarray(workload_common) > 0, 0.0, chain_latency_s + throttled_s)
+
+
+@objective(
+    source="clocks under a power cap",
+    rises_with=("stage_latency_s", "stage_capacity_bit_per_s"),
+    falls_with=("power_limit_bit_per_s",),
+)
+def throttled_s(
+    *,
+    stage_latency_s: Stages,
+    stage_capacity_bit_per_s: Stages,
+    power_limit_bit_per_s: Column,
+) -> Column:
+    """How much longer a task takes because a power cap keeps stages from their clocks.
+
+    ``sum_j latency_j max(0, c_j / power limit - 1)``, in s.
+    """
+
+    def longer(latency: Column, capacity: Column) -> Column:
+        share = np.maximum(capacity / power_limit_bit_per_s - 1.0, 0.0)
+        return np.where(latency > 0, latency * share, 0.0)
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return total(tuple(map(longer, stage_latency_s, stage_capacity_bit_per_s)))
+
+
+@objective(
+    source=LOGCA,
+    rises_with=(
+        "own_fill_s",
+        "common_fill_bit",
+        "workload_granularity_byte",
+        "serial_tasks",
+    ),
+    falls_with=("stream_rate_bit_per_s",),
+)
+def accelerator_s(
+    *,
+    own_fill_s: Column,
+    common_fill_bit: Column,
+    workload_granularity_byte: Column,
+    stream_rate_bit_per_s: Column,
+    serial_tasks: Column,
+) -> Column:
+    """Time of one offload inside the accelerators if nothing slows its payload down, C1(g).
+
+    ``C1 = max(t + F / r + 8 g / r, 8 g n / r)``, in s.
+
+    References
+    ----------
+    Altaf & Wood, ISCA 2017, eq. 2, where it is the host's time over A.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return streaming_s(
+            rate_bit_per_s=stream_rate_bit_per_s,
+            granularity_byte=workload_granularity_byte,
+            own_fill_s=own_fill_s,
+            common_fill_bit=common_fill_bit,
+            passing_s_per_byte=np.zeros(1),
+            serial_tasks=serial_tasks,
+        )
+
+
+@objective(
+    source="k offloads in flight: k * 8 g / T1",
+    rises_with=("interface_in_flight", "workload_granularity_byte", "stream_limit_bit_per_s"),
+    falls_with=(
+        "transfer_s",
+        "own_fill_s",
+        "common_fill_bit",
+        "passing_s_per_byte",
+        "serial_tasks",
+    ),
+)
+def offload_limit_bit_per_s(
+    *,
+    interface_in_flight: Column,
+    workload_granularity_byte: Column,
+    transfer_s: Column,
+    own_fill_s: Column,
+    common_fill_bit: Column,
+    passing_s_per_byte: Column,
+    serial_tasks: Column,
+    stream_limit_bit_per_s: Column,
+) -> Column:
+    """Payload rate of k concurrent offloads at the clocks allowed: k * 8 g / T1.
+
+    ``k * 8 g / (T_oh + C(r_max))``, in bit/s.
+
+    References
+    ----------
+    Altaf & Wood, ISCA 2017, for k = 1.
+    """
+    payload = interface_in_flight * BIT_PER_BYTE * workload_granularity_byte
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = streaming_s(
+            rate_bit_per_s=stream_limit_bit_per_s,
+            granularity_byte=workload_granularity_byte,
+            own_fill_s=own_fill_s,
+            common_fill_bit=common_fill_bit,
+            passing_s_per_byte=passing_s_per_byte,
+            serial_tasks=serial_tasks,
+        )
+    return payload / (transfer_s + inside)
+
+
+@objective(
+    source="k * 8 g / T1 = R solved for the clock",
+    rises_with=(
+        "throughput_bit_per_s",
+        "transfer_s",
+        "own_fill_s",
+        "common_fill_bit",
+        "passing_s_per_byte",
+        "serial_tasks",
+    ),
+    falls_with=("interface_in_flight", "workload_granularity_byte"),
+    undeclared={
+        "at_most": "in exact arithmetic only: the difference in its divisor cancels",
+        "settled_while": "a slow memory counts however offloads are transferred",
+    },
+)
+def offload_stream_bit_per_s(
+    *,
+    throughput_bit_per_s: Column,
+    transfer_s: Column,
+    own_fill_s: Column,
+    common_fill_bit: Column,
+    passing_s_per_byte: Column,
+    serial_tasks: Column,
+    interface_in_flight: Column,
+    workload_granularity_byte: Column,
+) -> Column:
+    """Least payload rate of the pipelines at which k offloads deliver the throughput.
+
+    The least r with ``T_oh + C(r) <= k * 8 g / R``, in bit/s: with ``spare = k * 8 g / R - T_oh``
+    the largest of ``(F + 8 g) / (spare - t)``, ``F / (spare - t - p g)`` and ``8 g n / spare``.
+    """
+    payload = BIT_PER_BYTE * workload_granularity_byte
+    passing = passing_s_per_byte * workload_granularity_byte
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spare = interface_in_flight * payload / throughput_bit_per_s - transfer_s
+        free = spare - own_fill_s
+        late = np.where(common_fill_bit > 0, common_fill_bit / (free - passing), 0.0)
+        rate = np.maximum((common_fill_bit + payload) / free, late)
+        rate = np.maximum(rate, payload * serial_tasks / spare)
+        return np.where((free > 0) & (free >= passing), rate, np.inf)
