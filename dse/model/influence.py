@@ -126,6 +126,7 @@ class Influence:
         """
         problem = self.bounds.problem
         with np.errstate(all="ignore"):
+            free, _ = self.bounds.enclosed(columns, {}, demanded=False)
             columns, _ = self.bounds.enclosed(columns, {})
             want = {name: np.zeros((2, count), dtype=bool) for name in columns}
             for goal in problem.goals:
@@ -139,13 +140,16 @@ class Influence:
                     _pass_on(step, _falling(missed, count), want, columns)
             for step in reversed(problem.search_plan):
                 low, high = ends(columns[step.name])
-                want[step.name] = want[step.name] & (low != high)
+                # one value, or none: then no design here reaches what is demanded
+                want[step.name] = want[step.name] & ~(low >= high)
                 if step.name not in self.joined:
                     _pass_on(step, want[step.name], want, columns)
         helps = {name: np.zeros((2, count), dtype=bool) for name in columns}
         for step in filter(_demands, problem.requirement_steps):
             _pass_on(step, _falling(np.ones(1, dtype=bool), count), helps, {})
         for step in reversed(problem.search_plan):
+            low, high = ends(free[step.name])
+            helps[step.name] = helps[step.name] & (low != high)
             if step.name not in self.joined:
                 _pass_on(step, helps[step.name], helps, {})
         names = (*self.plain, *self.joined)

@@ -101,29 +101,43 @@ def stream_limit_bit_per_s(*, capacity_bit_per_s: Column, power_limit_bit_per_s:
 
 @objective(
     source=BATTLE_HEMPSTEAD,
-    rises_with=("throughput_bit_per_s", "offload_stream_bit_per_s", "stream_limit_bit_per_s"),
-    falls_with=("workload_meet",),  # what meets the demand is cut off at the limit
-    at_most=("stage_capacity_bit_per_s",),
-    # a design that carries the demand may stream as fast as that takes
-    settled_while={"stream_limit_bit_per_s": "workload_meet"},
+    rises_with=("throughput_bit_per_s", "offload_stream_bit_per_s"),
+    falls_with=("workload_meet",),
 )
-def stream_rate_bit_per_s(
+def met_rate_bit_per_s(
     *,
     throughput_bit_per_s: Column,
-    stream_limit_bit_per_s: Column,
     offload_stream_bit_per_s: Column | float = 0.0,
     workload_meet: Column | float = 0.0,
 ) -> Column:
-    """Payload rate at which the pipelines stream.
+    """Least payload rate of pipelines that meet the demand; infinite where clocks do not follow it.
 
-    ``r = min(r_max, max(R, offload stream))``, in bit/s, clocked to meet the demand: the least
-    rate that carries it, also through offloads that have to finish in time.  Otherwise
-    ``r = r_max``: as fast as allowed, or as the slowest stage where each has its own clock.
+    ``max(R, offload stream)``, in bit/s: it carries the demand, also through offloads that have to
+    finish in time.
 
     References
     ----------
     Battle & Hempstead, section IV-C.
     """
     needed = np.maximum(throughput_bit_per_s, offload_stream_bit_per_s)
-    meet = np.minimum(needed, stream_limit_bit_per_s)
-    return np.where(np.asarray(workload_meet) > 0, meet, stream_limit_bit_per_s)
+    return np.where(np.asarray(workload_meet) > 0, needed, np.inf)
+
+
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    rises_with=("met_rate_bit_per_s", "stream_limit_bit_per_s"),
+    at_most=("stage_capacity_bit_per_s",),
+    # a design that carries the demand may stream as fast as that takes
+    settled_while={"stream_limit_bit_per_s": "workload_meet"},
+)
+def stream_rate_bit_per_s(*, met_rate_bit_per_s: Column, stream_limit_bit_per_s: Column) -> Column:
+    """Payload rate at which the pipelines stream.
+
+    ``r = min(r_max, met rate)``, in bit/s: what meets the demand, or as fast as allowed; where each
+    stage has its own clock, as the slowest stage.
+
+    References
+    ----------
+    Battle & Hempstead, section IV-C.
+    """
+    return np.minimum(met_rate_bit_per_s, stream_limit_bit_per_s)

@@ -123,19 +123,29 @@ class Fleets:
         high = {name: np.array([max(end[1][name] for end in ends)]) for name in ends[0][1]}
         return low, high
 
-    def shortlist(self, directions: Directions) -> Shortlist:
+    @cached_property
+    def _shortlists(self) -> dict[tuple[Directions, float], Shortlist]:
+        return {}
+
+    def shortlist(self, directions: Directions, enough: float) -> Shortlist:
         """Return the fleets that no other one is as good as and better, equal ones together.
+
+        A capacity of more than `enough` is no better.
 
         Raises
         ------
         NotComposedError
             Too many fleets are left.
         """
-        kept: Shortlist | None = None
+        kept = self._shortlists.get((directions, enough))
+        if kept is not None:
+            return kept
         for some in self.chunks():
             if kept is not None:
                 some = _both(kept, some)
-            signed = signed_traits(some.traits, directions)
+            capacities = self.influence.capacities
+            capped = {name: np.minimum(some.traits[name], enough) for name in capacities}
+            signed = signed_traits(dict(some.traits) | capped, directions)
             if len(signed) > MOST_KEPT:
                 drawn = np.random.default_rng(0).integers(0, len(signed), SAMPLE)
                 if nondominated(signed[np.unique(drawn)]).mean() > HOPELESS:
@@ -145,6 +155,7 @@ class Fleets:
                 raise NotComposedError(_too_many(self.part))
         if kept is None:
             raise NotComposedError(_too_many(self.part))
+        self._shortlists[directions, enough] = kept
         return kept
 
     def between(self, boxes: list[tuple[Traits, Traits]]) -> list[Index]:

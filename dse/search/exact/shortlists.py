@@ -262,15 +262,25 @@ def _cases(
     # (scenarios, 2 answers, traits, 2 ends)
     table = np.array([[want[name] for name in names] for want in (plain, helped)])
     table = table.transpose(3, 0, 1, 2)
-    kinds, which = np.unique(table.reshape(len(scenarios), -1), axis=0, return_inverse=True)
+    level = np.full(len(scenarios), np.inf)
+    capped = [name in influence.capacities for name in names]
+    if demands:  # they share shortlists up to a capacity that is enough for all of them
+        free = ~table[:, 0, capped].any(axis=(1, 2))
+        enough = np.broadcast_to(influence.enough(columns), level.shape)
+        level[free] = np.exp2(np.ceil(np.log2(enough)))[free]
+            free
+        ]
+    table = np.column_stack([table.reshape(len(scenarios), -1), level])
+    kinds, which = np.unique(table, axis=0, return_inverse=True)
     for position, kind in enumerate(kinds):
         rows = np.flatnonzero(which.reshape(-1) == position)
         wanted, helping = (
             tuple((bool(low), bool(high)) for low, high in answer)
-            for answer in kind.reshape(2, -1, 2)
+            for answer in kind[:-1].reshape(2, -1, 2)
         )
+        directions = helping if demands else wanted
         try:
-            lists = tuple(stage.shortlist(helping if demands else wanted) for stage in fleets)
+            lists = tuple(stage.shortlist(directions, float(kind[-1])) for stage in fleets)
         except NotComposedError:
             continue
         yield rows, Case(influence, wanted, helping, scenarios[rows], fleets, lists)
