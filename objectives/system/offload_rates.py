@@ -35,7 +35,8 @@ def streaming_s(
     per_byte = BIT_PER_BYTE / rate_bit_per_s
     streamed = np.maximum(per_byte, passing_s_per_byte) * granularity_byte
     filled = own_fill_s + np.where(common_fill_bit > 0, common_fill_bit / rate_bit_per_s, 0.0)
-    return np.maximum(filled + streamed, per_byte * serial_tasks * granularity_byte)
+    serial = np.maximum(serial_tasks, 1.0)  # 0 for an empty fleet, which takes forever
+    return np.maximum(filled + streamed, per_byte * serial * granularity_byte)
 
 
 @objective(

@@ -267,7 +267,8 @@ def _cases(
     if demands:  # they share shortlists up to a capacity that is enough for all of them
         free = ~table[:, 0, capped].any(axis=(1, 2))
         enough = np.broadcast_to(influence.enough(columns), level.shape)
-        level[free] = np.exp2(np.ceil(np.log2(enough)))[free]
+        with np.errstate(divide="ignore"):
+            level[free] = np.exp2(np.ceil(np.log2(enough)))[free]
     table = np.column_stack([table.reshape(len(scenarios), -1), level])
     kinds, which = np.unique(table, axis=0, return_inverse=True)
     for position, kind in enumerate(kinds):
