@@ -102,8 +102,8 @@ class Objective(_Wired):
     threshold
         For a quantity from which on something pays: what to do on either side of it.
     over_stages
-        For a quantity of stage columns alone: how the values of its stages, each alone, become
-        that of the chain: ``sum``, ``least`` or ``largest``.
+        For a quantity of stage columns: how the values of its stages, each alone, become that of
+        the chain when its other arguments stay: ``sum``, ``least`` or ``largest``.
     settled_while
         Argument -> column of the study.  While the column is positive, and among designs that
         are the same outside the stages and reach what is demanded (`Requirement.at_least`), the

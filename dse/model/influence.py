@@ -1,8 +1,8 @@
 """In which direction each figure of a fleet matters to the losses of a study.
 
 The figures of a fleet that a study can tell apart are its traits: stage columns, and quantities
-of stage columns alone whose values for single stages make up that of the chain
-(`Objective.over_stages`).  A trait that only lower values can improve is wanted low.  A fleet
+whose values for single stages make up that of the chain (`Objective.over_stages`), as far as
+whatever else they depend on is settled.  A trait that only lower values can improve is wanted low.  A fleet
 whose traits are at least as good as another's in the wanted directions is as good a choice in
 every design that reaches the demand, because each quantity rises and falls as declared.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any
 
@@ -36,17 +36,27 @@ JOINS = {"sum": np.add, "least": np.minimum, "largest": np.maximum}
 
 @dataclass(frozen=True)
 class Influence:
-    """What matters to the losses of the problem that `bounds` is of."""
+    """What matters to the losses of the problem that `bounds` is of.
+
+    Attributes
+    ----------
+    bounds
+        Of the problem.
+    settled
+        Quantities that are the same in every design that reaches what is demanded.
+    """
 
     bounds: Bounds
+    settled: Mapping[str, Column] = field(default_factory=dict)
 
     @cached_property
     def joined(self) -> Mapping[str, Step]:
         """Quantities whose values for single stages are traits."""
+        known = {*STAGE_COLUMNS, *self.settled}
         return {
             step.name: step
             for step in self.bounds.problem.search_plan
-            if _join(step) and set(step.arguments) <= set(STAGE_COLUMNS)
+            if _join(step) and set(step.arguments) <= known
         }
 
     @cached_property
@@ -71,9 +81,24 @@ class Influence:
         found = {name: fleet.column(name) for name in self.plain}
         for name, step in self.joined.items():
             found[name] = step.plugin.function(
-                **{argument: (fleet.column(argument),) for argument in step.arguments}
+                **{
+                    argument: self.settled[argument]
+                    if argument in self.settled
+                    else (fleet.column(argument),)
+                    for argument in step.arguments
+                }
             )
         return found
+
+    def _undemanded(self, columns: Columns) -> Columns:
+        """Return `columns` without what holds only for designs that reach the demand."""
+        anything = Enclosure(np.full(1, -np.inf), np.full(1, np.inf))
+        loose = {
+            name: anything
+            for name, step in self.joined.items()
+            if not set(step.arguments) <= set(STAGE_COLUMNS)
+        }
+        return columns | loose
 
     def chain(self, stages: Sequence[Traits]) -> Columns:
         """Return what a chain of fleets offers to the quantities that are not traits."""
@@ -111,7 +136,8 @@ class Influence:
             for name in self.capacities:
                 low, high = ends(columns[name])
                 carrying[name] = Enclosure(np.maximum(low, level), high)
-            columns, _ = bounds.enclosed(columns | carrying, {}, demanded=False)
+            free = self._undemanded(columns | carrying)
+            columns, _ = bounds.enclosed(free, {}, demanded=False)
             met = np.ones(1, dtype=bool)
             for step in filter(_demands, bounds.problem.requirement_steps):
                 met = met & (largest_violation(step, columns) <= 0)
@@ -126,7 +152,7 @@ class Influence:
         """
         problem = self.bounds.problem
         with np.errstate(all="ignore"):
-            free, _ = self.bounds.enclosed(columns, {}, demanded=False)
+            free, _ = self.bounds.enclosed(self._undemanded(columns), {}, demanded=False)
             columns, _ = self.bounds.enclosed(columns, {})
             want = {name: np.zeros((2, count), dtype=bool) for name in columns}
             for goal in problem.goals:
@@ -156,6 +182,21 @@ class Influence:
         return {name: want[name] for name in names}, {
             name: want[name] | helps[name] for name in names
         }
+
+
+def settled(bounds: Bounds, columns: Columns) -> dict[str, Column]:
+    """Return what joined quantities depend on besides stages, where it is settled, else infinity.
+
+    Whatever the stages are, as long as the demand is reached, and for each row of `columns`.
+    """
+    steps = [step for step in bounds.problem.search_plan if _join(step)]
+    names = {name for step in steps for name in step.arguments} - set(STAGE_COLUMNS)
+    anything = Enclosure(np.zeros(1), np.full(1, np.inf))
+    stages = (anything,) * len(bounds.problem.stages)
+    with np.errstate(all="ignore"):
+        columns, _ = bounds.enclosed(columns | dict.fromkeys(STAGE_COLUMNS, stages), {})
+    pairs = {name: ends(columns[name]) for name in sorted(names)}
+    return {name: np.where(low == high, low, np.inf) for name, (low, high) in pairs.items()}
 
 
 def _between(low: Column, high: Column) -> Any:

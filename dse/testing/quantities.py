@@ -79,17 +79,21 @@ def check_objective(objective: Objective, *, ranges: Ranges | None = None) -> No
 
 
 def check_stages(objective: Objective, where: str, ranges: Ranges) -> None:
-    """Raise AssertionError when stages join other than `over_stages` declares."""
+    """Raise AssertionError when stages join other than `over_stages` declares.
+
+    What is no stage column is the same for a stage alone as for the chain.
+    """
     names = sum(argument_names(objective), ())
-    others = [name for name in names if name not in STAGE_COLUMNS]
+    stages = [name for name in names if name in STAGE_COLUMNS]
     declared = objective.over_stages
-    if others:
-        rule = f"{where}: declares over_stages, but takes {others[0]}, which is no stage column"
+    if not stages:
+        rule = f"{where}: declares over_stages, but takes no stage column"
         require(not declared, f"{rule}; remove the declaration")
         return
     chain = probe.drawn_arguments(names, np.random.default_rng(_SEED), _ROWS, 3, ranges)
     alone = [
-        objective.function(**{name: (chain[name][stage],) for name in names}) for stage in range(3)
+        objective.function(**chain | {name: (chain[name][stage],) for name in stages})
+        for stage in range(3)
     ]
     whole = objective.function(**chain)
     holding = [word for word, join in _JOINS.items() if np.array_equal(reduce(join, alone), whole)]

@@ -70,6 +70,7 @@ def own_fill_s(
     source="clocks under a power cap",
     rises_with=("stage_latency_s", "stage_capacity_bit_per_s"),
     falls_with=("power_limit_bit_per_s",),
+    over_stages="sum",
 )
 def throttled_s(
     *,

@@ -17,17 +17,56 @@ from dse.objectives.system.chain import Stages, total
 from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
 
 
-@objective(source=BATTLE_HEMPSTEAD, rises_with=("dynamic_power_w", "leakage_power_w"), told=True)
-def power_w(*, dynamic_power_w: Column, leakage_power_w: Column) -> Column:
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    rises_with=("base_power_w", "clocked_power_w", "buffer_leakage_power_w"),
+    told=True,
+)
+def power_w(
+    *,
+    base_power_w: Column,
+    clocked_power_w: Column,
+    buffer_leakage_power_w: Column | float = 0.0,
+) -> Column:
     """Power of fleet and buffers.
 
-    ``P = P_dyn + P_leak``, in W.
+    ``P = P_base + r e_clocked + P_buffer = P_dyn + P_leak``, in W.
 
     References
     ----------
     Battle & Hempstead, section IV-C.
     """
-    return dynamic_power_w + leakage_power_w
+    return base_power_w + clocked_power_w + buffer_leakage_power_w
+
+
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    rises_with=("throughput_bit_per_s", "stage_leakage_power_w", "stage_dynamic_energy_j_per_bit"),
+    falls_with=("stage_clocked",),
+    over_stages="sum",
+)
+def base_power_w(
+    *,
+    throughput_bit_per_s: Column,
+    stage_leakage_power_w: Stages,
+    stage_dynamic_energy_j_per_bit: Stages,
+    stage_clocked: Stages,
+) -> Column:
+    """Power that a fleet draws at any rate of its pipelines: leakage, and gated switching.
+
+    ``P_base = sum_j P_leak,j + R e_gated``, in W.
+
+    References
+    ----------
+    Battle & Hempstead, section IV-C.
+    """
+    stages = zip(stage_leakage_power_w, stage_dynamic_energy_j_per_bit, stage_clocked, strict=True)
+    return total(
+        tuple(
+            leakage + throughput_bit_per_s * (energy * (1.0 - clocked))
+            for leakage, energy, clocked in stages
+        )
+    )
 
 
 @objective(

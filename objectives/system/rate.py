@@ -120,6 +120,7 @@ def bound(
     told=True,
     rises_with=("stage_clock_hz", "clocked_rate_bit_per_s"),
     falls_with=("stage_capacity_bit_per_s",),
+    over_stages="largest",
 )
 def clock_hz(
     *, stage_clock_hz: Stages, stage_capacity_bit_per_s: Stages, clocked_rate_bit_per_s: Column
@@ -139,6 +140,7 @@ def clock_hz(
     source=BATTLE_HEMPSTEAD,
     rises_with=("stage_clock_limit", "clocked_rate_bit_per_s"),
     falls_with=("stage_capacity_bit_per_s",),
+    over_stages="largest",
 )
 def clock_fraction(
     *, stage_clock_limit: Stages, stage_capacity_bit_per_s: Stages, clocked_rate_bit_per_s: Column
