@@ -76,6 +76,10 @@ class Influence:
         used = {name for step in steps if step.name not in self.joined for name in step.arguments}
         return tuple(name for name in STAGE_COLUMNS if name in used)
 
+    def over_stages(self, name: str) -> str:
+        """Return how the values of stages become that of the chain; empty for stage columns."""
+        return _join(self.joined[name]) if name in self.joined else ""
+
     def traits(self, fleet: Fleet) -> dict[str, Column]:
         """Return the traits of fleets."""
         found = {name: fleet.column(name) for name in self.plain}

@@ -205,7 +205,7 @@ def test_a_false_declaration_is_refuted(case: str) -> None:
 @pytest.mark.parametrize(
     ("plugin", "message"),
     [
-        (replace(density_w_per_m2, over_stages="sum"), "takes power_w, which is no stage column"),
+        (replace(density_w_per_m2, over_stages="sum"), "takes no stage column"),
         (
             replace(halved_bit_per_s, at_most=("nothing_bit_per_s",)),
             "declares at_most 'nothing_bit_per_s', which nothing provides",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,8 @@ from dse.model.bounds import Bounds
 from dse.model.space import Index
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.partial import StageParts
-from dse.search.exact.shortlists import Case, cases, close
+from dse.search.exact.shortlists import Case, Group, cases, groups
+from dse.search.exact.ties import close, equals
 
 MANY_FLEETS = 20_000_000
 FEW_FLEETS = 50_000
@@ -23,10 +25,13 @@ MANY_STAGES = 3
 """In between, comparing pays for so many stages, and up to `SOME_FLEETS` for so many scenarios."""
 
 MOST_DESIGNS = 100_000
-"""Designs of shortlisted fleets in one scenario."""
+"""Chains of shortlisted fleets in one scenario."""
 
 CHUNK = 50_000
 """Designs that are evaluated together."""
+
+FRONT = 5_000
+"""Designs of a front whose equals are looked for together."""
 
 
 class Replacing:
@@ -38,6 +43,7 @@ class Replacing:
         self.parts = parts
         self.incumbents = incumbents
         self._closed: list[tuple[Case, Index]] = []
+        self._groups: list[Group] = []
 
     def pays(self, fleets: Sequence[int], scenarios: int) -> bool:
         """Tell whether comparing fleets is likely to pay."""
@@ -49,40 +55,56 @@ class Replacing:
 
     def close(self, scenarios: Index, each: int) -> Index:
         """Close scenarios of `each` designs; return those that stay open, in their order."""
-        done = np.zeros(len(scenarios), dtype=bool)
-        looked = []
-        for rows, case in cases(self.bounds, self.parts, scenarios, demands=False):
-            if case.each <= MOST_DESIGNS:
-                looked.append((rows, case, *self._look(case)))
-        for rows, case, good, failing in looked:
-            closed = ~self._open(case, failing)
-            done[rows[closed]] = True
-            index = case.designs(good[closed[good // case.each]])
-            self.incumbents.evaluate(index)
-            self.incumbents.pruned.dominated += each * int(closed.sum()) - len(index)
-            self._closed.append((case, case.scenarios[closed]))
-        return scenarios[~done]
+        self._groups = groups(self.bounds, self.parts, scenarios)
+        for demands in (False, True):
+            done = np.zeros(len(scenarios), dtype=bool)
+            for rows, case in self._cases(scenarios, demands=demands):
+                if case.each <= MOST_DESIGNS:
+                    done[rows[self._look(case, each)]] = True
+            self._leave(~done)
+            scenarios = scenarios[~done]
+        return scenarios
+
+    def _leave(self, left: NDArray[np.bool_]) -> None:
+        """Take scenarios that are closed out of the groups."""
+        number = np.cumsum(left) - 1
+        self._groups = [
+            replace(group, rows=number[group.rows[left[group.rows]]]) for group in self._groups
+        ]
+
+    def _cases(
+        self, scenarios: Index, *, demands: bool
+    ) -> Iterator[tuple[NDArray[np.intp], Case]]:
+        for group in self._groups:
+            for rows, case in cases(group, scenarios[group.rows], demands=demands):
+                yield group.rows[rows], case
 
     def listed(self, scenarios: Index) -> Iterator[tuple[NDArray[np.intp], Case]]:
         """Yield scenarios with fleets that are as good as any also in reaching the demand."""
-        yield from cases(self.bounds, self.parts, scenarios, demands=True)
+        yield from self._cases(scenarios, demands=True)
 
     def keep(self, case: Case, scenarios: Index) -> None:
         """Remember that scenarios of a case were closed."""
         self._closed.append((case, scenarios))
 
-    def _look(self, case: Case) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Evaluate the designs of shortlisted fleets; return which may be best, and which fail."""
+    def _look(self, case: Case, each: int) -> NDArray[np.bool_]:
+        """Evaluate the chains of shortlisted fleets; return which scenarios they close."""
         good, failing = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
-        for first in range(0, len(case.scenarios) * case.each, CHUNK):
-            last = min(first + CHUNK, len(case.scenarios) * case.each)
+        for first in range(0, len(case.scenarios) * int(case.each), CHUNK):
+            last = min(first + CHUNK, len(case.scenarios) * int(case.each))
             chosen = np.arange(first, last)
             found = self.incumbents.evaluate_reference(case.designs(chosen))
             hopeful = found.feasible
             hopeful[hopeful] = ~self.incumbents.dominated(found.loss[hopeful])
             good.append(chosen[hopeful])
             failing.append(chosen[~found.feasible])
-        return np.concatenate(good), np.concatenate(failing)
+        closed = ~self._open(case, np.concatenate(failing))
+        kept = np.concatenate(good)
+        index = case.designs(kept[closed[kept // int(case.each)]])
+        self.incumbents.evaluate(index)
+        self.incumbents.pruned.dominated += each * int(closed.sum()) - len(index)
+        self.keep(case, case.scenarios[closed])
+        return closed
 
     def _open(self, case: Case, failing: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Return the scenarios where a design that fails may stand for one of the front."""
@@ -101,20 +123,18 @@ class Replacing:
             index, loss = self.incumbents.archive.front
             own = _within(index, scenarios, self.parts)
             index, loss = index[own], loss[own]
-            while len(index):
-                found: dict[bytes, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
-                for designs, rows in case.equals(index):
-                    evaluation = self.bounds.problem.evaluate(designs)
-                    near = evaluation.feasible & close(evaluation.loss, loss[rows])
-                    for design, values in zip(designs[near], evaluation.loss[near], strict=True):
-                        if not self.incumbents.was_evaluated(design):
-                            found[design.tobytes()] = design, values
-                index = np.array([design for design, _ in found.values()]).reshape(
-                    -1, index.shape[1]
-                )
-                loss = np.array([values for _, values in found.values()])
-                self.incumbents.evaluate(index)
-                self.incumbents.pruned.dominated -= len(index)
+            for first in range(0, len(index), FRONT):
+                self._add_equals(case, index[first : first + FRONT], loss[first : first + FRONT])
+
+    def _add_equals(self, case: Case, index: Index, loss: NDArray[np.float64]) -> None:
+        designs, rows = equals(case, index)
+        known = np.array([self.incumbents.was_evaluated(design) for design in designs], dtype=bool)
+        designs, rows = designs[~known], rows[~known]
+        evaluation = self.bounds.problem.evaluate(designs)
+        near = evaluation.feasible & close(evaluation.loss, loss[rows])
+        found = np.unique(designs[near], axis=0)
+        self.incumbents.evaluate(found)
+        self.incumbents.pruned.dominated -= len(found)
 
 
 def _within(index: Index, scenarios: Index, parts: Sequence[StageParts]) -> NDArray[np.bool_]:

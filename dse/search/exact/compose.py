@@ -200,7 +200,7 @@ class Composer:
 
     def _list(self, batch: Batch, case: Case, parts: dict[int, PartialDesigns]) -> None:
         """Let every stage be one of its shortlisted fleets, as far as the front allows."""
-        count, lists = len(batch.index), case.shortlists
+        count, lists = len(batch.index), case.lists.shortlists
         _check(count * max(map(len, lists)), MOST_ROWS)
         left = math.prod(map(len, lists))
         self.pruned.dominated += count * (math.prod(self.fleets) - left)

@@ -15,6 +15,7 @@ from dse.model.front import nondominated
 from dse.model.influence import Influence, Traits
 from dse.model.space import Block, Index, blocks
 from dse.model.stage import ROUNDING
+from dse.search.exact.measures import Directions
 from dse.search.exact.partial import NotComposedError, StageParts
 
 CHUNK = 1_000_000
@@ -26,9 +27,6 @@ MOST_KEPT = 20_000
 SAMPLE = 2_000
 HOPELESS = 0.5
 """When more of a sample than this is left, comparing all fleets would not pay."""
-
-Directions = tuple[tuple[bool, bool], ...]
-"""Whether low and high values of each trait are wanted, in the order of the traits."""
 
 
 @dataclass(frozen=True)
@@ -157,18 +155,6 @@ class Fleets:
             raise NotComposedError(_too_many(self.part))
         self._shortlists[directions, enough] = kept
         return kept
-
-    def between(self, boxes: list[tuple[Traits, Traits]]) -> list[Index]:
-        """Return the fleets with all traits between the ends of each box, as positions."""
-        found: list[list[Index]] = [[] for _ in boxes]
-        for some in self.chunks():
-            for box, (low, high) in zip(found, boxes, strict=True):
-                rows = np.arange(len(some))
-                for name in low:
-                    values = some.traits[name][rows]
-                    rows = rows[(values >= low[name]) & (values <= high[name])]
-                box.append(some.positions[rows])
-        return [np.concatenate(box) for box in found]
 
 
 def _flat(values: Column, block: Block) -> Column:

@@ -1,13 +1,13 @@
 """Fronts from shortlists: in a scenario, most fleets of a stage can be replaced by a better one.
 
 Whether a fleet can be replaced depends on the scenario only through the directions in which its
-traits are wanted (`dse.model.influence`), so one shortlist serves many scenarios.  What carries the
-demand is left out of the directions and looked at afterwards: every design of shortlisted fleets
-is evaluated, and where one that fails the demand could stand for others that are not dominated,
-the scenario stays open.
+traits are wanted (`dse.model.influence`), so one shortlist serves many scenarios, and so do the
+chains of shortlisted fleets (`dse.search.exact.chains`).  What carries the demand may be left out
+of the directions and looked at afterwards: every chain is evaluated, and where one that fails the
+demand could stand for others that are not dominated, the scenario stays open.
 
 Replacing a fleet by a better one may leave the losses as they are, so equals of a front's designs
-are looked for at the end, one stage after the other (`Case.equals`).
+are looked for at the end (`dse.search.exact.ties`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -24,74 +24,162 @@ from numpy.typing import NDArray
 from dse.contract import Column
 from dse.model.bounds import Bounds, Columns
 from dse.model.front import nondominated
-from dse.model.influence import Influence, Traits
+from dse.model.influence import Influence, Traits, settled
 from dse.model.space import Index
 from dse.model.stage import SHARED_COLUMNS
-from dse.search.exact.fleets import Directions, Fleets, Shortlist, signed_traits
+from dse.search.exact.chains import Chains, chains
+from dse.search.exact.fleets import Fleets, Shortlist, signed_traits
+from dse.search.exact.measures import Directions, Measure, measured, measures
 from dse.search.exact.partial import NotComposedError, PartialDesigns, StageParts, ends_by_scenario
-
-MOST_EQUALS = 200_000
-"""Designs that may have the objective values of those on a front."""
 
 MOST_LOOKED = 50_000_000
 """Fleets that are looked at one by one, over all scenarios that do not share them."""
 
-STEPS = 24
-"""Halvings of a trait's range when looking for where the losses begin to differ."""
-
-NEAR = 1e-11
-"""Relative; losses closer than this may be equal but for rounding."""
-
 
 @dataclass(frozen=True)
-class Case:
-    """Scenarios that share fleets and shortlists.
+class Group:
+    """Scenarios that share fleets.
 
     Attributes
     ----------
-    influence, directions, helping
-        Which traits there are; in which directions they are wanted, and with what helps to reach
-        the demand.
-    scenarios
-        Designs (s, d) whose axes outside the stages are chosen.
-    fleets, shortlists
+    influence
+        Which traits there are.
+    rows
+        Which of the scenarios.
+    fleets
         Of each stage.
     """
 
     influence: Influence
-    directions: Directions
-    helping: Directions
-    scenarios: Index
+    rows: NDArray[np.intp]
     fleets: tuple[Fleets, ...]
-    shortlists: tuple[Shortlist, ...]
+    _lists: dict[tuple[Directions, float], Lists | None] = field(default_factory=dict)
 
     @property
-    def each(self) -> int:
-        """Designs of shortlisted fleets in one scenario."""
-        return math.prod(len(some) for some in self.shortlists)
+    def hulls(self) -> list[tuple[Traits, Traits]]:
+        """Ends of the traits of each stage; fewer than stages when one has no fleet."""
+        return [hull for stage in self.fleets if (hull := stage.hull) is not None]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The traits."""
+        return tuple(self.hulls[0][0])
+
+    def lists(self, directions: Directions, enough: float) -> Lists | None:
+        """Return what is listed for directions, up to what is enough; None when it is too much."""
+        key = directions, enough
+        if key not in self._lists:
+            try:
+                lists = tuple(stage.shortlist(directions, enough) for stage in self.fleets)
+                self._lists[key] = Lists(self, directions, enough, lists)
+            except NotComposedError:
+                self._lists[key] = None
+        return self._lists[key]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Shortlisted fleets of each stage, and chains of them.
+
+    Attributes
+    ----------
+    group
+        Whose scenarios.
+    directions, enough
+        In which directions traits are wanted, and from which capacity on more is no better.
+    shortlists
+        Of each stage.
+    """
+
+    group: Group
+    directions: Directions
+    enough: float
+    shortlists: tuple[Shortlist, ...]
+
+    @cached_property
+    def wanted(self) -> tuple[Measure, ...]:
+        """What is to be low in a chain."""
+        return measures(
+            self.group.influence, self.group.names, self.directions, len(self.shortlists)
+        )
+
+    def measured(self, traits: Traits, stage: int) -> Column:
+        """Return the measures of fleets of one stage."""
+        capacities = self.group.influence.capacities
+        capped = {name: np.minimum(traits[name], self.enough) for name in capacities}
+        return measured(self.wanted, dict(traits) | capped, stage)
+
+    @cached_property
+    def chains(self) -> Chains | None:
+        """Chains of which one is as good as any; None when they are too many."""
+        try:
+            return chains(
+                self.wanted,
+                [self.measured(some.traits, stage) for stage, some in enumerate(self.shortlists)],
+            )
+        except NotComposedError:
+            return None
 
     @cached_property
     def picks(self) -> NDArray[np.intp]:
-        """Positions in the shortlists, (each, stages)."""
-        grid = np.indices([len(some) for some in self.shortlists])
-        return grid.reshape(len(self.shortlists), -1).T
+        """Positions of chained fleets in the shortlists, (chains, stages)."""
+        if self.chains is None:
+            raise NotComposedError("chains of fleets that none can replace are too many")
+        return self.chains.picks
+
+
+@dataclass(frozen=True)
+class Case:
+    """Scenarios that share fleets, lists of them, and what is wanted.
+
+    Attributes
+    ----------
+    lists
+        Shortlisted fleets.
+    directions, helping
+        In which directions traits are wanted, and with what helps to reach the demand.
+    scenarios
+        Designs (s, d) whose axes outside the stages are chosen.
+    """
+
+    lists: Lists
+    directions: Directions
+    helping: Directions
+    scenarios: Index
+
+    @property
+    def influence(self) -> Influence:
+        """Which traits there are."""
+        return self.lists.group.influence
+
+    @property
+    def fleets(self) -> tuple[Fleets, ...]:
+        """All fleets of each stage."""
+        return self.lists.group.fleets
+
+    @property
+    def each(self) -> float:
+        """Chains in one scenario; infinite when they are too many."""
+        return math.inf if self.lists.chains is None else len(self.lists.chains)
 
     def designs(self, chosen: NDArray[np.intp]) -> Index:
-        """Return designs of shortlisted fleets, numbered from 0 scenario by scenario."""
-        index = self.scenarios[chosen // self.each]
-        picks = self.picks[chosen % self.each]
-        for stage, (fleets, some) in enumerate(zip(self.fleets, self.shortlists, strict=True)):
+        """Return designs of chains, numbered from 0 scenario by scenario."""
+        picks = self.lists.picks
+        index = self.scenarios[chosen // len(picks)]
+        picks = picks[chosen % len(picks)]
+        pairs = zip(self.fleets, self.lists.shortlists, strict=True)
+        for stage, (fleets, some) in enumerate(pairs):
             index[:, fleets.part.places] = some.positions[picks[:, stage]]
         return index
 
     def best(self, index: Index) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return bounds of the losses and violations of all that designs stand for.
 
-        That is every fleet whose traits are no better in a direction that is wanted.
+        That is every chain whose traits are no better in a direction that is wanted.
         """
         lows, highs = [], []
         for fleets in self.fleets:
-            known = self._traits(fleets, index)
+            known = self.traits(fleets, index)
             least, most = fleets.hull or (known, known)
             low, high = dict(known), dict(known)
             for name, (lower, higher) in zip(known, self.directions, strict=True):
@@ -101,31 +189,15 @@ class Case:
                     high[name] = most[name]
             lows.append(low)
             highs.append(high)
-        return self._bounds(index, lows, highs)
-
-    def equals(self, index: Index) -> Iterator[tuple[Index, NDArray[np.intp]]]:
-        """Yield designs that may have the objective values of designs `index`, with whose rows.
-
-        Those with a fleet in one of the stages that the design's own one can replace.
-        """
-        limits = self._limits(index)
-        for stage, fleets in enumerate(self.fleets):
-            places = fleets.part.places
-            own = _rows(index[:, places])
-            groups = [np.flatnonzero(own == fleet) for fleet in np.unique(own)]
-            boxes = [_hull(limits[stage], rows) for rows in groups]
-            for rows, found in zip(groups, fleets.between(boxes), strict=True):
-                if len(found) * len(rows) > MOST_EQUALS:
-                    raise NotComposedError("designs of equal objective values are too many")
-                designs = np.repeat(index[rows], len(found), axis=0)
-                designs[:, places] = np.tile(found, (len(rows), 1))
-                yield designs, np.repeat(rows, len(found))
+        columns: Columns = self.influence.bounds.problem.space.columns(index)
+        columns |= self.influence.enclosed_chain(lows, highs)
+        return self.influence.bounds.best(columns, {}, len(index))
 
     def replaceable(
         self, scenarios: Index, parts: Mapping[int, PartialDesigns]
     ) -> dict[int, NDArray[np.bool_]]:
         """Return which fleets of each stage, in `scenarios`, others of `parts` can replace."""
-        traits = {k: self._traits(self.fleets[k], rows.index) for k, rows in parts.items()}
+        traits = {k: self.traits(self.fleets[k], rows.index) for k, rows in parts.items()}
         hulls = [
             ends_by_scenario(traits[k], rows.scenario, len(scenarios)) for k, rows in parts.items()
         ]
@@ -146,65 +218,8 @@ class Case:
                     found[stage][first:last] = ~nondominated(signed[first:last])
         return found
 
-    def _limits(self, index: Index) -> list[tuple[dict[str, Column], dict[str, Column]]]:
-        """Return within which traits of one stage the losses of designs cannot differ."""
-        known = [self._traits(fleets, index) for fleets in self.fleets]
-        names = [
-            (name, lower)
-            for name, (lower, higher) in zip(known[0], self.directions, strict=True)
-            if lower != higher
-        ]
-        fixed = [
-            name for name, wanted in zip(known[0], self.directions, strict=True) if all(wanted)
-        ]
-        jobs = list(itertools.product(range(len(known)), names))
-        count = len(index)
-        stacked = np.tile(index, (len(jobs), 1))
-        traits = [
-            {name: np.tile(values, len(jobs)) for name, values in stage.items()} for stage in known
-        ]
-        spans = [slice(job * count, (job + 1) * count) for job in range(len(jobs))]
-        near = [known[stage][name] for stage, (name, _) in jobs]
-        far = []
-        for (stage, (name, lower)), start in zip(jobs, near, strict=True):
-            least, most = self.fleets[stage].hull or (known[stage], known[stage])
-            far.append(np.broadcast_to((most if lower else least)[name], start.shape))
-        loss, _ = self._bounds(index, known, known)
-        base = np.tile(loss, (len(jobs), 1))
-
-        def same(values: Sequence[Column]) -> list[NDArray[np.bool_]]:
-            changed = [dict(stage) for stage in traits]
-            for (stage, (name, _)), span, value in zip(jobs, spans, values, strict=True):
-                column = changed[stage][name]
-                if column is traits[stage][name]:
-                    column = column.copy()
-                    changed[stage][name] = column
-                column[span] = value
-            found, _ = self._bounds(stacked, changed, changed)
-            equal = close(found, base)
-            return [equal[span] for span in spans]
-
-        if jobs:
-            whole = same(far)
-            for _ in range(STEPS):
-                middle = [(a + b) / 2 for a, b in zip(near, far, strict=True)]
-                equal = same(middle)
-                near = [np.where(e, m, a) for e, m, a in zip(equal, middle, near, strict=True)]
-                far = [
-                    np.where(e | w, b, m)
-                    for e, w, m, b in zip(equal, whole, middle, far, strict=True)
-                ]
-        limits: list[tuple[dict[str, Column], dict[str, Column]]] = []
-        for stage, own in enumerate(known):
-            low = {name: own[name] for name in [*fixed, *(name for name, _ in names)]}
-            high = dict(low)
-            for (at, (name, lower)), end in zip(jobs, far, strict=True):
-                if at == stage:
-                    (high if lower else low)[name] = end
-            limits.append((low, high))
-        return limits
-
-    def _traits(self, fleets: Fleets, index: Index) -> dict[str, Column]:
+    def traits(self, fleets: Fleets, index: Index) -> dict[str, Column]:
+        """Return the traits of the fleets of one stage in designs."""
         space = self.influence.bounds.problem.space
         with np.errstate(all="ignore"):
             fleet = fleets.part.stage.fleet(space.columns(index))
@@ -213,51 +228,44 @@ class Case:
                 for name, values in self.influence.traits(fleet).items()
             }
 
-    def _bounds(
-        self, index: Index, lows: Sequence[Traits], highs: Sequence[Traits]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        columns: Columns = self.influence.bounds.problem.space.columns(index)
-        columns |= self.influence.enclosed_chain(lows, highs)
-        return self.influence.bounds.best(columns, {}, len(index))
+
+def groups(bounds: Bounds, parts: Sequence[StageParts], scenarios: Index) -> list[Group]:
+    """Return which of the scenarios (s, d) share fleets; nothing when they are too many."""
+    count = len(scenarios)
+    columns = bounds.problem.space.columns(scenarios)
+    known = settled(bounds, columns)
+    shared = [columns[name] for name in SHARED_COLUMNS if name in columns]
+    shared += [*known.values(), bounds.floor(columns, {})]
+    table = np.stack([np.broadcast_to(values, (count,)) for values in shared], axis=1)
+    keys, which = np.unique(table, axis=0, return_inverse=True)
+    sizes = bounds.problem.sizes
+    if len(keys) * sum(math.prod(sizes[k] for k in part.places) for part in parts) > MOST_LOOKED:
+        return []
+    found = []
+    for position, key in enumerate(keys):
+        rows = np.flatnonzero(which.reshape(-1) == position)
+        values = dict(zip(known, key[-1 - len(known) : -1], strict=True))
+        fixed = {name: np.full(1, value) for name, value in values.items() if np.isfinite(value)}
+        influence = Influence(bounds, fixed)
+        point, floor = scenarios[rows[0]], float(key[-1])
+        fleets = tuple(Fleets(influence, part, point, floor) for part in parts)
+        found.append(Group(influence, rows, fleets))
+    return found
 
 
 def cases(
-    bounds: Bounds, parts: Sequence[StageParts], scenarios: Index, *, demands: bool
+    group: Group, scenarios: Index, *, demands: bool
 ) -> Iterator[tuple[NDArray[np.intp], Case]]:
-    """Yield which of the scenarios (s, d) are a case; those without shortlists are left out.
+    """Divide scenarios (s, d) of a group by the directions in which traits are wanted.
 
-    With `demands` the shortlisted fleets are as good as any also in reaching the demand.
+    Yields which of them are a case; those without shortlists are left out.  With `demands` the
+    shortlisted fleets are as good as any also in reaching the demand.
     """
-    influence = Influence(bounds)
-    columns = bounds.problem.space.columns(scenarios)
-    shared = [
-        np.broadcast_to(columns[name], (len(scenarios),))
-        for name in SHARED_COLUMNS
-        if name in columns
-    ]
-    shared.append(np.broadcast_to(bounds.floor(columns, {}), (len(scenarios),)))
-    keys, which = np.unique(np.stack(shared, axis=1), axis=0, return_inverse=True)
-    sizes = bounds.problem.sizes
-    if len(keys) * sum(math.prod(sizes[k] for k in part.places) for part in parts) > MOST_LOOKED:
+    if len(group.hulls) < len(group.fleets) or not len(scenarios):
         return
-    for group, key in enumerate(keys):
-        rows = np.flatnonzero(which.reshape(-1) == group)
-        point, floor = scenarios[rows[0]], float(key[-1])
-        fleets = tuple(Fleets(influence, part, point, floor) for part in parts)
-        for inner, case in _cases(influence, fleets, scenarios[rows], demands=demands):
-            yield rows[inner], case
-
-
-def _cases(
-    influence: Influence, fleets: tuple[Fleets, ...], scenarios: Index, *, demands: bool
-) -> Iterator[tuple[NDArray[np.intp], Case]]:
-    """Divide scenarios by the directions in which traits are wanted."""
-    hulls = [hull for stage in fleets if (hull := stage.hull) is not None]
-    if len(hulls) < len(fleets):
-        return
+    influence, names = group.influence, group.names
     columns: Columns = influence.bounds.problem.space.columns(scenarios)
-    columns |= influence.enclosed_chain(*zip(*hulls, strict=True))
-    names = list(hulls[0][0])
+    columns |= influence.enclosed_chain(*zip(*group.hulls, strict=True))
     plain, helped = influence.wants(columns, len(scenarios))
     # (scenarios, 2 answers, traits, 2 ends)
     table = np.array([[want[name] for name in names] for want in (plain, helped)])
@@ -277,30 +285,6 @@ def _cases(
             tuple((bool(low), bool(high)) for low, high in answer)
             for answer in kind[:-1].reshape(2, -1, 2)
         )
-        directions = helping if demands else wanted
-        try:
-            lists = tuple(stage.shortlist(directions, float(kind[-1])) for stage in fleets)
-        except NotComposedError:
-            continue
-        yield rows, Case(influence, wanted, helping, scenarios[rows], fleets, lists)
-
-
-def close(loss: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which rows are equal but for rounding."""
-    return np.asarray(np.isclose(loss, other, rtol=NEAR, atol=0.0).all(axis=1))
-
-
-def _hull(
-    limits: tuple[dict[str, Column], dict[str, Column]], rows: NDArray[np.intp]
-) -> tuple[Traits, Traits]:
-    low, high = limits
-    return (
-        {name: values[rows].min() for name, values in low.items()},
-        {name: values[rows].max() for name, values in high.items()},
-    )
-
-
-def _rows(positions: Index) -> NDArray[np.void]:
-    """Return rows as values that can be compared."""
-    whole = np.ascontiguousarray(positions)
-    return whole.view(np.dtype((np.void, whole.dtype.itemsize * whole.shape[1]))).reshape(-1)
+        lists = group.lists(helping if demands else wanted, float(kind[-1]))
+        if lists is not None:
+            yield rows, Case(lists, wanted, helping, scenarios[rows])

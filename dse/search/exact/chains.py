@@ -1,0 +1,197 @@
+"""Chains of shortlisted fleets: those that no other chain is as good as.
+
+Shortlists are joined stage after stage, and partial chains that others can replace are dropped
+after each (`Chains`).  Nothing here knows what the measures are: each is to be low, and the values
+of two parts are added, or the worse or the better one counts (`dse.search.exact.measures`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.model.front import nondominated
+from dse.search.exact.measures import Matrix, Measure, joined
+from dse.search.exact.partial import NotComposedError
+
+CHUNK = 200_000
+"""Pairs that are put together at once."""
+
+MOST_PAIRS = 10_000_000
+"""Pairs that are looked at in one join."""
+
+MOST_CHAINS = 100_000
+"""Partial chains that may be left of a join."""
+
+Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""Rows of the left and of the right part."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Partial chains that none can replace, by rising level.
+
+    Attributes
+    ----------
+    picks
+        Which fleet of each of its stages, (n, stages).
+    measures
+        What they offer, (n, measures).
+    level, until
+        From which level on each is of use, and from which on another one is as good in all else.
+    """
+
+    picks: NDArray[np.intp]
+    measures: Matrix
+    level: Matrix
+    until: Matrix
+
+    def __len__(self) -> int:
+        """Return the number of partial chains."""
+        return len(self.picks)
+
+
+@dataclass(frozen=True)
+class Chains:
+    """Chains of one fleet per stage, of which one is as good as any chain.
+
+    The *level* of a chain is one measure in which its worst stage counts (what it carries, for
+    instance).  A partial chain is of use from its own level up to that of the next one that is as
+    good in all other measures.  Two parts are joined only if both are of use at the worse of
+    their levels; from the chains, those that others are as good as are dropped after each join.
+
+    *No loss vector is lost.*  Let chain D have parts p and f, at level q, the worse of theirs.
+    Another p' of the list is as good as p in all measures; if p' is of no use at q, another p''
+    is at least as good in all but the level, which is no worse than q.  Either way D with p
+    replaced has a level of at most q and, as sums, worse and better ones of two values rise with
+    both values, is as good as D in every measure.  The same holds for f, and a part that sets
+    q is of use there.  So some joined pair is as good as D; what is dropped from the pairs
+    is not better than what is kept; and by induction over the stages some chain of the
+    result is as good as any chain.  A design's losses and what it violates rise with the
+    measures, so its losses are no worse either.
+
+    Attributes
+    ----------
+    wanted
+        The measures.
+    order
+        The stages, in the order in which they are joined.
+    lists
+        The shortlisted fleets of each, in that order.
+    prefixes
+        Chains of the first, the first two, ... of them.
+    """
+
+    wanted: tuple[Measure, ...]
+    order: tuple[int, ...]
+    lists: tuple[Part, ...]
+    prefixes: tuple[Part, ...]
+
+    def __len__(self) -> int:
+        """Return the number of chains."""
+        return len(self.prefixes[-1])
+
+    @property
+    def picks(self) -> NDArray[np.intp]:
+        """Which fleet of each stage, (n, stages), stages in their own order."""
+        found = np.empty((len(self), len(self.order)), dtype=np.intp)
+        found[:, self.order] = self.prefixes[-1].picks
+        return found
+
+    def pairs(self, place: int) -> Iterator[tuple[Pairs, Matrix]]:
+        """Yield the chains that were made of the prefix before `place` and the fleets there."""
+        return _joined(self.wanted, self.prefixes[place - 1], self.lists[place])
+
+
+def chains(wanted: tuple[Measure, ...], fleets: Sequence[Matrix]) -> Chains:
+    """Return the chains of fleets of which the measures are given, stage by stage.
+
+    Raises
+    ------
+    NotComposedError
+        They are too many.
+    """
+    order = tuple(sorted(range(len(fleets)), key=lambda stage: len(fleets[stage])))
+    level = _level(wanted, fleets)
+    lists = tuple(_part(np.arange(len(fleets[k]))[:, None], fleets[k], level) for k in order)
+    prefixes = [lists[0]]
+    for part in lists[1:]:
+        prefixes.append(_front(wanted, prefixes[-1], part, level))
+    return Chains(wanted, order, lists, tuple(prefixes))
+
+
+def _level(wanted: tuple[Measure, ...], fleets: Sequence[Matrix]) -> int | None:
+    """Return the measure with the most values of those in which the worst stage counts."""
+    found = [column for column, one in enumerate(wanted) if one.join == "worst"]
+    values = {
+        column: sum(len(np.unique(some[:, column])) for some in fleets) for column in found
+    }
+    return max(found, key=values.__getitem__, default=None)
+
+
+def _front(wanted: tuple[Measure, ...], left: Part, right: Part, level: int | None) -> Part:
+    """Return the chains of two parts that none can replace."""
+    picks = np.empty((0, left.picks.shape[1] + 1), dtype=np.intp)
+    kept = np.empty((0, left.measures.shape[1]))
+    for (first, second), values in _joined(wanted, left, right):
+        both = np.concatenate([left.picks[first], right.picks[second]], axis=1)
+        picks, kept = np.concatenate([picks, both]), np.concatenate([kept, values])
+        best = nondominated(kept)
+        picks, kept = picks[best], kept[best]
+        if len(kept) > MOST_CHAINS:
+            raise NotComposedError("chains of fleets that none can replace are too many")
+    return _part(picks, kept, level)
+
+
+def _part(picks: NDArray[np.intp], values: Matrix, level: int | None) -> Part:
+    """Return partial chains with the levels at which they are of use; equal ones count once."""
+    if level is None:
+        _, rows = np.unique(values, axis=0, return_index=True)
+        return Part(picks[rows], values[rows], np.zeros(len(rows)), np.full(len(rows), np.inf))
+    rest = np.delete(values, level, axis=1)
+    rows = np.lexsort((*rest.T, values[:, level]))
+    rows = rows[nondominated(values[rows])]
+    ordered = values[rows]
+    fresh = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1)) if len(rows) else []
+    rows = rows[np.asarray(fresh, dtype=bool)]
+    rest, own = rest[rows], values[rows, level]
+    until = np.full(len(rows), np.inf)
+    best = np.empty(0, dtype=np.intp)
+    for row, one in enumerate(rest):
+        ended = (rest[best] >= one).all(axis=1)
+        until[best[ended]] = own[row]
+        best = np.append(best[~ended], row)
+    return Part(picks[rows], values[rows], own, until)
+
+
+def _joined(
+    wanted: tuple[Measure, ...], left: Part, right: Part
+) -> Iterator[tuple[Pairs, Matrix]]:
+    """Yield the pairs that are both of use at the worse of their levels, some at a time."""
+    starts = np.concatenate(
+        [
+            np.searchsorted(left.level, right.level, side="left"),
+            np.searchsorted(right.level, left.level, side="right"),
+        ]
+    )
+    ends = np.concatenate(
+        [
+            np.searchsorted(left.level, right.until, side="left"),
+            np.searchsorted(right.level, left.until, side="left"),
+        ]
+    )
+    last = np.cumsum(np.maximum(ends - starts, 0))
+    total = int(last[-1]) if len(last) else 0
+    if total > MOST_PAIRS:
+        raise NotComposedError(f"chains of {total:,} pairs are too many".replace(",", " "))
+    for begin in range(0, total, CHUNK):
+        number = np.arange(begin, min(begin + CHUNK, total))
+        group = np.searchsorted(last, number, side="right")
+        found = ends[group] - (last[group] - number)
+        turned = group >= len(right)  # by a row of the left part, which looks for right ones
+        first = np.where(turned, group - len(right), found)
+        second = np.where(turned, found, group)
+        yield (first, second), joined(wanted, left.measures[first], right.measures[second])
