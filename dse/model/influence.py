@@ -2,9 +2,9 @@
 
 The figures of a fleet that a study can tell apart are its traits: stage columns, and quantities
 whose values for single stages make up that of the chain (`Objective.over_stages`), as far as
-whatever else they depend on is settled.  A trait that only lower values can improve is wanted low.  A fleet
-whose traits are at least as good as another's in the wanted directions is as good a choice in
-every design that reaches the demand, because each quantity rises and falls as declared.
+whatever else they depend on is settled.  A trait that only lower values can improve is wanted
+low.  A fleet whose traits are at least as good as another's in the wanted directions is as good a
+choice in every design that reaches the demand, because each quantity rises and falls as declared.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from dse import search
 from dse.contract import CoreMetrics, Objective
 from dse.model import graph, influence
 from dse.model.designs import Designs
+from dse.model.fleet import STAGE_COLUMNS
 from dse.model.front import dominated
 from dse.model.problem import Problem
 from dse.plugins import registry
@@ -174,13 +175,15 @@ def test_quantities_over_stages_are_joined_as_declared() -> None:
     assert declared
     for quantity in declared:
         names = graph.argument_names(quantity)[0]
-        chain = {name: tuple(rng.uniform(0.1, 9.0, (3, 50))) for name in names}
+        stages = [name for name in names if name in STAGE_COLUMNS]
+        chain = {name: tuple(rng.uniform(0.1, 9.0, (3, 50))) for name in stages}
+        others = {name: rng.uniform(0.1, 9.0, 50) for name in names if name not in stages}
         alone = [
-            quantity.function(**{name: (chain[name][stage],) for name in names})
+            quantity.function(**others, **{name: (chain[name][stage],) for name in stages})
             for stage in range(3)
         ]
         joined = reduce(influence.JOINS[quantity.over_stages], alone)
-        assert np.array_equal(quantity.function(**chain), joined), quantity.name
+        assert np.array_equal(quantity.function(**others, **chain), joined), quantity.name
 
 
 def test_more_designs_than_anyone_can_enumerate_are_accounted_for(tmp_path: Path) -> None:

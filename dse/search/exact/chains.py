@@ -126,9 +126,7 @@ def chains(wanted: tuple[Measure, ...], fleets: Sequence[Matrix]) -> Chains:
 def _level(wanted: tuple[Measure, ...], fleets: Sequence[Matrix]) -> int | None:
     """Return the measure with the most values of those in which the worst stage counts."""
     found = [column for column, one in enumerate(wanted) if one.join == "worst"]
-    values = {
-        column: sum(len(np.unique(some[:, column])) for some in fleets) for column in found
-    }
+    values = {column: sum(len(np.unique(some[:, column])) for some in fleets) for column in found}
     return max(found, key=values.__getitem__, default=None)
 
 
@@ -154,9 +152,9 @@ def _part(picks: NDArray[np.intp], values: Matrix, level: int | None) -> Part:
     rest = np.delete(values, level, axis=1)
     rows = np.lexsort((*rest.T, values[:, level]))
     rows = rows[nondominated(values[rows])]
-    ordered = values[rows]
-    fresh = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1)) if len(rows) else []
-    rows = rows[np.asarray(fresh, dtype=bool)]
+    again = np.zeros(len(rows), dtype=bool)
+    again[1:] = (values[rows[1:]] == values[rows[:-1]]).all(axis=1)
+    rows = rows[~again]
     rest, own = rest[rows], values[rows, level]
     until = np.full(len(rows), np.inf)
     best = np.empty(0, dtype=np.intp)
@@ -167,9 +165,7 @@ def _part(picks: NDArray[np.intp], values: Matrix, level: int | None) -> Part:
     return Part(picks[rows], values[rows], own, until)
 
 
-def _joined(
-    wanted: tuple[Measure, ...], left: Part, right: Part
-) -> Iterator[tuple[Pairs, Matrix]]:
+def _joined(wanted: tuple[Measure, ...], left: Part, right: Part) -> Iterator[tuple[Pairs, Matrix]]:
     """Yield the pairs that are both of use at the worse of their levels, some at a time."""
     starts = np.concatenate(
         [

@@ -72,9 +72,7 @@ class Replacing:
             replace(group, rows=number[group.rows[left[group.rows]]]) for group in self._groups
         ]
 
-    def _cases(
-        self, scenarios: Index, *, demands: bool
-    ) -> Iterator[tuple[NDArray[np.intp], Case]]:
+    def _cases(self, scenarios: Index, *, demands: bool) -> Iterator[tuple[NDArray[np.intp], Case]]:
         for group in self._groups:
             for rows, case in cases(group, scenarios[group.rows], demands=demands):
                 yield group.rows[rows], case
@@ -93,9 +91,7 @@ class Replacing:
         for first in range(0, len(case.scenarios) * int(case.each), CHUNK):
             last = min(first + CHUNK, len(case.scenarios) * int(case.each))
             chosen = np.arange(first, last)
-            found = self.incumbents.evaluate_reference(case.designs(chosen))
-            hopeful = found.feasible
-            hopeful[hopeful] = ~self.incumbents.dominated(found.loss[hopeful])
+            found, hopeful = self.incumbents.compare(case.designs(chosen))
             good.append(chosen[hopeful])
             failing.append(chosen[~found.feasible])
         closed = ~self._open(case, np.concatenate(failing))

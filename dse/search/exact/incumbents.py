@@ -46,9 +46,12 @@ class Incumbents:
 
     def evaluate_reference(self, index: Index) -> Evaluation:
         """Evaluate designs only to have something to compare bounds with."""
+        return self.compare(index)[0]
+
+    def compare(self, index: Index) -> tuple[Evaluation, NDArray[np.bool_]]:
+        """Evaluate designs likewise; return also which are feasible and not dominated so far."""
         evaluation = self.archive.evaluate_reference(index)
-        self._remember(evaluation)
-        return evaluation
+        return evaluation, self._remember(evaluation)
 
     def evaluate(self, index: Index) -> None:
         """Evaluate designs that may be on the front and have not been evaluated before."""
@@ -60,12 +63,15 @@ class Incumbents:
         """Tell whether a design was evaluated."""
         return _key(design) in self._evaluated
 
-    def _remember(self, evaluation: Evaluation) -> None:
-        loss = evaluation.loss[evaluation.feasible]
-        loss = loss[~self.dominated(loss)]
-        if len(loss):
-            known = np.unique(np.concatenate([self._known, loss]), axis=0)
-            self._known = known[nondominated(known)]
+    def _remember(self, evaluation: Evaluation) -> NDArray[np.bool_]:
+        """Return which designs are feasible, and not dominated by any that was evaluated."""
+        hopeful = evaluation.feasible.copy()
+        every = np.concatenate([self._known, evaluation.loss[hopeful]])
+        if len(every):
+            best = nondominated(every)
+            hopeful[hopeful] = best[len(self._known) :]
+            self._known = np.unique(every[best], axis=0)
+        return hopeful
 
 
 def _key(design: NDArray[np.int64]) -> bytes:

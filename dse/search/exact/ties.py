@@ -8,9 +8,9 @@ measure at a time (`_limits`).
 
 The box is searched from the last joined stage to the first.  Let D = (p, f) with the fleet f of
 the last stage.  By the proof of `Chains`, some joined pair (p', f'), as good as (p, f), has f' as
-good as f, or p' that is as good as p beside f.  Both (p', f') and (p', f) are then between D' and
-D, in the box.  So every f is found by looking for joined pairs in the box, and beside each p' of
-them for fleets f that keep the chain in it.  What is left is the same search for p, beside f.  Where
+good as f, and p' as good as p beside f.  Both (p', f') and (p', f) are then between D' and D, in
+the box.  So every f is found by looking for joined pairs in the box, and beside each p' of them
+for fleets f that keep the chain in it.  What is left is the same search for p, beside f.  Where
 there are no chains, only single fleets were replaced, and D' itself gives p'.
 """
 
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,7 +138,7 @@ def _others(
     whose, rest = [rows], [found.beside(rows, own[found.origin], case)]
     if chains is not None:
         low, high = _room(case, box, found.origin, found.measures)
-        pairs = set()
+        pairs: set[tuple[int, int]] = set()
         for (left, _), values in chains.pairs(len(order) - 1):
             picked, match = _within(values, low, high)
             pairs.update(zip(match.tolist(), left[picked].tolist(), strict=True))
@@ -176,11 +177,7 @@ def _limits(case: Case, index: Index, known: list[Matrix]) -> tuple[Matrix, Matr
         if all(matters[one.name]):
             limits[:, column] = near[:, column]
         elif matters[one.name][one.high]:
-            limits[:, column] = _limit(
-                lambda rows, values, column=column: equal(column, rows, values),
-                near[:, column],
-                limits[:, column],
-            )
+            limits[:, column] = _limit(partial(equal, column), near[:, column], limits[:, column])
         else:
             limits[:, column] = np.inf
     return near, limits
