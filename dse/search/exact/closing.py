@@ -103,8 +103,13 @@ class Replacing:
         return closed
 
     def _open(self, case: Case, failing: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return the scenarios where a design that fails may stand for one of the front."""
+        """Return the scenarios where a design that fails may stand for one of the front.
+
+        None does when those that it stands for are no better at reaching the demand.
+        """
         found = np.zeros(len(case.scenarios), dtype=bool)
+        if case.lists.directions == case.helping:
+            return found
         for first in range(0, len(failing), CHUNK):
             chosen = failing[first : first + CHUNK]
             loss, violation = case.best(case.designs(chosen))
