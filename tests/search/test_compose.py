@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
@@ -120,11 +121,13 @@ def random_designs(rng: np.random.Generator, names: tuple[str, ...]) -> Designs:
     return Designs(names, metrics)
 
 
-def random_problem(seed: int, folder: Path) -> Problem:
+def random_problem(
+    seed: int, folder: Path, written: Callable[[np.random.Generator], str] = random_study
+) -> Problem:
     rng = np.random.default_rng(seed)
     while True:
         path = folder / "study.yaml"
-        path.write_text(random_study(rng))
+        path.write_text(written(rng))
         problem = study.prepare(study.read_study(path)).problem
         kept = _fewer_designs(rng, problem)
         if 1 < kept.size <= 30_000:

@@ -147,7 +147,8 @@ def _front(wanted: tuple[Measure, ...], left: Part, right: Part, level: int | No
 def _part(picks: NDArray[np.intp], values: Matrix, level: int | None) -> Part:
     """Return partial chains with the levels at which they are of use; equal ones count once."""
     if level is None:
-        _, rows = np.unique(values, axis=0, return_index=True)
+        rows = np.flatnonzero(nondominated(values))
+        rows = rows[np.unique(values[rows], axis=0, return_index=True)[1]]
         return Part(picks[rows], values[rows], np.zeros(len(rows)), np.full(len(rows), np.inf))
     rest = np.delete(values, level, axis=1)
     rows = np.lexsort((*rest.T, values[:, level]))

@@ -1,0 +1,116 @@
+"""Chains of shortlisted fleets stand for all chains, and fronts behind interfaces are complete."""
+
+from __future__ import annotations
+
+import itertools
+from functools import reduce
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dse.search.exact import chains, closing
+from dse.search.exact.measures import Measure, joined
+from tests.search.test_compose import GOALS, front, random_problem
+
+STUDIES = 24
+
+
+def one_of(rng: np.random.Generator, *some: str) -> str:
+    return str(rng.choice(some))
+
+
+def stage(rng: np.random.Generator, position: int, number: int, clock: str, idle: str) -> list[str]:
+    lines = [f"  - core: {one_of(rng, 'des', 'fft', 'jacobi')}", f"    name: s{position}"]
+    if rng.random() < 0.8:
+        lines += ["    fleet: mixed", f"    instances: {{from: 0, to: {4 // number + 1}}}"]
+    else:
+        lines.append("    instances: {from: 1, to: 4}")
+    if clock == "fractions":
+        clock = one_of(rng, "1", "0.5", "[0.5, 1]")
+    if clock:
+        lines.append(f"    clock: {clock}")
+    idle = one_of(rng, "gated", "clocked") if idle == "either" else idle
+    return [*lines, f"    idle: {idle}"]
+
+
+def interface(rng: np.random.Generator) -> list[str]:
+    lines = ["interface:", f"  wait: {one_of(rng, 'sync', 'async')}"]
+    if rng.random() < 0.4:
+        lines.append(f"  link: {one_of(rng, '2 GB/s', '4 GB/s', '32 GB/s')}")
+        lines.append(f"  transfer: {one_of(rng, 'cut_through', 'store_and_forward')}")
+    if rng.random() < 0.3:
+        lines += ["budget:", f"  memory_bandwidth: {rng.integers(1, 9)} GB/s"]
+        lines.append("  memory_energy: 100 pJ/B")
+        if rng.random() < 0.5:
+            lines.append(f"  power_cap: {rng.integers(1, 30)} W")
+    elif rng.random() < 0.2:
+        lines += ["budget:", f"  power_cap: {rng.integers(1, 30)} W"]
+    lines += ["axes:", "  interface.in_flight: [1, 8]"]
+    lines.append("  interface.device: [sparc_t4_engine, sparc_t4_instruction, sandy_bridge]")
+    if rng.random() < 0.5:
+        lines.append("  workload.granularity: [256 B, 4 KiB]")
+    return lines
+
+
+def offload_study(rng: np.random.Generator) -> str:
+    """Return a study behind an interface, of a few thousand designs at most."""
+    lines = ["workload:", "  granularity: 1 KiB", "  kernel: des"]
+    demanded = rng.random() < 0.85
+    if demanded:
+        lines.append(f"  rate: {rng.integers(1, 30)} Gbit/s")
+    if rng.random() < 0.2:
+        lines += ["  chained: true", f"  streams: {rng.integers(1, 40)}"]
+    number = int(rng.choice([1, 2, 3], p=[0.2, 0.5, 0.3]))
+    clock = one_of(rng, "", "1", "fractions", *["meet"] * demanded)
+    idle = one_of(rng, "gated", "gated", "clocked", "either")
+    lines.append("stages:")
+    for position in range(number):
+        lines += stage(rng, position, number, clock, idle)
+    lines += interface(rng)
+    others = [name for name in GOALS if name != "offload_latency"]
+    chosen = list(rng.choice(others, size=rng.integers(1, 4), replace=False))
+    chosen += ["offload_latency"] * (rng.random() < 0.75)
+    lines += ["objectives:", *(f"  {name}: {GOALS[name]}" for name in chosen)]
+    if rng.random() < 0.2:
+        lines += ["constraints:", f"  - {one_of(rng, 'area <= 12 mm2', 'instances <= 6')}"]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_fronts_behind_interfaces_are_those_of_all_designs(
+    block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if block == 2:  # shortlists are joined without chains
+        monkeypatch.setattr(closing, "MOST_DESIGNS", 0)
+    for seed in range(block, STUDIES, 3):
+        problem = random_problem(seed, tmp_path, offload_study)
+        every, composed = front(problem, "enumerate"), front(problem, "compose")
+        assert np.array_equal(composed.front_index, every.front_index), seed
+        assert np.array_equal(composed.front_loss, every.front_loss), seed
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_some_chain_is_as_good_as_any(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chains, "CHUNK", 50)
+    rng = np.random.default_rng(seed)
+    kinds = rng.choice(["sum", "worst", "best"], size=rng.integers(1, 5))
+    wanted = tuple(Measure(f"m{k}", False, None, kind) for k, kind in enumerate(kinds))
+    fleets = [
+        rng.integers(0, 5, (rng.integers(1, 12), len(wanted))).astype(float)
+        for _ in range(rng.integers(1, 5))
+    ]
+    every = np.array(list(itertools.product(*(range(len(some)) for some in fleets))))
+
+    def measure(picks: np.ndarray) -> np.ndarray:
+        parts = [some[picks[:, place]] for place, some in enumerate(fleets)]
+        return reduce(lambda first, second: joined(wanted, first, second), parts)
+
+    found = chains.chains(wanted, fleets)
+    best, all_ = measure(found.picks), measure(every)
+    assert np.array_equal(best, found.prefixes[-1].measures)
+    as_good = (best[np.newaxis] <= all_[:, np.newaxis]).all(axis=2)
+    assert as_good.any(axis=1).all()
+    better = (all_[:, np.newaxis] <= best[np.newaxis]).all(axis=2)
+    better &= (all_[:, np.newaxis] < best[np.newaxis]).any(axis=2)
+    assert not better.any()
