@@ -128,7 +128,7 @@ class Replacing:
                 self._add_equals(case, index[first : first + FRONT], loss[first : first + FRONT])
 
     def _add_equals(self, case: Case, index: Index, loss: NDArray[np.float64]) -> None:
-        designs, rows = equals(case, index)
+        designs, rows = equals(case, index, loss)
         known = np.array([self.incumbents.was_evaluated(design) for design in designs], dtype=bool)
         designs, rows = designs[~known], rows[~known]
         evaluation = self.bounds.problem.evaluate(designs)

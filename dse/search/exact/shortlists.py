@@ -177,6 +177,10 @@ class Case:
 
         That is every chain whose traits are no better in a direction that is wanted.
         """
+        return self.influence.bounds.best(self.stood_for(index), {}, len(index))
+
+    def stood_for(self, index: Index) -> Columns:
+        """Return the columns of all that designs stand for, enclosed."""
         lows, highs = [], []
         for fleets in self.fleets:
             known = self.traits(fleets, index)
@@ -190,8 +194,7 @@ class Case:
             lows.append(low)
             highs.append(high)
         columns: Columns = self.influence.bounds.problem.space.columns(index)
-        columns |= self.influence.enclosed_chain(lows, highs)
-        return self.influence.bounds.best(columns, {}, len(index))
+        return columns | self.influence.enclosed_chain(lows, highs)
 
     def replaceable(
         self, scenarios: Index, parts: Mapping[int, PartialDesigns]

@@ -1,10 +1,10 @@
 """Designs with the objective values of one on the front, which was found in their place.
 
 A design D of the front may have been replaced by one, D', that is as good in every measure
-(`dse.search.exact.measures`), and so has the same losses.  Losses rise with each measure, so D'
-can be made worse in one measure after the other up to those of D without changing them: D lies
-in a *box*, from the measures of D' to where its losses begin to differ, which is looked for one
-measure at a time (`_limits`).
+(`dse.search.exact.measures`), and so has the same losses.  Losses rise with each measure, so a
+bound of all designs that are no better than D' in any measure, and as bad as D in one of them,
+does not exceed these losses: D lies in a *box*, from the measures of D' to where such bounds
+begin to exceed its losses, which is looked for one measure at a time (`_limits`).
 
 The box is searched from the last joined stage to the first.  Let D = (p, f) with the fleet f of
 the last stage.  By the proof of `Chains`, some joined pair (p', f'), as good as (p, f), has f' as
@@ -19,14 +19,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.algebra.enclosure import Enclosure, ends
 from dse.contract import Column
 from dse.model.bounds import Columns
 from dse.model.space import Index
-from dse.search.exact.measures import Matrix, joined, room
+from dse.search.exact.measures import Matrix, Measure, joined, room
 from dse.search.exact.partial import NotComposedError
 from dse.search.exact.shortlists import Case
 
@@ -66,8 +68,8 @@ class Found:
         return joined(case.lists.wanted, self.measures[rows], values)
 
 
-def equals(case: Case, index: Index) -> tuple[Index, NDArray[np.intp]]:
-    """Return designs that may have the objective values of designs `index`, with whose rows.
+def equals(case: Case, index: Index, loss: NDArray[np.float64]) -> tuple[Index, NDArray[np.intp]]:
+    """Return designs that may have the `loss` of designs `index`, with whose rows.
 
     Raises
     ------
@@ -78,7 +80,7 @@ def equals(case: Case, index: Index) -> tuple[Index, NDArray[np.intp]]:
         case.lists.measured(case.traits(fleets, index), stage)
         for stage, fleets in enumerate(case.fleets)
     ]
-    low, high = _limits(case, index, known)
+    low, high = _limits(case, index, loss, known)
     slack = SLACK * np.abs(low)
     low, high = low - slack, high + slack
     found = Found(np.arange(len(index)), index, None)
@@ -163,7 +165,9 @@ def _room(
     return low, high
 
 
-def _limits(case: Case, index: Index, known: list[Matrix]) -> tuple[Matrix, Matrix]:
+def _limits(
+    case: Case, index: Index, loss: NDArray[np.float64], known: list[Matrix]
+) -> tuple[Matrix, Matrix]:
     """Return the measures of designs, and up to where each alone may rise without effect."""
     wanted = case.lists.wanted
     near, worst = known[0], _worst(case, 0)
@@ -172,12 +176,12 @@ def _limits(case: Case, index: Index, known: list[Matrix]) -> tuple[Matrix, Matr
         worst = joined(wanted, worst, _worst(case, stage))
     limits = np.broadcast_to(np.maximum(worst, near), near.shape).copy()
     matters = dict(zip(case.lists.group.names, case.directions, strict=True))
-    equal = _comparison(case, index)
+    reached = _comparison(case, index, loss)
     for column, one in enumerate(wanted):
         if all(matters[one.name]):
             limits[:, column] = near[:, column]
         elif matters[one.name][one.high]:
-            limits[:, column] = _limit(partial(equal, column), near[:, column], limits[:, column])
+            limits[:, column] = _limit(partial(reached, column), near[:, column], limits[:, column])
         else:
             limits[:, column] = np.inf
     return near, limits
@@ -191,51 +195,60 @@ def _worst(case: Case, stage: int) -> Matrix:
 
 
 def _limit(
-    equal: Callable[[NDArray[np.intp], Column], NDArray[np.bool_]], near: Column, far: Column
+    reached: Callable[[NDArray[np.intp], Column], NDArray[np.bool_]], near: Column, far: Column
 ) -> Column:
-    """Return up to where values may rise from `near` to `far` while the losses stay equal."""
+    """Return up to where values may rise from `near` to `far` with the losses still reached."""
     limit = np.minimum(near + STEP * np.abs(near), far)
-    rows = np.flatnonzero(equal(np.arange(len(near)), limit))
-    same = equal(rows, far[rows])
+    rows = np.flatnonzero(reached(np.arange(len(near)), limit))
+    same = reached(rows, far[rows])
     limit[rows[same]] = far[rows[same]]
     rows = rows[~same]
     near, far = limit[rows], far[rows]
     for _ in range(STEPS):
         middle = near / 2 + far / 2
-        same = equal(rows, middle)
+        same = reached(rows, middle)
         near, far = np.where(same, middle, near), np.where(same, far, middle)
     limit[rows] = far
     return limit
 
 
 def _comparison(
-    case: Case, index: Index
+    case: Case, index: Index, loss: NDArray[np.float64]
 ) -> Callable[[int, NDArray[np.intp], Column], NDArray[np.bool_]]:
-    """Return what tells which designs have their losses when one measure changes."""
-    influence = case.influence
-    columns: Columns = influence.bounds.problem.space.columns(index)
-    columns |= influence.chain([case.traits(fleets, index) for fleets in case.fleets])
-    base, _ = influence.bounds.best(columns, {}, len(index))
+    """Return what tells which designs' losses are still reached when one measure changes.
 
-    def equal(column: int, rows: NDArray[np.intp], values: Column) -> NDArray[np.bool_]:
+    By whatever the designs stand for: traits of which no value is wanted are left open.
+    """
+    columns = case.stood_for(index)
+    most = loss + NEAR * np.abs(loss)
+
+    def reached(column: int, rows: NDArray[np.intp], values: Column) -> NDArray[np.bool_]:
         one = case.lists.wanted[column]
-        some: Columns = {name: _rows(value, rows, len(index)) for name, value in columns.items()}
-        changed = one.of(values)
-        if one.stage is not None:
-            stages = list(some[one.name])
-            stages[one.stage] = changed
-            some[one.name] = tuple(stages)
+        some: Columns = {name: _taken(value, rows, len(index)) for name, value in columns.items()}
+        if one.stage is None:
+            some[one.name] = _moved(some[one.name], one, values)
         else:
-            some[one.name] = changed
-        loss, _ = influence.bounds.best(some, {}, len(rows))
-        return close(loss, base[rows])
+            stages = list(some[one.name])
+            stages[one.stage] = _moved(stages[one.stage], one, values)
+            some[one.name] = tuple(stages)
+        bound, _ = case.influence.bounds.best(some, {}, len(rows))
+        return np.asarray((bound <= most[rows]).all(axis=1))
 
-    return equal
+    return reached
 
 
-def _rows(value: Column | tuple[Column, ...], rows: NDArray[np.intp], count: int) -> object:
+def _moved(enclosed: Any, one: Measure, values: Column) -> Enclosure:
+    """Return an enclosure of which the end that is wanted has moved to a measure's values."""
+    low, high = ends(enclosed)
+    end = one.of(values)
+    return Enclosure(low, end) if one.high else Enclosure(end, np.maximum(high, end))
+
+
+def _taken(value: Any, rows: NDArray[np.intp], count: int) -> Any:
     if isinstance(value, tuple):
-        return tuple(_rows(part, rows, count) for part in value)
+        return tuple(_taken(part, rows, count) for part in value)
+    if isinstance(value, Enclosure):
+        return Enclosure(_taken(value.low, rows, count), _taken(value.high, rows, count))
     return np.broadcast_to(value, (count,))[rows]
 
 
