@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +95,7 @@ class Chains:
         """Return the number of chains."""
         return len(self.prefixes[-1])
 
-    @property
+    @cached_property
     def picks(self) -> NDArray[np.intp]:
         """Which fleet of each stage, (n, stages), stages in their own order."""
         found = np.empty((len(self), len(self.order)), dtype=np.intp)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dse.model.bounds import Bounds
 from dse.model.space import Index
 from dse.search.exact.incumbents import Incumbents
-from dse.search.exact.partial import StageParts
+from dse.search.exact.partial import NotComposedError, StageParts
 from dse.search.exact.shortlists import Case, Group, cases, groups
 from dse.search.exact.ties import close, equals
 
@@ -25,7 +25,8 @@ MANY_STAGES = 3
 """In between, comparing pays for so many stages, and up to `SOME_FLEETS` for so many scenarios."""
 
 MOST_DESIGNS = 100_000
-"""Chains of shortlisted fleets in one scenario."""
+MOST_EVALUATED = 50_000_000
+"""Chains of shortlisted fleets in one scenario, and in all that share them."""
 
 CHUNK = 50_000
 """Designs that are evaluated together."""
@@ -59,7 +60,7 @@ class Replacing:
         for demands in (False, True):
             done = np.zeros(len(scenarios), dtype=bool)
             for rows, case in self._cases(scenarios, demands=demands):
-                if case.each <= MOST_DESIGNS:
+                if case.each <= MOST_DESIGNS and case.each * len(rows) <= MOST_EVALUATED:
                     done[rows[self._look(case, each)]] = True
             self._leave(~done)
             scenarios = scenarios[~done]
@@ -82,8 +83,8 @@ class Replacing:
         yield from self._cases(scenarios, demands=True)
 
     def keep(self, case: Case, scenarios: Index) -> None:
-        """Remember that scenarios of a case were closed."""
-        self._closed.append((case, scenarios))
+        """Remember that scenarios of a case were closed without chains."""
+        self._closed.append((replace(case, chains=None), scenarios))
 
     def _look(self, case: Case, each: int) -> NDArray[np.bool_]:
         """Evaluate the chains of shortlisted fleets; return which scenarios they close."""
@@ -99,7 +100,7 @@ class Replacing:
         index = case.designs(kept[closed[kept // int(case.each)]])
         self.incumbents.evaluate(index)
         self.incumbents.pruned.dominated += each * int(closed.sum()) - len(index)
-        self.keep(case, case.scenarios[closed])
+        self._closed.append((case, case.scenarios[closed]))
         return closed
 
     def _open(self, case: Case, failing: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -115,7 +116,7 @@ class Replacing:
             loss, violation = case.best(case.designs(chosen))
             hopeful = np.asarray((violation <= 0).all(axis=1))
             hopeful[hopeful] = ~self.incumbents.dominated(loss[hopeful])
-            found[chosen[hopeful] // case.each] = True
+            found[chosen[hopeful] // int(case.each)] = True
         return found
 
     def add_equals(self) -> None:
@@ -128,7 +129,16 @@ class Replacing:
                 self._add_equals(case, index[first : first + FRONT], loss[first : first + FRONT])
 
     def _add_equals(self, case: Case, index: Index, loss: NDArray[np.float64]) -> None:
-        designs, rows = equals(case, index, loss)
+        """Do so for some designs of a case, or in halves when together they have too many."""
+        try:
+            designs, rows = equals(case, index, loss)
+        except NotComposedError:
+            if len(index) == 1:
+                raise
+            half = len(index) // 2
+            self._add_equals(case, index[:half], loss[:half])
+            self._add_equals(case, index[half:], loss[half:])
+            return
         known = np.array([self.incumbents.was_evaluated(design) for design in designs], dtype=bool)
         designs, rows = designs[~known], rows[~known]
         evaluation = self.bounds.problem.evaluate(designs)

@@ -120,13 +120,6 @@ class Lists:
         except NotComposedError:
             return None
 
-    @cached_property
-    def picks(self) -> NDArray[np.intp]:
-        """Positions of chained fleets in the shortlists, (chains, stages)."""
-        if self.chains is None:
-            raise NotComposedError("chains of fleets that none can replace are too many")
-        return self.chains.picks
-
 
 @dataclass(frozen=True)
 class Case:
@@ -134,8 +127,8 @@ class Case:
 
     Attributes
     ----------
-    lists
-        Shortlisted fleets.
+    lists, chains
+        Shortlisted fleets, and chains of them; None when those are too many.
     directions, helping
         In which directions traits are wanted, and with what helps to reach the demand.
     scenarios
@@ -143,6 +136,7 @@ class Case:
     """
 
     lists: Lists
+    chains: Chains | None
     directions: Directions
     helping: Directions
     scenarios: Index
@@ -160,11 +154,13 @@ class Case:
     @property
     def each(self) -> float:
         """Chains in one scenario; infinite when they are too many."""
-        return math.inf if self.lists.chains is None else len(self.lists.chains)
+        return math.inf if self.chains is None else len(self.chains)
 
     def designs(self, chosen: NDArray[np.intp]) -> Index:
         """Return designs of chains, numbered from 0 scenario by scenario."""
-        picks = self.lists.picks
+        if self.chains is None:
+            raise NotComposedError("chains of fleets that none can replace are too many")
+        picks = self.chains.picks
         index = self.scenarios[chosen // len(picks)]
         picks = picks[chosen % len(picks)]
         pairs = zip(self.fleets, self.lists.shortlists, strict=True)
@@ -290,4 +286,4 @@ def cases(
         )
         lists = group.lists(helping if demands else wanted, float(kind[-1]))
         if lists is not None:
-            yield rows, Case(lists, wanted, helping, scenarios[rows])
+            yield rows, Case(lists, lists.chains, wanted, helping, scenarios[rows])

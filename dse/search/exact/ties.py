@@ -82,12 +82,16 @@ def equals(case: Case, index: Index, loss: NDArray[np.float64]) -> tuple[Index, 
     ]
     low, high = _limits(case, index, loss, known)
     slack = SLACK * np.abs(low)
-    low, high = low - slack, high + slack
-    found = Found(np.arange(len(index)), index, None)
-    chains = case.lists.chains
+    box = low - slack, high + slack
+    rows, chains = np.arange(len(index)), case.chains
+    if chains is not None:  # all that are equal to designs of the same measures are the same
+        places = [place for fleets in case.fleets for place in fleets.part.places]
+        same = np.column_stack([np.delete(index, places, axis=1), low])
+        rows = np.unique(same, axis=0, return_index=True)[1]
+    found = Found(rows, index[rows], None)
     order = range(len(case.fleets)) if chains is None else chains.order
     for place in reversed(range(len(order))):
-        found = _chosen(case, found, (low, high), known, order[: place + 1])
+        found = _chosen(case, found, box, known, order[: place + 1])
     return found.index, found.origin
 
 
@@ -133,7 +137,7 @@ def _others(
     rows = np.arange(len(found.origin))
     if len(order) == 1:
         return rows, found.measures
-    wanted, chains = case.lists.wanted, case.lists.chains
+    wanted, chains = case.lists.wanted, case.chains
     own = known[order[0]]
     for stage in order[1:-1]:
         own = joined(wanted, own, known[stage])
