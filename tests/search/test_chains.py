@@ -58,7 +58,7 @@ def offload_study(rng: np.random.Generator) -> str:
     lines = ["workload:", "  granularity: 1 KiB", "  kernel: des"]
     demanded = rng.random() < 0.85
     if demanded:
-        lines.append(f"  rate: {rng.integers(1, 30)} Gbit/s")
+        lines.append(f"  rate: {rng.integers(1, 16)} Gbit/s")
     if rng.random() < 0.2:
         lines += ["  chained: true", f"  streams: {rng.integers(1, 40)}"]
     number = int(rng.choice([1, 2, 3], p=[0.2, 0.5, 0.3]))
@@ -69,8 +69,8 @@ def offload_study(rng: np.random.Generator) -> str:
         lines += stage(rng, position, number, clock, idle)
     lines += interface(rng)
     others = [name for name in GOALS if name != "offload_latency"]
-    chosen = list(rng.choice(others, size=rng.integers(1, 4), replace=False))
-    chosen += ["offload_latency"] * (rng.random() < 0.75)
+    chosen = list(rng.choice(others, size=rng.integers(2, 4), replace=False))
+    chosen += ["offload_latency"] * (rng.random() < 0.85)
     lines += ["objectives:", *(f"  {name}: {GOALS[name]}" for name in chosen)]
     if rng.random() < 0.2:
         lines += ["constraints:", f"  - {one_of(rng, 'area <= 12 mm2', 'instances <= 6')}"]
