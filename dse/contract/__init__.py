@@ -160,6 +160,7 @@ class Interface:
     link_byte_per_cycle: float | None = None
     link_byte_per_s: float | None = None
     wait: str = "async"
+    transfer: str = "cut_through"
     in_flight: float = 1.0
     max_in_flight: float | None = None
     host_cores: float | None = None

@@ -24,7 +24,10 @@ def neutral(unit: Unit) -> dict[str, float]:
 
 def interface_columns(record: contract.Interface) -> dict[str, float]:
     """Return the columns that an interface sets; unlimited or 0 where it gives nothing."""
-    columns = {"interface_wait": schema.code("interface_wait", record.wait)}
+    columns = {
+        f"interface_{name}": schema.code(f"interface_{name}", getattr(record, name))
+        for name in ("wait", "transfer")
+    }
     for name in contract.Interface.__dataclass_fields__:
         value = getattr(record, name)
         column = f"interface_{name}"

@@ -106,10 +106,10 @@ def _interface(
         scenario.constants.update(interface_columns(record))
         _note_assumptions([record], written, scenario)
     _override(written, scenario)
-    if written.wait is not None:
-        _replace(scenario, {"interface_wait": schema.code("interface_wait", written.wait)})
-    transfer = schema.code("interface_transfer", written.transfer)
-    scenario.constants["interface_transfer"] = transfer
+    for name in ("wait", "transfer"):
+        if (chosen := getattr(written, name)) is not None:
+            column = f"interface_{name}"
+            _replace(scenario, {column: schema.code(column, chosen)})
     if "workload_granularity_byte" not in scenario.names | _columns_of(axes):
         faults.add(
             ("interface",),

@@ -175,9 +175,9 @@ class InterfaceSection(StudySection):
         Literal["sync", "sync_os", "async"] | None, Field(description="How the host waits")
     ] = None
     transfer: Annotated[
-        Literal["cut_through", "store_and_forward"],
+        Literal["cut_through", "store_and_forward"] | None,
         Field(description="Whether an offload is computed while it is transferred, or after"),
-    ] = "cut_through"
+    ] = None
     in_flight: Annotated[
         Amount, Unit("Concurrent offloads", "interface_in_flight", integer=True)
     ] = None

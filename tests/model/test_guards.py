@@ -21,7 +21,14 @@ from dse.model.problem import Problem
 from dse.plugins import registry
 from tests.conftest import problem_of
 
-CAP = "5 mW"  # none of these fleets carries 20 Gbit/s with it
+SETTINGS = {
+    # none of these fleets carries 20 Gbit/s with it
+    "power_stays_under_the_cap": [("budget.power_cap", "5 mW")],
+    # gated power follows the throughput, and has room to
+    "throughput_within_limits": [("budget.power_cap", "1 W")],
+    # the pipelines are faster than the link
+    "offload_within_limits": [("interface.link", "3 GB/s"), ("des.design", "u16")],
+}
 STUDY = """\
 workload: {rate: 20 Gbit/s, granularity: 4 KiB, kernel: des}
 stages:
@@ -76,6 +83,11 @@ CASES = {
         lambda v: v * 10,
         "throughput is at most every limit",
     ),
+    "offload_within_limits": (
+        "offload_latency_s",
+        lambda v: v * 0.6,
+        "an offload is no faster than anything",
+    ),
     "speedup_within_bounds": ("speedup", lambda v: v * 10, "speedup is at most"),
     "energy_times_rate_is_power": (
         "energy_j_per_bit",
@@ -97,8 +109,8 @@ def test_a_broken_quantity_is_refused(
     case: str, problem: Problem, write: Callable[[str], Path]
 ) -> None:
     name, change, text = CASES[case]
-    if case == "power_stays_under_the_cap":
-        problem = problem_of(write(STUDY), ("budget.power_cap", CAP))
+    if case in SETTINGS:
+        problem = problem_of(write(STUDY), *SETTINGS[case])
     with pytest.raises(ContractError, match=f"^implausible: .*{re.escape(text)}") as caught:
         check(broken(problem, name, change))
     assert "design: des.design = " in str(caught.value)

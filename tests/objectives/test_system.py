@@ -28,11 +28,11 @@ def test_a_quantity_states_its_equation_unit_and_reference(name: str) -> None:
 
 
 def test_a_record_is_called_like_its_function() -> None:
-    given = {"dynamic_power_w": np.array([2.0]), "leakage_power_w": np.array([1.0])}
+    given = {"base_power_w": np.array([2.0]), "clocked_power_w": np.array([1.0])}
     assert power_w(**given) == power_w.function(**given) == 3.0
     assert (power_w.name, power_w.summary) == ("power_w", "Power of fleet and buffers.")
-    with pytest.raises(TypeError, match="leakage_power_w"):
-        power_w(dynamic_power_w=given["dynamic_power_w"])
+    with pytest.raises(TypeError, match="clocked_power_w"):
+        power_w(base_power_w=given["base_power_w"])
 
 
 def test_every_record_is_made_beside_its_function() -> None:
