@@ -188,7 +188,7 @@ class Influence:
         }
 
 
-def settled(bounds: Bounds, columns: Columns) -> dict[str, Column]:
+def beside_stages(bounds: Bounds, columns: Columns) -> dict[str, Column]:
     """Return what joined quantities depend on besides stages, where it is settled, else infinity.
 
     Whatever the stages are, as long as the demand is reached, and for each row of `columns`.

@@ -12,7 +12,7 @@ from dse.model.bounds import Bounds
 from dse.model.space import Index
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.partial import NotComposedError, StageParts
-from dse.search.exact.shortlists import Case, Group, cases, groups
+from dse.search.exact.shortlists import Case, Group, cases, sharing_fleets
 from dse.search.exact.ties import close, equals
 
 MANY_FLEETS = 20_000_000
@@ -56,7 +56,7 @@ class Replacing:
 
     def close(self, scenarios: Index, each: int) -> Index:
         """Close scenarios of `each` designs; return those that stay open, in their order."""
-        self._groups = groups(self.bounds, self.parts, scenarios)
+        self._groups = sharing_fleets(self.bounds, self.parts, scenarios)
         for demands in (False, True):
             done = np.zeros(len(scenarios), dtype=bool)
             for rows, case in self._cases(scenarios, demands=demands):

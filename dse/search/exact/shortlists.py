@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from dse.contract import Column
 from dse.model.bounds import Bounds, Columns
 from dse.model.front import nondominated
-from dse.model.influence import Influence, Traits, settled
+from dse.model.influence import Influence, Traits, beside_stages
 from dse.model.space import Index
 from dse.model.stage import SHARED_COLUMNS
 from dse.search.exact.chains import Chains, chains
@@ -228,11 +228,11 @@ class Case:
             }
 
 
-def groups(bounds: Bounds, parts: Sequence[StageParts], scenarios: Index) -> list[Group]:
+def sharing_fleets(bounds: Bounds, parts: Sequence[StageParts], scenarios: Index) -> list[Group]:
     """Return which of the scenarios (s, d) share fleets; nothing when they are too many."""
     count = len(scenarios)
     columns = bounds.problem.space.columns(scenarios)
-    known = settled(bounds, columns)
+    known = beside_stages(bounds, columns)
     shared = [columns[name] for name in SHARED_COLUMNS if name in columns]
     shared += [*known.values(), bounds.floor(columns, {})]
     table = np.stack([np.broadcast_to(values, (count,)) for values in shared], axis=1)
