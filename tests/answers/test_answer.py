@@ -54,12 +54,12 @@ def other(answer: Answer, choice: str) -> Any:
 # What is recommended ------------------------------------------------------------------------
 
 
-def test_100_gbps_takes_the_engine_with_two_large_offloads_in_flight(ask) -> None:
+def test_100_gbps_takes_the_engine_with_a_large_offload_in_flight(ask) -> None:
     answer = ask(CRYPTO)
     assert answer.pick.counts == {"des.u16": 3}
     assert answer.pick.choices == {
         "interface.device": "sparc_t4_engine",
-        "interface.in_flight": 2.0,
+        "interface.in_flight": 1.0,
         "workload.granularity_byte": 65536.0,
     }
     assert answer.pick.quantities["total_power_w"] == pytest.approx(0.855, abs=5e-4)
@@ -71,7 +71,7 @@ def test_100_gbps_takes_the_engine_with_two_large_offloads_in_flight(ask) -> Non
 def test_at_packets_an_instruction_beats_the_engine(ask) -> None:
     answer = ask(CRYPTO, overrides=PACKETS)
     assert answer.pick.choices["interface.device"] == "sandy_bridge"
-    assert answer.pick.quantities["total_power_w"] == pytest.approx(23.8, abs=0.05)
+    assert answer.pick.quantities["total_power_w"] == pytest.approx(11.157, abs=5e-4)
     engine = other(answer, "sparc_t4_engine").design
     assert engine.quantities["total_power_w"] == pytest.approx(36.3, abs=0.05)
     assert engine.choices["interface.in_flight"] == 4
@@ -192,7 +192,8 @@ def test_a_preference_changes_the_answer(ask) -> None:
 
 def test_designs_with_the_same_objectives_are_no_runner_up(ask) -> None:
     answer = ask(STUDIES / "jacobi_bandwidth.yaml", prefer="throughput")
-    assert "Equal in every objective: 1 n4 with clock 0.5 and 5 more." in repr(answer)
+    # from 0.4 on the power cap decides: seven clocks
+    assert re.search(r"Equal in every objective: 1 n4 with clock 0\.\d and 5 more\.", repr(answer))
     assert answer.runner_up.choices == {"jacobi.clock": 0.3}
 
 
@@ -234,7 +235,8 @@ def test_dependent_tasks_limit_a_pipelined_core(ask, write) -> None:
 
 def test_a_limit_that_is_close_is_named(ask) -> None:
     text = re.sub(r"\s+", " ", repr(ask(CRYPTO, prefer="area")))
-    close = "3.873 host cores of 4 (3.27 % to spare) and 4 in flight of 4 (none to spare)"
+    # 100 Gbit/s / 1024 bit * (13 / 3.4 + 16 / 0.645 + 1024 / 103.2) ns
+    close = "3.765 host cores of 4 (6.25 % to spare) and 4 in flight of 4 (none to spare)"
     assert f"Close to a limit: {close}." in text
     assert "Close to a limit" not in repr(ask(CRYPTO))
 
@@ -243,7 +245,7 @@ def test_the_tighter_of_link_and_memory_counts(write) -> None:
     study = """
 workload: {granularity: 4 KiB}
 stages: [{core: jacobi, designs: [n4], instances: 1}]
-interface: {link: 1 GB/s, latency: 0 ns, overhead: 0 ns}
+interface: {link: 1 GB/s, latency: 0 ns, overhead: 0 ns, in_flight: 2}
 budget: {memory_bandwidth: 25 GB/s}
 objectives: {throughput: maximise}
 """
@@ -277,7 +279,7 @@ def test_break_even_is_where_host_and_offload_take_the_same_time(ask) -> None:
     offload = (435 + 500) / 3e9 + 16 / clock + 8 * size / rate
     assert offload == pytest.approx(16.2e-9 * size, rel=1e-9)
     text = repr(ask(CRYPTO))
-    assert "use the accelerator from 22 B on, leave the work on the host" in text
+    assert "use the accelerator from 21 B on, leave the work on the host" in text
 
 
 def test_a_kernel_that_the_accelerator_never_beats(ask) -> None:
