@@ -99,7 +99,7 @@ class TestCryptoInterface:
         front = shipped("crypto_interface_100gbps")
         row = front.loc[front["total_power_w"].idxmin()]
         assert row["interface.device"] == "sparc_t4_engine"
-        # T1 = 311.67 + 24.80 + 524 288 / 123.87 = 4569 ns: one offload in flight carries 114.7 Gbit/s
+        # T1 = 311.67 + 24.80 + 524 288 / 123.87 = 4569 ns: one offload carries 114.7 Gbit/s
         assert row["interface.in_flight"] == 1
         assert row["workload.granularity_byte"] == 65536
         assert row["des.u16"] == 3
