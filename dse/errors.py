@@ -166,11 +166,12 @@ def comma(number: str) -> tuple[str, str] | None:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a remedy: the closest known names; if none is close all, of many the nearest 12."""
+    """Return a remedy: the closest known names; if none is close the 12 shortest paths."""
     names = sorted(known)
     close = get_close_matches(name, names, n=3, cutoff=0.5)
     if close:
         return "did you mean " + " or ".join(repr(match) for match in close) + "?"
-    many = len(names) > 12
-    shown = ", ".join(get_close_matches(name, names, 12, 0.0) if many else names)
-    return f"known: {shown}{', ...' * many}" if names else "none are known"
+    if len(names) > 12:
+        names = get_close_matches(name, names, len(names), 0.0)
+        names = [*sorted(names, key=lambda path: path.count("."))[:12], "..."]
+    return f"known: {', '.join(names)}" if names else "none are known"

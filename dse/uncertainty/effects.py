@@ -169,6 +169,8 @@ def _check(method: str, width: float, samples: int | None) -> None:
     if not 0 < width < 1:
         rule = f"a width of {units.show(100 * width, '')} %: it must be above 0 and below 100 %"
         raise UnitError(rule, "write for instance '10 %'")
+    if samples == 1:
+        raise UnitError("1 sample shows no difference", "ask for 2 or more")
     if samples is not None and method == METHODS[0] and (samples < 2 or samples & samples - 1):
         rule = f"{samples} samples: sobol needs a power of two"
         raise UnitError(rule, f"write for instance {SAMPLES[method]}")
