@@ -66,7 +66,7 @@ def read_document(path: str | Path) -> Document:
         The file cannot be read, is not a YAML mapping, or breaks a rule; all faults at once.
     """
     path = Path(path)
-    start, shown = Position(1, 1, str(path)), quoted(str(path))
+    start, shown = Position(1, 1, str(path)), repr(str(path))
     try:
         with path.open("rb") as stream:
             content = stream.read(LARGEST_BYTE + 1)
@@ -238,7 +238,7 @@ def stage_name(item: Mapping[str, Any]) -> str | None:
 def no_such(path: Path, what: str, *patterns: str) -> StudyError:
     """Return what to say of a path that is not there; `patterns` find what it may be beside it."""
     remedy = _neighbours(path.parent, path.name, *patterns)
-    rule = f"no such {what}: {quoted(str(path))}"
+    rule = f"no such {what}: {str(path)!r}"
     return StudyError([Fault(where="", written="", rule=rule, remedy=remedy)])
 
 

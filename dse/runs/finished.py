@@ -15,7 +15,6 @@ import numpy as np
 from dse.errors import OutputError
 from dse.files import document
 from dse.files.document import Document
-from dse.files.position import quoted
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Index
@@ -135,7 +134,7 @@ def not_a_run(folder: Path, error: Exception) -> OutputError:
         reason = f"is not the folder of a run: it has no {Path(missing).name}"
     else:
         reason = f"is not the folder of a run ({error})"
-    inside, shown = _runs_inside(folder), quoted(str(folder))
+    inside, shown = _runs_inside(folder), repr(str(folder))
     if not inside:
         return OutputError(f"{shown} {reason}; name one that `dse run` wrote")
     others = f" ({len(inside) - 1} more are there)" if len(inside) > 1 else ""

@@ -118,7 +118,7 @@ def test_what_comes_back_prints_as_the_commands_do(tmp_path: Path) -> None:
     for found, begins in (
         (dse.verify(result, trials=10), "holds  study: "),
         (dse.explain(result, "des.u1=1"), "des.design = u1\nit is on the front (row 1)\n"),
-        (dse.fit.core(table, over="n"), "4 designs of core.csv"),
+        (dse.fit.core(table, over="n"), f"4 designs of {table}, n from 1 to 8"),
     ):
         assert repr(found) == str(found) == found.text()
         assert found.text().startswith(begins)
