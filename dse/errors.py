@@ -64,6 +64,10 @@ class StudyError(DseError):
         super().__init__("\n".join(shown))
 
 
+class ArgumentError(DseError):
+    """What a function was called with is not of the kind that it takes."""
+
+
 class UnitError(DseError):
     """A value whose unit is missing, unknown or of another dimension."""
 
@@ -162,10 +166,12 @@ def comma(number: str) -> tuple[str, str] | None:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a remedy: the closest known names, or all of them when there are few."""
+    """Return a remedy: the closest known names; if none is close the 12 shortest paths."""
     names = sorted(known)
     close = get_close_matches(name, names, n=3, cutoff=0.5)
     if close:
         return "did you mean " + " or ".join(repr(match) for match in close) + "?"
-    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-    return f"known: {shown}" if names else "none are known"
+    if len(names) > 12:
+        names = get_close_matches(name, names, len(names), 0.0)
+        names = [*sorted(names, key=lambda path: path.count("."))[:12], "..."]
+    return f"known: {', '.join(names)}" if names else "none are known"

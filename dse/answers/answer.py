@@ -76,7 +76,7 @@ def preference_of(study: Study, preferred: str | None) -> Preference:
     try:
         return prefer(study.problem, preferred)
     except ExpressionError as error:
-        rule = f"--prefer {preferred!r}: {error.rule}"
+        rule = f"prefer {preferred!r}: {error.rule}"
         remedy = f"{error.remedy}; or write power, area, knee or an objective"
         raise ExpressionError(rule, remedy) from error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,10 @@ from dse.answers.answer import (
     recommend_swept,
 )
 from dse.answers.source import KnownFronts, known_fronts
+from dse.api.arguments import public, texts
 from dse.api.sources import Overrides, StudySource, known, override_pairs, study_of
 from dse.errors import UnitError
+from dse.files.assignments import Assignments
 from dse.study import study as studies
 from dse.study.study import Sweep
 
@@ -47,6 +49,7 @@ class Answer(Recommendation):
     certainty: Certainty | None = None
 
 
+@public
 def answer(
     source: StudySource | Result,
     *,
@@ -55,7 +58,7 @@ def answer(
     overrides: Overrides | None = None,
     flips: bool | None = None,
     samples: int | None = None,
-    uncertainty: Mapping[str, str] | Sequence[str] = (),
+    uncertainty: Assignments = (),
     seed: int = 0,
 ) -> Answer | SweepAnswer:
     """Answer the question of a study: which design, why, and what any other choice would cost.
@@ -95,8 +98,6 @@ def answer(
     from dse.stability.flip_search import flips_section, without_flips
     from dse.uncertainty import sampling
 
-    if isinstance(uncertainty, Mapping):
-        uncertainty = [f"{path}={value}" for path, value in uncertainty.items()]
     sampled = sampling.sampling_options(samples, uncertainty, seed)
     fronts = known_fronts(known(source), rate=rate, overrides=override_pairs(overrides))
     preference = preference_of(fronts.points[0].study, prefer)
@@ -115,8 +116,8 @@ def answer(
 
 
 def _one_at_a_time(sweep: Sweep) -> UnitError:
-    rule = f"the study sweeps {sweep.path}, and --samples asks about one answer"
-    return UnitError(rule, f"set one value: --set {sweep.path}={sweep.written[0]!r}")
+    rule = f"the study sweeps {sweep.path}, and samples ask about one answer"
+    return UnitError(rule, f"set one value: {sweep.path}={sweep.written[0]}")
 
 
 def _with_certainty(
@@ -135,10 +136,11 @@ def _with_certainty(
     return replace(found.with_section(sure.section()), certainty=sure)
 
 
+@public
 def flips(
     source: StudySource | Result,
     *,
-    only: Sequence[str] = (),
+    only: str | Sequence[str] = (),
     prefer: str | None = None,
     overrides: Overrides | None = None,
     progress: Callable[[str, int, int], None] | None = None,
@@ -164,9 +166,10 @@ def flips(
     from dse.stability.flip_search import find_flips
 
     prepared = studies.prepare(study_of(source, overrides))
-    return find_flips(prepared, written=prefer, only=only, progress=progress)
+    return find_flips(prepared, written=prefer, only=texts(only), progress=progress)
 
 
+@public
 def sweep(
     source: StudySource | Result,
     range_: str | None = None,
@@ -174,7 +177,7 @@ def sweep(
     prefer: str | None = None,
     front: bool = False,
     counts: bool = False,
-    by: Sequence[str] = (),
+    by: str | Sequence[str] = (),
     overrides: Overrides | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Crossovers:
@@ -210,11 +213,12 @@ def sweep(
         preferred=prefer,
         front=front,
         counts=counts,
-        by=by,
+        by=texts(by),
         progress=progress,
     )
 
 
+@public
 def sensitivity(
     source: StudySource | Result,
     *,

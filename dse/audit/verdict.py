@@ -58,7 +58,7 @@ class Find:
         return f"{self.design} ({values}) {said[self.relation]}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification:
     """What checking a run found.
 
@@ -99,6 +99,8 @@ class Verification:
         kind = "an exact front" if self.exact else "a heuristic's front"
         better = ", and it can be improved" if self.found else ""
         return "\n".join([*lines, f"{self.folder} is what it says, {kind}{better}"])
+
+    __repr__ = text
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""

@@ -5,13 +5,10 @@ from __future__ import annotations
 import codecs
 import io
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 
 import typer
-
-from dse.errors import UnitError
 
 REFUTED = 1
 """Exit status when a run is not what it says."""
@@ -81,26 +78,6 @@ def show_json(value: Any) -> None:
     from dse.files.json import json_text
 
     print(json_text(value))
-
-
-def settings(pairs: Sequence[str] | None) -> dict[str, object]:
-    """Split ``path=value`` options.
-
-    Raises
-    ------
-    UnitError
-        When an option has no ``=``.
-    """
-    split: dict[str, object] = {}
-    for pair in pairs or []:
-        path, equals, value = pair.partition("=")
-        if not equals or not path.strip():
-            raise UnitError(
-                f"--set {pair!r}: it must be PATH=VALUE",
-                'write for instance --set "workload.rate=73 Gbps"',
-            )
-        split[path.strip()] = value.strip()
-    return split
 
 
 def say(line: str) -> None:

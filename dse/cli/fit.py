@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from dse.cli.app import AsJson, app, settings, show_json
+from dse.cli.app import AsJson, app, show_json
 
 if TYPE_CHECKING:
     from dse.fitting.interface.report import InterfaceReport
@@ -72,19 +72,14 @@ def core(
 ) -> None:
     """Fit laws of area, power and rate over one or two parameters to a table of designs."""
     from dse.api import fit as fits
-    from dse.fitting.core import forms_of
-    from dse.fitting.core_report import core_facts, core_text
     from dse.study import records
 
     path, _ = records.path_and_name(table, out)
-    given = forms_of(form or [])
-    found = fits.core(
-        table, out=path, over=over or [], forms=given, settings=settings(set_), force=force
-    )
+    found = fits.core(table, out=path, over=over or [], forms=form, settings=set_, force=force)
     if json:
-        show_json({"record": str(path), **core_facts(found)})
+        show_json({"record": str(path), **found.to_dict()})
     else:
-        print(f"{core_text(found)}\n\nwritten to {path}: use it as `core: {path}`, {_COUNTED}")
+        print(f"{found.text()}\n\nwritten to {path}: use it as `core: {path}`, {_COUNTED}")
 
 
 @fit.command()
@@ -104,16 +99,15 @@ def platform(
 ) -> None:
     """Fit the energy roofline of a platform to measured runs."""
     from dse.api import fit as fits
-    from dse.fitting.platform import platform_facts, platform_text
     from dse.study import records
 
     path, _ = records.path_and_name(data, out)
     found = fits.platform(data, out=path, precision=precision, force=force)
     if json:
-        show_json({"record": str(path), **platform_facts(found)})
+        show_json({"record": str(path), **found.to_dict()})
     else:
         used = f"use it as `budget.platform: {path}`, {_COUNTED}"
-        print(f"{platform_text(found)}\n\nwritten to {path}: {used}")
+        print(f"{found.text()}\n\nwritten to {path}: {used}")
 
 
 @fit.command("interface")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, app, say, settings, show
+from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, app, say, show
 
 
 @app.command()
@@ -26,7 +26,7 @@ def flips(
     from dse.api import answers
 
     found = answers.flips(
-        study, only=only or [], prefer=prefer, overrides=settings(set_), progress=_assumption
+        study, only=only or [], prefer=prefer, overrides=set_, progress=_assumption
     )
     say("")
     show(found, as_json=json)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, app, say, settings, show
+from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, app, say, show
 
 
 @app.command()
@@ -48,7 +48,7 @@ def sweep(
         front=front,
         counts=counts,
         by=by or [],
-        overrides=settings(set_),
+        overrides=set_,
         progress=lambda share: say(f"{share:.0%} of the range"),
     )
     say("")

@@ -60,7 +60,8 @@ def read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise OutputError(f"{path} cannot be read: {error.strerror}") from error
+        remedy = "check its name and permissions"
+        raise OutputError(f"{path} cannot be read: {error.strerror}; {remedy}") from error
 
 
 def write_text(path: Path, text: str, check: Callable[[Path], object] | None = None) -> None:

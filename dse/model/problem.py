@@ -16,7 +16,7 @@ from dse.contract import Column, Objective, Requirement
 from dse.errors import ContractError
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import Graph, Step, bind
-from dse.model.space import Index, Points, Space, as_index
+from dse.model.space import Index, Points, Space, as_index, product_text
 from dse.model.stage import Stage
 
 
@@ -66,7 +66,7 @@ class Evaluation:
         return np.asarray((self.violation <= 0).all(axis=1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Problem:
     """A study as a search sees it: rows of indices in, losses and violations out.
 
@@ -90,6 +90,13 @@ class Problem:
     goals: tuple[Goal, ...]
     constraints: tuple[Constraint, ...] = ()
     requirements: tuple[Requirement, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        """Return the axes with their sizes, the objectives and the constraints."""
+        axes = ", ".join(f"{axis.name} ({axis.size})" for axis in self.space.axes)
+        goals = ", ".join(f"{goal.sense} {goal.name}" for goal in self.goals)
+        rules = [f"constraint: {name}" for name in self.constraint_names]
+        return "\n".join([f"{product_text(self.sizes)} designs; {goals}", f"axes: {axes}", *rules])
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -134,11 +134,11 @@ def not_a_run(folder: Path, error: Exception) -> OutputError:
         reason = f"is not the folder of a run: it has no {Path(missing).name}"
     else:
         reason = f"is not the folder of a run ({error})"
-    inside = _runs_inside(folder)
+    inside, shown = _runs_inside(folder), repr(str(folder))
     if not inside:
-        return OutputError(f"{folder} {reason}; name one that `dse run` wrote")
+        return OutputError(f"{shown} {reason}; name one that `dse run` wrote")
     others = f" ({len(inside) - 1} more are there)" if len(inside) > 1 else ""
-    return OutputError(f"{folder} {reason}; did you mean {inside[0]}{others}?")
+    return OutputError(f"{shown} {reason}; did you mean {inside[0]}{others}?")
 
 
 def _runs_inside(folder: Path) -> list[Path]:

@@ -50,7 +50,9 @@ def read_input(written: str, path: KeyPath, faults: Faults) -> tuple[Input, CsvT
         faults.found.extend(fault for fault in error.faults if fault not in faults.found)
     except FileNotFoundError:
         known = [entry.name for entry in place.parent.glob("*.csv")]
-        remedy = nearest(place.name, known) if known else "a path is relative to the study file"
+        given = written in document.inputs  # a path as it is, not one in a study
+        unknown = "check the path" if given else "a path is relative to the study file"
+        remedy = nearest(place.name, known) if known else unknown
         faults.add(path, f"there is no file {str(place)!r}", remedy)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)

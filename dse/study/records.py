@@ -246,7 +246,7 @@ def write_record(
     if not is_record(path.name):
         raise OutputError(f"{path} is no name for a record; write for instance {path.stem}.yaml")
     if path.exists() and not force:
-        raise OutputError(f"{path} is there already; name another file, or add --force")
+        raise OutputError(f"{path} is there already; name another file, or replace it by force")
     write_text(path, to_yaml({**sections, "provenance": origin}), check=read_record)
 
 

@@ -14,6 +14,7 @@ from dse.algebra.expression import Expression
 from dse.algebra.expression import parse_expression as parse_expression
 from dse.errors import PluginError, StudyError, UnitError
 from dse.files import document
+from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import wire
@@ -29,6 +30,9 @@ from dse.study.quantities import Named, applied_requirements
 from dse.study.scenario import Scenario, resolve, to_columns
 from dse.study.stages import build
 from dse.study.tables import evaluated
+
+EXAMPLE = "workload.rate=73 Gbps"
+"""An override, for remedies."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,9 +76,7 @@ class Study:
             )
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
-    def with_(
-        self, overrides: Mapping[str, object] | None = None, *, rate: str | None = None
-    ) -> Study:
+    def with_(self, overrides: Assignments | None = None, *, rate: str | None = None) -> Study:
         """Return the study with fields replaced: ``study.with_({"des.clock": 1}, rate="73 Gbps")``.
 
         Raises
@@ -82,9 +84,9 @@ class Study:
         StudyError
             When a field does not exist, or the study has faults then.
         """
-        pairs = [(path, str(value)) for path, value in (overrides or {}).items()]
-        pairs += [("workload.rate", rate)] if rate is not None else []
-        return ready(override(self.document, pairs))
+        given = assignments(overrides, EXAMPLE)
+        given |= {} if rate is None else assignments({"workload.rate": rate}, EXAMPLE)
+        return ready(override(self.document, [*given.items()]))
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from dse.study.study import Study
 
 RATE = "workload.rate"
 SHORT = {"rate": RATE}
+EXAMPLE = "area=10 %"
 """Short names of fields."""
 
 PACE = ("clock_hz", "cycles_per_task", "payload_bit")
@@ -112,15 +113,15 @@ def _fields(problem: Problem, path: str, share: float) -> list[Uncertain]:
     """Return the columns of a field that the study or its records set."""
     unit = schema.FIELDS.get(path)
     if unit is None:
-        rule = f"--uncertainty {path!r}: no metric of a core and no field with a unit"
+        rule = f"uncertainty of {path!r}: no metric of a core and no field with a unit"
         raise UnitError(rule, nearest(path, _known(problem)))
     found = []
     axes = problem.space.axes
     for column in unit.columns:
         setters = [number for number, axis in enumerate(axes) if column in axis.columns]
         if setters and axes[setters[-1]].unit_name == column and axes[setters[-1]].size > 1:
-            rule = f"--uncertainty {path!r}: the study chooses it, so it is no assumption"
-            raise UnitError(rule, "leave it out, or fix it with --set")
+            rule = f"uncertainty of {path!r}: the study chooses it, so it is no assumption"
+            raise UnitError(rule, f"leave it out, or set {path}")
         if setters:
             last = setters[-1]
             found.append(Uncertain(path, column, np.full(axes[last].size, share), axis=last))
@@ -128,7 +129,7 @@ def _fields(problem: Problem, path: str, share: float) -> list[Uncertain]:
             found.append(Uncertain(path, column, np.full(1, share)))
     if not found or unit.integer:
         rule = "is a whole number" if unit.integer else "is not set by this study"
-        raise UnitError(f"--uncertainty {path!r}: it {rule}", nearest(path, _known(problem)))
+        raise UnitError(f"uncertainty of {path!r}: it {rule}", nearest(path, _known(problem)))
     return found
 
 
@@ -259,23 +260,22 @@ def _widened(study: Study, found: tuple[Uncertain, ...], factors: tuple[Column, 
     return replace(problem, space=Space(axes, problem.space.constants))
 
 
-def read_shares(written: Sequence[str]) -> dict[str, float]:
-    """Read options ``PATH=PERCENT``.
+def read_shares(written: Mapping[str, str]) -> dict[str, float]:
+    """Read percentages by path.
 
     Raises
     ------
     UnitError
-        When one has no ``=``, or no percentage.
+        When one is no percentage.
     """
     found = {}
-    for option in written:
-        path, equals, value = (part.strip() for part in option.partition("="))
-        if not equals or not path or not value.endswith("%"):
-            rule = f"--uncertainty {option!r}: it must be PATH=PERCENT"
-            raise UnitError(rule, 'write for instance --uncertainty "area=10 %"')
+    for path, value in written.items():
+        if not value.endswith("%"):
+            rule = f"the uncertainty of {path!r} is {value!r}: it must be a percentage"
+            raise UnitError(rule, f"write for instance {EXAMPLE}")
         try:
             found[path] = uncertain.share(value)
         except UnitError as error:
-            rule = f"--uncertainty {option!r}: {error.rule}"
+            rule = f"the uncertainty of {path!r} is {value!r}: {error.rule}"
             raise UnitError(rule, error.remedy) from error
     return found

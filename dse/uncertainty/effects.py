@@ -137,7 +137,7 @@ def find_sensitivity(
     factors = library.sample(count)
     if len(factors) > MOST_ROWS:
         rule = f"{len(factors):,} evaluations are too many"
-        raise UnitError(rule, "ask for fewer --samples")
+        raise UnitError(rule, "ask for fewer samples")
     values = _values(problem, point, [touch for _, touch in moving], factors)
     effects = {}
     for name, column in values.items():
@@ -167,10 +167,12 @@ def _check(method: str, width: float, samples: int | None) -> None:
     if method not in METHODS:
         raise UnitError(f"there is no method {method!r}", f"write {' or '.join(METHODS)}")
     if not 0 < width < 1:
-        rule = f"--range {units.show(100 * width, '')} %: it must be above 0 and below 100 %"
-        raise UnitError(rule, "write for instance --range '10 %'")
+        rule = f"a width of {units.show(100 * width, '')} %: it must be above 0 and below 100 %"
+        raise UnitError(rule, "write for instance '10 %'")
+    if samples == 1:
+        raise UnitError("1 sample shows no difference", "ask for 2 or more")
     if samples is not None and method == METHODS[0] and (samples < 2 or samples & samples - 1):
-        rule = f"--samples {samples}: sobol needs a power of two"
+        rule = f"{samples} samples: sobol needs a power of two"
         raise UnitError(rule, f"write for instance {SAMPLES[method]}")
 
 
@@ -220,7 +222,7 @@ def _values(
     for name, column in found.items():
         if not np.isfinite(column).all():
             rule = f"{name} of the design is not finite everywhere in the range"
-            raise UnitError(rule, "choose a narrower --range")
+            raise UnitError(rule, "choose a narrower width")
     return found
 
 

@@ -7,14 +7,15 @@ set of samples is searched to see how often a front has a design that is no cand
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse import search
-from dse.errors import TooLargeError, UnitError
+from dse.errors import TooLargeError
+from dse.files.assignments import Assignments, assignments
 from dse.model import tables
 from dse.model.front import bend, nondominated
 from dse.model.preference import Preference
@@ -102,24 +103,19 @@ def certainty(
 
 
 def sampling_options(
-    samples: int | None, uncertainty: Sequence[str], seed: int
+    samples: int | None, uncertainty: Assignments, seed: int
 ) -> SamplingOptions | None:
-    """Return what the command line asks for; uncertainties alone ask for `SAMPLES` samples.
+    """Return what is asked for; uncertainties alone ask for `SAMPLES` samples.
 
     Raises
     ------
-    UnitError
-        When an uncertainty cannot be read, or a number is out of range.
+    DseError
+        When an uncertainty cannot be read.
     """
     if samples is None and not uncertainty:
         return None
-    if samples is not None and samples < 1:
-        raise UnitError(f"{samples} samples are none", f"ask for 1 or more, such as {SAMPLES}")
-    if seed < 0:
-        raise UnitError(f"seed {seed} is negative", "write 0 or more")
-    return SamplingOptions(
-        samples=samples or SAMPLES, seed=seed, uncertainty=draws.read_shares(uncertainty)
-    )
+    shares = draws.read_shares(assignments(uncertainty, draws.EXAMPLE))
+    return SamplingOptions(samples=samples or SAMPLES, seed=seed, uncertainty=shares)
 
 
 class _Pool:

@@ -42,7 +42,7 @@ def sensitivity_of(
     share = _share(width)
     if known.sweep is not None:
         rule = f"the study sweeps {known.sweep.path}, and a sensitivity is of one design"
-        remedy = f"set one value: --set {known.sweep.path}={known.sweep.written[0]!r}"
+        remedy = f"set one value: {known.sweep.path}={known.sweep.written[0]}"
         raise UnitError(rule, remedy)
     study, front = known.points[0].study, known.points[0].front
     preference = prefer(study.problem, preferred)
@@ -79,7 +79,7 @@ def _share(width: str) -> float:
     try:
         return uncertain.share(width)
     except UnitError as error:
-        raise UnitError(f"--range {width!r}: {error.rule}", "write for instance '10 %'") from error
+        raise UnitError(f"width {width!r}: {error.rule}", "write for instance '10 %'") from error
 
 
 def _objective(name: str, found: Sensitivity) -> Section:

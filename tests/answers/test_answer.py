@@ -427,13 +427,13 @@ def test_a_section_can_be_added_before_the_notes(ask) -> None:
 # What makes no sense ------------------------------------------------------------------------
 
 NONSENSE = {
-    ("--prefer", "colour"): "--prefer 'colour': there is no quantity 'colour'; known: ",
-    ("--prefer", "bound"): "--prefer 'bound': there is no quantity 'bound'; ",
-    ("--prefer", "power <= 3 W"): "--prefer 'power <= 3 W': 'power <= 3 W' is a comparison; ",
-    ("--rate", "100"): "--rate '100': a value in bit/s needs its unit; write the value with its",
-    ("--rate", "5 W"): "--rate '5 W': a value in bit/s is needed, not one in W; ",
-    ("--rate", "0 Gbps"): "--rate '0 Gbps': it must be more than 0; ",
-    ("--set", "rate"): "--set 'rate': it must be PATH=VALUE; ",
+    ("--prefer", "colour"): "prefer 'colour': there is no quantity 'colour'; known: ",
+    ("--prefer", "bound"): "prefer 'bound': there is no quantity 'bound'; ",
+    ("--prefer", "power <= 3 W"): "prefer 'power <= 3 W': 'power <= 3 W' is a comparison; ",
+    ("--rate", "100"): "rate '100': a value in bit/s needs its unit; write the value with its",
+    ("--rate", "5 W"): "rate '5 W': a value in bit/s is needed, not one in W; ",
+    ("--rate", "0 Gbps"): "rate '0 Gbps': it must be more than 0; ",
+    ("--set", "rate"): "'rate'; it must be NAME=VALUE; ",
 }
 
 

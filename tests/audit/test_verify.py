@@ -23,6 +23,7 @@ from dse.audit.verdict import Verification
 from dse.audit.verify import verify_run
 from dse.cli import application
 from dse.errors import OutputError, StudyError
+from dse.files.assignments import assignments as read_assignments
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space
 from dse.runs import finished
@@ -88,7 +89,7 @@ def row_of(folder: Path, design: str) -> Row:
     from dse.model import tables
 
     _, prepared, index = assignments.named_design(
-        finished.read_run(folder), assignments.assignments([design])
+        finished.read_run(folder), read_assignments(design, "", joined=True)
     )
     return {name: str(v[0]) for name, v in tables.design_table(prepared.problem, index).items()}
 
@@ -342,12 +343,12 @@ def test_names_and_values_that_do_not_fit_are_refused_all_at_once(runs: Path) ->
         "des.design: u17; it is not among the values of des.design: u1, u1_p2, u2, u4, u8, u16; "
         "did you mean 'u1' or 'u16' or 'u1_p2'?",
         "des.instances is not given; its values are 1, 2, 3, ..., 48 (48 values); "
-        'add --design "des.instances=48"',
+        'add "des.instances=48"',
         "interface.in_flight: 3; it is not among the values of interface.in_flight: "
         "1, 2, 4, 8, 16, 32, 64, 128, 256; the closest is 2",
         "workload.granularity is not given; its values are 64 B, 128 B, 256 B, 512 B, 1 KiB, "
         "1500 B, 2 KiB, 4 KiB, 8 KiB, 16 KiB, 32 KiB, 64 KiB; "
-        'add --design "workload.granularity=64 KiB"',
+        'add "workload.granularity=64 KiB"',
         "power: 1; this study has no such axis; known: des.design, des.instances, des.u1, "
         "des.u16, des.u1_p2, des.u2, des.u4, des.u8, interface.device, interface.in_flight, "
         "workload.granularity",

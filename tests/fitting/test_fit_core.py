@@ -344,7 +344,7 @@ def test_the_command_from_elsewhere_with_the_line_ends_of_elsewhere(tmp_path: Pa
     assert area["coefficients"] == pytest.approx([6787.34e-12, 0.774937], rel=1e-5)
     again = command()
     assert again.returncode == 2
-    assert "is there already; name another file, or add --force" in again.stderr
+    assert "is there already; name another file, or replace it by force" in again.stderr
     forced = command("--force", "--form", "area=affine")
     assert "4607 um2 +" in forced.stdout
     (folder / "study.yaml").write_text(

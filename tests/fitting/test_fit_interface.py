@@ -462,7 +462,7 @@ class TestCommand:
         status, _, said = command(*arguments)
         assert (status, said) == (
             2,
-            "link.yaml is there already; name another file, or add --force\n",
+            "link.yaml is there already; name another file, or replace it by force\n",
         )
         assert command(*arguments, "--force")[0] == 0
 

@@ -250,7 +250,7 @@ class TestCommand:
         path = write(SMALL)
         done = dse_command("evaluate", path.name, cwd=path.parent)
         assert done.returncode == 2
-        assert 'one design is needed; add --set "interface.in_flight=4"' in done.stderr
+        assert 'one design is needed; set for instance "interface.in_flight=4"' in done.stderr
 
     def test_plot_draws_the_same_pictures_again(self, write: Write) -> None:
         path = write(SMALL)

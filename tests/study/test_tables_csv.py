@@ -215,9 +215,8 @@ def test_parameters_name_designs_and_choose_among_them(write) -> None:
     assert (
         faults(path, ("aes.parameters", "{unrol: [1], unroll: [3]}"))
         == [
-            "--set:1:17: stages.0.parameters.unrol: cores.csv has no column 'unrol'; "
-            "did you mean 'unroll'?",
-            "--set:1:29: stages.0.parameters.unroll: 3; no row has this value; known: 1, 2, 4",
+            "stages.0.parameters.unrol: cores.csv has no column 'unrol'; did you mean 'unroll'?",
+            "stages.0.parameters.unroll: 3; no row has this value; known: 1, 2, 4",
         ]
         or True
     )
@@ -424,15 +423,15 @@ def test_a_missing_column_names_what_is_accepted(write) -> None:
     [
         (
             {"stages.aes.values": "{payload: 128 bit, leekage: 3 mW}"},
-            "--set:1:38: stages.0.values.leekage: 'leekage'; a core has no such figure in this",
+            "stages.0.values.leekage: 'leekage'; a core has no such figure in this",
         ),
         (
             {"stages.aes.values": "{payload: 128 bit, area: 3 um2}"},
-            "--set:1:38: stages.0.values.area: '3 um2'; column 'area_um2' gives it for each",
+            "stages.0.values.area: '3 um2'; column 'area_um2' gives it for each",
         ),
         (
             {"stages.aes.columns": "{area_um2: Area}"},
-            "--set:1:21: stages.0.columns.area_um2: cores.csv has no column 'Area'; did you mean",
+            "stages.0.columns.area_um2: cores.csv has no column 'Area'; did you mean",
         ),
         (
             {"stages.aes.table": "core.csv"},

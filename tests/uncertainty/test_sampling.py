@@ -235,13 +235,16 @@ def test_without_an_uncertainty_the_answer_says_how_to_give_one(
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ({"aera": "10 %"}, "--uncertainty 'aera': no metric of a core and no field with a unit; "),
-        ({"area": "10"}, "--uncertainty 'area=10': it must be PATH=PERCENT; write for instance "),
-        ({"area": "-5 %"}, "--uncertainty 'area=-5 %': an uncertainty is not negative; write 5 %"),
-        ({"workload.streams": "5 %"}, "--uncertainty 'workload.streams': it is a whole number; "),
+        ({"aera": "10 %"}, "uncertainty of 'aera': no metric of a core and no field with a unit; "),
+        ({"area": "10"}, "the uncertainty of 'area' is '10': it must be a percentage; "),
+        (
+            {"area": "-5 %"},
+            "the uncertainty of 'area' is '-5 %': an uncertainty is not negative; ",
+        ),
+        ({"workload.streams": "5 %"}, "uncertainty of 'workload.streams': it is a whole number; "),
         (
             {"interface.overhead": "5 %"},
-            "--uncertainty 'interface.overhead': it is not set by this study; ",
+            "uncertainty of 'interface.overhead': it is not set by this study; ",
         ),
     ],
 )

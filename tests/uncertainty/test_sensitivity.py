@@ -83,8 +83,8 @@ def test_the_command_repeats_itself_and_has_units(
     ("given", "message"),
     [
         ({"method": "sobel"}, "there is no method 'sobel'; write sobol or morris"),
-        ({"width": "150 %"}, "--range 150 %: it must be above 0 and below 100 %; "),
-        ({"samples": 100}, "--samples 100: sobol needs a power of two; "),
+        ({"width": "150 %"}, "a width of 150 %: it must be above 0 and below 100 %; "),
+        ({"samples": 100}, "100 samples: sobol needs a power of two; "),
     ],
 )
 def test_nonsense_is_refused(given: dict[str, object], message: str) -> None:
