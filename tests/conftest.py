@@ -92,8 +92,7 @@ def run_dse(
         try:
             main()
         except SystemExit as left:
-            assert left.code is None or isinstance(left.code, int)
-            status = left.code or 0
+            status = int(left.code or 0)
     return subprocess.CompletedProcess(arguments, status, out.getvalue(), err.getvalue())
 
 

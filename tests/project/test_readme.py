@@ -11,11 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from dse.cli import application
 from dse.study import study
-from tests.conftest import ROOT
+from tests.conftest import ROOT, run_dse
 
 PAGES = ("README.md", "docs/studies.md", "docs/answers.md")
 PYTHON = ("README.md", "docs/api.md")
@@ -49,19 +47,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def printed_by(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "dse", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        check=True,
-    )
+    done = run_dse(*arguments, cwd=folder)
+    assert done.returncode == 0, f"{arguments}\n{done.stderr}"
     return done.stdout
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_commands_run(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
+def test_commands_run(page: str, folder: Path) -> None:
     found = commands(page)
     assert found
     for command in found:
@@ -71,8 +63,7 @@ def test_commands_run(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) 
             assert arguments[0] in targets
             continue
         assert program == "dse"
-        done = CliRunner().invoke(application(), arguments)
-        assert done.exit_code == 0, f"{command}\n{done.output}"
+        printed_by(folder, *arguments)
 
 
 @pytest.mark.parametrize("page", PYTHON)
