@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@cache
 def printed_by(folder: Path, *arguments: str) -> str:
+    """Run a command, once however many pages show it, and return what it prints."""
     done = run_dse(*arguments, cwd=folder)
     assert done.returncode == 0, f"{arguments}\n{done.stderr}"
     return done.stdout
@@ -57,7 +60,8 @@ def test_commands_run(page: str, folder: Path) -> None:
     found = commands(page)
     assert found
     for command in found:
-        program, *arguments = shlex.split(command)
+        less = re.sub(r"(--samples \d+)0\b", r"\1", command)  # a tenth: how many is time only
+        program, *arguments = shlex.split(less)
         if program == "make":
             targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
             assert arguments[0] in targets
