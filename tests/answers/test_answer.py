@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,12 +15,11 @@ import dse
 from dse import Answer, SweepAnswer, contract
 from dse.algebra import units
 from dse.answers.design import round_up
-from dse.cli import main
 from dse.errors import DseError, InfeasibleError
 from dse.plugins import registry
 from dse.reports.sections import Section
 from dse.testing import check_objective
-from tests.conftest import STUDIES
+from tests.conftest import STUDIES, run_dse
 
 CRYPTO = STUDIES / "crypto_interface_100gbps.yaml"
 DES = STUDIES / "des_100gbps.yaml"
@@ -437,42 +434,38 @@ NONSENSE = {
 }
 
 
-def run_main(monkeypatch, *arguments: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["dse", *arguments])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    return int(stop.value.code or 0)
-
-
 @pytest.mark.parametrize("wrong", NONSENSE)
-def test_nonsense_is_refused(wrong, monkeypatch, capsys) -> None:
-    assert run_main(monkeypatch, "answer", str(SETTOP), *wrong) == 2
-    assert capsys.readouterr().err.startswith(NONSENSE[wrong])
+def test_nonsense_is_refused(wrong) -> None:
+    done = run_dse("answer", str(SETTOP), *wrong)
+    assert done.returncode == 2
+    assert done.stderr.startswith(NONSENSE[wrong])
 
 
-def test_what_is_no_study_and_no_run_is_refused(monkeypatch, capsys, tmp_path: Path) -> None:
-    assert run_main(monkeypatch, "answer", str(tmp_path)) == 2
-    assert "is not the folder of a run" in capsys.readouterr().err
+def test_what_is_no_study_and_no_run_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a run? no\n")
-    assert run_main(monkeypatch, "answer", str(tmp_path / "file")) == 2
-    assert run_main(monkeypatch, "answer", str(tmp_path / "nothing")) == 2
     platforms = str(STUDIES / "platforms_power_bound.yaml")
-    assert run_main(monkeypatch, "answer", platforms, "--rate", "1 Gbps") == 2
-    assert "this study has no stages to carry a rate" in capsys.readouterr().err
+    for what, said in {
+        (str(tmp_path),): "is not the folder of a run",
+        (str(tmp_path / "file"),): "",
+        (str(tmp_path / "nothing"),): "",
+        (platforms, "--rate", "1 Gbps"): "this study has no stages to carry a rate",
+    }.items():
+        done = run_dse("answer", *what)
+        assert done.returncode == 2
+        assert said in done.stderr
 
 
-def test_an_infeasible_study_exits_with_3(monkeypatch, capsys) -> None:
-    never = ("--set", "constraints=[power <= 1 nW]", "--json")
-    assert run_main(monkeypatch, "answer", str(SETTOP), *never) == 3
-    assert json.loads(capsys.readouterr().out)["conflicts"] == [["power <= 1 nW"]]
+def test_an_infeasible_study_exits_with_3() -> None:
+    done = run_dse("answer", str(SETTOP), "--set", "constraints=[power <= 1 nW]", "--json")
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["conflicts"] == [["power <= 1 nW"]]
 
 
-def test_the_command_prints_the_same_answer_as_text_and_as_json(ask, monkeypatch, capsys) -> None:
-    command = [sys.executable, "-m", "dse", "answer", str(SETTOP)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == repr(ask(SETTOP)) + "\n"
-    assert run_main(monkeypatch, "answer", str(SETTOP), "--json") == 0
-    assert json.loads(capsys.readouterr().out) == ask(SETTOP).to_dict()
+def test_the_command_prints_the_same_answer_as_text_and_as_json(ask) -> None:
+    text, data = run_dse("answer", str(SETTOP)), run_dse("answer", str(SETTOP), "--json")
+    assert text.returncode == data.returncode == 0
+    assert text.stdout == repr(ask(SETTOP)) + "\n"
+    assert json.loads(data.stdout) == ask(SETTOP).to_dict()
 
 
 # What plug-ins declare ----------------------------------------------------------------------

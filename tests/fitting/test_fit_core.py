@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from dse.fitting.core import CoreFit, fit_core
 from dse.fitting.core_report import core_record
 from dse.fitting.law import _intervals, _laws, fit_law
 from dse.study import records
+from tests.conftest import run_dse
 
 ROOT = Path(__file__).parents[2]
 TABLES = ROOT / "cores" / "tables"
@@ -331,12 +331,7 @@ def test_the_command_from_elsewhere_with_the_line_ends_of_elsewhere(tmp_path: Pa
     def command(*arguments: str) -> subprocess.CompletedProcess[str]:
         options = ("--over", "unroll", "--out", "my work/law.yaml", *arguments)
         settings = ("--set", "values.payload=64 bit", "--set", "parameters.partition=1")
-        return subprocess.run(
-            [sys.executable, "-m", "dse", "fit", "core", "my work/my des.csv", *options, *settings],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-        )
+        return run_dse("fit", "core", "my work/my des.csv", *options, *settings, cwd=tmp_path)
 
     done = command("--json")
     assert (done.returncode, done.stderr) == (0, "")

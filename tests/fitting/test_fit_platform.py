@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ from dse.errors import DseError
 from dse.fitting.platform import fit_platform
 from dse.objectives.roofline.model import EnergyRoofline
 from dse.study import records, study
+from tests.conftest import run_dse
 
 TITAN = EnergyRoofline(
     time_per_op=1 / 4.02e12,
@@ -111,12 +110,7 @@ def test_the_command_writes_a_record_that_a_study_uses(tmp_path: Path) -> None:
     folder.mkdir()
     data = runs(folder / "my runs.csv", end="\r\n")
     data.write_bytes(b"\xef\xbb\xbf" + data.read_bytes())
-    done = subprocess.run(
-        [sys.executable, "-m", "dse", "fit", "platform", "my runs.csv", "--json"],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-    )
+    done = run_dse("fit", "platform", "my runs.csv", "--json", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["usable_power_w"] == pytest.approx(164, rel=1e-4)
     record = records.read_record(folder / "records" / "my runs.yaml")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
@@ -21,6 +19,7 @@ from dse.plugins import registry
 from dse.reproduction import reproduce
 from dse.reproduction.reproduce import Reproduction
 from dse.reproduction.study_runner import StudyRunner
+from tests.conftest import run_dse
 
 CLAIMS = registry.records(Claim)
 LABORATORY = StudyRunner()
@@ -248,18 +247,14 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 def test_command(tmp_path: Path) -> None:
-    def dse(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "dse", "reproduce", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
     page = tmp_path / "page.md"
-    found = dse("roofline", "--json", "--out", str(page))
+    found = run_dse("reproduce", "roofline", "--json", "--out", str(page))
     assert (found.returncode, found.stderr) == (0, "")
     answer = json.loads(found.stdout)
     assert sum(answer["counts"].values()) == len(answer["claims"])
     assert answer["counts"]["disagrees"] > 0  # an answer, hence status 0
     assert page.read_text(encoding="utf-8").startswith("# Claims of the papers beside our models\n")
-    unknown = dse("logcan")
+    unknown = run_dse("reproduce", "logcan")
     assert (unknown.returncode, unknown.stdout) == (2, "")
     assert unknown.stderr == (
         "'logcan' is not a paper with claims to check; did you mean 'logca'?\n"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from dse.errors import InfeasibleError, OutputError, TooLargeError
 from dse.runs.result import FILES, Result
 from dse.study import study
 from dse.study.schema import json_schema
-from tests.conftest import STUDIES, everything, problem_of, solved
+from tests.conftest import STUDIES, everything, problem_of, run_dse, solved
 
 Write = Callable[[str], Path]
 
@@ -33,13 +31,6 @@ axes:
 objectives: {area: minimise, total_power: minimise, speedup: maximise}
 constraints: [host_cores <= 4, total_power / throughput <= 1e-8]
 """
-
-
-def dse_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run the program as a user does."""
-    return subprocess.run(
-        [sys.executable, "-m", "dse", *arguments], capture_output=True, text=True, cwd=cwd
-    )
 
 
 def test_files_of_a_run(tmp_path: Path, write: Write) -> None:
@@ -183,7 +174,7 @@ budget: {platform: nuc_gpu, precision: double}
 objectives: {platform_performance: maximise}
 """
     path = write(text)
-    done = dse_command("evaluate", path.name, cwd=path.parent)
+    done = run_dse("evaluate", path.name, cwd=path.parent)
     assert done.returncode == 3
     assert "platform_performance_op_per_s exists: violated" in done.stdout
     assert "Traceback" not in done.stderr
@@ -209,7 +200,7 @@ class TestNothingFits:
 
     def test_the_command_exits_with_3_and_writes_nothing(self, write: Write) -> None:
         path = write(self.TEXT)
-        done = dse_command("run", path.name, "--out", "out", cwd=path.parent)
+        done = run_dse("run", path.name, "--out", "out", cwd=path.parent)
         assert done.returncode == 3
         assert done.stderr.startswith("no feasible design\n")
         assert [entry.name for entry in path.parent.iterdir()] == ["study.yaml"]
@@ -218,7 +209,7 @@ class TestNothingFits:
 class TestCommand:
     def test_run(self, write: Write) -> None:
         path = write(SMALL)
-        done = dse_command("run", path.name, "--json", cwd=path.parent)
+        done = run_dse("run", path.name, "--json", cwd=path.parent)
         assert (done.returncode, done.stderr) == (0, "")
         printed = json.loads(done.stdout)
         assert printed["front"] == len(printed["designs_on_front"])
@@ -226,7 +217,7 @@ class TestCommand:
 
     def test_a_bad_study_exits_with_2_and_writes_nothing(self, write: Write) -> None:
         path = write(SMALL.replace("sandy_bridge", "sandy_brige"))
-        done = dse_command("run", path.name, "--out", "out", cwd=path.parent)
+        done = run_dse("run", path.name, "--out", "out", cwd=path.parent)
         assert done.returncode == 2
         assert done.stderr.startswith("study.yaml:7:39: axes.interface.device.1: ")
         assert "Traceback" not in done.stderr
@@ -236,7 +227,7 @@ class TestCommand:
         path = write(SMALL)
         settings = ["des.u16=1", "interface.device=sparc_t4_engine", "interface.in_flight=2"]
         options = [word for setting in settings for word in ("--set", setting)]
-        done = dse_command("evaluate", path.name, *options, "--json", cwd=path.parent)
+        done = run_dse("evaluate", path.name, *options, "--json", cwd=path.parent)
         assert done.returncode == 0, done.stderr
         printed = json.loads(done.stdout)
         assert printed["design"] == "1 u16, interface.device = sparc_t4_engine"
@@ -248,14 +239,14 @@ class TestCommand:
 
     def test_evaluate_wants_one_design(self, write: Write) -> None:
         path = write(SMALL)
-        done = dse_command("evaluate", path.name, cwd=path.parent)
+        done = run_dse("evaluate", path.name, cwd=path.parent)
         assert done.returncode == 2
         assert 'one design is needed; set for instance "interface.in_flight=4"' in done.stderr
 
     def test_plot_draws_the_same_pictures_again(self, write: Write) -> None:
         path = write(SMALL)
         dse.run(path, out=path.parent / "out")
-        done = dse_command("plot", "out", "--out", "again", cwd=path.parent)
+        done = run_dse("plot", "out", "--out", "again", cwd=path.parent)
         assert done.returncode == 0, done.stderr
         for name in ("front.png", "front.svg"):
             first = (path.parent / "out" / name).read_bytes()
@@ -273,12 +264,12 @@ class TestCommand:
         ],
     )
     def test_commands_that_show(self, arguments: list[str], expected: str, tmp_path: Path) -> None:
-        done = dse_command(*arguments, cwd=tmp_path)
+        done = run_dse(*arguments, cwd=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
         assert expected in done.stdout
 
     def test_an_unknown_name_has_neighbours(self, tmp_path: Path) -> None:
-        done = dse_command("show", "gtx_titn", cwd=tmp_path)
+        done = run_dse("show", "gtx_titn", cwd=tmp_path)
         assert done.returncode == 2
         assert "did you mean 'gtx_titan'" in done.stderr
 

@@ -7,8 +7,6 @@ import csv
 import io
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
@@ -31,7 +29,7 @@ from dse.runs import finished
 from dse.runs.result import FILES
 from dse.search.exact.enumeration import CHUNK
 from dse.study import study
-from tests.conftest import ROOT, STUDIES, everything, problem_of, solved
+from tests.conftest import ROOT, STUDIES, everything, problem_of, run_dse, solved
 
 # Figures of no real core: they only have to be possible.
 AES = """design,area_um2,clock_mhz,cycles_per_block,power_mw
@@ -495,8 +493,8 @@ def test_a_run_carries_its_tables_and_reads_back_without_the_original(write, tmp
     text = STUDY.replace("  - name: aes\n    table: cores.csv", "  - table: my cores.csv")
     (folder / "study.yaml").write_text(text)
     out = tmp_path / "run"
-    command = [sys.executable, "-m", "dse", "run", str(folder / "study.yaml"), "--out", str(out)]
-    subprocess.run(command, check=True, cwd=tmp_path / "..", capture_output=True)
+    command = ("run", str(folder / "study.yaml"), "--out", str(out))
+    assert run_dse(*command, cwd=tmp_path / "..").returncode == 0
     manifest = json.loads((out / "manifest.json").read_text())
     assert sorted(entry.name for entry in out.iterdir()) == sorted([*FILES, "inputs"])
     assert (out / "inputs" / "my cores.csv").read_text() == AES
