@@ -9,6 +9,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.contract.printed_numbers import PrintedNumbers
+
 ClaimValue = float | bool | str
 
 DOES_NOT_EXIST = "does not exist"
@@ -28,6 +30,16 @@ class Laboratory(Protocol):
         """Return all feasible designs of a study (YAML text) as columns."""
 
 
+ClaimAnswer = Callable[[Laboratory, PrintedNumbers], ClaimValue]
+"""Gives what models make of a claim, in its unit."""
+
+CONTRADICTION = "contradicts itself"
+TREND = "trend"
+READING = "depends on the reading"
+JUDGEMENTS = (CONTRADICTION, TREND, READING)
+"""Verdicts that somebody who knows the paper gives; the others are computed."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Claim:
     """A number or statement that a paper prints, and how ours is found.
@@ -43,17 +55,28 @@ class Claim:
     statement
         What it says, in our words.
     printed
-        What is printed: a number, a name, or True for a statement.
+        What is printed: a number, a name, a bound such as ``< 0.5``, or True for a statement.
     unit
         Unit of the number, as `dse.algebra.units` reads it; empty for plain numbers.
+    rounding
+        From where to where a printed number can have been rounded.
     ours
-        Returns what our models give, in the same unit; None when it cannot be checked.
-    tolerance
-        Largest relative error that counts as agreement: rounding of the printed digits.
+        What our models give, in the same unit; None when it cannot be checked, or when it depends
+        on the reading.
+    verdict
+        One of `JUDGEMENTS`; empty where it is computed.
+    against
+        What else the paper prints, and where, that cannot hold beside this; `ours` follows from it.
+    readings
+        What each reading gives, by its words; None for one that gives nothing to compare.
+    refers_to
+        Name of the claim that tells the finding of which this one is a part.
     reason
-        Why it disagrees or cannot be checked; why a tolerance is wider than rounding.
+        Why the verdict is what it is.
     inputs
         Where every input comes from: ``table``, ``text``, ``read off figure N``.
+    place
+        File and line, for messages.
     """
 
     name: str
@@ -62,10 +85,15 @@ class Claim:
     statement: str
     printed: ClaimValue
     unit: str = ""
-    ours: Callable[[Laboratory], ClaimValue] | None
-    tolerance: float = 0.0
+    rounding: tuple[float, float] | None = None
+    ours: ClaimAnswer | None
+    verdict: str = ""
+    against: str = ""
+    readings: Mapping[str, ClaimAnswer | None] = field(default_factory=dict)
+    refers_to: str = ""
     reason: str = ""
     inputs: tuple[str, ...]
+    place: str = ""
 
 
 def on_all(holds: Mapping[str, bool]) -> str:
