@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract.claim_functions import ClaimFunctions
+from dse.contract.claim_table import ClaimFunctions
 from dse.contract.papers import Laboratory
 
 functions = ClaimFunctions()

@@ -17,8 +17,8 @@ from itertools import pairwise
 import numpy as np
 
 from dse.contract import Column, CoreMetrics
-from dse.contract.claim_functions import ClaimFunctions
-from dse.contract.printed_numbers import PrintedNumbers
+from dse.contract.claim_table import ClaimFunctions
+from dse.contract.papers import PrintedNumbers
 from dse.contract.published import read_published
 from dse.cores import des, fft, jacobi
 from dse.cores._table import full_power_w, full_rate_task_per_s

@@ -25,7 +25,7 @@ def reproduce(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Find what the papers contradict, and check their claims against our models."""
+    """Find where papers contradict themselves, and check their claims against our models."""
     from dse.api import papers
 
     found = papers.reproduce(*(paper or []))

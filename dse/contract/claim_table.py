@@ -18,18 +18,19 @@ rounded_to
     of two, which may be off by a factor of two.
 ours
     What our models give, in the same unit: a function and its arguments, such as
-    ``device_speedup(apu, aes, 128)``.  Empty where it cannot be checked or depends on the reading.
+    ``device_speedup(apu, aes, 128)``.  Empty where it cannot be checked or depends on a reading.
 verdict
-    Empty where it is computed: agrees, agrees within its rounding, cannot be checked.  Else a
-    judgement: ``contradicts itself``, ``trend`` (a fit, or 'about': how far off is told, no more)
-    or ``depends on the reading``.
+    Empty where it is computed: agrees, agrees within the inputs' rounding, cannot be checked.  Else
+    a judgement: ``contradicts itself``, ``residual of a fit`` (how far off is told, no more) or
+    ``depends on a reading``.
 against
     What else is printed, and where, that a contradiction is with; ``ours`` follows from it.
 readings
     What each reading gives: ``at 1/4 flop/B = platform(0.25); at 1/2 flop/B = platform(0.5)``; a
     reading without a call gives nothing to compare.
 refers_to
-    The row that tells the finding of which this one is a part.
+    The row that tells the finding of which this one is a part; one of a contradiction may depend on
+    a reading.
 inputs
     Where every input comes from, separated by semicolons; ``none`` where it cannot be checked.
 reason
@@ -38,17 +39,14 @@ reason
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
 from importlib.resources.abc import Traversable
+from typing import TypeVar
 
-from dse.contract.claim_functions import (
-    NUMBER,
-    ClaimFunctions,
-    ClaimTableError,
-    Functions,
-    claim_answer,
-    nearest_of,
-)
 from dse.contract.papers import (
     CONTRADICTION,
     JUDGEMENTS,
@@ -56,11 +54,9 @@ from dse.contract.papers import (
     Claim,
     ClaimAnswer,
     ClaimValue,
+    last_digit,
 )
-from dse.contract.printed_numbers import last_digit
 from dse.contract.published import PublishedTable, read_published
-
-__all__ = ["CLAIM_COLUMNS", "ClaimFunctions", "ClaimTableError", "read_claims"]
 
 CLAIM_COLUMNS = (
     *("name", "where", "statement", "printed", "unit", "rounded_to", "ours"),
@@ -68,6 +64,33 @@ CLAIM_COLUMNS = (
 )
 _FILLED = ("name", "where", "statement", "printed", "inputs")
 _OCTAVE = "octave"
+_PARTS = {CONTRADICTION: (CONTRADICTION, READING), READING: (READING,)}
+"""Verdicts of rows that may be part of one: of a contradiction, what any reading of it gives."""
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_CALL = re.compile(r"(\w+)\((.*)\)")
+_LENT = ("laboratory", "printed")
+"""What a function may ask for besides its arguments: studies, and inputs within their rounding."""
+
+Functions = Mapping[str, Callable[..., ClaimValue]]
+Added = TypeVar("Added", bound=Callable[..., ClaimValue])
+
+
+class ClaimTableError(ValueError):
+    """A table of claims that cannot be read: every faulty row, one on a line."""
+
+
+class ClaimFunctions(dict[str, Callable[..., ClaimValue]]):
+    """Functions that a table of claims may call, by name; used as a decorator, it adds one.
+
+    A function takes the arguments of the call: numbers where they read like numbers, else text.
+    Before them it may take a `Laboratory`, called ``laboratory``, which gives it studies, and
+    `PrintedNumbers`, called ``printed``, through which it reads inputs that are rounded.
+    """
+
+    def __call__(self, function: Added) -> Added:
+        """Add a function under its own name."""
+        self[function.__name__] = function
+        return function
 
 
 def read_claims(table: Traversable, functions: Functions) -> tuple[Claim, ...]:
@@ -94,7 +117,7 @@ def read_claims(table: Traversable, functions: Functions) -> tuple[Claim, ...]:
     for line, row in zip(found.lines, found.rows, strict=True):
         place = f"{found.file}:{line}"
         try:
-            claim = _claim(row, functions, place)
+            claim = replace(_claim(row, functions), source=found.source, place=place)
             if claim.name in claims:
                 raise ClaimTableError(f"{claim.name!r} stands twice; names are unique: rename one")
             claims[claim.name] = claim
@@ -114,7 +137,7 @@ def _header_faults(table: PublishedTable) -> Iterator[str]:
             yield f"{where}the column {name!r} is missing; the columns are {columns}"
     for name in table.header:
         if name not in CLAIM_COLUMNS:
-            yield f"{where}{name!r} is not a column of claims; {nearest_of(name, CLAIM_COLUMNS)}"
+            yield f"{where}{name!r} is not a column of claims; {_nearest_of(name, CLAIM_COLUMNS)}"
 
 
 def _reference_faults(claims: Mapping[str, Claim]) -> Iterator[str]:
@@ -123,18 +146,18 @@ def _reference_faults(claims: Mapping[str, Claim]) -> Iterator[str]:
             continue
         root = claims.get(claim.refers_to)
         if root is None:
-            nearest = nearest_of(claim.refers_to, claims)
+            nearest = _nearest_of(claim.refers_to, claims)
             yield f"{claim.place}: refers_to names no row: {claim.refers_to!r}; {nearest}"
         elif root.refers_to:
             yield f"{claim.place}: {root.name!r} refers on; write {root.refers_to!r}"
-        elif root.verdict != claim.verdict:
+        elif claim.verdict not in _PARTS.get(root.verdict, ()):
             yield (
                 f"{claim.place}: {root.name!r} has another verdict; a row refers to one that tells "
                 "the same finding"
             )
 
 
-def _claim(row: Mapping[str, str], functions: Functions, place: str) -> Claim:
+def _claim(row: Mapping[str, str], functions: Functions) -> Claim:
     if None in row or None in row.values():
         raise ClaimTableError(
             "this row has more or fewer cells than the header; quote a cell that contains a comma"
@@ -151,10 +174,9 @@ def _claim(row: Mapping[str, str], functions: Functions, place: str) -> Claim:
         paper=cells["name"].partition("-")[0],
         printed=_printed(cells["printed"]),
         rounding=_rounding(cells["printed"], cells["rounded_to"]),
-        ours=claim_answer(cells["ours"], functions) if cells["ours"] else None,
+        ours=_claim_answer(cells["ours"], functions) if cells["ours"] else None,
         readings=_readings(cells["readings"], functions),
         inputs=tuple(part.strip() for part in cells["inputs"].split(";")),
-        place=place,
     )
 
 
@@ -163,8 +185,8 @@ def _judgement_faults(cells: Mapping[str, str]) -> Iterator[str]:
     verdict = cells["verdict"]
     if verdict and verdict not in JUDGEMENTS:
         yield (
-            f"{verdict!r} is no judgement; {nearest_of(verdict, JUDGEMENTS)}  Leave it empty where "
-            "the verdict is computed"
+            f"{verdict!r} is no judgement; {_nearest_of(verdict, JUDGEMENTS)}  Leave it empty "
+            "where the verdict is computed"
         )
     if bool(cells["against"]) != (verdict == CONTRADICTION):
         yield (
@@ -187,7 +209,7 @@ def _judgement_faults(cells: Mapping[str, str]) -> Iterator[str]:
 
 
 def _printed(cell: str) -> ClaimValue:
-    if NUMBER.fullmatch(cell):
+    if _NUMBER.fullmatch(cell):
         return float(cell)
     if cell.lower() in ("true", "false"):  # a spreadsheet writes TRUE
         return cell.lower() == "true"
@@ -196,14 +218,14 @@ def _printed(cell: str) -> ClaimValue:
 
 def _rounding(written: str, rounded_to: str) -> tuple[float, float] | None:
     """Return from where to where a printed number can have been rounded; None for what is none."""
-    if not NUMBER.fullmatch(written):
+    if not _NUMBER.fullmatch(written):
         if rounded_to:
             raise ClaimTableError(f"only a number is rounded, not {written}; leave rounded_to out")
         return None
     number = float(written)
     if rounded_to == _OCTAVE:
         return number / 2, number * 2
-    if rounded_to and not NUMBER.fullmatch(rounded_to):
+    if rounded_to and not _NUMBER.fullmatch(rounded_to):
         raise ClaimTableError(
             f"{rounded_to!r} is nothing to round to; write a unit such as 0.01, {_OCTAVE}, or "
             "nothing where the last digit tells"
@@ -216,7 +238,7 @@ def _readings(cell: str, functions: Functions) -> dict[str, ClaimAnswer | None]:
     readings: dict[str, ClaimAnswer | None] = {}
     for part in filter(None, (part.strip() for part in cell.split(";"))):
         words, _, call = (piece.strip() for piece in part.partition("="))
-        readings[words] = claim_answer(call, functions) if call else None
+        readings[words] = _claim_answer(call, functions) if call else None
     evaluated = sum(answer is not None for answer in readings.values())
     if readings and (len(readings) < 2 or not evaluated):
         raise ClaimTableError(
@@ -224,3 +246,49 @@ def _readings(cell: str, functions: Functions) -> dict[str, ClaimAnswer | None]:
             "the reading has two, and both calls unless only one can be computed"
         )
     return readings
+
+
+def _claim_answer(cell: str, functions: Functions) -> ClaimAnswer:
+    """Return what a call gives when it is asked.
+
+    Raises
+    ------
+    ClaimTableError
+        It is no call, or one of an unknown function or with other arguments.
+    """
+    function, arguments = _call(cell, functions)
+    asked = [name for name in _LENT if name in inspect.signature(function).parameters]
+
+    def answer(laboratory: object, printed: object) -> ClaimValue:
+        lent = {"laboratory": laboratory, "printed": printed}
+        return function(*(lent[name] for name in asked), *arguments)
+
+    return answer
+
+
+def _call(cell: str, functions: Functions) -> tuple[Callable[..., ClaimValue], list[float | str]]:
+    call = _CALL.fullmatch(cell)
+    if not call:
+        raise ClaimTableError(f"{cell!r} is no call; write a function and arguments, as f(a, b)")
+    name, inside = call.groups()
+    if name not in functions:
+        raise ClaimTableError(f"{name!r} is not a known function; {_nearest_of(name, functions)}")
+    arguments = [_argument(part.strip()) for part in inside.split(",")] if inside.strip() else []
+    signature = inspect.signature(functions[name])
+    takes = [parameter for key, parameter in signature.parameters.items() if key not in _LENT]
+    try:
+        signature.replace(parameters=takes).bind(*arguments)
+    except TypeError as error:
+        wanted = ", ".join(map(str, takes)) or "nothing"
+        raise ClaimTableError(f"{cell}: {error}; {name} takes {wanted}") from None
+    return functions[name], arguments
+
+
+def _argument(text: str) -> float | str:
+    return float(text) if _NUMBER.fullmatch(text) or text == "inf" else text
+
+
+def _nearest_of(name: str, known: Iterable[str]) -> str:
+    """Return a question for the nearest known name, or all of them."""
+    close = get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from dse.contract.papers import CONTRADICTION, Claim, Laboratory
+from dse.contract.papers import Claim, Laboratory
 from dse.errors import ContractError, UnknownPluginError, nearest
 from dse.plugins import registry
 from dse.reports import report
-from dse.reproduction import claim_pages, claim_words
+from dse.reproduction import claim_pages
 from dse.reproduction.study_runner import StudyRunner
 from dse.reproduction.verdicts import CheckedClaim, check_claim
 
@@ -25,25 +25,26 @@ class Reproduction:
     @property
     def contradictions(self) -> tuple[CheckedClaim, ...]:
         """The contradictions found inside the papers, one for each."""
-        return tuple(row for row in self.rows if row.verdict == CONTRADICTION and not row.refers_to)
+        return claim_pages.contradictions(self.rows)
 
     def text(self, *, width: int | None = None) -> str:
         """Return the contradictions, what agrees by section, and how to see the rest."""
         parts = []
-        if roots := claim_words.contradictions(self.rows):
-            headers = ("where", "what is printed", "against", "what follows")
-            parts.append(report.catalogue(roots, headers, width=width))
-        for paper, own in claim_words.by_paper(self.rows).items():
+        if found := claim_pages.sides(self.rows):
+            headers = ("where", "what is printed", "against", "why")
+            parts.append(report.catalogue(found, headers, width=width))
+        for paper, own in claim_pages.by_paper(self.rows).items():
             headers = (paper, "agree", "within rounding", "for instance")
-            parts.append(report.catalogue(claim_words.agreements(own), headers, width=width))
+            parts.append(report.catalogue(claim_pages.agreements(own), headers, width=width))
         rest = "--all tells every claim with its reason, --json as data"
         return "\n\n".join([*parts, f"{self.summary()}\n{rest}"])
 
     def full_text(self, *, width: int | None = None) -> str:
         """Return a table per paper of all its claims, its numbered reasons below it."""
         parts = []
-        for paper, own in claim_words.by_paper(self.rows).items():
-            numbers = claim_words.explanations(own)
+        for paper, own in claim_pages.by_paper(self.rows).items():
+            reasons = filter(None, dict.fromkeys(map(claim_pages.why, own)))
+            numbers = {reason: number for number, reason in enumerate(reasons, start=1)}
             headers = ("where", "what it says", "printed", "ours", "error", "verdict")
             cells = [_cells(row, numbers) for row in own]
             notes = [(f"[{number}]", reason) for reason, number in numbers.items()]
@@ -65,16 +66,16 @@ class Reproduction:
 
     def summary(self) -> str:
         """Return the counts in words."""
-        found = claim_words.contradictions_text(self.rows)
-        return f"{found}\n{claim_words.counts_text(self.rows)}"
+        found = claim_pages.contradictions_text(self.rows)
+        return f"{found}\n{claim_pages.counts_text(self.rows)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
         return {
             "contradictions": len(self.contradictions),
-            "counts": claim_words.counts(self.rows),
-            "parts_of_others": sum(bool(row.refers_to) for row in self.rows),
-            "claims": [asdict(row) for row in self.rows],
+            "counts": claim_pages.counts(self.rows),
+            "parts_of_others": len(self.rows) - sum(claim_pages.counts(self.rows).values()),
+            "claims": [_plain(row) for row in self.rows],
         }
 
 
@@ -124,8 +125,18 @@ def select_claims(claims: Iterable[Claim], papers: Sequence[str]) -> list[Claim]
 
 
 def _cells(row: CheckedClaim, numbers: Mapping[str, int]) -> tuple[str, ...]:
-    reason = claim_words.why(row)
+    claim, reason = row.claim, claim_pages.why(row)
     number = f" [{numbers[reason]}]" if reason else ""
-    printed = claim_words.shown(row.printed, row.unit)
-    answer = (claim_words.ours_shown(row), claim_words.error_shown(row))
-    return (row.where, row.statement, printed, *answer, f"{row.verdict}{number}")
+    printed = claim_pages.shown(claim.printed, claim.unit)
+    answer = (claim_pages.ours_shown(row), claim_pages.error_shown(row))
+    return (claim.where, claim.statement, printed, *answer, f"{row.verdict}{number}")
+
+
+def _plain(row: CheckedClaim) -> dict[str, Any]:
+    """Return a row without what only the engine calls: the answers behind it."""
+    told = ("name", "paper", "where", "statement", "printed", "unit")
+    judged = ("against", "refers_to", "reason", "inputs")
+    claim = {name: getattr(row.claim, name) for name in (*told, *judged)}
+    ours = {name: getattr(row, name) for name in ("ours", "ours_within", "relative_error")}
+    readings = [asdict(reading) for reading in row.readings]
+    return claim | ours | {"verdict": row.verdict, "readings": readings}

@@ -1,7 +1,7 @@
 """The verdict on a claim: computed where it can be, a judgement held to what is computed.
 
 A number agrees when what follows from the printed inputs lies within the rounding of what is
-printed.  It agrees within its rounding when it does so for some values that the inputs may have
+printed.  It agrees within the inputs' rounding when it does so for some values that these may have
 had before they were rounded: each is moved by half a unit of its last digit, alone and then all
 together the way that raises or lowers the answer, which encloses it where it rises or falls with
 each input.
@@ -22,23 +22,23 @@ from dse.contract.papers import (
     CONTRADICTION,
     DOES_NOT_EXIST,
     READING,
-    TREND,
+    RESIDUAL,
     Claim,
     ClaimAnswer,
     ClaimValue,
     Laboratory,
+    PrintedNumbers,
 )
-from dse.contract.printed_numbers import PrintedNumbers
 from dse.errors import ContractError
 
 AGREES: Final = "agrees"
-WITHIN: Final = "agrees within its rounding"
+WITHIN: Final = "agrees within the inputs' rounding"
 UNCHECKED: Final = "cannot be checked"
 DIFFERS: Final = "does not agree"
 """Of a reading, or of a side of a contradiction; no verdict on a claim."""
-VERDICTS = (CONTRADICTION, AGREES, WITHIN, TREND, READING, UNCHECKED)
+VERDICTS = (CONTRADICTION, AGREES, WITHIN, RESIDUAL, READING, UNCHECKED)
 
-Agreement = Literal["agrees", "agrees within its rounding", "does not agree", ""]
+Agreement = Literal["agrees", "agrees within the inputs' rounding", "does not agree", ""]
 Asked = Callable[[PrintedNumbers], ClaimValue]
 
 BOUND = re.compile(r"(<=|>=|<|>) *(\S+)")
@@ -72,8 +72,8 @@ class CheckedClaim:
 
     Attributes
     ----------
-    name, paper, where, statement, printed, unit, against, refers_to, reason, inputs
-        As in `dse.contract.papers.Claim`.
+    claim
+        What is printed, and how ours is found.
     ours
         Our answer in the unit of the claim; None when it cannot be checked or has readings.
     ours_within
@@ -87,21 +87,12 @@ class CheckedClaim:
         What each reading gives.
     """
 
-    name: str
-    paper: str
-    where: str
-    statement: str
-    printed: ClaimValue
-    unit: str
-    against: str
+    claim: Claim
     ours: ClaimValue | None
     ours_within: tuple[float, float] | None
     relative_error: float | None
     verdict: str
     readings: tuple[ClaimReading, ...]
-    refers_to: str
-    reason: str
-    inputs: tuple[str, ...]
 
 
 def check_claim(claim: Claim, laboratory: Laboratory) -> CheckedClaim:
@@ -118,27 +109,18 @@ def check_claim(claim: Claim, laboratory: Laboratory) -> CheckedClaim:
         _reading(claim, words, answer, laboratory) for words, answer in claim.readings.items()
     )
     value = compared.value if compared else None
-    numbers = is_number(claim.printed) and is_number(value)
+    numbers = is_numeric(claim.printed) and is_numeric(value)
     error = _error(claim, value) if numbers else None
     verdict = claim.verdict or (compared.agreement if compared else UNCHECKED)
     if fault := _fault(claim, compared, error, readings):
         raise ContractError(f"{_named(claim)} {fault}")
     return CheckedClaim(
-        name=claim.name,
-        paper=claim.paper,
-        where=claim.where,
-        statement=claim.statement,
-        printed=claim.printed,
-        unit=claim.unit,
-        against=claim.against,
+        claim=claim,
         ours=value,
         ours_within=compared.within if compared else None,
         relative_error=error,
         verdict=verdict,
         readings=readings,
-        refers_to=claim.refers_to,
-        reason=claim.reason,
-        inputs=claim.inputs,
     )
 
 
@@ -162,15 +144,15 @@ def _fault(
         found = f"{compared.value!r}" + (f", {_between(compared)}" if compared.within else "")
         return (
             f"prints {claim.printed!r} and answers {found}; judge it: does the paper contradict "
-            "itself, is it a trend, or does it depend on the reading?"
+            "itself, is this the residual of a fit, or does it depend on a reading?"
         )
     if compared and claim.verdict == CONTRADICTION and compared.agreement != DIFFERS:
         return (
             f"contradicts nothing: {compared.value!r} and the printed {claim.printed!r} "
             f"{'agree within the rounding of the inputs' if compared.within else 'agree'}"
         )
-    if claim.verdict == TREND and error is None:
-        return "is a trend without a number; print one that ours is compared with"
+    if claim.verdict == RESIDUAL and error is None:
+        return "is the residual of a fit without a number; print one that ours is compared with"
     if readings and all(reading.agreement in (AGREES, WITHIN) for reading in readings):
         return "agrees whatever the reading; leave verdict and readings out"
     return ""
@@ -205,7 +187,7 @@ def _compare(claim: Claim, answer: ClaimAnswer, laboratory: Laboratory) -> _Comp
     if not plain.asked:
         return _Compared(value, None, DIFFERS if _comparable(claim, value) else "")
     moved = within_rounding(asked)
-    if not all(map(is_number, moved)):
+    if not all(map(is_numeric, moved)):
         agrees = any(_agrees(claim, one, one) for one in moved)
         return _Compared(value, None, WITHIN if agrees else DIFFERS)
     low, high = float(min(moved)), float(max(moved))
@@ -226,7 +208,7 @@ def within_rounding(asked: Asked) -> list[Any]:
         for name in plain.asked
     }
     answers += [answer for pair in pairs.values() for answer in pair]
-    if all(map(is_number, answers)):
+    if all(map(is_numeric, answers)):
         rising = {name: 1 if high >= low else -1 for name, (low, high) in pairs.items()}  # type: ignore[operator]
         falling = {name: -end for name, end in rising.items()}
         answers += [asked(PrintedNumbers(ends)) for ends in (rising, falling)]
@@ -260,9 +242,9 @@ def _answer(
 def _agrees(claim: Claim, low: ClaimValue, high: ClaimValue) -> bool:
     """Return whether an answer anywhere from `low` to `high` is what is printed."""
     bound = BOUND.fullmatch(claim.printed) if isinstance(claim.printed, str) else None
-    if bound and is_number(low):
+    if bound and is_numeric(low):
         return any(_HOLDS[bound[1]](value, float(bound[2])) for value in (low, high))
-    if is_number(claim.printed) and is_number(low):
+    if is_numeric(claim.printed) and is_numeric(low):
         least, most = claim.rounding or (float(claim.printed), float(claim.printed))
         tie = _TIE * (most - least)
         return float(low) <= most + tie and float(high) >= least - tie
@@ -272,10 +254,10 @@ def _agrees(claim: Claim, low: ClaimValue, high: ClaimValue) -> bool:
 def _comparable(claim: Claim, value: ClaimValue) -> bool:
     """Return whether unequal means different: 116 beside 'a few' does not."""
     words = isinstance(claim.printed, str) and not BOUND.fullmatch(claim.printed)
-    return not (words and claim.printed != DOES_NOT_EXIST and is_number(value))
+    return not (words and claim.printed != DOES_NOT_EXIST and is_numeric(value))
 
 
-def is_number(value: Any) -> bool:
+def is_numeric(value: Any) -> bool:
     """Return whether a value is a number, which a statement is not."""
     return isinstance(value, float | int) and not isinstance(value, bool)
 

@@ -12,8 +12,7 @@ from dse.contract.claim_table import (
     ClaimTableError,
     read_claims,
 )
-from dse.contract.papers import Claim, ClaimAnswer, ClaimValue, Laboratory
-from dse.contract.printed_numbers import PrintedNumbers
+from dse.contract.papers import Claim, ClaimAnswer, ClaimValue, Laboratory, PrintedNumbers
 from dse.reproduction.study_runner import StudyRunner
 
 functions = ClaimFunctions()
@@ -54,7 +53,7 @@ def contradiction(**cells: str) -> str:
 
 
 def reading(readings: str = "one = quantity(u1); two = quantity(u16)", **cells: str) -> str:
-    given = {"verdict": "depends on the reading", "readings": readings, "reason": "why"}
+    given = {"verdict": "depends on a reading", "readings": readings, "reason": "why"}
     return row(**({"ours": ""} | given | cells))
 
 
@@ -86,6 +85,7 @@ def test_a_row_becomes_a_claim(table: Path) -> None:
     assert vars(claim) | {"ours": None, "rounding": None} == {
         "name": "paper-1",
         "paper": "paper",
+        "source": "a paper",
         "where": "V, fig. 9",
         "statement": "a number",
         "printed": 1.53,
@@ -181,10 +181,9 @@ def test_a_claim_that_cannot_be_checked_calls_nothing(table: Path) -> None:
 
 def test_a_table_saved_by_a_spreadsheet(table: Path) -> None:
     """It begins with a byte-order mark, quotes remarks with commas, and ends lines its own way."""
-    text = (
-        '\ufeff"# verdict: empty, or judged",,,,,,,,,,,,\n' + HEADER + row("TRUE", ours="asks(u1)")
-    )
-    assert read(table, text.replace("\n", "\r\n")).printed is True
+    text = '\ufeff"# source: I, ""A"", 2014",,,,,,,,,,,,\n' + HEADER + row("TRUE", ours="asks(u1)")
+    claim = read(table, text.replace("\n", "\r\n"))
+    assert (claim.printed, claim.source) == (True, 'I, "A", 2014')
 
 
 @pytest.mark.parametrize(
@@ -208,7 +207,10 @@ def test_a_table_saved_by_a_spreadsheet(table: Path) -> None:
         ),
         (row("16", "about"), "'about' is nothing to round to; write a unit such as 0.01, octave"),
         (row("u16", "0.1"), "only a number is rounded, not u16; leave rounded_to out"),
-        (row(verdict="trends"), "'trends' is no judgement; did you mean 'trend'?  Leave it empty "),
+        (
+            row(verdict="a fit"),
+            "'a fit' is no judgement; known: contradicts itself, residual of a ",
+        ),
         (contradiction(against=""), "a contradiction has two sides: write under against what else"),
         (row(against="II: 3"), "against belongs to the verdict 'contradicts itself'; leave it out"),
         (contradiction(ours=""), "ours is empty, and 'contradicts itself' needs it; fill it in"),
@@ -217,7 +219,7 @@ def test_a_table_saved_by_a_spreadsheet(table: Path) -> None:
         (reading(""), "write under readings what each reading gives: words = call; words = call"),
         (
             row(readings="one = quantity(u1)"),
-            "readings belong to the verdict 'depends on the reading'; leave them out",
+            "readings belong to the verdict 'depends on a reading'; leave them out",
         ),
         (reading(ours="quantity(u1)"), "ours has no place beside readings; make it one of them"),
         (

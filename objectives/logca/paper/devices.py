@@ -12,9 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from dse.contract.claim_functions import ClaimFunctions
-from dse.contract.papers import DOES_NOT_EXIST, on_all
-from dse.contract.printed_numbers import PrintedNumbers
+from dse.contract.claim_table import ClaimFunctions
+from dse.contract.papers import DOES_NOT_EXIST, PrintedNumbers, on_all
 from dse.objectives.catalogue.table5 import logca, rows
 from dse.objectives.logca.model import LogCA
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dse.contract.claim_functions import ClaimFunctions
+from dse.contract.claim_table import ClaimFunctions
 from dse.contract.papers import on_all
 from dse.objectives.catalogue.table5 import logca, rows
 from dse.objectives.logca.implications import implications

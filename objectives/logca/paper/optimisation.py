@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from dse.contract.claim_functions import ClaimFunctions
-from dse.contract.papers import DOES_NOT_EXIST, on_all
-from dse.contract.printed_numbers import PrintedNumbers
+from dse.contract.claim_table import ClaimFunctions
+from dse.contract.papers import DOES_NOT_EXIST, PrintedNumbers, on_all
 from dse.objectives.logca.paper.devices import SAMPLES, device_with
 from dse.objectives.logca.regions import PARAMETERS, Regions, regions
 

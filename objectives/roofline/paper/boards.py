@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scipy.optimize import brentq
 
-from dse.contract.claim_functions import ClaimFunctions
-from dse.contract.printed_numbers import PrintedNumbers
+from dse.contract.claim_table import ClaimFunctions
+from dse.contract.papers import PrintedNumbers
 from dse.objectives.catalogue import vendor_peak
 from dse.objectives.roofline.model import EnergyRoofline
 from dse.objectives.roofline.paper.platforms import platform_within

@@ -13,9 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from dse.contract import Column
-from dse.contract.claim_functions import ClaimFunctions
-from dse.contract.papers import on_all
-from dse.contract.printed_numbers import PrintedNumbers
+from dse.contract.claim_table import ClaimFunctions
+from dse.contract.papers import PrintedNumbers, on_all
 from dse.objectives.catalogue import (
     idle_power_w,
     platforms,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dse.contract.printed_numbers import PrintedNumbers, last_digit
+from dse.contract.papers import PrintedNumbers, last_digit
 
 
 @pytest.mark.parametrize(
