@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from dse.stability.crossovers import Crossovers as Crossovers
     from dse.stability.flips import Flips as Flips
     from dse.study.study import Study as Study
-    from dse.uncertainty.sensitivity_text import SensitivityReport as SensitivityReport
+    from dse.uncertainty.sensitivity import SensitivityReport as SensitivityReport
 
 _MODULES = {"errors": "dse.errors", "fit": "dse.api.fit"}
 
@@ -56,7 +56,7 @@ _FROM = {
     "dse.stability.crossovers": ("Crossovers",),
     "dse.stability.flips": ("Flips",),
     "dse.study.study": ("Study",),
-    "dse.uncertainty.sensitivity_text": ("SensitivityReport",),
+    "dse.uncertainty.sensitivity": ("SensitivityReport",),
 }
 """What is public, by the module that it comes from; imported when it is asked for."""
 

@@ -85,15 +85,15 @@ class ContractError(DseError):
 class PluginError(DseError):
     """A plug-in cannot be used."""
 
-
-class UnknownPluginError(PluginError):
-    """No plug-in has this name."""
-
     def __init__(self, rule: str, remedy: str) -> None:
         """Keep the rule and the remedy apart, so that a fault can show both."""
         self.rule = rule
         self.remedy = remedy
         super().__init__(f"{rule}; {remedy}")
+
+
+class UnknownPluginError(PluginError):
+    """No plug-in has this name."""
 
 
 class DuplicatePluginError(PluginError):
@@ -106,6 +106,10 @@ class BrokenPluginError(PluginError):
 
 class WrongTypePluginError(PluginError):
     """An entry point leads to something that is not the record its group asks for."""
+
+
+class MisnamedPluginError(PluginError):
+    """An entry point and the record that it leads to have different names."""
 
 
 class TooLargeError(DseError):

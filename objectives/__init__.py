@@ -1,1 +1,4 @@
-"""The built-in objectives and catalogues, registered through the same entry points as anyone's."""
+"""The built-in objectives and catalogues, registered through the same entry points as anyone's.
+
+May import `dse.contract`, and nothing else of the engine.
+"""

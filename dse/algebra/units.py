@@ -161,7 +161,7 @@ def show(value: float, name: str) -> str:
     return f"{_digits(float(value) / factor)} {unit}".rstrip()
 
 
-def exact(value: float, name: str) -> str:
+def exact_text(value: float, name: str) -> str:
     """Return text that `parse` reads back as exactly `value`."""
     return f"{float(value)!r} {label(name)}".rstrip()
 

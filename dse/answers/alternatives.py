@@ -4,39 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from dse.answers.design import Pick, pick
+from dse.answers.design import Pick, pick, telling_columns
 from dse.answers.shortfall import Shortfall, shortfalls
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space
+from dse.reports.sections import Section
+from dse.reports.words import change, in_words, listed
 from dse.runs import runner
 from dse.runs.runner import Options
+from dse.study.schema import SECTIONS
 from dse.study.study import Study
 
 MOST_CHOICES = 60
 """Choices by name of one axis beyond this number are not tried one by one."""
 
+MOST_ROWS = 15
+"""Rows of a table of alternatives; the cheapest stand first."""
+
 
 @dataclass(frozen=True)
 class Alternative:
-    """The best design with one choice made otherwise.
+    """The best design with one choice made otherwise: ``interface.device`` as ``apu``.
 
     Attributes
     ----------
-    axis, choice
-        What is chosen, and how: ``interface.device`` and ``apu``.
-    design
-        The best such design, None when none is feasible.
-    merit
-        What the preference minimises for it; None when it is no single quantity, or infeasible.
-    misses
-        When nothing is feasible: the least misses of one constraint alone, or of several that
-        are missed together.
-    together
-        Whether the misses come together.
+    design, merit
+        The best such design and what the preference minimises for it, None when none is feasible.
+    shortfalls, together
+        Then: the least violations of one constraint alone, or of several `together`.
     """
 
     axis: str
@@ -52,40 +52,56 @@ class Alternative:
         return self.design or (self.shortfalls[0].design if self.shortfalls else None)
 
     @property
-    def does_what_is_asked(self) -> bool:
-        """Whether `closest` meets every lower bound, whatever else it misses."""
-        if self.together:
-            return not any(miss.at_least for miss in self.shortfalls)
-        return not (self.shortfalls and self.shortfalls[0].at_least)
+    def meets_demand(self) -> bool:
+        """Whether `closest` meets every lower limit, whatever else it violates."""
+        shown = self.shortfalls if self.together else self.shortfalls[:1]
+        return not any(entry.at_least for entry in shown)
+
+    @property
+    def why_infeasible(self) -> str:
+        """What nothing feasible has, in words."""
+        texts = [entry.text(together=self.together) for entry in self.shortfalls]
+        return listed(texts, "and" if self.together else "or") or "no design was found"
+
+    def to_dict(self, pick: Pick, goals: Sequence[str]) -> dict[str, Any]:
+        """Return plain data, for JSON, compared with the recommended design."""
+        facts: dict[str, Any] = {"choice": self.choice, "feasible": self.design is not None}
+        if self.design is not None:
+            facts |= self.design.to_dict()
+        if self.shortfalls:
+            violations = [entry.to_dict() for entry in self.shortfalls]
+            facts |= {"together": self.together, "violations": violations}
+        if self.closest is not None:
+            facts["differences"] = pick.differences(self.closest, goals)
+        return facts
 
 
 Cut = Mapping[int, Sequence[int]]
-"""Positions of an axis -> the positions of the values that stay."""
+"""Index of an axis -> the indices of the values that stay."""
 
 
 def restrict(problem: Problem, cut: Cut) -> Problem:
     """Return a problem with only some values of some axes."""
     axes = tuple(
-        _part(axis, cut[place]) if place in cut else axis
-        for place, axis in enumerate(problem.space.axes)
+        _part(axis, cut[number]) if number in cut else axis
+        for number, axis in enumerate(problem.space.axes)
     )
     return replace(problem, space=Space(axes, problem.space.constants))
 
 
 def _part(axis: Axis, kept: Sequence[int]) -> Axis:
     columns = {name: values[list(kept)] for name, values in axis.columns.items()}
-    return replace(axis, columns=columns, labels=tuple(axis.labels[place] for place in kept))
+    return replace(axis, columns=columns, labels=tuple(axis.labels[choice] for choice in kept))
 
 
 def alternatives(
     study: Study, options: Options, preference: Preference, answer: Pick
 ) -> tuple[Alternative, ...]:
     """Return the best design for every other choice by name, and with or without each design."""
-    found = []
-    for axis, choice, cut in _cuts(study.problem, answer):
-        other = _best(replace(study, problem=restrict(study.problem, cut)), options, preference)
-        found.append(replace(other, axis=axis, choice=choice))
-    return tuple(found)
+    return tuple(
+        _best(study, axis, choice, restrict(study.problem, cut), options, preference)
+        for axis, choice, cut in _cuts(study.problem, answer)
+    )
 
 
 def _cuts(problem: Problem, answer: Pick) -> Iterator[tuple[str, str, Cut]]:
@@ -94,22 +110,22 @@ def _cuts(problem: Problem, answer: Pick) -> Iterator[tuple[str, str, Cut]]:
     A design that the answer does not use changes nothing when it is left out.
     """
     axes = problem.space.axes
-    for place, axis in enumerate(axes):
+    for number, axis in enumerate(axes):
         if not axis.ordered and 1 < axis.size <= MOST_CHOICES:
-            for position, label in enumerate(axis.labels):
+            for choice, label in enumerate(axis.labels):
                 if not _chosen(axis, label, answer):
-                    yield axis.name, label, {place: [position]}
+                    yield axis.name, label, {number: [choice]}
     for stage in problem.stages:
         names = [f"{stage.name}.{design}" for design in stage.designs.names]
-        places = {axis.name: place for place, axis in enumerate(axes) if axis.name in names}
-        if not stage.mixed or not 1 < len(places) <= MOST_CHOICES:
+        counts = {axis.name: number for number, axis in enumerate(axes) if axis.name in names}
+        if not stage.mixed or not 1 < len(counts) <= MOST_CHOICES:
             continue
-        none = {name: _zero(axes[place]) for name, place in places.items()}
-        for name, place in places.items():
+        none = {name: _zero(axes[number]) for name, number in counts.items()}
+        for name, number in counts.items():
             design = name.removeprefix(f"{stage.name}.")
             if none[name] and name in answer.counts:
-                yield stage.name, f"without {design}", {place: none[name]}
-            others = {places[other]: none[other] for other in places if other != name}
+                yield stage.name, f"without {design}", {number: none[name]}
+            others = {counts[other]: none[other] for other in counts if other != name}
             if all(others.values()) and not _alone(stage.name, name, answer):
                 yield stage.name, f"only {design}", others
 
@@ -128,15 +144,67 @@ def _zero(axis: Axis) -> list[int]:
     return np.flatnonzero(axis.columns[axis.unit_name] == 0).tolist()
 
 
-def _best(study: Study, options: Options, preference: Preference) -> Alternative:
-    problem = study.problem
-    outcome = runner.solve_study(study, options, None).outcome
-    if len(outcome.front_index):
-        front = outcome.front_index
-        point = front[preference.order(problem, front)[0]]
-        merit = None
-        if preference.is_quantity:
-            merit = float(preference.merit(problem, point[np.newaxis])[0])
-        return Alternative("", "", pick(problem, point, preference.quantity), merit)
-    found, together = shortfalls(problem, outcome, preference)
-    return Alternative("", "", None, shortfalls=found, together=together)
+def _best(
+    study: Study,
+    axis: str,
+    choice: str,
+    problem: Problem,
+    options: Options,
+    preference: Preference,
+) -> Alternative:
+    outcome = runner.solve_study(replace(study, problem=problem), options, None).outcome
+    front = outcome.front_index
+    if not len(front):
+        found, together = shortfalls(problem, outcome, preference)
+        return Alternative(axis, choice, None, shortfalls=found, together=together)
+    point = front[preference.order(problem, front)[:1]]
+    merit = float(preference.merit(problem, point)[0]) if preference.is_quantity else None
+    return Alternative(axis, choice, pick(problem, point[0], preference.quantity), merit)
+
+
+def alternatives_section(
+    axis: str,
+    found: Sequence[Alternative],
+    answer: Pick,
+    goals: Sequence[str],
+    preferred: str | None,
+) -> Section:
+    """Return what every other choice on one axis would cost, one line each.
+
+    `preferred` is the quantity that decides, None where several do.
+    """
+    found = sorted(found, key=lambda entry: (entry.design is None, entry.merit or 0.0))
+    designs = [entry.closest for entry in found if entry.closest is not None]
+    columns = telling_columns(designs, goals, axis)
+    with_names = not {design.name for design in designs} <= {entry.choice for entry in found}
+    compared = preferred if preferred in answer.quantities else None
+    rows = []
+    for entry in found[:MOST_ROWS]:
+        if (other := entry.closest) is None:
+            continue
+        cells = [entry.choice if entry.design else f"{entry.choice} (!)"]
+        cells += [other.name] if with_names else []
+        cells += map(other.shown, columns)
+        if compared:
+            cost = change(other.quantities[compared], answer.quantities[compared])
+            cells.append(cost if entry.meets_demand else "")
+        rows.append(tuple(cells))
+    remarks = [
+        f"(!) {entry.choice} is infeasible: {entry.why_infeasible}."
+        for entry in found[:MOST_ROWS]
+        if entry.design is None
+    ]
+    left = max(len(found) - MOST_ROWS, 0)
+    if left:
+        remarks.append(f"... and {left} more, which --json lists.")
+    headers = ("instead", *["design"] * with_names, *map(in_words, columns))
+    section, _, name = axis.partition(".")
+    what = in_words(name) if section in SECTIONS else f"{section} {in_words(name) or 'fleet'}"
+    return Section(
+        f"instead.{axis}",
+        f"Any other {what}",
+        headers=(*headers, "change") if compared else headers,
+        rows=tuple(rows),
+        remarks=tuple(remarks),
+        facts={"choices": [entry.to_dict(answer, goals) for entry in found], "left_out": left},
+    )

@@ -10,8 +10,13 @@ from numpy.typing import NDArray
 
 from dse import contract
 from dse.algebra import units
-from dse.answers import answer_tables, answer_text, words
-from dse.answers.alternatives import MOST_CHOICES, Alternative, alternatives
+from dse.answers import sections
+from dse.answers.alternatives import (
+    MOST_CHOICES,
+    Alternative,
+    alternatives,
+    alternatives_section,
+)
 from dse.answers.design import Pick, pick
 from dse.answers.source import KnownFront
 from dse.errors import ExpressionError
@@ -22,6 +27,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.plugins import registry
 from dse.reports.sections import Readable
+from dse.reports.words import ROUNDING, in_words, listed
 from dse.runs.runner import Options
 from dse.study.scenario import field_path
 from dse.study.schema import SECTIONS
@@ -59,7 +65,7 @@ class SweepAnswer(Readable):
     picks: tuple[Pick | None, ...]
 
 
-def preference_of(asked: Study, preferred: str | None) -> Preference:
+def preference_of(study: Study, preferred: str | None) -> Preference:
     """Return which design a study prefers; see `dse.model.preference.prefer`.
 
     Raises
@@ -68,7 +74,7 @@ def preference_of(asked: Study, preferred: str | None) -> Preference:
         What is preferred is no quantity of the study.
     """
     try:
-        return prefer(asked.problem, preferred)
+        return prefer(study.problem, preferred)
     except ExpressionError as error:
         rule = f"--prefer {preferred!r}: {error.rule}"
         remedy = f"{error.remedy}; or write power, area, knee or an objective"
@@ -98,26 +104,26 @@ def recommend(solved: KnownFront, preference: Preference, options: Options) -> R
     }
     others = alternatives(solved.study, options, preference, chosen)
     tied = _tied(problem, ranked)
-    second = _runner_up(problem, preference, ranked[tied][0], ranked[~tied], others)
     tie = pick(problem, ranked[tied][1], preferred) if tied.sum() > 1 else None
-    text, given = _text(preference), _given(solved.study.document)
-    reason = answer_text.reason(chosen, text, preferred, goals)
+    second = _runner_up(problem, preference, ranked[0], ranked[~tied], others)
+    reason = sections.reason(chosen, _text(preference), preferred, goals)
+    given = _given(solved.study.document)
     parts = [
-        answer_text.recommendation_section(
-            chosen, reason, given, solved.found, tie, int(tied.sum()) - 1
+        sections.recommendation_section(
+            chosen, reason, given, solved.found, tie, int(tied.sum()) - 2
         ),
-        answer_text.limits_section(chosen),
-        answer_text.advice_section(chosen),
-        answer_text.runner_up_section(chosen, second, goals),
-        answer_text.best_section(best),
+        sections.limits_section(chosen),
+        sections.advice_section(chosen),
+        sections.runner_up_section(chosen, second, goals),
+        sections.best_section(best),
     ]
     for axis in dict.fromkeys(entry.axis for entry in others):
-        entries = sorted((entry for entry in others if entry.axis == axis), key=_cost)
-        parts.append(answer_tables.others_section(axis, entries, chosen, goals, preferred))
-    parts.append(answer_text.notes_section(_notes(solved.study, preference)))
+        entries = [entry for entry in others if entry.axis == axis]
+        parts.append(alternatives_section(axis, entries, chosen, goals, preferred))
+    parts.append(sections.notes_section(_notes(solved.study, preference)))
     return Recommendation(
         question=solved.study.question,
-        preference=text,
+        preference=_text(preference),
         sections=tuple(parts),
         pick=chosen,
         runner_up=second,
@@ -126,15 +132,10 @@ def recommend(solved: KnownFront, preference: Preference, options: Options) -> R
     )
 
 
-def _cost(entry: Alternative) -> tuple[bool, float]:
-    """Return what orders alternatives: the infeasible ones last."""
-    return entry.design is None, entry.merit or 0.0
-
-
 def _tied(problem: Problem, ranked: Index) -> NDArray[np.bool_]:
-    """Return which designs are worth what the first one is, up to rounding."""
+    """Return which designs have the objective values of the first one, up to rounding."""
     loss = problem.evaluate(ranked).loss
-    return np.asarray(np.isclose(loss, loss[0], rtol=words.TINY, atol=0.0).all(axis=1))
+    return np.asarray(np.isclose(loss, loss[0], rtol=ROUNDING, atol=0.0).all(axis=1))
 
 
 def _runner_up(
@@ -163,7 +164,7 @@ def _text(preference: Preference) -> str:
     name = preference.quantity
     if name is None:
         return preference.text
-    return f"{'most' if preference.maximise else 'least'} {words.named(name)}"
+    return f"{'most' if preference.maximise else 'least'} {in_words(field_path(name))}"
 
 
 def _given(found: Document) -> dict[str, str]:
@@ -173,28 +174,22 @@ def _given(found: Document) -> dict[str, str]:
         fields = found.data.get(section)
         for name, written in fields.items() if isinstance(fields, dict) else ():
             if isinstance(written, str | int | float):
-                given[f"{section}.{name}"] = (
-                    str(written).lower() if isinstance(written, bool) else str(written)
-                )
+                text = str(written)
+                given[f"{section}.{name}"] = text.lower() if isinstance(written, bool) else text
     return given
 
 
 def _notes(prepared: Study, preference: Preference) -> list[str]:
     notes = list(prepared.notes)
     goals = prepared.problem.goals
-    demanded = {"workload_rate_bit_per_s"} & set(prepared.problem.space.constants)
-    most = [goal for goal in goals if goal.maximise]
-    if (
-        not demanded
-        and most
-        and len(goals) > 1
-        and not preference.maximise
-        and preference.is_quantity
-    ):
+    demanded = "workload_rate_bit_per_s" in prepared.problem.space.constants
+    most = [goal.name for goal in goals if goal.maximise]
+    least = preference.is_quantity and not preference.maximise
+    if most and least and len(goals) > 1 and not demanded:
         notes.insert(
             0,
             f"nothing is demanded, so {_text(preference)} alone favours the smallest design; "
-            f"ask with --prefer {units.stem(most[0].name)}, --prefer knee or --rate",
+            f"ask with --prefer {units.stem(most[0])}, --prefer knee or --rate",
         )
     axes = prepared.problem.space.axes
     notes += [
@@ -206,16 +201,16 @@ def _notes(prepared: Study, preference: Preference) -> list[str]:
 
 
 def _unknown(prepared: Study) -> list[str]:
-    """Return what the study would have to set to be told from where on something pays."""
+    """Return what the study would have to set to know from where on something pays."""
     problem = prepared.problem
     missing = problem.graph.missing
-    told = []
+    found = []
     for name, quantity in registry.records(contract.Objective).items():
         about = quantity.threshold
         if about is not None and name in missing and about.column in problem.available:
             fields = sorted({field_path(column) for column in explain_missing(name, missing)})
-            told.append(f"{words.named(name)} is unknown: it needs {' and '.join(fields)}")
-    return told
+            found.append(f"{in_words(name)} is unknown: it needs {listed(fields)}")
+    return found
 
 
 def recommend_swept(
@@ -226,10 +221,8 @@ def recommend_swept(
     first = points[0].study
     goals = [goal.name for goal in first.problem.goals]
     parts = (
-        answer_tables.sweep_section(sweep, picks, goals, _text(preference)),
-        answer_text.notes_section(
-            list(dict.fromkeys(n for entry in points for n in entry.study.notes))
-        ),
+        sections.sweep_section(sweep, picks, goals, _text(preference)),
+        sections.notes_section(dict.fromkeys(n for entry in points for n in entry.study.notes)),
     )
     return SweepAnswer(
         question=first.question,

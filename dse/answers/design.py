@@ -1,9 +1,9 @@
-"""One design, told: what it is, what it is worth, what limits it, and what it advises."""
+"""One design: what it is, its objective values, its bottlenecks, and what it advises."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ from dse.algebra import units
 from dse.contract import Objective, Requirement, Threshold
 from dse.model import tables
 from dse.model.problem import Problem
+from dse.reports.words import in_words, listed, relative_change
+from dse.study.scenario import field_path
 
 TWO_DIGITS = 2
 """An advised value is rounded up to this many significant digits."""
@@ -21,7 +23,7 @@ TWO_DIGITS = 2
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """A limit of a design.
+    """What limits a design.
 
     `value` is what it allows, in the unit of what it limits, and `slack` how far that is above
     what is reached, as a share; both are None for a limit that is known by name only.
@@ -32,8 +34,8 @@ class Bottleneck:
     value: float | None = None
     slack: float | None = None
 
-    def plain(self) -> dict[str, Any]:
-        """Return the limit as plain data, for JSON; `times` is the value over what is reached."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON; `times` is the value over what is reached."""
         times = None if self.slack is None else 1.0 + self.slack
         return vars(self) | {"times": times}
 
@@ -44,23 +46,15 @@ class Bottlenecks:
 
     quantity: str
     reached: float
-    bounds: tuple[Bottleneck, ...]
+    limits: tuple[Bottleneck, ...]
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do on either side of a threshold.
+    """What to do on either side of a threshold: its `quantity`, and its `value` in SI or NaN.
 
-    Attributes
-    ----------
-    quantity, value
-        The threshold and its value in SI, NaN where there is none.
-    rounded
-        The value rounded up: see `round_up`.
-    chosen
-        What the design itself has in the column that the threshold is about.
-    threshold
-        The column, and what is advised.
+    `rounded` is the value rounded up, and `chosen` what the design itself has in the column that
+    the threshold is about.
     """
 
     quantity: str
@@ -83,10 +77,10 @@ class Pick:
     choices
         Its other choices by column: numbers in SI, or names.
     quantities
-        What it is worth, in SI: the objectives, then what every answer tells.
+        The objectives in SI, then what every answer shows.
     most, used
-        For a quantity with an upper bound: the bound, and how much of it there is.
-    limits
+        For a quantity with an upper limit: the limit, and how much of it there is.
+    bottlenecks
         What limits it.
     advice
         What it advises.
@@ -98,11 +92,46 @@ class Pick:
     quantities: Mapping[str, float]
     most: Mapping[str, float]
     used: Mapping[str, float]
-    limits: tuple[Bottlenecks, ...]
+    bottlenecks: tuple[Bottlenecks, ...]
     advice: tuple[Advice, ...]
 
-    def plain(self) -> dict[str, Any]:
-        """Return the design as plain data, for JSON."""
+    @property
+    def line(self) -> str:
+        """The design in one line: its name and its other choices."""
+        choices = [
+            f"{in_words(name)} {self.shown(name)}"
+            for name in self.choices
+            if not self.is_named(name)
+        ]
+        return f"{self.name} with {listed(choices)}" if choices else self.name
+
+    def is_named(self, choice: str) -> bool:
+        """Whether the name of the design contains a choice already."""
+        return self.choices.get(choice) in self.name.split(", ")
+
+    def shown(self, name: str) -> str:
+        """Return a choice or a quantity with its unit, and its upper limit where it has one."""
+        if name in self.choices:
+            chosen = self.choices[name]
+            return chosen if isinstance(chosen, str) else units.show(chosen, name)
+        if name not in self.quantities:
+            return "none"
+        value = units.show(self.quantities[name], name)
+        return f"{value} of {units.show(self.most[name], name)}" if name in self.most else value
+
+    def differences(self, other: Pick, names: Sequence[str]) -> dict[str, Any]:
+        """Return by how much some quantities of another design differ, as plain data."""
+        shares = {
+            name: relative_change(other.quantities[name], self.quantities[name]) for name in names
+        }
+        return {
+            name: {"share": share, "times": 1.0 + share}
+            for name, share in shares.items()
+            if share is not None
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
         return {
             "design": self.name,
             "counts": dict(self.counts),
@@ -113,83 +142,75 @@ class Pick:
 
 
 def pick(problem: Problem, point: NDArray[np.int64], also: str | None = None) -> Pick:
-    """Return the design at `point`, shape (d,); tell one quantity more when it is asked for."""
+    """Return the design at `point`, shape (d,), with the quantity `also` besides the others."""
     index = point[np.newaxis, :]
     columns = {name: float(column[0]) for name, column in problem.describe(index).items()}
     counts = {name: int(count[0]) for name, count in problem.counts(index).items() if count[0]}
     choices: dict[str, float | str] = {}
-    for axis, position in zip(problem.space.axes, point, strict=True):
+    for axis, choice in zip(problem.space.axes, point, strict=True):
         if tables.is_choice_of_scenario(problem, axis):
-            value = tables.axis_values(axis)[position]
+            value = tables.axis_values(axis)[choice]
             choices[tables.axis_column(axis)] = str(value) if axis.unit_name == "" else float(value)
     most = _most(problem, columns)
     return Pick(
         tables.design_names(problem, index)[0],
         counts,
         choices,
-        _told(problem, columns, also),
+        _shown_quantities(problem, columns, also),
         most,
         {name: columns[name] for name in most},
-        tuple(_limits(problem, columns)),
+        tuple(_bottlenecks(problem, columns)),
         tuple(_advice(problem, columns)),
     )
 
 
-def _told(problem: Problem, columns: Mapping[str, float], also: str | None) -> dict[str, float]:
-    """Return the objectives and what every answer tells, each number in one unit only once."""
+def _shown_quantities(
+    problem: Problem, columns: Mapping[str, float], also: str | None
+) -> dict[str, float]:
+    """Return the objectives and what every answer shows, each number in one unit only once."""
     wanted = [goal.name for goal in problem.goals] + ([also] if also else [])
-    told = {name: columns[name] for name in wanted}
+    shown = {name: columns[name] for name in wanted}
     for quantity in problem.quantities:
         value = columns[quantity.name]
-        if not quantity.told or quantity.name in told or math.isnan(value):
+        if not quantity.told or quantity.name in shown or math.isnan(value):
             continue
         unit = units.suffix(quantity.name)
-        if not any(value == known and unit == units.suffix(name) for name, known in told.items()):
-            told[quantity.name] = value
-    return told
+        if not any(value == known and unit == units.suffix(name) for name, known in shown.items()):
+            shown[quantity.name] = value
+    return shown
 
 
 def _most(problem: Problem, columns: Mapping[str, float]) -> dict[str, float]:
-    """Return the upper bounds of what requirements bound, where there is any of it."""
+    """Return the upper limits that requirements set, where there is any of what they limit."""
     rules = [rule for rule in problem.requirements if rule.at_most in columns]
-    bounds = {rule.quantity: columns[rule.at_most] for rule in rules if rule.quantity in columns}
+    limits = {rule.quantity: columns[rule.at_most] for rule in rules if rule.quantity in columns}
     return {
-        name: bound for name, bound in bounds.items() if math.isfinite(bound) and columns[name] > 0
+        name: limit for name, limit in limits.items() if math.isfinite(limit) and columns[name] > 0
     }
 
 
-def _limits(problem: Problem, columns: Mapping[str, float]) -> Iterator[Bottlenecks]:
+def _bottlenecks(problem: Problem, columns: Mapping[str, float]) -> Iterator[Bottlenecks]:
     for quantity in problem.quantities:
         code = columns[quantity.name]
         if quantity.limits and quantity.limited in columns and not math.isnan(code):
             reached = columns[quantity.limited]
-            bounds = _bounds(quantity, int(code), reached, columns)
-            yield Bottlenecks(quantity.limited, reached, bounds)
+            limits = _limits(quantity, int(code), reached, columns)
+            yield Bottlenecks(quantity.limited, reached, limits)
 
 
-def _bounds(
+def _limits(
     quantity: Objective, first: int, reached: float, columns: Mapping[str, float]
 ) -> tuple[Bottleneck, ...]:
-    """Return the limits of a design, the one at position `first` before all others."""
+    """Return the limits of a design, that of label `first` before all others."""
     found = []
-    for place, (label, limit) in enumerate(zip(quantity.labels, quantity.limits, strict=True)):
-        values = [columns[name] for name in limit.quantities if name in columns]
-        if values and math.isfinite(min(values)):
-            value = min(values)
-            found.append(
-                (
-                    place != first,
-                    value,
-                    Bottleneck(label, limit.words, value, _above(value, reached)),
-                )
-            )
-        elif place == first:
+    for code, (label, limit) in enumerate(zip(quantity.labels, quantity.limits, strict=True)):
+        value = min((columns[name] for name in limit.quantities if name in columns), default=None)
+        if value is not None and math.isfinite(value):
+            slack = value / reached - 1.0 if reached > 0 else math.inf
+            found.append((code != first, value, Bottleneck(label, limit.words, value, slack)))
+        elif code == first:
             found.append((False, 0.0, Bottleneck(label, limit.words)))
-    return tuple(bound for *_, bound in sorted(found, key=lambda entry: entry[:2]))
-
-
-def _above(value: float, reached: float) -> float:
-    return value / reached - 1.0 if reached > 0 else math.inf
+    return tuple(limit for *_, limit in sorted(found, key=lambda entry: entry[:2]))
 
 
 def _advice(problem: Problem, columns: Mapping[str, float]) -> Iterator[Advice]:
@@ -210,7 +231,27 @@ def round_up(value: float) -> float:
     return float(f"{math.ceil(value / step * (1 - 1e-12)) * step:.{TWO_DIGITS}g}")
 
 
-def bounded(problem: Problem, rule: str) -> Requirement | None:
-    """Return the requirement that says `rule`, None when it bounds no single quantity."""
+def requirement_of(problem: Problem, rule: str) -> Requirement | None:
+    """Return the requirement that says `rule`, None when it limits no single quantity."""
     named = (found for found in problem.requirements if found.rule == rule and found.quantity)
     return next(named, None)
+
+
+def amount(value: float, name: str) -> str:
+    """Return a number and what it is of: ``208.3 host cores``, ``throughput 6 Mbit/s``."""
+    shown, what = units.show(value, name), in_words(field_path(name))
+    return f"{what} {shown}" if units.suffix(name) else f"{shown} {what}"
+
+
+def telling_columns(picks: Sequence[Pick], goals: Sequence[str], fixed: str = "") -> list[str]:
+    """Return what tells designs apart: choices but `fixed`, objectives, and what is limited."""
+    choices = dict.fromkeys(name for pick in picks for name in pick.choices)
+    differing = [
+        name
+        for name in choices
+        if name != fixed
+        and len({pick.choices.get(name) for pick in picks}) > 1
+        and not all(pick.is_named(name) for pick in picks)
+    ]
+    limited = dict.fromkeys(n for pick in picks for n in pick.quantities if n in pick.most)
+    return [*differing, *goals, *(name for name in limited if name not in goals)]

@@ -1,4 +1,4 @@
-"""Why nothing fits: the designs that miss least, and by how much."""
+"""Why nothing fits: the designs that violate least, and by how much."""
 
 from __future__ import annotations
 
@@ -8,35 +8,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.answers.design import Pick, bounded, pick
+from dse.algebra import units
+from dse.answers.design import Pick, amount, pick, requirement_of
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import blocks
+from dse.reports.words import percent
 from dse.runs.runner import ENUMERABLE
 from dse.search import Outcome
 from dse.search.exact.enumeration import CHUNK
 
 TIE = 1e-9
-"""Two misses this close, as a share, are the same miss."""
+"""Two violations this close, as a share, are the same."""
 
 
 @dataclass(frozen=True)
 class Shortfall:
-    """A design that misses one constraint, and no design misses it by less.
+    """A design that violates one constraint, and no design violates it by less.
 
-    Attributes
-    ----------
-    rule
-        The constraint.
-    violation
-        By how much it is missed, relative to its bound.
-    design
-        The design.
-    quantity, value, bound
-        What is bounded, what the design has of it, and the bound; the quantity is empty and
-        the numbers None for a constraint that does not bound one quantity.
-    at_least
-        Whether the bound is a lower one.
+    `violation` is relative to the limit.  Where the constraint limits one `quantity`, `value` is
+    what the design has of it, and `limit` the limit, a lower one if it is `at_least`.
     """
 
     rule: str
@@ -44,35 +35,46 @@ class Shortfall:
     design: Pick
     quantity: str = ""
     value: float | None = None
-    bound: float | None = None
+    limit: float | None = None
     at_least: bool = False
 
-    def plain(self) -> dict[str, Any]:
-        """Return the miss as plain data, for JSON."""
+    def text(self, *, together: bool = False) -> str:
+        """Return which constraint is violated and by how much; `together` with others."""
+        if self.value is None:
+            return f"it violates {self.rule} by {percent(self.violation)}"
+        if self.limit is None:
+            return f"it violates {self.rule} with {amount(self.value, self.quantity)}"
+        most = "" if together else "no more than "
+        verb = f"it reaches {most}".rstrip() if self.at_least else "it needs"
+        limit = units.show(self.limit, self.quantity)
+        return f"{verb} {amount(self.value, self.quantity)} of {limit}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
         return {
             "rule": self.rule,
             "violation": self.violation,
             "quantity": self.quantity,
             "value": self.value,
-            "allowed": self.bound,
-        } | self.design.plain()
+            "allowed": self.limit,
+        } | self.design.to_dict()
 
 
 def shortfalls(
     problem: Problem, outcome: Outcome, preference: Preference
 ) -> tuple[tuple[Shortfall, ...], bool]:
-    """Return the least misses of a problem without a feasible design.
+    """Return the least violations of a problem without a feasible design.
 
-    Per constraint the least miss of a design that meets all others.  Where every design misses
-    several: those of the design that does what is demanded and misses the rest by the least, else
-    of the nearest design.
+    Per constraint the least violation of a design that meets all others.  Where every design
+    violates several: those of the design that does what is demanded and violates the rest by the
+    least, else of the nearest design.
 
     Returns
     -------
-    The misses, and whether one design has them all.
+    The violations, and whether one design has them all.
     """
     enumerable = problem.size <= ENUMERABLE
-    if enumerable and (single := _single_misses(problem, preference)):
+    if enumerable and (single := _single_violations(problem, preference)):
         return single, False
     point = _demanded(problem) if enumerable else None
     if point is None:
@@ -80,40 +82,40 @@ def shortfalls(
     if point is None:
         return (), False
     violation = problem.evaluate(point[np.newaxis]).violation[0].tolist()
-    missed = [(rule, by) for rule, by in enumerate(violation) if by > 0]
-    return tuple(_miss(problem, preference, rule, point, by) for rule, by in missed), True
+    violated = [(rule, by) for rule, by in enumerate(violation) if by > 0]
+    return tuple(_shortfall(problem, preference, rule, point, by) for rule, by in violated), True
 
 
 def _demanded(problem: Problem) -> NDArray[np.int64] | None:
-    """Return the design that meets every lower bound and misses the rest by the least."""
-    rules = [bounded(problem, text) for text in problem.constraint_names]
-    lower = [place for place, rule in enumerate(rules) if rule is not None and rule.at_least]
+    """Return the design that meets every lower limit and violates the rest by the least."""
+    rules = [requirement_of(problem, text) for text in problem.constraint_names]
+    lower = [number for number, rule in enumerate(rules) if rule is not None and rule.at_least]
     least, point = (np.inf, np.inf), None
     for block in blocks(problem.sizes, CHUNK):
         violation = problem.evaluate(block).violation
         rows = np.flatnonzero((violation[:, lower] <= 0).all(axis=1))
         if not len(rows):
             continue
-        missed = np.maximum(violation[rows], 0.0)
-        worst, total = missed.max(axis=1), missed.sum(axis=1)
+        violated = np.maximum(violation[rows], 0.0)
+        worst, total = violated.max(axis=1), violated.sum(axis=1)
         row = int(np.lexsort((total, worst))[0])
         if (worst[row], total[row]) < least:
             least, point = (worst[row], total[row]), block.rows(rows[row : row + 1])[0]
     return point
 
 
-def _single_misses(problem: Problem, preference: Preference) -> tuple[Shortfall, ...]:
-    """Return, per constraint, the least miss of a design that meets all others.
+def _single_violations(problem: Problem, preference: Preference) -> tuple[Shortfall, ...]:
+    """Return, per constraint, the least violation of a design that meets all others.
 
-    Lower bounds come last: the design that does what is asked, at whatever cost, says more.
+    Lower limits come last: the design that does what is demanded, at whatever cost, says more.
     """
     best: dict[int, tuple[float, tuple[float, ...], NDArray[np.int64]]] = {}
     for block in blocks(problem.sizes, CHUNK):
         evaluation = problem.evaluate(block)
-        missed = evaluation.violation > 0
-        single = missed.sum(axis=1) == 1
-        for rule in range(missed.shape[1]):
-            rows = np.flatnonzero(single & missed[:, rule])
+        violated = evaluation.violation > 0
+        single = violated.sum(axis=1) == 1
+        for rule in range(violated.shape[1]):
+            rows = np.flatnonzero(single & violated[:, rule])
             if not len(rows):
                 continue
             violation = evaluation.violation[rows, rule]
@@ -127,33 +129,34 @@ def _single_misses(problem: Problem, preference: Preference) -> tuple[Shortfall,
             if rule not in best or least < best[rule][0] * (1 - TIE) or key < best[rule][1]:
                 best[rule] = (least, key, block.rows(tied[row : row + 1])[0])
     found = [
-        _miss(problem, preference, rule, point, least) for rule, (least, _, point) in best.items()
+        _shortfall(problem, preference, rule, point, least)
+        for rule, (least, _, point) in best.items()
     ]
-    return tuple(sorted(found, key=lambda miss: (miss.at_least, miss.violation)))
+    return tuple(sorted(found, key=lambda entry: (entry.at_least, entry.violation)))
 
 
 def _merit(
     problem: Problem, preference: Preference, index: NDArray[np.int64], loss: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return what decides between equal misses, (n, k): the preference, then the losses."""
+    """Return what decides between equal violations, (n, k): the preference, then the losses."""
     loss = np.where(np.isnan(loss), np.inf, loss)
     if not preference.is_quantity:
         return loss
     return np.column_stack([preference.merit(problem, index), loss])
 
 
-def _miss(
+def _shortfall(
     problem: Problem, preference: Preference, rule: int, point: NDArray[np.int64], violation: float
 ) -> Shortfall:
     text = problem.constraint_names[rule]
     design = pick(problem, point, preference.quantity)
     columns = problem.describe(point[np.newaxis])
-    requirement = bounded(problem, text)
+    requirement = requirement_of(problem, text)
     if requirement is not None:
-        bound = float(columns[requirement.at_most or requirement.at_least][0])
+        limit = float(columns[requirement.at_most or requirement.at_least][0])
         value = float(columns[requirement.quantity][0])
         lower = bool(requirement.at_least)
-        return Shortfall(text, violation, design, requirement.quantity, value, bound, lower)
+        return Shortfall(text, violation, design, requirement.quantity, value, limit, lower)
     names = next((r.expression.names for r in problem.constraints if r.text == text), frozenset())
     if len(names) == 1:
         (name,) = names

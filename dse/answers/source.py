@@ -21,13 +21,13 @@ from dse.study.study import Study, Sweep
 RATE = "workload.rate"
 
 
+COUNTS = ("designs", "evaluated", "feasible", "exact")
+"""What is known of a search: counts, and whether the front is exact."""
+
+
 @dataclass(frozen=True)
 class KnownFront:
-    """The front of one study, wherever it comes from.
-
-    `found` holds the counts ``designs``, ``evaluated`` and ``feasible``, and whether the front
-    is ``exact``.
-    """
+    """The front of one study, wherever it comes from; `found` holds `COUNTS` of its search."""
 
     study: Study
     front: Index
@@ -49,55 +49,48 @@ def known_fronts(
     rate: str | None = None,
     overrides: Sequence[tuple[str, str]] = (),
 ) -> KnownFronts:
-    """Solve a study, or take what a run has found.
+    """Solve a study, or take what a run has found; with a rate or overrides it is searched again.
 
     Parameters
     ----------
     source
-        A study, its file, a run, or the folder of one.  With a rate or overrides the study of a
-        run is searched again.
+        A study, its file, a run, or the folder of one.
     rate
         The demanded rate, short for an override of ``workload.rate``.
     overrides
         Pairs of dotted path and value.  An override of the swept field ends the sweep.
-
-    Raises
-    ------
-    StudyError, UnitError, OutputError
-        What was asked for makes no sense.
-    InfeasibleError
-        When no design meets every constraint.
     """
     pairs = [*overrides, *([(RATE, _rate(rate))] if rate is not None else [])]
     if isinstance(source, Run):
         if not pairs:
-            return _of_run(source, Options())
+            return _of_run(source)
         found = source.document
     elif isinstance(source, Path) and source.is_dir():
         run = finished.read_run(source)
         if not pairs and run.rows:
-            return KnownFronts(_read_back(run), run.sweep, _options(run))
+            counts = {key: run.manifest[key] for key in COUNTS}
+            points = tuple(KnownFront(study, index, counts) for study, index in run.points())
+            method, seed = str(run.manifest["method"]), int(run.manifest["seed"])
+            return KnownFronts(points, run.sweep, Options(method=method, seed=seed))
         found = run.document
     else:
         found = document.read_document(source) if isinstance(source, Path) else source
     found = _overridden(found, pairs)
-    _check_rate(found, rate)
-    return _of_run(runner.run_study(found, Options()), Options())
+    if rate is not None and not found.data.get("stages"):
+        rule = f"--rate {rate!r}: this study has no stages to carry a rate"
+        raise UnitError(rule, "leave --rate out")
+    return _of_run(runner.run_study(found, Options()))
 
 
-def _of_run(run: Run, options: Options) -> KnownFronts:
+def _of_run(run: Run) -> KnownFronts:
     require_any_feasible(run)
-    return KnownFronts(tuple(map(_known, run.answers)), run.sweep, options)
-
-
-def _known(entry: runner.SolvedStudy) -> KnownFront:
-    found = {
-        "designs": entry.study.problem.size,
-        "evaluated": entry.outcome.evaluated,
-        "feasible": entry.outcome.feasible,
-        "exact": entry.outcome.exact,
-    }
-    return KnownFront(entry.study, entry.outcome.front_index, found)
+    points = []
+    for entry in run.answers:
+        outcome = entry.outcome
+        counts = (entry.study.problem.size, outcome.evaluated, outcome.feasible, outcome.exact)
+        found = dict(zip(COUNTS, counts, strict=True))
+        points.append(KnownFront(entry.study, outcome.front_index, found))
+    return KnownFronts(tuple(points), run.sweep, Options())
 
 
 def _rate(written: str) -> str:
@@ -111,14 +104,6 @@ def _rate(written: str) -> str:
     return written
 
 
-def _check_rate(found: Document, rate: str | None) -> None:
-    if rate is not None and not found.data.get("stages"):
-        raise UnitError(
-            f"--rate {rate!r}: this study has no stages to carry a rate",
-            "leave --rate out",
-        )
-
-
 def _overridden(found: Document, pairs: Sequence[tuple[str, str]]) -> Document:
     """Return the document with fields replaced; a swept field that is set is swept no more."""
     swept = found.data.get("sweep")
@@ -126,13 +111,3 @@ def _overridden(found: Document, pairs: Sequence[tuple[str, str]]) -> Document:
     if isinstance(swept, dict) and any(path in swept for path, _ in pairs):
         return document.override_value(found, "sweep", "{}")
     return found
-
-
-def _read_back(run: finished.Finished) -> tuple[KnownFront, ...]:
-    points = run.points()
-    share = {key: run.manifest[key] for key in ("designs", "evaluated", "feasible", "exact")}
-    return tuple(KnownFront(prepared, index, share) for prepared, index in points)
-
-
-def _options(run: finished.Finished) -> Options:
-    return Options(method=str(run.manifest["method"]), seed=int(run.manifest["seed"]))

@@ -23,8 +23,15 @@ if TYPE_CHECKING:
     from dse.runs.result import Result
     from dse.stability.crossovers import Crossovers
     from dse.stability.flips import Flips
-    from dse.uncertainty.sampling import Certainty, Sampled
-    from dse.uncertainty.sensitivity_text import SensitivityReport
+    from dse.uncertainty.certainty import Certainty
+    from dse.uncertainty.sampling import SamplingOptions
+    from dse.uncertainty.sensitivity import SensitivityReport
+
+
+SWEEP_FLIPS = (
+    "A sweep has an answer for each value: dse sweep says where they change places, and --set of "
+    "the swept field asks about one of them."
+)
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -70,7 +77,7 @@ def answer(
         What would change the answer: None for what is near if the front is proven, True for
         all of it, False for nothing.
     samples, seed
-        Draw what is uncertain so often, and tell how sure the answer is.
+        Number of Monte Carlo samples of what is uncertain, which say how sure the answer is.
     uncertainty
         Relative standard uncertainties besides those of the study: ``{"area": "10 %"}``, or
         as the command line takes them, ``["area=10 %"]``.
@@ -85,7 +92,7 @@ def answer(
     dse.errors.DseError
         When what was asked makes no sense; `InfeasibleError` when no design fits.
     """
-    from dse.stability import flip_section
+    from dse.stability.flip_search import flips_section, without_flips
     from dse.uncertainty import sampling
 
     if isinstance(uncertainty, Mapping):
@@ -97,10 +104,10 @@ def answer(
         if sampled is not None:
             raise _one_at_a_time(fronts.sweep)
         swept = recommend_swept(fronts.points, fronts.sweep, preference)
-        return swept.with_section(flip_section.sweep_without_flips()) if flips else swept
+        return swept.with_section(without_flips(SWEEP_FLIPS)) if flips else swept
     first = fronts.points[0]
     found = Answer(**vars(recommend(first, preference, fronts.options)))
-    changing = flips is not False and flip_section.flips_section(
+    changing = flips is not False and flips_section(
         first.study, first.front, prefer, exact=bool(first.found["exact"]), full=bool(flips)
     )
     found = found.with_section(changing) if changing else found
@@ -113,9 +120,8 @@ def _one_at_a_time(sweep: Sweep) -> UnitError:
 
 
 def _with_certainty(
-    found: Answer, fronts: KnownFronts, prefer: str | None, sampled: Sampled
+    found: Answer, fronts: KnownFronts, prefer: str | None, sampled: SamplingOptions
 ) -> Answer:
-    from dse.uncertainty import sampling_text
     from dse.uncertainty.sampling import certainty
 
     first = fronts.points[0]
@@ -126,7 +132,7 @@ def _with_certainty(
         sampled,
         settings=fronts.options.apply(first.study.settings),
     )
-    return replace(found.with_section(sampling_text.certainty_section(sure)), certainty=sure)
+    return replace(found.with_section(sure.section()), certainty=sure)
 
 
 def flips(
@@ -241,7 +247,7 @@ def sensitivity(
     dse.errors.DseError
         When what was asked makes no sense; `InfeasibleError` when no design fits.
     """
-    from dse.uncertainty.sensitivity_text import sensitivity_of
+    from dse.uncertainty.sensitivity import sensitivity_of
 
     return sensitivity_of(
         known_fronts(known(source), overrides=override_pairs(overrides)),

@@ -94,6 +94,6 @@ def diff(first: str | Path | Result, second: str | Path | Result) -> RunComparis
     dse.errors.DseError
         When one is not the folder of a run, or they ask for different things.
     """
-    from dse.audit.compare import compare_runs
+    from dse.audit.diff import compare_runs
 
     return compare_runs(folder_of(first), folder_of(second))

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from dse.fitting.fit_core import CoreFit
-    from dse.fitting.fit_platform import PlatformFit
-    from dse.fitting.interface.interface_answer import InterfaceReport
+    from dse.fitting.core import CoreFit
+    from dse.fitting.interface.report import InterfaceReport
+    from dse.fitting.platform import PlatformFit
 
 
 def core(
@@ -44,14 +44,15 @@ def core(
     dse.errors.StudyError
         With everything that is wrong with the table and the settings.
     """
-    from dse.fitting import fit_core, fit_core_record
+    from dse.fitting.core import fit_core
+    from dse.fitting.core_report import core_record
     from dse.study import records
 
     path, name = records.path_and_name(Path(table), None if out is None else Path(out))
     pairs = [(field, str(value)) for field, value in (settings or {}).items()]
-    found = fit_core.fit_core(Path(table), name, over, pairs, forms)
+    found = fit_core(Path(table), name, over, pairs, forms)
     if out is not None:
-        records.write_record(path, *fit_core_record.core_record(found), force=force)
+        records.write_record(path, *core_record(found), force=force)
     return found
 
 
@@ -78,13 +79,13 @@ def platform(
     dse.errors.StudyError
         With everything that is wrong with the table.
     """
-    from dse.fitting import fit_platform
+    from dse.fitting.platform import fit_platform, platform_record
     from dse.study import records
 
     path, name = records.path_and_name(Path(data), None if out is None else Path(out))
-    found = fit_platform.fit_platform(Path(data), name, precision)
+    found = fit_platform(Path(data), name, precision)
     if out is not None:
-        records.write_record(path, *fit_platform.platform_record(found), force=force)
+        records.write_record(path, *platform_record(found), force=force)
     return found
 
 
@@ -121,14 +122,13 @@ def interface(
     dse.errors.DseError
         When the times cannot be read or fitted.
     """
-    from dse.fitting.interface import interface_answer, interface_record, sources
+    from dse.fitting.interface.record import save_interface
+    from dse.fitting.interface.report import read_timings, report_on
 
     data, software, hardware = (
         None if part is None else Path(part) for part in (data, software, hardware)
     )
-    found = interface_answer.report_on(
-        sources.read_timings(data, software, hardware, algorithm), pure=pure
-    )
+    found = report_on(read_timings(data, software, hardware, algorithm), pure=pure)
     if out is not None:
-        interface_record.save_interface(found, Path(out), per_byte, force=force)
+        save_interface(found, Path(out), per_byte, force=force)
     return found

@@ -3,7 +3,7 @@
 A design is known by what it is: its counts, and its choices where a study leaves any.  A change
 is held responsible for a design that comes or goes when the first study with that change alone
 gains or loses it, by an exact search.  Where no change does so alone, the changes are made in
-turn; the first of these studies that decides is reduced to the changes that it needs.
+turn; the first of these studies that does so is reduced to the changes that it needs.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class StudiesBetween:
             return None
         return frozenset(self._identities(prepared, found, answer.outcome.front_index))
 
-    def decided(self, known: Identity) -> Cause:
+    def cause(self, known: Identity) -> Cause:
         """Return which changes bring a design, or take it away."""
         start, end = self._front(()), self._front(self.changes)
         if start is None or end is None or (known in start) == (known in end):
@@ -134,10 +134,10 @@ class StudiesBetween:
 
         return self._cause(decides)
 
-    def moved(self, row: int) -> Cause:
+    def cause_of_move(self, row: int) -> Cause:
         """Return which changes give a design of the first front other numbers."""
         problem = self.first.prepared.problem
-        now = problem.evaluate(self.first.index[row : row + 1]).loss[0]
+        first = problem.evaluate(self.first.index[row : row + 1]).loss[0]
 
         def decides(made: tuple[Change, ...]) -> bool:
             try:
@@ -145,7 +145,7 @@ class StudiesBetween:
                 index = finished.find_designs(found, ({**_single(found), **self.first.rows[row]},))
             except DseError:  # changes that only make sense together, or another design
                 return False
-            return not np.allclose(now, found.evaluate(index).loss[0], rtol=SAME, atol=0.0)
+            return not np.allclose(first, found.evaluate(index).loss[0], rtol=SAME, atol=0.0)
 
         return self._cause(decides)
 
@@ -183,10 +183,10 @@ def _open(problem: Problem) -> dict[str, str]:
 
 def _choices(problem: Problem, found: Document, path: str, column: str, index: Index) -> list[str]:
     """Return what the designs have in a field, whether it is an axis of this study or not."""
-    for place, axis in enumerate(problem.space.axes):
+    for number, axis in enumerate(problem.space.axes):
         if axis.name == path:
             values = tables.axis_values(axis).tolist()
-            return [str(values[choice]) for choice in index[:, place]]
+            return [str(values[choice]) for choice in index[:, number]]
     if column in problem.space.constants:
         return [str(float(problem.space.constants[column][0]))] * len(index)
     section, _, name = path.partition(".")

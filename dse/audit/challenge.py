@@ -1,4 +1,4 @@
-"""Trying to beat a front: designs to hold against it, and what covers them.
+"""Challenging a front: designs to hold against it, and which of its rows dominate them.
 
 Shares no code with the searches or with `dse.model.front`, so that an error there cannot hide here.
 """
@@ -42,30 +42,30 @@ def dominated_rows(loss: Loss) -> list[tuple[int, int]]:
         for mine, theirs in zip(part.T, loss.T, strict=True):
             no_worse &= theirs <= mine[:, np.newaxis]
             better |= theirs < mine[:, np.newaxis]
-        beaten = no_worse & better
-        for row in np.flatnonzero(beaten.any(axis=1)):
-            found.append((start + int(row), int(np.argmax(beaten[row]))))
+        dominated = no_worse & better
+        for row in np.flatnonzero(dominated.any(axis=1)):
+            found.append((start + int(row), int(np.argmax(dominated[row]))))
     return found
 
 
-def covering(loss: Loss, front: Loss) -> NDArray[np.int64]:
+def weakly_dominating(loss: Loss, front: Loss) -> NDArray[np.int64]:
     """Return, for each row of `loss` (n, m), a row of `front` that is nowhere worse, else -1."""
-    covers = np.full(len(loss), -1, dtype=np.int64)
+    dominating = np.full(len(loss), -1, dtype=np.int64)
     if not len(front):
-        return covers
+        return dominating
     spread = np.ptp(front, axis=0)
     merit = (front / np.where(spread > 0, spread, 1.0)).sum(axis=1)
     rows, left = np.arange(len(loss)), loss.T
-    for row in np.argsort(merit, kind="stable"):  # those that cover much come first
-        covered = np.ones(left.shape[1], dtype=bool)
+    for row in np.argsort(merit, kind="stable"):  # those that dominate much come first
+        dominated = np.ones(left.shape[1], dtype=bool)
         for column, value in zip(left, front[row], strict=True):
-            covered &= column >= value
-        if covered.any():
-            covers[rows[covered]] = row
-            rows, left = rows[~covered], left[:, ~covered]
+            dominated &= column >= value
+        if dominated.any():
+            dominating[rows[dominated]] = row
+            rows, left = rows[~dominated], left[:, ~dominated]
             if not len(rows):
                 break
-    return covers
+    return dominating
 
 
 def rival_designs(

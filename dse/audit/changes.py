@@ -17,22 +17,20 @@ IGNORED = ("question", "search", "sweep", "objectives")
 
 @dataclass(frozen=True)
 class Change:
-    """One assumption that differs between two studies.
+    """One assumption that differs between two studies; empty texts where one says nothing.
 
-    Attributes
-    ----------
-    path
-        The field; that of an axis is the field that it leaves open.
-    before, after
-        What the studies say, as text; empty where one says nothing.
-    edits
-        Where the data differ, and what the second study has there (None: nothing).
+    `path` is the field, also that which an axis leaves open; `edits` is where the data differ, and
+    what the second study has there (None: nothing).
     """
 
     path: str
     before: str
     after: str
     edits: tuple[tuple[Keys, Any], ...]
+
+    def to_dict(self) -> dict[str, str]:
+        """Return plain data, for JSON."""
+        return {"field": self.path, "before": self.before, "after": self.after}
 
     def __str__(self) -> str:
         """Return the change in words."""
@@ -75,8 +73,8 @@ def _parts(data: Mapping[str, Any], *, aligned: bool) -> Iterator[tuple[Keys, An
         if section == "constraints" and isinstance(value, list):
             yield from (((section, text), text) for text in value)
         elif section == "stages" and isinstance(value, list) and aligned:
-            for place, stage in enumerate(value):
-                yield from (((section, place, name), entry) for name, entry in stage.items())
+            for number, stage in enumerate(value):
+                yield from (((section, number, name), entry) for name, entry in stage.items())
         elif isinstance(value, dict):
             yield (section,), {}
             yield from (((section, name), entry) for name, entry in value.items())
@@ -107,8 +105,8 @@ def _change(
     first: Document,
 ) -> Change:
     if path.startswith("stages."):
-        _, place, field = path.split(".", 2)
-        path = f"{_stage_names(first.data)[int(place)]}.{field}"
+        _, number, field = path.split(".", 2)
+        path = f"{_stage_names(first.data)[int(number)]}.{field}"
     return Change(
         path,
         _shown([before[key] for key in keys if key in before]),

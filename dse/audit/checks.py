@@ -11,17 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.audit import challenge
-from dse.audit.verdict import Check, check_of, count
+from dse.audit.verdict import Check, check_of
 from dse.errors import OutputError
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Index
+from dse.reports.words import listed, plural
 from dse.runs import finished
-from dse.runs.finished import Finished, Row
+from dse.runs.finished import TOLERANCE, Finished, Row, stands_for
 from dse.study import study
-
-TOLERANCE = 1e-9
-"""Relative difference between a number in front.csv and the model's that is forgiven."""
 
 ACCOUNTS = ("evaluated", "pruned_as_dominated", "pruned_as_infeasible")
 """Where a certificate says that designs went."""
@@ -29,18 +27,10 @@ ACCOUNTS = ("evaluated", "pruned_as_dominated", "pruned_as_infeasible")
 
 @dataclass(frozen=True)
 class WrittenFront:
-    """The front of one value of a sweep, or of the one study.
+    """The front of one value of a sweep (`where`, as an assignment), or of the one study.
 
-    Attributes
-    ----------
-    where
-        The swept value as an assignment, empty without a sweep.
-    problem
-        The study.
-    numbers
-        (n,) which rows of front.csv are its front, from 0.
-    index, loss, feasible
-        Those designs, evaluated again.
+    `numbers` are its rows of front.csv, counted from 0; `index`, `loss` and `feasible` its designs,
+    evaluated again.
     """
 
     where: str
@@ -65,21 +55,9 @@ def points(run: Finished) -> Iterator[WrittenFront]:
     for number, row in enumerate(run.rows, start=1):
         if None in row or None in row.values():
             raise OutputError(f"row {number} of the front has more or fewer cells than columns")
-    if run.sweep is None:
-        yield _point("", study.prepare(run.document).problem, run.rows, rows_at(run, 0))
-        return
-    for position, written in enumerate(run.sweep.written):
-        prepared = study.prepare(study.at(run.document, run.sweep, position))
-        where = f"{run.sweep.path} = {written}"
-        yield _point(where, prepared.problem, run.rows, rows_at(run, position))
-
-
-def rows_at(run: Finished, position: int) -> list[int]:
-    """Return which rows of front.csv, from 0, are the front at a position of the sweep."""
-    if run.sweep is None:
-        return list(range(len(run.rows)))
-    column, value = str(run.manifest.get("sweep")), run.sweep.values[position]
-    return [number for number, row in enumerate(run.rows) if _same(row.get(column), value)]
+    for choice in run.choices:
+        problem = study.prepare(run.document_at(choice)).problem
+        yield _point(run.where(choice), problem, run.rows, run.row_numbers(choice))
 
 
 def _point(where: str, problem: Problem, rows: tuple[Row, ...], numbers: list[int]) -> WrittenFront:
@@ -99,7 +77,7 @@ def _point(where: str, problem: Problem, rows: tuple[Row, ...], numbers: list[in
 
 
 def check_study(run: Finished, every: Points) -> Check:
-    """Check that the manifest tells of the study whose text it holds."""
+    """Check that the manifest is that of the study whose text it holds."""
     manifest, first = run.manifest, every[0].problem
     digest = hashlib.sha256(str(manifest["study"]).encode()).hexdigest()
     says = {
@@ -121,15 +99,15 @@ def check_accounting(run: Finished, every: Points) -> Check:
     if not isinstance(certificate, dict):
         return check_of("accounting", ["the manifest has no certificate; run the study again"], "")
     designs = sum(point.problem.size for point in every)
-    evaluated, *given_up = (_whole(certificate, name) for name in ACCOUNTS)
-    accounted = evaluated + sum(given_up)
+    evaluated, *pruned = (_whole(certificate, name) for name in ACCOUNTS)
+    accounted = evaluated + sum(pruned)
     shown = (
-        f"{evaluated:,} evaluated + {given_up[0]:,} given up as dominated "
-        f"+ {given_up[1]:,} given up as infeasible"
+        f"{evaluated:,} evaluated + {pruned[0]:,} pruned as dominated "
+        f"+ {pruned[1]:,} pruned as infeasible"
     )
     wrong = _miscounted(run, certificate, every)
     exact = bool(run.manifest.get("exact"))
-    if min(evaluated, *given_up) < 0 or exact != (accounted == designs) or accounted > designs:
+    if min(evaluated, *pruned) < 0 or exact != (accounted == designs) or accounted > designs:
         claim = "exact" if exact else "not exact"
         wrong.append(f"{shown} is {accounted:,} of {designs:,} designs, and the front {claim}")
     feasible = _whole(run.manifest, "feasible")
@@ -141,32 +119,24 @@ def check_accounting(run: Finished, every: Points) -> Check:
 def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) -> list[str]:
     """Return the counts of the manifest that are not those of its study and rows."""
     manifest = run.manifest
-    written = {
-        "certificate.designs": _whole(certificate, "designs"),
-        "certificate.ties": _whole(certificate, "ties"),
-        "designs": _whole(manifest, "designs"),
-        "evaluated": _whole(manifest, "evaluated"),
-        "front": _whole(manifest, "front"),
-    }
-    right = [
-        sum(point.problem.size for point in every),
-        sum(len(point.loss) - len(np.unique(point.loss, axis=0)) for point in every),
-        every[0].problem.size,
-        _whole(certificate, "evaluated"),
-        len(run.rows),
+    ties = sum(len(point.loss) - len(np.unique(point.loss, axis=0)) for point in every)
+    counts = [
+        ("certificate.designs", certificate, sum(point.problem.size for point in every)),
+        ("certificate.ties", certificate, ties),
+        ("designs", manifest, every[0].problem.size),
+        ("evaluated", manifest, _whole(certificate, "evaluated")),
+        ("front", manifest, len(run.rows)),
     ]
     if run.sweep is not None:
-        written |= {
-            f"points.{position}.front": _whole(entry, "front")
-            for position, entry in enumerate(manifest.get("points", ()))
-        }
-        right += [len(point.loss) for point in every]
-    if len(written) != len(right):
-        return [f"points has {len(written) - 5} entries for {count(len(every), 'value')}"]
+        entries = manifest.get("points", ())
+        if len(entries) != len(every):
+            return [f"points has {len(entries)} entries for {plural(len(every), 'value')}"]
+        for number, (entry, point) in enumerate(zip(entries, every, strict=True)):
+            counts.append((f"points.{number}.front", entry, len(point.loss)))
     return [
-        f"{name} of the manifest is {said:,}, and should be {value:,}"
-        for (name, said), value in zip(written.items(), right, strict=True)
-        if said != value
+        f"{name} of the manifest is {said:,}, and should be {right:,}"
+        for name, holder, right in counts
+        if (said := _whole(holder, name.rpartition(".")[2])) != right
     ]
 
 
@@ -189,7 +159,7 @@ def check_designs(run: Finished, every: Points) -> Check:
                 pair = point.numbers[[row, original]] + 1
                 wrong.append(f"row {pair[0]} is the design of row {pair[1]} again")
     return check_of(
-        "designs", wrong, f"{count(len(run.rows), 'row')}, each a design of the study, once"
+        "designs", wrong, f"{plural(len(run.rows), 'row')}, each a design of the study, once"
     )
 
 
@@ -209,24 +179,11 @@ def check_numbers(run: Finished, every: Points) -> Check:
             else:  # a column of other values of the sweep
                 values = np.full(len(rows), 0.0 if "." in name else np.nan)
             for number, row, value in zip(point.numbers, rows, values, strict=True):
-                if not _same(row[name], value):
+                if not stands_for(row[name], value):
                     said = f"{row[name]!r} is written, the model says {value}"
                     wrong.append(f"row {number + 1}, {name}: {said}")
-    right = f"{len(columns)} columns of {count(len(run.rows), 'row')} as the model has them"
+    right = f"{len(columns)} columns of {plural(len(run.rows), 'row')} as the model has them"
     return check_of("numbers", wrong, f"{right}, within {TOLERANCE:g}, relative")
-
-
-def _same(written: str | None, value: Any) -> bool:
-    """Tell whether the text of a table stands for a value."""
-    if isinstance(value, str):
-        return written == value
-    try:
-        number = float(written or "nan")
-    except ValueError:
-        return False
-    if np.isnan(value) or np.isnan(number) or np.isinf(value):
-        return bool(np.isnan(value) and np.isnan(number)) or number == value
-    return bool(abs(number - value) <= TOLERANCE * abs(value))
 
 
 def check_feasible(every: Points) -> Check:
@@ -236,8 +193,8 @@ def check_feasible(every: Points) -> Check:
         for row in np.flatnonzero(~point.feasible):
             violation = point.problem.evaluate(point.index[[row]]).violation[0]
             names = np.array(point.problem.constraint_names, dtype=object)[~(violation <= 0)]
-            wrong.append(f"row {point.numbers[row] + 1} violates {' and '.join(names)}")
-    rules = count(len(every[0].problem.constraint_names), "constraint")
+            wrong.append(f"row {point.numbers[row] + 1} violates {listed(list(names))}")
+    rules = plural(len(every[0].problem.constraint_names), "constraint")
     return check_of("feasible", wrong, f"every row meets {rules}")
 
 

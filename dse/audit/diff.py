@@ -1,17 +1,27 @@
-"""Two finished runs side by side: designs gained, lost and moved, and how good the fronts are."""
+"""Two finished runs side by side: which designs moved, which change did it, how good they are."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dse.algebra import units
-from dse.audit.attribution import Cause
+from dse.audit.attribution import SAME, Cause, FrontOfStudy, StudiesBetween
 from dse.audit.changes import Change
+from dse.errors import DseError
+from dse.model.front import hypervolume, reference_point
 from dse.model.problem import Goal
-from dse.reports import report
+from dse.reports.designs import described, objective_values
+from dse.reports.text import table_text
+from dse.reports.words import in_words, plural
+from dse.runs import finished
+from dse.runs.finished import Finished
+from dse.study import study
 
 MOST_ROWS = 15
 """Most designs of one kind in the text; the JSON holds all."""
@@ -26,6 +36,14 @@ class Moved:
     after: Mapping[str, float] | None
     cause: Cause
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        cause = {
+            name: [change.to_dict() for change in changes]
+            for name, changes in vars(self.cause).items()
+        }
+        return vars(self) | {"cause": cause}
+
 
 @dataclass(frozen=True)
 class ComparedFronts:
@@ -37,27 +55,47 @@ class ComparedFronts:
         Of the swept field, in SI or a name; None without a sweep.
     designs
         Designs on the first front, on the second, and on both.
-    gained, lost, moved
-        Designs on the second front only, on the first only, and on both with other numbers.
-    reference
-        The point up to which both hypervolumes count, by objective.
-    volumes
-        Hypervolume of the first and the second front, as shares of the box between the best
-        values of both fronts and the reference; NaN where both are empty.
+    differences
+        Designs on one front only, and on both with other numbers.
+    reference, volumes
+        The point up to which both hypervolumes count, by objective, and these as shares of the
+        box between it and the best values of both fronts; NaN where both are empty.
     """
 
     value: float | str | None
     designs: tuple[int, int, int]
-    gained: tuple[Moved, ...]
-    lost: tuple[Moved, ...]
-    moved: tuple[Moved, ...]
+    differences: tuple[Moved, ...]
     reference: Mapping[str, float]
     volumes: tuple[float, float]
 
     @property
-    def differs(self) -> bool:
-        """Whether the fronts do."""
-        return bool(self.gained or self.lost or self.moved)
+    def gained(self) -> tuple[Moved, ...]:
+        """Designs on the second front only."""
+        return tuple(entry for entry in self.differences if entry.before is None)
+
+    @property
+    def lost(self) -> tuple[Moved, ...]:
+        """Designs on the first front only."""
+        return tuple(entry for entry in self.differences if entry.after is None)
+
+    @property
+    def moved(self) -> tuple[Moved, ...]:
+        """Designs on both fronts with other numbers."""
+        return tuple(entry for entry in self.differences if entry.before and entry.after)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        before, after, both = self.designs
+        first, second = self.volumes
+        return {
+            "value": self.value,
+            "designs": {"first": before, "second": after, "both": both},
+            "gained": [moved.to_dict() for moved in self.gained],
+            "lost": [moved.to_dict() for moved in self.lost],
+            "moved": [moved.to_dict() for moved in self.moved],
+            "reference_point": dict(self.reference),
+            "hypervolume": {"first": first, "second": second, "change": second - first},
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,7 +113,7 @@ class RunComparison:
     def text(self) -> str:
         """Return a comparison as text; the changes have numbers, by which causes refer to them."""
         parts = [" -> ".join(str(folder) for folder in self.folders), "\n".join(_changes(self))]
-        differing = [point for point in self.points if point.differs]
+        differing = [point for point in self.points if point.differences]
         shown = differing if self.sweep else self.points
         parts += ["\n".join(_point(self, point)) for point in shown]
         if self.sweep:
@@ -92,10 +130,10 @@ class RunComparison:
         return {
             "runs": [str(folder) for folder in self.folders],
             "objectives": {goal.name: goal.sense for goal in self.goals},
-            "changes": [_change(change) for change in self.changes],
+            "changes": [change.to_dict() for change in self.changes],
             "versions": {name: list(pair) for name, pair in self.versions.items()},
             "sweep": self.sweep or None,
-            "points": [_plain(point) for point in self.points],
+            "points": [point.to_dict() for point in self.points],
             "notes": list(self.notes),
         }
 
@@ -122,14 +160,14 @@ def _point(found: RunComparison, point: ComparedFronts) -> Iterator[str]:
             (moved.design, *(_number(moved, name) for name in goals), _because(found, moved.cause))
             for moved in designs[:MOST_ROWS]
         ]
-        headers = (kind, *(units.stem(name).replace("_", " ") for name in goals), "by change")
-        yield "\n" + report.catalogue(rows, headers)
+        headers = (kind, *map(in_words, goals), "by change")
+        yield "\n" + table_text(rows, headers)
         if len(designs) > MOST_ROWS:
             yield f"... and {len(designs) - MOST_ROWS} more"
-    if point.differs:
+    if point.differences:
         reference = ", ".join(units.show(value, name) for name, value in point.reference.items())
         old, new = point.volumes
-        yield f"\nhypervolume up to {reference}: {old:.4f} -> {new:.4f} of its box"
+        yield f"\nnormalised hypervolume: {old:.4f} -> {new:.4f} (reference {reference})"
 
 
 def _because(found: RunComparison, cause: Cause) -> str:
@@ -147,37 +185,126 @@ def _number(moved: Moved, name: str) -> str:
     return " -> ".join(dict.fromkeys(shown))
 
 
-def _change(change: Change) -> dict[str, Any]:
-    return {"field": change.path, "before": change.before, "after": change.after}
+class DifferentError(DseError):
+    """Two runs that cannot be compared."""
 
 
-def _plain(point: ComparedFronts) -> dict[str, Any]:
-    before, after, both = point.designs
-    return {
-        "value": point.value,
-        "designs": {"first": before, "second": after, "both": both},
-        "gained": [_moved(moved) for moved in point.gained],
-        "lost": [_moved(moved) for moved in point.lost],
-        "moved": [_moved(moved) for moved in point.moved],
-        "reference_point": dict(point.reference),
-        "hypervolume": {
-            "first": point.volumes[0],
-            "second": point.volumes[1],
-            "change": point.volumes[1] - point.volumes[0],
-        },
+def compare_runs(first: Path, second: Path) -> RunComparison:
+    """Compare the runs in two folders.
+
+    Raises
+    ------
+    OutputError
+        When one is not the folder of a run.
+    DifferentError
+        When they have other objectives, or sweep other fields or no common value.
+    """
+    runs = finished.read_run(first), finished.read_run(second)
+    pairs, alone = _pairs(*runs)
+    _check_goals(*runs)
+    goals = tuple(study.prepare(runs[0].document_at(pairs[0][0])).problem.goals)
+    points = []
+    found: tuple[Change, ...] = ()
+    for choices in pairs:
+        first_side, second_side = map(_side, runs, choices)
+        between = StudiesBetween(first_side, second_side)
+        found = found or between.changes
+        sweep = runs[0].sweep
+        points.append(_compared(between, sweep.values[choices[0]] if sweep else None))
+    before, after = (run.manifest.get("versions", {}) for run in runs)
+    versions = {
+        name: (str(before.get(name, "none")), str(after.get(name, "none")))
+        for name in {**before, **after}
+        if before.get(name) != after.get(name)
     }
+    swept = str(runs[0].manifest["sweep"]) if runs[0].sweep else ""
+    notes = (*_heuristics(runs), *alone)
+    return RunComparison((first, second), goals, found, versions, swept, tuple(points), notes)
 
 
-def _moved(moved: Moved) -> dict[str, Any]:
-    numbers: dict[str, Mapping[str, float] | None] = {
-        "before": moved.before,
-        "after": moved.after,
-    }
-    return {"design": moved.design, **numbers, "cause": _cause(moved.cause)}
+def _pairs(first: Finished, second: Finished) -> tuple[list[tuple[int, int]], list[str]]:
+    """Return the indices of the sweeps' common values, and what is left out, in words."""
+    path, other = (run.sweep.path if run.sweep else "nothing" for run in (first, second))
+    if path != other:
+        shown = f"{path} and {other}"
+        raise DifferentError(f"the runs sweep different fields: {shown}; sweep the same field")
+    if first.sweep is None or second.sweep is None:
+        return [(0, 0)], []
+    others = {value: choice for choice, value in enumerate(second.sweep.values)}
+    values = enumerate(first.sweep.values)
+    pairs = [(choice, others[value]) for choice, value in values if value in others]
+    if not pairs:
+        rule = f"the runs have no value of {path} in common"
+        raise DifferentError(f"{rule}; sweep some of the same values")
+    left = {"first": len(first.sweep.values), "second": len(second.sweep.values)}
+    notes = [
+        f"{plural(count - len(pairs), 'value')} of {path} only in the {which} run"
+        for which, count in left.items()
+        if count > len(pairs)
+    ]
+    return pairs, notes
 
 
-def _cause(cause: Cause) -> dict[str, Any]:
-    return {
-        "alone": [_change(change) for change in cause.alone],
-        "together": [_change(change) for change in cause.together],
-    }
+def _check_goals(first: Finished, second: Finished) -> None:
+    objectives = [dict(run.manifest["objectives"]) for run in (first, second)]
+    if objectives[0] != objectives[1]:
+        shown = " and ".join(
+            ", ".join(f"{sense} {name}" for name, sense in goals.items()) for goals in objectives
+        )
+        raise DifferentError(
+            f"the runs have different objectives: {shown}; fronts of different objectives "
+            "cannot be compared, run both studies with the same ones"
+        )
+
+
+def _heuristics(runs: tuple[Finished, Finished]) -> Iterator[str]:
+    for run in runs:
+        if not run.manifest.get("exact"):
+            yield f"the front of {run.folder} is a heuristic's ({run.manifest.get('method')})"
+
+
+def _side(run: Finished, choice: int) -> FrontOfStudy:
+    rows = [run.rows[number] for number in run.row_numbers(choice)]
+    return FrontOfStudy(run.document_at(choice), *run.front_at(choice), rows)
+
+
+def _compared(between: StudiesBetween, value: float | str | None) -> ComparedFronts:
+    """Return what differs between two fronts."""
+    first, second = between.first, between.second
+    before, after = between.placed(first), between.placed(second)
+    differences = []
+    for known in {**before, **after}:
+        old = first.numbers(before[known]) if known in before else None
+        new = second.numbers(after[known]) if known in after else None
+        if old and new and _equal(old, new):
+            continue
+        cause = between.cause_of_move(before[known]) if old and new else between.cause(known)
+        side, row = (second, after[known]) if new else (first, before[known])
+        name = described(side.prepared.problem, side.index[row : row + 1])[0]
+        differences.append(Moved(name, old, new, cause))
+    both = len(before.keys() & after.keys())
+    counts = (len(before), len(after), both)
+    return ComparedFronts(value, counts, tuple(differences), *_volumes(first, second))
+
+
+def _volumes(
+    first: FrontOfStudy, second: FrontOfStudy
+) -> tuple[dict[str, float], tuple[float, float]]:
+    losses = np.concatenate([first.loss, second.loss])
+    if not len(losses):
+        return {}, (math.nan, math.nan)
+    fronts = [side.loss for side in (first, second) if len(side.rows)]
+    corner = np.max([reference_point(loss) for loss in fronts], axis=0)
+    ideal = losses.min(axis=0)
+    old, new = (
+        hypervolume(side.loss, corner, ideal=ideal) if len(side.rows) else 0.0
+        for side in (first, second)
+    )
+    return objective_values(first.prepared.problem, corner), (old, new)
+
+
+def _equal(before: Mapping[str, float], after: Mapping[str, float]) -> bool:
+    return all(
+        math.isclose(value, after[name], rel_tol=SAME, abs_tol=0.0)
+        for name, value in before.items()
+    )

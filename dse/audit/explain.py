@@ -13,43 +13,31 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.algebra.expression import Expression
-from dse.audit import checks, chosen
+from dse.audit.assignments import assignment_text, assignments, named_design
 from dse.contract import Requirement
 from dse.model.graph import Step
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.reports.picture import words
+from dse.reports.designs import objective_values
+from dse.reports.words import change, in_words, percent, relative_change, violation_text
 from dse.runs import finished
 
 VERDICTS = {
     "front": "it is on the front",
     "infeasible": "it is infeasible",
     "dominated": "it is feasible, and a design on the front dominates it",
-    "equal": "it is feasible, and worth exactly what a design on the front is",
-    "improvement": "it is feasible, and no design on the heuristic's front covers it",
+    "equal": "it is feasible, with the same objectives as a design on the front",
+    "improvement": "it is feasible, and no design on the heuristic's front dominates it",
     "refutation": "it is feasible and missing from a front that is said to be exact",
 }
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:,.0f} %" if share >= 1 else f"{100 * share:.3g} %"
-
-
 @dataclass(frozen=True)
 class ViolatedConstraint:
-    """A constraint that a design violates.
+    """A constraint that a design violates: its rule, and by how much, relative to the limit.
 
-    Attributes
-    ----------
-    rule
-        As it stands in the study, or in words.
-    relative
-        By how much, relative to the bound.
-    quantities
-        What the constraint compares, in SI by name.
-    quantity, by
-        The difference of the two sides in SI, and the quantity whose unit it has; empty and
-        None where the sides are not quantities of one unit.
+    `quantities` are what it compares, in SI by name; `by` is the difference of the two sides and
+    `quantity` what has its unit, None and empty where the sides are not quantities of one unit.
     """
 
     rule: str
@@ -60,14 +48,15 @@ class ViolatedConstraint:
 
     @property
     def text(self) -> str:
-        """The miss in words, with units."""
-        missed = f"{self.relative:.4g} of the bound" if self.relative < 1e6 else ""
+        """The violation in words, with units."""
+        violated = violation_text(self.relative)
         if self.by is not None:
-            missed = f"{units.show(self.by, self.quantity)} ({_percent(self.relative)})"
+            violated = f"violated by {units.show(self.by, self.quantity)}"
+            violated += f" ({percent(self.relative)})"
         values = ", ".join(
-            f"{words(name)} {units.show(value, name)}" for name, value in self.quantities.items()
+            f"{in_words(name)} {units.show(value, name)}" for name, value in self.quantities.items()
         )
-        return f"{self.rule}: missed{' by ' * bool(missed)}{missed}; {values}"
+        return f"{self.rule}: {violated}; {values}"
 
 
 @dataclass(frozen=True)
@@ -79,18 +68,18 @@ class Explanation:
     verdict
         A key of `VERDICTS`.
     design, objectives
-        Its axes as assignments, and what it is worth, in SI.
-    misses
+        Its axes as assignments, and its objectives in SI.
+    violations
         The constraints it violates.
     row, rival, rival_objectives
         The row of front.csv, counted from 1, that it is, equals or is dominated by, the name of
-        that design and what it is worth; None and empty otherwise.
+        that design and its objectives; None and empty otherwise.
     """
 
     verdict: str
     design: str
     objectives: Mapping[str, float]
-    misses: tuple[ViolatedConstraint, ...] = ()
+    violations: tuple[ViolatedConstraint, ...] = ()
     row: int | None = None
     rival: str = ""
     rival_objectives: Mapping[str, float] | None = None
@@ -100,30 +89,28 @@ class Explanation:
         """How much each objective differs from the rival's, as a share of that; None of 0."""
         rivals = self.rival_objectives or {}
         return {
-            name: (self.objectives[name] - value) / abs(value) if value else None
-            for name, value in rivals.items()
+            name: relative_change(self.objectives[name], value) for name, value in rivals.items()
         }
 
     def text(self) -> str:
         """Return the answer as text."""
         place = f" (row {self.row})" if self.verdict == "front" else ""
         lines = [self.design, f"{VERDICTS[self.verdict]}{place}"]
-        lines += [f"  {miss.text}" for miss in self.misses]
+        lines += [f"  {violated.text}" for violated in self.violations]
         if self.verdict != "front" and self.rival_objectives is not None:
             lines.append(f"  row {self.row} of the front: {self.rival}")
         for name, value in self.objectives.items():
-            lines.append(f"  {words(name)} {units.show(value, name)}{self._against(name)}")
+            lines.append(f"  {in_words(name)} {units.show(value, name)}{self._against(name)}")
         return "\n".join(lines)
 
     def _against(self, name: str) -> str:
         if self.rival_objectives is None or self.verdict == "front":
             return ""
-        rival, share = self.rival_objectives[name], self.difference[name]
-        if self.objectives[name] == rival:
+        own, rival = self.objectives[name], self.rival_objectives[name]
+        if own == rival:
             return ", the same there"
-        more = "more" if self.objectives[name] > rival else "less"
-        by = "" if share is None else f": {_percent(abs(share))} {more} here"
-        return f", there {units.show(rival, name)}{by}"
+        by = change(own, rival)
+        return f", there {units.show(rival, name)}" + (f": {by} here" if by else "")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
@@ -133,47 +120,33 @@ class Explanation:
 def explain_design(folder: Path, texts: Sequence[str]) -> Explanation:
     """Say why a design is on the front of the run in `folder`, or not.
 
-    Parameters
-    ----------
-    texts
-        The design, as ``des.u16=3 interface.device=apu``; see `dse.audit.chosen.design`.
-
-    Raises
-    ------
-    OutputError
-        When it is not the folder of a run.
-    StudyError
-        When the design is not one of the study.
+    `texts` is the design, as ``des.u16=3 interface.device=apu``; see `dse.audit.assignments`.
     """
     run = finished.read_run(folder)
-    position, prepared, index = chosen.named_design(run, chosen.assignments(texts))
+    value, prepared, index = named_design(run, assignments(texts))
     problem = prepared.problem
     evaluation = problem.evaluate(index)
-    where = ""
-    if run.sweep is not None:
-        where = f"{run.sweep.path} = {run.sweep.written[position]}, "
-    design = where + chosen.assignment_text(problem, index[0])
-    violation = evaluation.violation[0]
-    objectives = chosen.worth(problem, evaluation.loss[0])
+    design = ", ".join(filter(None, [run.where(value), assignment_text(problem, index[0])]))
+    objectives = objective_values(problem, evaluation.loss[0])
     if not evaluation.feasible[0]:
-        misses = _misses(problem, index, violation)
-        return Explanation("infeasible", design, objectives, misses)
-    numbers = checks.rows_at(run, position)
+        violations = _violations(problem, index, evaluation.violation[0])
+        return Explanation("infeasible", design, objectives, violations)
+    numbers = run.row_numbers(value)
     front = finished.find_designs(problem, tuple(run.rows[number] for number in numbers))
     row, verdict = _compare(problem, index, evaluation.loss[0], front)
     if row is None:
         verdict = "refutation" if run.manifest.get("exact") else "improvement"
         return Explanation(verdict, design, objectives)
     if verdict == "equal" and run.manifest.get("exact"):
-        verdict = "refutation"  # an exact front holds every design of equal worth
+        verdict = "refutation"  # an exact front holds every design of equal objectives
     rival = front[[row]]
     return Explanation(
         verdict,
         design,
         objectives,
         row=numbers[row] + 1,
-        rival=chosen.assignment_text(problem, rival[0]),
-        rival_objectives=chosen.worth(problem, problem.evaluate(rival).loss[0]),
+        rival=assignment_text(problem, rival[0]),
+        rival_objectives=objective_values(problem, problem.evaluate(rival).loss[0]),
     )
 
 
@@ -185,33 +158,33 @@ def _compare(
     if len(rows):
         return int(rows[0]), "front"
     losses = problem.evaluate(front).loss
-    covering = np.flatnonzero((losses <= loss).all(axis=1))
-    if not len(covering):
+    no_worse = np.flatnonzero((losses <= loss).all(axis=1))
+    if not len(no_worse):
         return None, ""
-    better = (losses[covering] < loss).sum(axis=1)
+    better = (losses[no_worse] < loss).sum(axis=1)
     if better.max() == 0:
-        return int(covering[0]), "equal"
-    return int(covering[np.argmax(better)]), "dominated"
+        return int(no_worse[0]), "equal"
+    return int(no_worse[np.argmax(better)]), "dominated"
 
 
-def _misses(
+def _violations(
     problem: Problem, index: Index, violation: NDArray[np.float64]
 ) -> tuple[ViolatedConstraint, ...]:
     """Return every violated constraint of a design."""
     columns = _values(problem, index)
     steps, rules = problem.requirement_steps, problem.constraints
     names = problem.constraint_names
-    misses = []
-    for place in np.flatnonzero(~(violation <= 0)):
-        rule, relative = names[place], float(violation[place])
-        if place < len(steps):
-            misses.append(_required(rule, relative, steps[place], columns))
-        elif place >= len(names) - len(rules):
-            expression = rules[place - len(names) + len(rules)].expression
-            misses.append(_compared(rule, relative, expression, columns))
+    found = []
+    for number in np.flatnonzero(~(violation <= 0)):
+        rule, relative = names[number], float(violation[number])
+        if number < len(steps):
+            found.append(_required(rule, relative, steps[number], columns))
+        elif number >= len(names) - len(rules):
+            expression = rules[number - len(names) + len(rules)].expression
+            found.append(_compared(rule, relative, expression, columns))
         else:
-            misses.append(ViolatedConstraint(rule, relative, {}, "", None))
-    return tuple(misses)
+            found.append(ViolatedConstraint(rule, relative, {}, "", None))
+    return tuple(found)
 
 
 def _values(problem: Problem, index: Index) -> dict[str, float]:
@@ -229,7 +202,7 @@ def _values(problem: Problem, index: Index) -> dict[str, float]:
 def _required(
     rule: str, relative: float, step: Step, columns: Mapping[str, float]
 ) -> ViolatedConstraint:
-    """Return the miss of a requirement: what it takes; the difference of its two sides."""
+    """Return a violated requirement: what it takes; the difference of its two sides."""
     taken = [
         name
         for name in columns
@@ -251,7 +224,7 @@ def _required(
 def _compared(
     rule: str, relative: float, expression: Expression, columns: Mapping[str, float]
 ) -> ViolatedConstraint:
-    """Return the miss of a constraint of the study."""
+    """Return a violated constraint of the study."""
     values = {name: columns[name] for name in sorted(expression.names)}
     tree = expression.tree
     quantity, by = "", None

@@ -1,4 +1,4 @@
-"""What checking a run again finds: checks, designs that beat the front, the verdict."""
+"""What checking a run again finds: checks, designs that the front lacks, the verdict."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from dse.algebra import units
+from dse.reports.words import plural
 
 HOLDS, FAILS, FOUND = "holds", "FAILS", "found"
 
 MOST_SHOWN = 3
 """Most finds, and most faults of a check, that are written out."""
-
-
-def count(number: int, word: str) -> str:
-    """Return a number of things in words."""
-    return f"{number:,} {word}{'s' * (number != 1)}"
 
 
 @dataclass(frozen=True)
@@ -39,18 +35,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Find:
-    """A feasible design that a front lacks.
+    """A feasible design that a front lacks, after the swept value where there is one.
 
-    Attributes
-    ----------
-    design
-        Its axes, after the swept value where there is one.
-    objectives
-        What it is worth, in SI.
-    relation
-        ``dominates``, ``incomparable`` or ``equals``, to the front.
-    row
-        The row of front.csv that it dominates or equals, counted from 1; None otherwise.
+    Its `relation` to the front is ``dominates``, ``incomparable`` or ``equals``; `row` is the row
+    of front.csv that it dominates or equals, counted from 1.
     """
 
     design: str
@@ -65,7 +53,7 @@ class Find:
         said = {
             "dominates": f"dominates row {self.row}",
             "equals": f"equals row {self.row} and is not on the front",
-            "incomparable": "is covered by no row",
+            "incomparable": "is dominated by no row",
         }
         return f"{self.design} ({values}) {said[self.relation]}"
 
@@ -105,7 +93,9 @@ class Verification:
         lines += [f"       {find.text}" for find in self.finds[:MOST_SHOWN]]
         if not self.holds:
             failed = sum(not check.holds for check in self.checks)
-            return "\n".join([*lines, f"{self.folder} is refuted: {count(failed, 'check')} failed"])
+            return "\n".join(
+                [*lines, f"{self.folder} is refuted: {plural(failed, 'check')} failed"]
+            )
         kind = "an exact front" if self.exact else "a heuristic's front"
         better = ", and it can be improved" if self.found else ""
         return "\n".join([*lines, f"{self.folder} is what it says, {kind}{better}"])

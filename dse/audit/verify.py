@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.audit import challenge, checks, chosen
+from dse.audit import challenge, checks
+from dse.audit.assignments import assignment_text
 from dse.audit.checks import WrittenFront
 from dse.audit.verdict import FAILS, FOUND, HOLDS, Check, Find, Verification, check_of
 from dse.errors import OutputError
 from dse.model.front import nondominated
 from dse.model.space import Index
+from dse.reports.designs import objective_values
 from dse.runs import finished
 from dse.search import Progress
 
@@ -30,24 +32,7 @@ Designs = tuple[Index, NDArray[np.float64]]
 def verify_run(
     folder: Path, *, trials: int = TRIALS, seed: int = 0, progress: Progress | None = None
 ) -> Verification:
-    """Check the run in `folder` again.
-
-    Parameters
-    ----------
-    trials
-        Random designs to hold against the front; the values of a sweep share them.
-    seed
-        The same seed tries the same designs.
-    progress
-        Called with the number of random designs tried and the number planned.
-
-    Raises
-    ------
-    OutputError
-        When it is not the folder of a run.
-    StudyError
-        When the study in its manifest has faults.
-    """
+    """Check the run in `folder` again; parameters and errors as in `dse.verify`."""
     run = finished.read_run(folder)
     exact = bool(run.manifest.get("exact"))
     try:
@@ -72,12 +57,12 @@ def _challenged(
     seed: int,
     progress: Progress | None,
 ) -> Verification:
-    """Return what was checked and the attempt to beat the front."""
+    """Return what was checked and the attempt to find designs that the front lacks."""
     share = max(1, trials // len(points))
     tried = feasible = found = 0
     finds: list[Find] = []
-    for position, point in enumerate(points):
-        random = np.random.default_rng([seed, position])
+    for number, point in enumerate(points):
+        random = np.random.default_rng([seed, number])
         known = {row.tobytes() for row in point.index}
         best = (point.index[:0], point.loss[:0])
         for designs in challenge.rival_designs(point.problem, point.index, share, random):
@@ -93,7 +78,7 @@ def _challenged(
     whole = all(point.problem.size <= share for point in points)
     return replace(
         verified,
-        checks=(*verified.checks, _unbeaten(verified.exact, whole, tried, feasible, found)),
+        checks=(*verified.checks, _challenge(verified.exact, whole, tried, feasible, found)),
         tried=tried,
         feasible=feasible,
         found=found,
@@ -119,13 +104,13 @@ def _lacking(
 ) -> list[int]:
     """Return which of some feasible designs a front lacks.
 
-    An exact front holds every design that is worth what a design on it is worth.  Those that
+    An exact front holds every design with the objective values of a design on it.  Those that
     are `known` already are left out; those that are returned become known.
     """
-    covers = challenge.covering(loss, point.loss)
-    missing = covers < 0
+    dominating = challenge.weakly_dominating(loss, point.loss)
+    missing = dominating < 0
     if verified.exact and len(point.loss):
-        missing |= (loss == point.loss[covers]).all(axis=1)
+        missing |= (loss == point.loss[dominating]).all(axis=1)
     found = []
     for row in np.flatnonzero(missing):
         key = designs[row].tobytes()
@@ -137,19 +122,19 @@ def _lacking(
 
 def _find(point: WrittenFront, design: NDArray[np.int64], loss: NDArray[np.float64]) -> Find:
     equal = np.flatnonzero((point.loss == loss).all(axis=1))
-    beaten = np.flatnonzero((point.loss >= loss).all(axis=1))
-    relation = "equals" if len(equal) else "dominates" if len(beaten) else "incomparable"
-    text = ", ".join(filter(None, [point.where, chosen.assignment_text(point.problem, design)]))
-    row = int(point.numbers[beaten[0]]) + 1 if len(beaten) else None
-    return Find(text, chosen.worth(point.problem, loss), relation, row)
+    dominated = np.flatnonzero((point.loss >= loss).all(axis=1))
+    relation = "equals" if len(equal) else "dominates" if len(dominated) else "incomparable"
+    text = ", ".join(filter(None, [point.where, assignment_text(point.problem, design)]))
+    row = int(point.numbers[dominated[0]]) + 1 if len(dominated) else None
+    return Find(text, objective_values(point.problem, loss), relation, row)
 
 
-def _unbeaten(exact: bool, whole: bool, tried: int, feasible: int, found: int) -> Check:
+def _challenge(exact: bool, whole: bool, tried: int, feasible: int, found: int) -> Check:
     which = "every design" if whole else "random designs and neighbours of the front"
     text = f"{tried:,} tried ({which}), {feasible:,} feasible, "
     if not found:
-        return Check("unbeaten", HOLDS, f"{text}none that the front lacks")
-    lacks = f"{found:,} that the front lacks"
+        return Check("challenge", HOLDS, f"{text}none missing from the front")
+    missing = f"{text}{found:,} missing from the front"
     if exact:
-        return Check("unbeaten", FAILS, f"{text}{lacks}, which refutes that it is exact")
-    return Check("unbeaten", FOUND, f"{text}{lacks}: improvements on a heuristic's front")
+        return Check("challenge", FAILS, f"{missing}, which refutes that it is exact")
+    return Check("challenge", FOUND, f"{missing}: improvements on a heuristic's front")

@@ -8,10 +8,12 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
+from typer import Typer
+
 from dse.cli.app import app, write_in_any_encoding
 from dse.errors import DseError
 
-__all__ = ["app", "main"]
+__all__ = ["application", "main"]
 
 COMMANDS = (
     *("check", "run", "answer", "evaluate", "plot"),
@@ -20,17 +22,21 @@ COMMANDS = (
     *("list", "show", "schema", "fit", "measure", "new"),
     *("reproduce", "figure", "doctor"),
 )
-"""In the order of use: each module adds its command."""
+"""In the order of use: each module adds its command when it is imported."""
 
-for name in COMMANDS:
-    import_module(f"{__name__}.{name}")
+
+def application(*names: str) -> Typer:
+    """Return the application with the commands `names`, or all if one is unknown or none given."""
+    for name in names if names and {*names} <= {*COMMANDS} else COMMANDS:
+        import_module(f"{__name__}.{name}")
+    return app
 
 
 def main() -> None:
     """Run the command line; errors of the user end with a message and an exit status."""
     write_in_any_encoding()
     try:
-        app()
+        application(*sys.argv[1:2])()
     except DseError as error:
         sys.stdout.flush()
         print(error, file=sys.stderr)

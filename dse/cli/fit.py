@@ -12,7 +12,7 @@ import typer
 from dse.cli.app import AsJson, app, settings, show_json
 
 if TYPE_CHECKING:
-    from dse.fitting.interface.interface_answer import InterfaceReport
+    from dse.fitting.interface.report import InterfaceReport
 
 fit = typer.Typer(
     name="fit",
@@ -72,12 +72,12 @@ def core(
 ) -> None:
     """Fit laws of area, power and rate over one or two parameters to a table of designs."""
     from dse.api import fit as fits
-    from dse.fitting import fit_core
-    from dse.fitting.core_text import core_facts, core_text
+    from dse.fitting.core import forms_of
+    from dse.fitting.core_report import core_facts, core_text
     from dse.study import records
 
     path, _ = records.path_and_name(table, out)
-    given = fit_core.forms_of(form or [])
+    given = forms_of(form or [])
     found = fits.core(
         table, out=path, over=over or [], forms=given, settings=settings(set_), force=force
     )
@@ -104,7 +104,7 @@ def platform(
 ) -> None:
     """Fit the energy roofline of a platform to measured runs."""
     from dse.api import fit as fits
-    from dse.fitting.platform_text import platform_facts, platform_text
+    from dse.fitting.platform import platform_facts, platform_text
     from dse.study import records
 
     path, _ = records.path_and_name(data, out)
@@ -136,22 +136,19 @@ def interface(
     json: AsJson = False,
 ) -> None:
     """Fit a kernel and an interface to host and offload times, or to openssl speed."""
-    from dse.fitting.interface import interface_answer, interface_record, sources
+    from dse.fitting.interface.record import save_interface
+    from dse.fitting.interface.report import read_timings, report_on
     from dse.study import records
 
-    found = interface_answer.report_on(
-        sources.read_timings(data, software, hardware, algorithm), pure=pure
-    )
+    found = report_on(read_timings(data, software, hardware, algorithm), pure=pure)
     path, _ = records.path_and_name(Path(found.timings.files[-1][0]), out)
-    show_interface(
-        found, interface_record.save_interface(found, path, per_byte, force=force), as_json=json
-    )
+    show_interface(found, save_interface(found, path, per_byte, force=force), as_json=json)
 
 
 def show_interface(found: InterfaceReport, files: Sequence[Path], *, as_json: bool) -> None:
     """Print a fitted interface and the files that were written."""
     if as_json:
-        from dse.fitting.interface.interface_answer import interface_facts
+        from dse.fitting.interface.text import interface_facts
 
         show_json(interface_facts(found) | {"files": [str(file) for file in files]})
         return

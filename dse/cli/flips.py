@@ -31,9 +31,9 @@ def flips(
     say("")
     show(found, as_json=json)
     if out is not None:
-        from dse.stability import artefacts
+        from dse.stability import plots
 
-        artefacts.save_flips(found, out)
+        plots.save_flips(found, out)
 
 
 def _assumption(name: str, number: int, total: int) -> None:

@@ -41,8 +41,9 @@ def interface(
     json: AsJson = False,
 ) -> None:
     """Measure AES or SHA instructions of this x86 machine against software, and fit them."""
-    from dse.fitting.interface import interface_answer, interface_record
     from dse.fitting.interface.measure import measure_into, read_sizes
+    from dse.fitting.interface.record import save_interface
+    from dse.fitting.interface.report import report_on
     from dse.reports.progress import bar
 
     wanted = read_sizes(sizes)
@@ -50,7 +51,7 @@ def interface(
         timings, files = measure_into(
             out, algorithm, wanted, seconds=seconds, repetitions=repetitions, progress=progress
         )
-    found = interface_answer.report_on(timings, pure=pure)
+    found = report_on(timings, pure=pure)
     record = out / f"{re.sub(r'[^A-Za-z0-9_]', '_', algorithm)}.yaml"
-    saved = interface_record.save_interface(found, record, per_byte, force=True)
+    saved = save_interface(found, record, per_byte, force=True)
     show_interface(found, [*files, *saved], as_json=json)

@@ -1,4 +1,4 @@
-"""``dse new``: starters: a package with a core or an objective, or a study."""
+"""``dse new``: starters: a package with a core, an objective or a method, or a study."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dse.cli.app import app
 
 new = typer.Typer(
     name="new",
-    help="Write a starter: a package with a core or an objective, or a study.",
+    help="Write a starter: a package with a core, an objective or a method, or a study.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -24,7 +24,7 @@ Out = Annotated[
 
 @new.callback()
 def _new() -> None:
-    """Write a starter: a package with a core or an objective, or a study."""
+    """Write a starter: a package with a core, an objective or a method, or a study."""
 
 
 @new.command()
@@ -50,6 +50,17 @@ def objective(
 
 
 @new.command()
+def method(
+    name: Annotated[str, typer.Argument(help="What studies will call it, such as hill-climb.")],
+    out: Out = None,
+) -> None:
+    """Write a package with a search method: record, test, study; installs and passes as it is."""
+    from dse.installation import scaffold
+
+    _tell_package(scaffold.new_method(name, out))
+
+
+@new.command()
 def study(
     name: Annotated[Path, typer.Argument(help="File to write.")] = Path("study.yaml"),
 ) -> None:
@@ -63,7 +74,7 @@ def study(
 def _tell_package(folder: Path) -> None:
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         print(path)
-    print("\nIts figures are EXAMPLES, marked so; README.md says what to replace. Try:")
+    print("\nWhat it holds are EXAMPLES, marked so; README.md says what to replace. Try:")
     print(f"  python -m pip install --editable {_quoted(folder)}")
     print(f"  python -m pytest {_quoted(folder)}")
     print(f"  dse run {_quoted(folder / 'study.yaml')}")

@@ -14,6 +14,6 @@ def show(
     name: Annotated[str, typer.Argument(help="A name that `dse list` shows, or a record file.")],
 ) -> None:
     """Show one core, interface, kernel, platform, objective or method in full."""
-    from dse.installation import inventory
+    from dse.installation import details
 
-    inventory.show_name(name)
+    details.show_name(name)

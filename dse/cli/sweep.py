@@ -54,6 +54,6 @@ def sweep(
     say("")
     show(found, as_json=json)
     if out is not None:
-        from dse.stability import artefacts
+        from dse.stability import plots
 
-        artefacts.save_crossovers(found, out)
+        plots.save_crossovers(found, out)

@@ -11,20 +11,25 @@ This is the only module of the engine that a plug-in imports.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-Column = NDArray[np.float64]
-"""One float64 value per design point."""
-
-WAIT_MODES = ("sync", "sync_os", "async")
-"""How a host waits for an offload; a column holds the position in this tuple."""
-
-PRECISIONS = ("single", "double")
-"""Floating-point precision of a platform's operations; a column holds the position."""
+from dse.contract.columns import PRECISIONS as PRECISIONS
+from dse.contract.columns import WAIT_MODES as WAIT_MODES
+from dse.contract.columns import Column as Column
+from dse.contract.methods import Index as Index
+from dse.contract.methods import Matrix as Matrix
+from dse.contract.methods import Method as Method
+from dse.contract.methods import Option as Option
+from dse.contract.methods import Search as Search
+from dse.contract.methods import method as method
+from dse.contract.quantities import Guard as Guard
+from dse.contract.quantities import Limit as Limit
+from dse.contract.quantities import Objective as Objective
+from dse.contract.quantities import Requirement as Requirement
+from dse.contract.quantities import Threshold as Threshold
+from dse.contract.quantities import guard as guard
+from dse.contract.quantities import objective as objective
+from dse.contract.quantities import requirement as requirement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,154 +188,3 @@ class Platform:
     double_op_per_s: float | None = None
     double_j_per_op: float | None = None
     source: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limit:
-    """What a label of a categorical quantity stands for, in words: ``the power cap``.
-
-    `quantities` are the limits behind it, of which the least counts; a study may lack some.
-    """
-
-    words: str
-    quantities: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Threshold:
-    """What a quantity advises about an input: do `above` from its value on, else `below`.
-
-    `column` is the input, for instance ``workload_granularity_byte``; `never` is said where
-    the quantity does not exist.
-    """
-
-    column: str
-    above: str
-    below: str
-    never: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Objective:
-    """A quantity of a design: a pure function of columns, named after the function.
-
-    Attributes
-    ----------
-    function
-        Keyword-only arguments name the columns it needs: fields of the study
-        (``workload_rate_bit_per_s``), other objectives, or ``stage_<metric>``, which is
-        a tuple with one column per stage in chain order.
-    source
-        Paper and equation.
-    labels
-        For a categorical quantity: the names of its codes 0, 1, ...
-    partial
-        True when "does not exist" is an answer, told as NaN.  A design without the quantity
-        is infeasible in a study that optimises or bounds it.
-    signed
-        True when negative values make sense; otherwise they are refused as a broken model.
-    grows_with_instances
-        True when another instance, all else equal, must make it larger.
-    rises_with, falls_with
-        Arguments in which the function never falls, or never rises.  Proven, not hoped:
-        exact composition of fronts relies on them.
-    at_most
-        Columns that the quantity never exceeds, each stage's if staged; proven like the above.
-    told
-        True for a quantity that belongs into every answer about a design.
-    limits, limited
-        For a categorical quantity that tells what limits a design: one `Limit` per label, and
-        the quantity that they limit.
-    threshold
-        For a quantity from which on something pays: what to do on either side of it.
-    over_stages
-        For a quantity of stage columns alone: how the values of its stages, each alone, become
-        that of the chain: ``sum``, ``least`` or ``largest``.
-    settled_while
-        Argument -> column of the study.  While the column is positive, and among designs that
-        are the same outside the stages and reach what is demanded (`Requirement.at_least`), the
-        quantity rises and falls as declared when this argument is ignored: all that it changes
-        comes through the others.
-    """
-
-    function: Callable[..., Column]
-    source: str
-    labels: tuple[str, ...] = ()
-    partial: bool = False
-    signed: bool = False
-    grows_with_instances: bool = False
-    rises_with: tuple[str, ...] = field(default=())
-    falls_with: tuple[str, ...] = field(default=())
-    at_most: tuple[str, ...] = field(default=())
-    told: bool = False
-    limits: tuple[Limit, ...] = field(default=(), repr=False)
-    limited: str = ""
-    threshold: Threshold | None = field(default=None, repr=False)
-    over_stages: Literal["", "sum", "least", "largest"] = ""
-    settled_while: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The quantity's name with its unit suffix."""
-        return str(self.function.__name__)
-
-    @property
-    def summary(self) -> str:
-        """First line of the function's docstring."""
-        return (self.function.__doc__ or "").strip().partition("\n")[0]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Requirement:
-    """A constraint that every design has to meet: ``function(...) <= 0``, wired by name.
-
-    The violation is relative (1.0 means off by the whole bound), so that violations of
-    different requirements can be compared.  `rule` says it in words.  `rises_with` and
-    `falls_with` are those of an `Objective`.  A requirement that bounds a `quantity` names the
-    column that it is to be `at_most` or `at_least`: every design that meets it keeps to that,
-    and an answer can tell both numbers.
-
-    Attributes
-    ----------
-    implies
-        Quantities that are no arguments -> columns that they reach in every design that meets the
-        requirement: consequences of how the arguments are made, proven like the rest.
-    relaxed_by_less, relaxed_by_more
-        Columns of the study (``workload_rate_bit_per_s``) of which less, or more, can meet it.
-        When nothing fits, the least change of each that admits a design is looked for.
-    """
-
-    function: Callable[..., Column]
-    rule: str
-    rises_with: tuple[str, ...] = field(default=())
-    falls_with: tuple[str, ...] = field(default=())
-    quantity: str = ""
-    at_most: str = ""
-    at_least: str = ""
-    relaxed_by_less: tuple[str, ...] = ()
-    relaxed_by_more: tuple[str, ...] = ()
-    implies: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The name under which conflicts report it."""
-        return str(self.function.__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Guard:
-    """An invariant of the models: ``function(...) <= 0`` for every design, wired by name.
-
-    A design that breaks it is no bad design but a broken model: the run stops and names the
-    design and the rule.  `tolerance` is the excess, relative to the terms compared, that
-    rounding may cause.
-    """
-
-    function: Callable[..., Column]
-    rule: str
-    tolerance: float = 1e-9
-
-    @property
-    def name(self) -> str:
-        """The name under which a failure reports it."""
-        return str(self.function.__name__)

@@ -12,8 +12,7 @@ from typing import Any
 from dse.errors import Fault, StudyError, nearest
 from dse.files.json import jsonable
 from dse.files.position import KeyPath, Position, dotted, line_column, quoted
-from dse.files.yaml_reader import LARGEST_BYTE, YamlReader, check_size
-from dse.files.yaml_writer import to_yaml
+from dse.files.yaml import LARGEST_BYTE, YamlReader, check_size, to_yaml
 
 IN_MEMORY = "study"
 """What stands for the file name of a study that is no file."""
@@ -67,16 +66,16 @@ def read_document(path: str | Path) -> Document:
         The file cannot be read, is not a YAML mapping, or breaks a rule; all faults at once.
     """
     path = Path(path)
-    start = Position(1, 1, str(path))
+    start, shown = Position(1, 1, str(path)), quoted(str(path))
     try:
         with path.open("rb") as stream:
             content = stream.read(LARGEST_BYTE + 1)
         check_size(len(content), start)
         return parse_document(content.decode(), str(path))
     except FileNotFoundError:
-        rule, remedy = "there is no such file", _neighbours(path.parent, path.name)
+        rule, remedy = f"no such file: {shown}", _neighbours(path.parent, path.name)
     except IsADirectoryError:
-        rule, remedy = "it is a folder, not a file", _neighbours(path, "study.yaml")
+        rule, remedy = f"{shown} is a folder, not a file", _neighbours(path, "study.yaml")
     except UnicodeDecodeError as error:
         line, column = line_column(content[: error.start].decode())
         start, written = Position(line, column, str(path)), f"byte 0x{content[error.start]:02x}"
@@ -84,8 +83,8 @@ def read_document(path: str | Path) -> Document:
         raise StudyError([fault]) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        rule, remedy = f"it cannot be read: {reason}", "check its name and permissions"
-    raise StudyError([Fault(where="", written=quoted(str(path)), rule=rule, remedy=remedy)])
+        rule, remedy = f"{shown} cannot be read: {reason}", "check its name and permissions"
+    raise StudyError([Fault(where="", written="", rule=rule, remedy=remedy)])
 
 
 def parse_document(text: str, file: str) -> Document:

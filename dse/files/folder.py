@@ -1,4 +1,4 @@
-"""Folders and files that are written whole or not at all: the one place that writes."""
+"""Files read, and files and folders written whole or not at all: the one place that writes."""
 
 from __future__ import annotations
 
@@ -49,22 +49,24 @@ def new_folder(target: Path, files: Collection[str]) -> Iterator[Path]:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
-def write_text(path: Path, text: str, check: Callable[[Path], object] | None = None) -> None:
-    """Write a file whole, or leave what was there.
-
-    Parameters
-    ----------
-    path
-        Its folder is made when it is missing.
-    text
-        Its content.
-    check
-        Reads the file before it takes its place; what it raises keeps it from doing so.
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a file.
 
     Raises
     ------
     OutputError
-        When it cannot be written there.
+        When it cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise OutputError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def write_text(path: Path, text: str, check: Callable[[Path], object] | None = None) -> None:
+    """Write a file whole, or leave what was there; its folder is made when it is missing.
+
+    `check` reads the file before it takes its place; what it raises keeps it from doing so.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

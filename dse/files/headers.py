@@ -23,17 +23,7 @@ _BRACKETS = re.compile(r"(.+?)\s*[\[(](.+)[\])]")
 
 @dataclass(frozen=True)
 class Header:
-    """One header.
-
-    Attributes
-    ----------
-    written
-        As it stands in the file, or as the study renames it.
-    name
-        Of the column in SI: an identifier with its unit suffix.
-    factor
-        What a cell is multiplied by to be in SI.
-    """
+    """A header as written, the SI column that it stands for, and what a cell is multiplied by."""
 
     written: str
     name: str
@@ -51,8 +41,8 @@ def read_header(written: str) -> Header:
 
     Examples
     --------
-    >>> read("area_um2").name, read("Power [mW]").name, read("bandwidth_gbps").name
-    ('area_m2', 'Power_w', 'bandwidth_bit_per_s')
+    >>> [read_header(header).name for header in ("area_um2", "Power [mW]", "bandwidth_gbps")]
+    ['area_m2', 'Power_w', 'bandwidth_bit_per_s']
     """
     bracketed = _BRACKETS.fullmatch(written.strip())
     if bracketed:

@@ -1,8 +1,9 @@
-"""What is told when no design meets every constraint, as text and as plain data."""
+"""Why no design meets every constraint and what would admit one, as text and as plain data."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -10,10 +11,11 @@ from typing import Any
 from dse import search
 from dse.algebra import units
 from dse.errors import InfeasibleError, TooLargeError
-from dse.infeasible import repair
 from dse.infeasible.conflicts import with_conflicts
-from dse.model import tables
-from dse.reports import report
+from dse.infeasible.repair import Repair, repairs_of
+from dse.reports.designs import described
+from dse.reports.text import hanging, pairs, terminal_width
+from dse.reports.words import change, listed, violation_text
 from dse.runs.runner import ENUMERABLE, Run, SolvedStudy
 from dse.search import EXACT_LIMIT, Outcome
 from dse.study import study
@@ -41,6 +43,10 @@ def require_any_feasible(run: Run) -> None:
         require_feasible(run.answers[0], where)
 
 
+RepairsOfConflict = tuple[Sequence[str], Sequence[Repair]]
+"""Constraints in conflict, and the repairs of the study without its other constraints."""
+
+
 def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]]:
     """Return why no design is feasible and what would admit one, as text and as plain data.
 
@@ -61,67 +67,113 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
         "feasible": 0,
         "designs": problem.size,
         "evaluated": outcome.evaluated + (outcome.reference_evaluations if composed else 0),
-        "ruled_out_by_bounds": outcome.certificate.infeasible,
+        "pruned": outcome.certificate.infeasible,
         "exact": outcome.exact,
         "conflicts": [list(conflict) for conflict in conflicts],
     }
     if outcome.nearest_index is None or outcome.nearest_violation is None:
         return "no feasible design", facts
-    names = problem.constraint_names
-    missed = dict(zip(names, outcome.nearest_violation.tolist(), strict=True))
+    violations = dict(
+        zip(problem.constraint_names, outcome.nearest_violation.tolist(), strict=True)
+    )
     nearest = problem.point_text(outcome.nearest_index)
+    facts |= {"nearest_design": nearest, "violations": violations}
+    repairs: Sequence[Repair] = ()
+    apart: Sequence[RepairsOfConflict] = ()
+    alone: Sequence[str] = ()
     known = composed or (outcome.exact and problem.size <= EXACT_LIMIT)
-    repairs = repair.repairs(infeasible, composed=composed) if known else ()
-    repaired = {rule for found in repairs for rule in found.constraints}
-    beyond = [rule for rule in dict.fromkeys(sum(conflicts, ())) if rule not in repaired]
-    facts |= {"nearest_design": nearest, "violations": missed}
-    apart = _apart(infeasible, conflicts, composed) if known and not repairs else []
     if known:
+        repairs = repairs_of(infeasible, composed=composed)
+        repaired = {rule for found in repairs for rule in found.constraints}
+        alone = [rule for rule in dict.fromkeys(sum(conflicts, ())) if rule not in repaired]
+        apart = () if repairs else _apart(infeasible, conflicts, composed)
         facts |= {
-            "repairs": [found.plain() for found in repairs],
-            "no_repair": beyond,
+            "repairs": [found.to_dict() for found in repairs],
+            "no_repair": alone,
             "repairs_of_conflicts": [
-                {"conflict": list(conflict), "repairs": [found.plain() for found in several]}
+                {"conflict": list(conflict), "repairs": [found.to_dict() for found in several]}
                 for conflict, several in apart
             ],
         }
-    text = report.infeasible(
-        conflicts[:MOST_CONFLICTS],
-        nearest,
-        missed,
-        more_conflicts=max(0, len(conflicts) - MOST_CONFLICTS),
-        repairs=[_words(found) for found in repairs],
-        beyond=beyond if known and not apart else (),
-        apart=[(rules, [_words(found) for found in several]) for rules, several in apart],
-        evaluated=None if known else outcome.evaluated,
-        ruled_out=problem.size if composed else None,
-    )
-    return text, facts
+    headline = "no feasible design"
+    if composed:
+        number = f"{problem.size:,}" if problem.size < 1e15 else f"{problem.size:.3g}"
+        headline += f": all {number} pruned by bounds"
+    elif not known:
+        headline += f" among the {outcome.evaluated:,} evaluated"
+    lines = [
+        headline,
+        *_conflict_lines(conflicts),
+        *_repair_lines(repairs, apart),
+        *(hanging("relaxing it alone is not enough", rule) for rule in ([] if apart else alone)),
+        hanging(f"nearest design{' of those tried' if composed else ''}", nearest),
+        pairs((f"  {rule}", violation_text(by)) for rule, by in violations.items() if not by <= 0),
+    ]
+    return "\n".join(filter(None, lines)), facts
+
+
+def _conflict_lines(conflicts: Sequence[Sequence[str]]) -> Iterator[str]:
+    for conflict in conflicts[:MOST_CONFLICTS]:
+        together = " together" if len(conflict) > 1 else ""
+        yield hanging(f"no design meets{together}", listed(conflict))
+    if len(conflicts) > MOST_CONFLICTS:
+        yield f"and {len(conflicts) - MOST_CONFLICTS} larger sets in conflict"
+
+
+def _repair_lines(repairs: Sequence[Repair], apart: Sequence[RepairsOfConflict]) -> Iterator[str]:
+    if repairs:
+        yield "any one of these changes admits a design, the smallest first:"
+        yield from _numbered(repairs)
+    if apart:
+        yield "no one change is enough; each conflict needs one:"
+    for conflict, several in apart:
+        yield hanging("for", listed(conflict))
+        yield from _numbered(several)
+
+
+def _numbered(repairs: Sequence[Repair]) -> Iterator[str]:
+    for number, found in enumerate(repairs, 1):
+        text = f"  {number}. {_sentence(found)}"
+        yield textwrap.fill(text, terminal_width(), subsequent_indent="     ")
+
+
+def _sentence(found: Repair) -> str:
+    """Return what to change, by how much, and what that admits."""
+    nominal = units.show(found.nominal, found.name)
+    by = change(found.value, found.nominal, than=nominal) or f"instead of {nominal}"
+    if found.is_constraint:
+        return f"{found.written} ({by}): {found.design}"
+    most, beyond = ("at least", "lower") if found.value > found.nominal else ("at most", "higher")
+    text = f"{found.path} {most} {found.written} ({by}): {found.design}"
+    others = [rule for rule in found.violated if rule not in found.constraints]
+    if others:
+        return f"{text}, any {beyond} value violates {listed(others)}"
+    return f"{text} ({found.limit}-bound)" if found.limit else text
 
 
 def _apart(
     infeasible: Study, conflicts: Sequence[Sequence[str]], composed: bool
-) -> list[tuple[Sequence[str], tuple[repair.Repair, ...]]]:
+) -> list[RepairsOfConflict]:
     """Return the repairs of each conflict with the study's constraints outside it left out."""
     rules = [constraint.text for constraint in infeasible.problem.constraints]
-    found = []
+    found: list[RepairsOfConflict] = []
     for conflict in conflicts[:MOST_CONFLICTS]:
-        kept = [place for place, text in enumerate(rules) if text in conflict]
-        data = infeasible.document.data | {"constraints": [rules[place] for place in kept]}
+        kept = [number for number, text in enumerate(rules) if text in conflict]
+        data = infeasible.document.data | {"constraints": [rules[number] for number in kept]}
         alone = study.prepare(replace(infeasible.document, data=data))
-        several = tuple(
+        several = [
             replace(entry, path=f"constraints.{kept[int(entry.path.rpartition('.')[2])]}")
             if entry.is_constraint
             else entry
-            for entry in repair.repairs(alone, composed=composed)
-        )
+            for entry in repairs_of(alone, composed=composed)
+        ]
         if several:
             found.append((conflict, several))
     return found
 
 
 def _overlooked(infeasible: Study, outcome: Outcome, whole: Outcome) -> tuple[str, dict[str, Any]]:
-    example = tables.described(infeasible.problem, whole.front_index[:1])[0]
+    example = described(infeasible.problem, whole.front_index[:1])[0]
     text = (
         f"none of the {outcome.evaluated:,} designs evaluated is feasible, but "
         f"{whole.feasible:,} of all {whole.evaluated:,} are, for instance {example}; "
@@ -129,23 +181,3 @@ def _overlooked(infeasible: Study, outcome: Outcome, whole: Outcome) -> tuple[st
     )
     facts = {"feasible": whole.feasible, "evaluated": outcome.evaluated, "example": example}
     return text, facts
-
-
-def _words(found: repair.Repair) -> str:
-    """Return a repair as a sentence: what to change, by how much, and what that admits."""
-    amount = f"({_amount(found)} {units.show(found.today, found.name)})"
-    if found.is_constraint:
-        return f"{found.written} {amount}: {found.design}"
-    most = "at least" if found.value > found.today else "at most"
-    others = [rule for rule in found.missed if rule not in found.constraints]
-    ends = f"limited by {found.limit}" if found.limit and not others else ""
-    ends = f"short of it {' and '.join(others)} is missed" if others else ends
-    text = f"{found.path} {most} {found.written} {amount}: {found.design}"
-    return f"{text}, {ends}" if ends else text
-
-
-def _amount(found: repair.Repair) -> str:
-    if found.relative < 10:
-        more = "more" if found.value > found.today else "less"
-        return f"{100 * found.relative:.3g} % {more} than"
-    return f"{found.relative + 1:.4g} times" if found.today else "instead of"

@@ -1,11 +1,11 @@
 """How far a field of a study has to go until a design is feasible, over the whole space.
 
 For each design the field goes just as far as it takes to meet the constraints that the design
-misses now; where it misses others then, on until it meets those.  The nearest value at which a
-design meets everything is the answer.  That is done in rungs away from today's value, and is exact
-where each constraint of a design changes but once inside a rung.  A demanded rate also sets the
-least number of instances that carries it, so every rate at which one changes is a rung.  Blocks
-that cannot beat the best value so far are passed by.
+violates now; where it violates others then, on until it meets those.  The nearest value at which
+a design meets everything is the answer.  That is done in rungs away from the nominal value, and is
+exact where each constraint of a design changes but once inside a rung.  A demanded rate also sets
+the least number of instances that carries it, so every rate at which one changes is a rung.
+Blocks that cannot improve on the best value so far are skipped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dse.study.fields import Unit
 from dse.study.record_columns import neutral
 
 FIRST, FURTHEST = 0.05, 1e9
-"""Distance of the first and the last rung from today's value, relative to it."""
+"""Distance of the first and the last rung from the nominal value, relative to it."""
 
 EVALUATIONS = 10_000_000
 FEWEST, MOST = 4, 40
@@ -35,13 +35,13 @@ FEWEST, MOST = 4, 40
 MOST_STEPS, RUNGS = 2_000, 200
 """Rates at which an instance count changes; where there are more, that many even steps."""
 
-BEYOND = 1e-9
-"""By how much a block has to beat the best value so far, relative to it."""
+MARGIN = 1e-9
+"""By how much a block has to improve on the best value so far, relative to it."""
 
 CONVERGED = 1e-13
 
 CROSSINGS = 4
-"""How often a design may meet what it missed and miss something else instead."""
+"""How often a design may meet what it violated and violate something else instead."""
 
 RATE = "workload_rate_bit_per_s"
 """The field that decides how many instances are the least that carry it."""
@@ -49,14 +49,9 @@ RATE = "workload_rate_bit_per_s"
 
 @dataclass(frozen=True)
 class Field:
-    """A field of the study that may be changed.
+    """A field of the study that may be changed: where it stands, what it sets, what it carries.
 
-    Attributes
-    ----------
-    path, column, unit
-        Where it stands, what it sets, and what it carries.
-    more
-        Whether more of it is looser.
+    `more` says whether more of it is looser.
     """
 
     path: str
@@ -76,7 +71,7 @@ class Field:
         return np.sqrt(near) * np.sqrt(far)
 
     def tightest(self, problem: Problem) -> float | None:
-        """Return the tightest of today's values; None when nothing limits."""
+        """Return the tightest of the study's values; None when nothing limits."""
         values = problem.space.constants.get(self.column, np.empty(0))
         for axis in problem.space.axes:
             values = axis.columns.get(self.column, values)
@@ -95,7 +90,7 @@ class Field:
 
 
 def nearest_feasible(problem: Problem, field: Field) -> float | None:
-    """Return the value of `field` nearest to today's that admits a design; None without one."""
+    """Return the value of `field` nearest to the nominal one that admits a design, or None."""
     near = field.tightest(problem)
     if near is None:
         return None
@@ -107,53 +102,56 @@ def nearest_feasible(problem: Problem, field: Field) -> float | None:
     return None
 
 
-def bound_values(
+def threshold_values(
     problem: Problem, named: Mapping[int, Sequence[ConstraintThreshold]]
 ) -> dict[tuple[int, int], float]:
-    """Return for bound j of constraint k, under (k, j), the value that admits a design.
+    """Return for threshold j of constraint k, under (k, j), the value that admits a design.
 
-    Only a design that misses nothing but constraint k can be admitted by it.
+    Only a design that violates nothing but constraint k can be admitted by it.
     """
     found: dict[tuple[int, int], float] = {}
     for block in blocks(problem.sizes, CHUNK):
         violation = problem.evaluate(block).violation
-        missed = violation > 0
-        alone = missed.sum(axis=1) == 1
-        for position, entries in named.items():
-            rows = np.flatnonzero(alone & missed[:, position])
-            if not len(rows) or not entries:
+        violated = violation > 0
+        alone = violated.sum(axis=1) == 1
+        for rule, thresholds in named.items():
+            rows = np.flatnonzero(alone & violated[:, rule])
+            if not len(rows) or not thresholds:
                 continue
-            if len(entries) == 1:  # its quantity decides how much is missed
-                least = violation[rows, position].min()
-                rows = rows[violation[rows, position] == least][:1]
+            if len(thresholds) == 1:  # its quantity decides by how much it is violated
+                least = violation[rows, rule].min()
+                rows = rows[violation[rows, rule] == least][:1]
             columns = problem.describe(block.rows(rows))
-            for number, bound in enumerate(entries):
-                values = bound.quantity.value(columns)[bound.rest.violation(columns) <= 0]
-                best = [*values.tolist(), found.get((position, number), math.nan)]
-                if (value := _nearest_to(bound, best)) is not None:
-                    found[position, number] = value
+            for number, threshold in enumerate(thresholds):
+                values = threshold.quantity.value(columns)[threshold.rest.violation(columns) <= 0]
+                best = [*values.tolist(), found.get((rule, number), math.nan)]
+                if (value := _nearest_to(threshold, best)) is not None:
+                    found[rule, number] = value
     return found
 
 
-def _nearest_to(bound: ConstraintThreshold, values: Sequence[float]) -> float | None:
-    """Return the value nearest to the bound among those on its loose side."""
+def _nearest_to(threshold: ConstraintThreshold, values: Sequence[float]) -> float | None:
+    """Return the value nearest to the threshold among those on its loose side."""
     loose = [
         value
         for value in values
         if math.isfinite(value)
-        and ((bound.up and value >= bound.value) or (bound.down and value <= bound.value))
+        and (
+            (threshold.up and value >= threshold.value)
+            or (threshold.down and value <= threshold.value)
+        )
     ]
-    return min(loose, key=lambda value: abs(value - bound.value), default=None)
+    return min(loose, key=lambda value: abs(value - threshold.value), default=None)
 
 
-def rungs(problem: Problem, field: Field, today: float, count: int | None = None) -> list[float]:
-    """Return values ever further from today's, more of them where a design costs less."""
+def rungs(problem: Problem, field: Field, nominal: float, count: int | None = None) -> list[float]:
+    """Return values ever further from the nominal one, more of them where a design costs less."""
     count = count or min(max(EVALUATIONS // problem.size, FEWEST), MOST)
     factors = 1.0 + np.geomspace(FIRST, FURTHEST, count)
-    values = today * factors if field.more else today / factors
+    values = nominal * factors if field.more else nominal / factors
     if field.unit.integer:
         values = np.ceil(values) if field.more else np.maximum(np.floor(values), 1.0)
-    return [value for value in dict.fromkeys(values.tolist()) if value != today]
+    return [value for value in dict.fromkeys(values.tolist()) if value != nominal]
 
 
 def _steps(problem: Problem, field: Field, near: float) -> list[float]:
@@ -172,7 +170,7 @@ def _steps(problem: Problem, field: Field, near: float) -> list[float]:
             most = math.floor(near / carried)
             if most > MOST_STEPS:
                 return [float(rung) for rung in np.geomspace(near, far, RUNGS)[1:]]
-            steps.update(count * carried * (1.0 + BEYOND) for count in range(1, most + 1))
+            steps.update(count * carried * (1.0 + MARGIN) for count in range(1, most + 1))
     inside = sorted((step for step in steps if far < step < near), reverse=True)
     return [*inside, far] if inside else []
 
@@ -181,27 +179,27 @@ def _within(problem: Problem, field: Field, near: float, far: float) -> float | 
     """Return the value between two nearest to `near` that admits a design, None without one."""
     best = None
     for block in blocks(problem.sizes, CHUNK):
-        target = far if best is None else field.moved(best, -BEYOND)
+        target = far if best is None else field.moved(best, -MARGIN)
         if best is not None and (target > near) != field.more:
             return best
-        today = problem.evaluate(block, field.columns(near))
-        if today.feasible.any():
+        evaluation = problem.evaluate(block, field.columns(near))
+        if evaluation.feasible.any():
             return near
-        missed = today.violation > 0
+        violated = evaluation.violation > 0
         still = problem.evaluate(block, field.columns(target)).violation > 0
-        rows = np.flatnonzero(~(missed & still).any(axis=1))
-        index, missed = block.rows(rows), missed[rows]
+        rows = np.flatnonzero(~(violated & still).any(axis=1))
+        index, violated = block.rows(rows), violated[rows]
         nears = np.full(len(index), near)
         for _ in range(CROSSINGS):
             if not len(index):
                 break
-            found, index, nears = closest(problem, field, index, missed, nears, target)
+            found, index, nears = closest(problem, field, index, violated, nears, target)
             if found is not None:
                 best = target = found
-            missed = problem.evaluate(index, field.columns(nears)).violation > 0
+            violated = problem.evaluate(index, field.columns(nears)).violation > 0
             still = problem.evaluate(index, field.columns(target)).violation > 0
-            open_ = ~(missed & still).any(axis=1)
-            index, missed, nears = index[open_], missed[open_], nears[open_]
+            open_ = ~(violated & still).any(axis=1)
+            index, violated, nears = index[open_], violated[open_], nears[open_]
     return best
 
 
@@ -209,13 +207,13 @@ def closest(
     problem: Problem,
     field: Field,
     index: Index,
-    missed: NDArray[np.bool_],
+    violated: NDArray[np.bool_],
     nears: Column,
     far: float,
 ) -> tuple[float | None, Index, Column]:
-    """Return the nearest value found that admits a design, and what may still beat it.
+    """Return the nearest value found that admits a design, and what may still improve on it.
 
-    At `far` each design meets what it misses at its value of `nears`, by `missed`, but perhaps
+    At `far` each design meets what it violates at its value of `nears`, by `violated`, but perhaps
     not the rest.  Designs that are left meet that at the value returned with them, not the rest.
     """
     sign = 1.0 if field.more else -1.0
@@ -228,12 +226,12 @@ def closest(
         if closed.all():
             break
         evaluation = problem.evaluate(index, field.columns(middle))
-        met = ~(missed & (evaluation.violation > 0)).any(axis=1)
+        met = ~(violated & (evaluation.violation > 0)).any(axis=1)
         fars = np.where(met & ~closed, middle, fars)
         nears = np.where(met | closed, nears, middle)
         best = min(best, (sign * middle[evaluation.feasible]).min(initial=math.inf))
-        kept = sign * nears < best  # the others are beaten already
-        index, missed, nears, fars = index[kept], missed[kept], nears[kept], fars[kept]
+        kept = sign * nears < best  # the others are further already
+        index, violated, nears, fars = index[kept], violated[kept], nears[kept], fars[kept]
     feasible = problem.evaluate(index, field.columns(fars)).feasible
     best = min(best, (sign * fars[feasible]).min(initial=math.inf))
     left = ~feasible & (sign * fars < best)

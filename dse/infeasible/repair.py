@@ -1,7 +1,7 @@
-"""What would make an infeasible study feasible: the least change of each bound and field.
+"""What would make an infeasible study feasible: the least change of each threshold and field.
 
-Found over the whole space, in blocks, or by composed searches.  Every repair that is told has
-been tried: the study with that one change has the design that is named.
+Found over the whole space, in blocks, or by composed searches.  Every repair has been tried: the
+study with that one change has the design that is named.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 from dse import search
-from dse.algebra import thresholds as bounds
-from dse.algebra import units
+from dse.algebra import thresholds, units
 from dse.algebra.thresholds import ConstraintThreshold
 from dse.errors import DseError, TooLargeError
-from dse.infeasible import least_change, loosen
+from dse.infeasible import loosen, loosen_composed
 from dse.infeasible.conflicts import any_design
 from dse.infeasible.loosen import Field
 from dse.model import tables
@@ -28,15 +27,17 @@ from dse.model.graph import argument_names
 from dse.model.preference import prefer
 from dse.model.problem import Problem
 from dse.model.space import Index
+from dse.reports.designs import described
+from dse.reports.words import relative_change, unit_suffix
 from dse.study import study
-from dse.study.fields import Unit, unit_of
+from dse.study.fields import Unit
 from dse.study.record_columns import neutral
 from dse.study.scenario import field_path
-from dse.study.schema import SECTIONS
+from dse.study.schema import FIELDS
 from dse.study.study import Study
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Repair:
     """One change that makes a study feasible.
 
@@ -48,50 +49,50 @@ class Repair:
         What to set, and to what: the arguments of ``--set``.
     name
         Names what is changed; its suffix is the unit.
-    today, value
+    nominal, value
         The number now (of the design named) and the nearest one that admits a design, in SI.
     design
         The design that it admits: of several, the one preferred.
     limit
         What limits that design, by the study's labelled quantity.
-    missed
-        What the design misses when the change is 0.1 % short.
+    violated
+        What the design violates when the change is 0.1 % short.
     """
 
     constraints: tuple[str, ...]
     path: str
     written: str
     name: str
-    today: float
+    nominal: float
     value: float
     design: str
     limit: str
-    missed: tuple[str, ...]
+    violated: tuple[str, ...]
 
     @property
     def relative(self) -> float:
-        """By how much the number changes, relative to today's; infinite from 0."""
-        return abs(self.value - self.today) / abs(self.today) if self.today else math.inf
+        """By how much the number changes, relative to the nominal one; infinite from 0."""
+        change = relative_change(self.value, self.nominal)
+        return math.inf if change is None else abs(change)
 
     @property
     def is_constraint(self) -> bool:
         """Whether a constraint of the study changes, not a field."""
         return self.path.startswith("constraints.")
 
-    def plain(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
-        unit = units.suffix(self.name)
-        suffix = f"_{unit}" if unit else ""
+        suffix = unit_suffix(self.name)
         return {
             "constraints": list(self.constraints),
             "set": self.path,
             "to": self.written,
-            f"today{suffix}": self.today,
+            f"nominal{suffix}": self.nominal,
             f"value{suffix}": self.value,
             "relative": self.relative,
             "design": self.design,
             "limit": self.limit,
-            "missed_short_of_it": list(self.missed),
+            "violated_short_of_it": list(self.violated),
         }
 
 
@@ -99,54 +100,58 @@ STAGE_FIELDS = frozenset({"workload_rate_bit_per_s", "workload_streams"})
 """Fields that decide what fleets are and carry; others act through what takes them."""
 
 SHORT = 1e-3
-"""How far short of a repair it is told what is still missed."""
+"""How far short of a repair it is said what is still violated."""
 
 
-def repairs(infeasible: Study, *, composed: bool = False) -> tuple[Repair, ...]:
+def repairs_of(infeasible: Study, *, composed: bool = False) -> tuple[Repair, ...]:
     """Return the repairs of a study that no design meets, the least relative change first.
 
     `composed`: found by composed searches, not by trying every design.
     """
-    found = [*_of_fields(infeasible, composed), *_of_bounds(infeasible, composed)]
+    found = [*_of_fields(infeasible, composed), *_of_thresholds(infeasible, composed)]
     return tuple(sorted(found, key=lambda repair: (repair.relative, repair.path)))
 
 
-def _of_bounds(infeasible: Study, composed: bool) -> Iterator[Repair]:
+def _of_thresholds(infeasible: Study, composed: bool) -> Iterator[Repair]:
     problem = infeasible.problem
     first = len(problem.constraint_names) - len(problem.constraints)
     named = {
-        first + position: bounds.thresholds_of(constraint.expression)
-        for position, constraint in enumerate(problem.constraints)
+        first + number: thresholds.thresholds_of(constraint.expression)
+        for number, constraint in enumerate(problem.constraints)
     }
-    find = least_change.bound_values_composed if composed else loosen.bound_values
-    values = find(problem, named)
-    for (position, number), value in sorted(values.items()):
-        bound = named[position][number]
-        text = problem.constraint_names[position]
-        path = f"constraints.{position - first}"
-        for shown in _bound_texts(bound, value):
-            written = bound.text(shown)
+    find = loosen_composed.threshold_values_composed if composed else loosen.threshold_values
+    for (rule, number), value in sorted(find(problem, named).items()):
+        threshold = named[rule][number]
+        text = problem.constraint_names[rule]
+        path = f"constraints.{rule - first}"
+        for shown in _threshold_texts(threshold, value):
+            written = threshold.text(shown)
             solved = _solved(infeasible, path, _as_yaml(written))
             if solved is not None:
-                told = units.parse(shown, bound.name)
-                today = bound.value
-                yield _repair(solved, (text,), path, written, bound.name, today, told, (text,))
+                yield _repair(
+                    solved,
+                    constraints=(text,),
+                    path=path,
+                    written=written,
+                    name=threshold.name,
+                    nominal=threshold.value,
+                    value=units.parse(shown, threshold.name),
+                    violated=(text,),
+                )
                 break
 
 
-def _bound_texts(bound: ConstraintThreshold, value: float) -> list[str]:
-    if bound.up and bound.down:
-        return [units.exact(value, bound.name)]
-    up = value > bound.value
-    return bounds.candidates(value, bound.name, up=up, beyond=bound.strict)
+def _threshold_texts(threshold: ConstraintThreshold, value: float) -> list[str]:
+    if threshold.up and threshold.down:
+        return [units.exact_text(value, threshold.name)]
+    up = value > threshold.value
+    return thresholds.candidates(value, threshold.name, up=up, beyond=threshold.strict)
 
 
 def _of_fields(infeasible: Study, composed: bool) -> Iterator[Repair]:
-    problem = infeasible.problem
-    for field, rules in _fields(problem).items():
-        value = (least_change.nearest_composed if composed else loosen.nearest_feasible)(
-            problem, field
-        )
+    find = loosen_composed.nearest_composed if composed else loosen.nearest_feasible
+    for field, rules in _fields(infeasible.problem).items():
+        value = find(infeasible.problem, field)
         if value is not None and (repair := _confirmed(infeasible, field, rules, value)):
             yield repair
 
@@ -164,11 +169,10 @@ def _fields(problem: Problem) -> dict[Field, tuple[str, ...]]:
         named = [(name, False) for name in requirement.relaxed_by_less]
         named += [(name, True) for name in requirement.relaxed_by_more]
         for column, more in named:
-            section, _, name = field_path(column).partition(".")
-            model = SECTIONS.get(section)
-            unit = unit_of(model, name) if model and name in model.model_fields else None
+            path = field_path(column)
+            unit = FIELDS.get(path)
             if unit is not None and column in used and _alone(problem, unit, column):
-                field = Field(f"{section}.{name}", column, unit, more)
+                field = Field(path, column, unit, more)
                 found[field] = (*found.get(field, ()), requirement.rule)
     return found
 
@@ -199,14 +203,21 @@ def _confirmed(
         if found is None:
             return None
     text, solved = found
-    told = units.parse(text, field.column)
+    parsed = units.parse(text, field.column)
     repaired, index = solved
-    short = field.columns(field.moved(told, -SHORT))
-    missed = repaired.problem.evaluate(index, short).violation[0] > 0
-    names = repaired.problem.constraint_names
-    left = tuple(name for name, still in zip(names, missed.tolist(), strict=True) if still)
-    today = _today(infeasible.problem, field, solved)
-    return _repair(solved, rules, field.path, text, field.column, today, told, left)
+    short = field.columns(field.moved(parsed, -SHORT))
+    violated = repaired.problem.evaluate(index, short).violation[0] > 0
+    names = np.array(repaired.problem.constraint_names, dtype=object)[violated]
+    return _repair(
+        solved,
+        constraints=rules,
+        path=field.path,
+        written=text,
+        name=field.column,
+        nominal=_nominal(infeasible.problem, field, solved),
+        value=parsed,
+        violated=tuple(names),
+    )
 
 
 def _first_solved(
@@ -221,7 +232,7 @@ def _first_solved(
 
 
 def _field_texts(field: Field, value: float) -> list[str]:
-    return bounds.candidates(value, field.column, up=field.more, whole=field.unit.integer)
+    return thresholds.candidates(value, field.column, up=field.more, whole=field.unit.integer)
 
 
 def _further(infeasible: Study, field: Field, value: float) -> float | None:
@@ -276,41 +287,31 @@ def _solved(infeasible: Study, path: str, text: str) -> tuple[Study, Index] | No
     return changed, outcome.front_index[order[:1]]
 
 
-def _repair(
-    solved: tuple[Study, Index],
-    rules: tuple[str, ...],
-    path: str,
-    written: str,
-    name: str,
-    today: float,
-    value: float,
-    missed: tuple[str, ...],
-) -> Repair:
+def _repair(solved: tuple[Study, Index], **fields: Any) -> Repair:
+    """Return a repair with the design that it admits, and what limits that."""
     problem, index = solved[0].problem, solved[1]
     category = tables.category(problem)
-    rows = tables.design_table(problem, index)
-    limit = str(rows[category][0]) if category is not None else ""
-    design = tables.described(problem, index)[0]
-    return Repair(rules, path, written, name, today, value, design, limit, missed)
+    limit = str(tables.design_table(problem, index)[category][0]) if category is not None else ""
+    return Repair(design=described(problem, index)[0], limit=limit, **fields)
 
 
-def _today(problem: Problem, field: Field, solved: tuple[Study, Index]) -> float:
-    """Return what the field is today for the design that a repair admits."""
+def _nominal(problem: Problem, field: Field, solved: tuple[Study, Index]) -> float:
+    """Return what the field is in the study, for the design that a repair admits."""
     repaired, index = solved
-    today = field.tightest(problem) or math.nan
+    nominal = field.tightest(problem) or math.nan
     chosen = {
-        axis.name: axis.labels[place]
-        for axis, place in zip(repaired.problem.space.axes, index[0], strict=True)
+        axis.name: axis.labels[choice]
+        for axis, choice in zip(repaired.problem.space.axes, index[0], strict=True)
     }
     for axis in problem.space.axes:
         if field.column not in axis.columns:
             continue
         if chosen.get(axis.name) in axis.labels:
-            today = float(axis.columns[field.column][axis.labels.index(chosen[axis.name])])
+            nominal = float(axis.columns[field.column][axis.labels.index(chosen[axis.name])])
         else:
             values = axis.columns[field.column]
-            today = float(values.max() if field.more else values.min())
-    return today
+            nominal = float(values.max() if field.more else values.min())
+    return nominal
 
 
 def _as_yaml(text: str) -> str:

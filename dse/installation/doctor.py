@@ -14,7 +14,7 @@ from dse.installation import libraries
 from dse.installation.libraries import Library
 from dse.plugins import registry
 from dse.plugins.registry import DISTRIBUTION, Surveyed
-from dse.reports import report
+from dse.reports.text import table_text
 
 PURPOSES: Mapping[str, str] = {
     "dev": "work on the program itself",
@@ -48,8 +48,12 @@ class Diagnosis:
 def diagnose() -> Diagnosis:
     """Look at versions, plug-ins and extras."""
     needed = libraries.libraries()
-    surveyed = registry.survey()
-    findings = [*_library_findings(needed[""]), *(entry.fault for entry in surveyed if entry.fault)]
+    surveyed = [
+        one for kind in (*registry.GROUPS, *registry.PAPERS) for one in registry.survey(kind)
+    ]
+    # two of one name have the same fault
+    broken = dict.fromkeys(str(one.error) for one in surveyed if one.error is not None)
+    findings = [*_library_findings(needed[""]), *broken]
     facts = {
         "platform": _platform(),
         "libraries": {library.name: library.installed or None for library in needed[""]},
@@ -94,9 +98,9 @@ def _plug_ins(surveyed: Sequence[Surveyed]) -> dict[str, dict[str, list[str]]]:
     """Return the names of the plug-ins that can be used, by kind and by distribution."""
     found: dict[str, dict[str, list[str]]] = {}
     for entry in surveyed:
-        if not entry.fault:
-            kind = found.setdefault(entry.kind.__name__.lower(), {})
-            kind.setdefault(entry.distribution, []).extend(entry.names)
+        if entry.error is None:
+            kind = found.setdefault(entry.plugin.kind.__name__.lower(), {})
+            kind.setdefault(entry.plugin.distribution, []).extend(entry.names)
     return found
 
 
@@ -106,12 +110,12 @@ def _missing(wanted: Sequence[Library]) -> list[str]:
 
 def _text(facts: Mapping[str, Any], needed: Sequence[Library]) -> Iterator[str]:
     rows = [(name.replace("_", " "), str(value)) for name, value in facts["platform"].items()]
-    yield report.catalogue(rows, ("here", ""))
-    yield report.catalogue(
+    yield table_text(rows, ("here", ""))
+    yield table_text(
         [(one.name, one.installed or "missing", one.wanted or "any") for one in needed],
         ("library", "version", "wanted"),
     )
-    yield report.catalogue(
+    yield table_text(
         [
             (kind, distribution, str(len(names)), _shown(names))
             for kind, found in facts["plug_ins"].items()
@@ -120,7 +124,7 @@ def _text(facts: Mapping[str, Any], needed: Sequence[Library]) -> Iterator[str]:
         ("plug-ins", "from", "number", "names"),
     )
     extras = facts["extras"].items()
-    yield report.catalogue(
+    yield table_text(
         [(extra, one["for"], ", ".join(one["missing"]) or "-") for extra, one in extras],
         ("extra", "what for", "missing"),
     )

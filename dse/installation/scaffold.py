@@ -1,4 +1,4 @@
-"""Starters: a package with a core or an objective of one's own, and a study.
+"""Starters: a package with a core, an objective or a method of one's own, and a study.
 
 They are the files of ``templates`` with names filled in, and work before anything is changed.
 """
@@ -26,6 +26,8 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _LONGEST = 40
 _MARK = ".in"
 """Ends the names of templates, so that no tool takes them for sources of this project."""
+Kind = type[contract.Core | contract.Objective | contract.Method]
+
 _MODULE = "MODULE"
 """Stands for the name of the module in the names of templates."""
 
@@ -51,6 +53,11 @@ def new_core(name: str, out: Path | None) -> Path:
 def new_objective(name: str, out: Path | None) -> Path:
     """Write a package with an objective; its name ends in its unit.  See `new_core`."""
     return _package(contract.Objective, name, out)
+
+
+def new_method(name: str, out: Path | None) -> Path:
+    """Write a package with a search method; its name may have hyphens.  See `new_core`."""
+    return _package(contract.Method, name.replace("-", "_"), out)
 
 
 def new_study(path: Path) -> Path:
@@ -82,11 +89,12 @@ def new_study(path: Path) -> Path:
     return target
 
 
-def _package(kind: type[contract.Core | contract.Objective], name: str, out: Path | None) -> Path:
+def _package(kind: Kind, name: str, out: Path | None) -> Path:
     word = kind.__name__.lower()
     module = f"{name}_{word}"
-    _check_name(kind, name, module)
-    target = out or Path(name)
+    called = name.replace("_", "-") if kind is contract.Method else name
+    _check_name(kind, name, called, module)
+    target = out or Path(called)
     try:
         free = not target.exists() or (target.is_dir() and not any(target.iterdir()))
     except OSError as error:
@@ -97,17 +105,24 @@ def _package(kind: type[contract.Core | contract.Objective], name: str, out: Pat
         )
     values = {
         "name": name,
+        "called": called,
         "module": module,
         "distribution": f"dse-{word}-{name.replace('_', '-')}",
         "engine": registry.DISTRIBUTION,
-        "stem": units.stem(name).replace("_", " ") or name,
-        "unit": units.label(name) or "a number without unit",
+        **(_quantity(name) if kind is contract.Objective else {}),
     }
     with new_folder(target, ()) as folder:
         for path, text in _filled(files("dse.installation") / "templates" / word, values):
             (folder / path).parent.mkdir(exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8", newline="\n")
     return target
+
+
+def _quantity(name: str) -> dict[str, str]:
+    return {
+        "stem": units.stem(name).replace("_", " ") or name,
+        "unit": units.label(name) or "a number without unit",
+    }
 
 
 def _filled(folder: Traversable, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -120,7 +135,7 @@ def _filled(folder: Traversable, values: Mapping[str, str]) -> Iterator[tuple[st
             yield name, Template(entry.read_text(encoding="utf-8")).substitute(values)
 
 
-def _check_name(kind: type[contract.Core | contract.Objective], name: str, module: str) -> None:
+def _check_name(kind: Kind, name: str, called: str, module: str) -> None:
     word = kind.__name__.lower()
     if not _NAME.fullmatch(name) or len(name) > _LONGEST:
         raise NewNameError(
@@ -129,6 +144,23 @@ def _check_name(kind: type[contract.Core | contract.Objective], name: str, modul
         )
     if keyword.iskeyword(name) or name in ("true", "false", "null"):
         raise NewNameError(f"{word} {name!r}: Python or YAML has this word; choose another name")
+    if kind is not contract.Method:
+        _check_column(kind, name)
+    for plugin in registry.plugins(kind):
+        if plugin.name == called:
+            raise NewNameError(
+                f"{word} {called!r}: {plugin.distribution} has one of this name; choose another "
+                "name"
+            )
+    if importlib.util.find_spec(module) is not None:
+        raise NewNameError(
+            f"{word} {name!r}: a module called {module!r} is installed; choose another name"
+        )
+
+
+def _check_column(kind: Kind, name: str) -> None:
+    """Refuse a name that columns of a study could not have."""
+    word = kind.__name__.lower()
     first = name if kind is contract.Core else name.partition("_")[0]
     if first in (*SECTIONS, "stage"):
         raise NewNameError(
@@ -140,15 +172,6 @@ def _check_name(kind: type[contract.Core | contract.Objective], name: str, modul
             check_units((name,), word)
         except AssertionError as error:
             raise NewNameError(str(error)) from error
-    for entry in registry.survey():
-        if entry.kind is kind and name in entry.names:
-            raise NewNameError(
-                f"{word} {name!r}: {entry.distribution} has one of this name; choose another name"
-            )
-    if importlib.util.find_spec(module) is not None:
-        raise NewNameError(
-            f"{word} {name!r}: a module called {module!r} is installed; choose another name"
-        )
 
 
 def _suggestion(name: str) -> str:

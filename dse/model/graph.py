@@ -7,12 +7,13 @@ with a default is passed only when something provides it.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from typing import Any
 
 from dse.contract import Column, Guard, Objective, Requirement
-from dse.errors import ContractError
+from dse.errors import ContractError, PluginError
 
 
 @dataclass(frozen=True)
@@ -45,63 +46,114 @@ class Step:
             ) from error
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Graph:
-    """All objectives that `inputs` can feed, in an order in which each finds its arguments."""
+    """Objectives as far as `inputs` can feed them; each is looked up when it is asked for.
 
-    steps: tuple[Step, ...]
-    objectives: tuple[Objective, ...]
-    """The objectives of the steps, in the order of the plug-ins."""
-    missing: Mapping[str, tuple[str, ...]]
-    """Objectives that cannot be computed: name -> the inputs that nothing provides."""
+    Attributes
+    ----------
+    quantities
+        Objectives by name; looking one up may import it, and so may going through all of them.
+    inputs
+        Columns that a study sets; of the quantities among them, these are the values.
+    """
+
+    quantities: Mapping[str, Objective]
+    inputs: Collection[str]
+    _found: dict[str, Step | None] = field(default_factory=dict, init=False, repr=False)
+
+    def provides(self, name: str) -> bool:
+        """Tell whether `name` is an input, or a quantity that the inputs can feed.
+
+        Raises
+        ------
+        ContractError
+            When objectives take each other in a circle; the message shows it.
+        PluginError
+            When an objective that it takes cannot be used.
+        """
+        return self._provides(name, ())
+
+    def bind(
+        self, plugin: Objective | Requirement | Guard, path: tuple[str, ...] = ()
+    ) -> Step | None:
+        """Return a plug-in with the arguments that it gets, None when it lacks one.
+
+        `path` are the quantities that took each other before it.
+        """
+        required, optional = argument_names(plugin)
+        # columns of the study first: without one of them, nothing more need be looked up
+        for name in sorted(required, key=self.quantities.__contains__):
+            if not self._provides(name, path):
+                return None
+        return Step(plugin, required + tuple(one for one in optional if self._provides(one, path)))
 
     def closure(self, wanted: Iterable[str]) -> tuple[Step, ...]:
-        """Return the steps needed for the columns `wanted`, in order."""
-        needed = set(wanted)
-        chosen = []
-        for step in reversed(self.steps):
-            if step.name in needed:
-                chosen.append(step)
-                needed.update(step.arguments)
-        return tuple(reversed(chosen))
+        """Return the steps needed for the columns `wanted`, each after what it takes."""
+        ordered: dict[str, Step] = {}
 
+        def add(name: str) -> None:
+            step = None if name in ordered or name in self.inputs else self._step(name, ())
+            if step is not None:
+                for argument in step.arguments:
+                    add(argument)
+                ordered[name] = step
 
-def wire(objectives: Mapping[str, Objective], inputs: Collection[str]) -> Graph:
-    """Order `objectives` so that each comes after what it takes.
+        for name in sorted(wanted):
+            add(name)
+        return tuple(ordered.values())
 
-    Raises
-    ------
-    ContractError
-        When objectives take each other in a circle; the message shows it.
-    """
-    available = set(inputs)
-    steps: dict[str, Step] = {}
-    missing: dict[str, tuple[str, ...]] = {}
-    path: list[str] = []
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps of all quantities."""
+        return self.closure(quantity.name for quantity in self.objectives)
 
-    def provide(name: str) -> bool:
-        if name in available or name in steps:
-            return True
-        if name not in objectives or name in missing:
-            return False
+    @property
+    def objectives(self) -> tuple[Objective, ...]:
+        """All quantities that have a value, in the order in which they are given."""
+        return self._sorted[0]
+
+    @property
+    def missing(self) -> Mapping[str, tuple[str, ...]]:
+        """Objectives that cannot be computed: name -> the inputs that nothing provides."""
+        return self._sorted[1]
+
+    @cached_property
+    def _sorted(self) -> tuple[tuple[Objective, ...], Mapping[str, tuple[str, ...]]]:
+        """Sort all objectives into those that can be computed and those that lack inputs.
+
+        One that cannot be used, or takes one that cannot, is neither.
+        """
+        computed, missing = [], {}
+        for name in self.quantities:
+            try:
+                if self.provides(name):
+                    computed.append(self.quantities[name])
+                else:
+                    required, _ = argument_names(self.quantities[name])
+                    missing[name] = tuple(one for one in required if not self.provides(one))
+            except (PluginError, ContractError):
+                continue
+        return tuple(computed), missing
+
+    def _provides(self, name: str, path: tuple[str, ...]) -> bool:
+        return name in self.inputs or self._step(name, path) is not None
+
+    def _step(self, name: str, path: tuple[str, ...]) -> Step | None:
+        """Return what makes a quantity on the `path` to another, None if inputs cannot feed it."""
+        if name in self._found or name not in self.quantities:
+            return self._found.get(name)
         if name in path:
             circle = " -> ".join([*path[path.index(name) :], name])
             raise ContractError(f"objectives take each other in a circle: {circle}")
-        path.append(name)
-        required, optional = argument_names(objectives[name])
-        lacking = tuple(wanted for wanted in required if not provide(wanted))
-        given = tuple(wanted for wanted in optional if provide(wanted))
-        path.pop()
-        if lacking:
-            missing[name] = lacking
-            return False
-        steps[name] = Step(objectives[name], required + given)
-        return True
+        found = self.bind(self.quantities[name], (*path, name))
+        self._found[name] = found
+        return found
 
-    for name in objectives:
-        provide(name)
-    computed = tuple(objective for name, objective in objectives.items() if name in steps)
-    return Graph(tuple(steps.values()), computed, missing)
+
+def wire(objectives: Mapping[str, Objective], inputs: Collection[str]) -> Graph:
+    """Return what `inputs` feed of `objectives`."""
+    return Graph(objectives, frozenset(inputs))
 
 
 def bind(rule: Requirement | Guard, available: Collection[str]) -> Step | None:
@@ -116,7 +168,12 @@ def argument_names(
     plugin: Objective | Requirement | Guard,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of the arguments that a plug-in must have, and those it may have."""
-    parameters = inspect.signature(plugin.function).parameters.values()
+    return _argument_names(plugin.function)
+
+
+@cache
+def _argument_names(function: Callable[..., Column]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    parameters = inspect.signature(function).parameters.values()
     required = tuple(p.name for p in parameters if p.default is inspect.Parameter.empty)
     optional = tuple(p.name for p in parameters if p.default is not inspect.Parameter.empty)
     return required, optional

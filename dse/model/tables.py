@@ -80,28 +80,6 @@ def design_names(problem: Problem, index: Index) -> list[str]:
     return [name or "as given" for name in chosen]
 
 
-def described(problem: Problem, index: Index) -> list[str]:
-    """Return the name of each design and its choices: ``3 u16, in flight 2``."""
-    chosen = [
-        (place, axis)
-        for place, axis in enumerate(problem.space.axes)
-        if axis.size > 1
-        and is_choice_of_scenario(problem, axis)
-        and (problem.stages or axis.ordered)  # other choices are the names of the designs
-    ]
-    texts = []
-    for name, row in zip(design_names(problem, index), index.tolist(), strict=True):
-        parts = [name]
-        for place, axis in chosen:
-            label = axis.labels[row[place]]
-            if axis.unit_name:
-                value = units.show(float(axis_values(axis)[row[place]]), axis.unit_name)
-                label = f"{axis.name.rpartition('.')[2].replace('_', ' ')} {value}"
-            parts.append(label)
-        texts.append(", ".join(parts))
-    return texts
-
-
 def category(problem: Problem) -> str | None:
     """Return the quantity that tells designs apart by name: the one with the most labels."""
     some = range(1, MOST_KINDS + 1)

@@ -1,23 +1,36 @@
-"""Finding plug-ins: the only user of entry points.
+"""Finding plug-ins by the names of their entry points: the only user of entry points.
 
-An entry point of a group leads to one record of that group's type or to a tuple of them; the
-records carry their names.
+An entry point of a group in `GROUPS` leads to one record and has its name, so names are known
+before anything is imported, and a record is imported when it is asked for.  An entry point of a
+group in `PAPERS` leads to everything of its kind that a paper has, and has the name of the paper.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, TypeVar, cast
+from itertools import groupby
+from typing import Any, TypeVar
 
-from dse.contract import Core, Guard, Interface, Kernel, Objective, Platform, Requirement
+from dse.contract import (
+    Core,
+    Guard,
+    Interface,
+    Kernel,
+    Method,
+    Objective,
+    Platform,
+    Requirement,
+)
 from dse.contract.fits import Fit
 from dse.contract.papers import Claim, Figure
 from dse.errors import (
     BrokenPluginError,
     DuplicatePluginError,
+    MisnamedPluginError,
     PluginError,
     UnknownPluginError,
     WrongTypePluginError,
@@ -26,19 +39,7 @@ from dse.errors import (
 
 DISTRIBUTION = "accel-dse"
 
-Record = TypeVar(
-    "Record",
-    Core,
-    Objective,
-    Requirement,
-    Guard,
-    Interface,
-    Kernel,
-    Platform,
-    Claim,
-    Figure,
-    Fit,
-)
+Record = TypeVar("Record")
 
 GROUPS: Mapping[type, str] = {
     Core: "dse.cores",
@@ -48,130 +49,236 @@ GROUPS: Mapping[type, str] = {
     Interface: "dse.interfaces",
     Kernel: "dse.kernels",
     Platform: "dse.platforms",
-    Claim: "dse.claims",
-    Figure: "dse.figures",
     Fit: "dse.fits",
+    Method: "dse.methods",
 }
+"""The group of each kind of record that has an entry point of its own."""
+
+PAPERS: Mapping[type, str] = {Claim: "dse.claims", Figure: "dse.figures"}
+"""The group of each kind of which an entry point leads to all that a paper has."""
+
+APPLIED = (Requirement, Guard)
+"""Kinds that no study names: they apply to every study that has their columns."""
 
 
 @dataclass(frozen=True)
-class Registered:
-    """A plug-in record and where it came from."""
+class Plugin:
+    """An entry point, as the metadata of its distribution tells it."""
 
-    record: Any
-    entry_point: str
+    kind: type
+    entry_point: EntryPoint
     distribution: str
 
+    @property
+    def name(self) -> str:
+        """Name of the entry point."""
+        return self.entry_point.name
 
-def registered(kind: type[Record]) -> Mapping[str, Registered]:
-    """Return every record of `kind` by name: by entry point, then in the order given there.
+    @property
+    def own(self) -> bool:
+        """Whether it comes with this program."""
+        return self.distribution.partition(" ")[0] == DISTRIBUTION
 
-    Raises
-    ------
-    BrokenPluginError, WrongTypePluginError, DuplicatePluginError
-        Naming the entry point and its distribution.
-    """
-    return _registered(GROUPS[kind])
-
-
-def records(kind: type[Record]) -> dict[str, Record]:
-    """Return the records of `kind` by name."""
-    return {name: cast(Record, found.record) for name, found in registered(kind).items()}
-
-
-def get(kind: type[Record], name: str) -> Record:
-    """Return the record called `name`, or raise `UnknownPluginError` with the nearest names."""
-    known = records(kind)
-    if name not in known:
-        word = kind.__name__.lower()
-        raise UnknownPluginError(f"{name!r} is not a known {word}", nearest(name, known))
-    return known[name]
+    def __str__(self) -> str:
+        """Return the entry point as it is written, and where."""
+        point = self.entry_point
+        return f"{point.group}: {point.name} = {point.value} of {self.distribution}"
 
 
 @dataclass(frozen=True)
 class Surveyed:
-    """An entry point, the records it leads to, and why it cannot be used if it cannot."""
+    """A plug-in, the names of its records, and why it cannot be used if it cannot."""
 
-    kind: type
-    entry_point: str
-    distribution: str
-    names: tuple[str, ...]
-    fault: str = ""
+    plugin: Plugin
+    names: tuple[str, ...] = ()
+    error: PluginError | None = None
 
 
-@cache
-def survey() -> Sequence[Surveyed]:
-    """Load every plug-in; one that cannot be used carries its fault and stops no other."""
-    return tuple(_survey())
+def names(kind: type) -> tuple[str, ...]:
+    """Return the names of the records of `kind`, sorted; imports none of them."""
+    return tuple(_by_name(kind))
 
 
-def _survey() -> Iterator[Surveyed]:
-    for kind, group in GROUPS.items():
-        found: dict[str, Registered] = {}
-        for point in _points(group):
-            where, distribution = _describe(point)
-            names: tuple[str, ...] = ()
-            try:
-                loaded = _load(point, kind, where)
-                names = tuple(record.name for record in loaded)
-                _add(found, loaded, where, distribution)
-            except PluginError as error:
-                yield Surveyed(kind, where, distribution, names, str(error))
-            else:
-                yield Surveyed(kind, where, distribution, names)
+def plugins(kind: type) -> tuple[Plugin, ...]:
+    """Return the entry points of `kind` by name, those of this program first; imports nothing."""
+    return tuple(plugin for same in _by_name(kind).values() for plugin in same)
 
 
-@cache
-def _registered(group: str) -> Mapping[str, Registered]:
-    kind = next(kind for kind, name in GROUPS.items() if name == group)
-    found: dict[str, Registered] = {}
-    for point in _points(group):
-        where, distribution = _describe(point)
-        _add(found, _load(point, kind, where), where, distribution)
+def get(kind: type[Record], name: str) -> Record:
+    """Return the record called `name`, importing no other plug-in.
+
+    Raises
+    ------
+    UnknownPluginError
+        With the nearest names.
+    DuplicatePluginError, BrokenPluginError, WrongTypePluginError, MisnamedPluginError
+        Naming the entry point and its distribution.
+    """
+    if name not in _by_name(kind):
+        word = kind.__name__.lower()
+        raise UnknownPluginError(f"{name!r} is not a known {word}", nearest(name, names(kind)))
+    (record,) = _usable(_by_name(kind)[name][0])
+    return record  # type: ignore[no-any-return]
+
+
+def records(kind: type[Record]) -> dict[str, Record]:
+    """Return every record of `kind` that can be used, by name, in the order of `in_order`.
+
+    Raises
+    ------
+    PluginError
+        Of papers, which are whole or not there.
+    """
+    for surveyed in survey(kind):
+        if surveyed.error is not None and kind in PAPERS:
+            raise surveyed.error
+    found: dict[str, Record] = {}
+    for plugin in in_order(kind):
+        for record in _usable(plugin):
+            if record.name in found:
+                rule = f"two are called {record.name!r}, the second in {plugin}"
+                raise DuplicatePluginError(rule, "rename one of them")
+            found[record.name] = record
     return found
 
 
-def _points(group: str) -> list[EntryPoint]:
-    return sorted(entry_points(group=group), key=lambda point: point.name)
+def in_order(kind: type) -> Sequence[Plugin]:
+    """Return the plug-ins of `kind` that can be used: by module, and as it lists them."""
+    return _in_order(kind)
 
 
-def _add(
-    found: dict[str, Registered], loaded: tuple[Any, ...], where: str, distribution: str
-) -> None:
-    """Add records to those of the same kind that were found before."""
-    for record in loaded:
-        if record.name in found:
-            other = found[record.name]
-            raise DuplicatePluginError(
-                f"two plug-ins are called {record.name!r}: {other.entry_point} of "
-                f"{other.distribution} and {where} of {distribution}; "
-                f"rename one of them or uninstall its distribution"
-            )
-        found[record.name] = Registered(record, where, distribution)
+@cache
+def _in_order(kind: type) -> Sequence[Plugin]:
+    usable = (one.plugin for one in survey(kind) if one.error is None)
+    return tuple(sorted(usable, key=_place))
 
 
-def _describe(point: EntryPoint) -> tuple[str, str]:
-    distribution = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown"
-    return f"{point.group}: {point.name} = {point.value}", distribution
+def survey(kind: type) -> tuple[Surveyed, ...]:
+    """Import every plug-in of `kind`; one that cannot be used says why, and stops no other."""
+    found = []
+    for plugin in plugins(kind):
+        try:
+            records = _usable(plugin)
+        except PluginError as error:
+            found.append(Surveyed(plugin, error=error))
+        else:
+            found.append(Surveyed(plugin, tuple(record.name for record in records)))
+    return tuple(found)
 
 
-def _load(point: EntryPoint, kind: type, where: str) -> tuple[Any, ...]:
+class Catalogue(Mapping[str, Record]):
+    """The records of a kind by name, each imported when it is looked up.
+
+    Iterating imports all of them: those that can be used come in their order, then the others.
+    """
+
+    def __init__(self, kind: type[Record]) -> None:
+        """Import nothing."""
+        self.kind = kind
+
+    def __getitem__(self, name: str) -> Record:
+        """Return a record.
+
+        Raises
+        ------
+        PluginError
+            It cannot be used.
+        """
+        if name not in self:
+            raise KeyError(name)
+        return get(self.kind, name)
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is an entry point of this name, without importing it."""
+        return name in _by_name(self.kind)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield every name."""
+        return iter(dict.fromkeys([*(one.name for one in in_order(self.kind)), *names(self.kind)]))
+
+    def __len__(self) -> int:
+        """Return how many names there are."""
+        return len(_by_name(self.kind))
+
+
+def _by_name(kind: type) -> Mapping[str, tuple[Plugin, ...]]:
+    """Return the plug-ins of `kind`, those of one name together."""
+    return _read_metadata(kind)
+
+
+@cache
+def _read_metadata(kind: type) -> Mapping[str, tuple[Plugin, ...]]:
+    group = GROUPS[kind] if kind in GROUPS else PAPERS[kind]
+    found = [Plugin(kind, point, _distribution(point)) for point in entry_points(group=group)]
+    found.sort(key=lambda one: (one.name, not one.own, one.distribution))
+    return {name: tuple(same) for name, same in groupby(found, key=lambda one: one.name)}
+
+
+def _distribution(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else "unknown"
+
+
+def _place(plugin: Plugin) -> tuple[str, int, str]:
+    """Return where a loaded record stands: its module, and its position among what is in it."""
+    point = plugin.entry_point
+    written = list(vars(sys.modules[point.module]))
+    position = written.index(point.attr) if point.attr in written else len(written)
+    return point.module, position, plugin.name
+
+
+def _usable(plugin: Plugin) -> tuple[Any, ...]:
+    """Return the records of a plug-in.
+
+    Raises
+    ------
+    PluginError
+        It cannot be used.
+    """
+    same = _by_name(plugin.kind)[plugin.name]
+    # what a study names is ambiguous then; what applies to every study still does
+    if len(same) > 1 and not (plugin.own and plugin.kind in APPLIED):
+        raise DuplicatePluginError(
+            f"two plug-ins are called {plugin.name!r}: {same[0]} and {same[1]}",
+            "rename one of them, or uninstall its distribution",
+        )
+    found = _loaded(plugin)
+    if isinstance(found, PluginError):
+        raise found.with_traceback(None)
+    return found
+
+
+@cache
+def _loaded(plugin: Plugin) -> tuple[Any, ...] | PluginError:
+    """Return the records that an entry point leads to, or why it leads to none."""
     try:
-        loaded = point.load()
+        loaded = plugin.entry_point.load()
     except (Exception, SystemExit) as error:  # whatever a foreign module does on import
-        raise BrokenPluginError(
-            f"plug-in {where} fails to load: {type(error).__name__}: {error}; "
-            f"repair it or uninstall its distribution"
-        ) from error
-    found = loaded if isinstance(loaded, tuple) else (loaded,)
+        return BrokenPluginError(
+            f"plug-in {plugin} fails to load: {type(error).__name__}: {error}",
+            "repair it, or uninstall its distribution",
+        )
+    found = loaded if isinstance(loaded, tuple) and plugin.kind in PAPERS else (loaded,)
+    return _fault(plugin, found) or found
+
+
+def _fault(plugin: Plugin, found: Sequence[Any]) -> PluginError | None:
+    """Return what is wrong with what an entry point leads to."""
+    kind = plugin.kind.__name__
     for record in found:
-        if not isinstance(record, kind):
-            raise WrongTypePluginError(
-                f"plug-in {where} is a {type(record).__name__}; the group asks for a "
-                f"dse.contract.{kind.__name__} or a tuple of them"
+        name = getattr(record, "name", None)
+        if not isinstance(record, plugin.kind):
+            several = " or a tuple of them" if plugin.kind in PAPERS else ""
+            return WrongTypePluginError(
+                f"plug-in {plugin} is a {type(record).__name__}",
+                f"its group asks for a dse.contract.{kind}{several}",
             )
-        if not isinstance(getattr(record, "name", None), str):
-            raise BrokenPluginError(
-                f"plug-in {where} has no name; name its record, or the function that it holds"
+        if not isinstance(name, str):
+            return BrokenPluginError(
+                f"plug-in {plugin} has no name", "name its record, or the function that it holds"
             )
-    return found
+        if name != plugin.name and plugin.kind not in PAPERS:
+            return MisnamedPluginError(
+                f"plug-in {plugin} leads to a {kind.lower()} called {name!r}",
+                f"an entry point has the name of its record: write {name} = ...",
+            )
+    return None

@@ -1,14 +1,17 @@
-"""What a design is, in words."""
+"""What a design is, in words, and its objectives."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dse.algebra import units
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Axis, Index
-from dse.reports.picture import words
+from dse.reports.words import in_words
 
 
 def parts(
@@ -23,25 +26,41 @@ def parts(
     counts
         Say how many instances, also where that follows from the rate.
     by
-        Positions of the axes to speak of; the fleet and every open axis when empty.
+        Indices of the axes to speak of; the fleet and every open axis when empty.
     """
     if by:
-        axes = [(place, problem.space.axes[place]) for place in by]
-        return [tuple(_choice(axis, int(row[place])) for place, axis in axes) for row in index]
+        axes = [(number, problem.space.axes[number]) for number in by]
+        return [tuple(_choice(axis, int(row[number])) for number, axis in axes) for row in index]
     fleets = tables.design_names(problem, index)
     if not counts:
         fleets = [_without_counts(problem, fleet) for fleet in fleets]
-    chosen = [
-        (place, axis)
-        for place, axis in enumerate(problem.space.axes)
-        if axis.size > 1
-        and tables.is_choice_of_scenario(problem, axis)
-        and (problem.stages or axis.ordered)
-    ]
+    axes = open_axes(problem)
     return [
-        (fleet, *(_choice(axis, int(row[place])) for place, axis in chosen))
+        (fleet, *(_choice(axis, int(row[number])) for number, axis in axes))
         for fleet, row in zip(fleets, index, strict=True)
     ]
+
+
+def described(problem: Problem, index: Index) -> list[str]:
+    """Return what was chosen for each design in one line: ``3 u16, in flight 2``."""
+    return [", ".join(chosen) for chosen in parts(problem, index)]
+
+
+def open_axes(problem: Problem) -> list[tuple[int, Axis]]:
+    """Return the axes that tell designs apart besides their names, each with its index."""
+    return [
+        (number, axis)
+        for number, axis in enumerate(problem.space.axes)
+        if axis.size > 1
+        and tables.is_choice_of_scenario(problem, axis)
+        and (problem.stages or axis.ordered)  # other choices are the names of the designs
+    ]
+
+
+def objective_values(problem: Problem, loss: NDArray[np.float64]) -> dict[str, float]:
+    """Return the objectives of one design by name, in SI, from its losses (m,)."""
+    pairs = zip(problem.goals, loss.tolist(), strict=True)
+    return {goal.name: -value if goal.maximise else value for goal, value in pairs}
 
 
 def difference(new: Sequence[str], old: Sequence[str]) -> str:
@@ -50,11 +69,11 @@ def difference(new: Sequence[str], old: Sequence[str]) -> str:
     return ", ".join(differing or new)
 
 
-def _choice(axis: Axis, position: int) -> str:
+def _choice(axis: Axis, choice: int) -> str:
     if not axis.unit_name:
-        return axis.labels[position]
-    value = float(axis.columns[axis.unit_name][position])
-    return f"{words(axis.name)} {units.show(value, axis.unit_name)}"
+        return axis.labels[choice]
+    value = float(axis.columns[axis.unit_name][choice])
+    return f"{in_words(axis.name)} {units.show(value, axis.unit_name)}"
 
 
 def _without_counts(problem: Problem, fleet: str) -> str:

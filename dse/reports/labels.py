@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.path import Path as Outline
 from matplotlib.transforms import Bbox
 
-from dse.reports.picture import Values
-
-HALO = [patheffects.withStroke(linewidth=2.5, foreground="white")]
-"""Keeps a label readable on top of lines."""
+from dse.reports.drawing import HALO
+from dse.reports.front_view import Values
 
 # Where a label may stand, in points from its marker: close by, then further off with a line.
 DIRECTIONS = ((0.8, 0.8), (0.8, -0.8), (-0.8, 0.8), (-0.8, -0.8), (0, 1), (0, -1), (1, 0), (-1, 0))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-import warnings
 from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -19,33 +17,26 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.reports import labels, picture
-from dse.reports.picture import Columns, FrontView, Scale, Values, elided
+from dse.reports import front_view, labels
+from dse.reports.drawing import PALETTE, drawing, save_figure
+from dse.reports.front_view import (
+    Columns,
+    FrontView,
+    Scale,
+    Values,
+    axis_scale,
+    best_per_value,
+    decade,
+    elided,
+    legend_columns,
+    staircase,
+    thinned,
+)
 
 MOST_CLOUD_POINTS = 20_000
 MOST_LABELS = 12
 MOST_STRIP_ROWS = 20
 
-SETTINGS = {
-    "svg.hashsalt": "dse",  # ids inside the file depend on the picture only
-    "text.parse_math": False,  # a design called 'a$b$' is no formula
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-}
-
-# Okabe and Ito's colours (https://jfly.uni-koeln.de/color/), which colour-blind readers tell
-# apart, ordered so that neighbours also differ in lightness; the marker repeats the group.
-PALETTE = (
-    ("#0072B2", "o"),
-    ("#E69F00", "s"),
-    ("#000000", "^"),
-    ("#56B4E9", "D"),
-    ("#D55E00", "v"),
-    ("#F0E442", "P"),
-    ("#009E73", "X"),
-    ("#CC79A7", "<"),
-)
 SIZES = ((12, 44, 0.4), (100, 24, 0.4), (400, 12, 0.3), (np.inf, 9, 0.0))
 """Up to so many points: area of a marker, width of its edge."""
 
@@ -59,35 +50,14 @@ Panel = tuple[Axes, Scale, Scale]
 
 
 def draw_front(view: FrontView, folder: Path) -> tuple[Path, Path]:
-    """Draw the front into ``front.png`` and ``front.svg``.
+    """Draw the front into ``front.png`` and ``front.svg`` in a folder, and return their paths.
 
     Two objectives make one panel with the staircase of what is attained, more make one panel
     per pair, a single one a strip with a row per design; a sweep makes one panel per objective
-    against the swept column.  Equal views give equal bytes.
-
-    Parameters
-    ----------
-    view
-        What to draw; an empty front gives a picture that says so.
-    folder
-        An existing folder; nothing outside it is written.
-
-    Returns
-    -------
-    The paths of the PNG and of the SVG.
-
-    Raises
-    ------
-    OSError
-        A file cannot be written.
+    against the swept column; an empty front makes a picture that says so.
     """
-    png, svg = folder / "front.png", folder / "front.svg"
-    with style.context(["default", SETTINGS]), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # it is drawn as a box
-        figure = _figure(view)
-        figure.savefig(png, dpi=150, metadata={"Software": None})
-        figure.savefig(svg, dpi=150, metadata={"Date": None, "Creator": None})
-    return png, svg
+    with drawing():
+        return save_figure(_figure(view), folder / "front")
 
 
 def _figure(view: FrontView) -> Figure:
@@ -98,8 +68,8 @@ def _figure(view: FrontView) -> Figure:
         figure.text(0.5, 0.45, "no feasible design", ha="center", fontsize=16, color="0.3")
         _title(figure, view)
         return figure
-    cloud = picture.thinned(view.cloud, MOST_CLOUD_POINTS)
-    groups = picture.groups(view, len(PALETTE))
+    cloud = thinned(view.cloud, MOST_CLOUD_POINTS)
+    groups = front_view.groups(view, len(PALETTE))
     if view.sweep is not None:
         panels = _sweep(figure, view, cloud)
     elif len(view.objectives) == 1:
@@ -128,10 +98,13 @@ def _pairs(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
         unused.remove()
     panels = []
     for axes, ((x_name, x_sense), (y_name, y_sense)) in zip(grid, pairs, strict=False):
-        x, y = picture.axis_scale(view, x_name, cloud), picture.axis_scale(view, y_name, cloud)
+        x, y = (
+            axis_scale(view, x_name, cloud),
+            axis_scale(view, y_name, cloud),
+        )
         axes.set(xlabel=x.label + HINTS[x_sense], ylabel=y.label + HINTS[y_sense])
         if len(pairs) == 1:
-            _line(axes, picture.staircase(x.front, y.front, x_sense))
+            _line(axes, staircase(x.front, y.front, x_sense))
         panels.append((axes, x, y))
     return panels
 
@@ -141,13 +114,13 @@ def _sweep(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
     count = len(view.objectives)
     figure.set_size_inches(7.6, 1.0 + 2.9 * count)
     grid = figure.subplots(count, 1, sharex=True, squeeze=False).ravel()
-    x = picture.axis_scale(view, str(view.sweep), cloud)
+    x = axis_scale(view, str(view.sweep), cloud)
     panels = []
     for axes, (name, sense) in zip(grid, view.objectives, strict=True):
-        y = picture.axis_scale(view, name, cloud)
+        y = axis_scale(view, name, cloud)
         axes.set_ylabel(y.label + HINTS[sense])
         if not x.ticks:
-            _line(axes, picture.best_per_value(x.front, y.front, sense))
+            _line(axes, best_per_value(x.front, y.front, sense))
         panels.append((axes, x, y))
     grid[-1].set_xlabel(x.label)
     return panels
@@ -156,7 +129,7 @@ def _sweep(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
 def _strip(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
     """Draw a single objective: a row per design, and all feasible designs underneath."""
     name, sense = view.objectives[0]
-    x = picture.axis_scale(view, name, cloud)
+    x = axis_scale(view, name, cloud)
     shown = min(view.size, MOST_STRIP_ROWS)
     ticks = [elided(view.names[i]) if view.names else f"design {i + 1}" for i in range(shown)]
     if view.size > shown:
@@ -226,7 +199,7 @@ def _dress(axes: Axes, which: str, scale: Scale) -> None:
         axis.set_ticks(range(len(scale.ticks)), labels=scale.ticks)
     elif scale.log:
         axes.set(**{f"{which}scale": "log"})
-        axis.set_major_formatter(FuncFormatter(lambda value, _: picture.decade(value)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: decade(value)))
         axis.set_minor_locator(LogLocator(subs=(2, 5)))
         axis.set_minor_formatter(NullFormatter())
     else:
@@ -267,7 +240,7 @@ def _legend(figure: Figure, view: FrontView, groups: Groups, cloud_label: str) -
         look |= {"markerfacecolor": CLOUD_COLOUR, "markeredgewidth": 0, "markersize": 6}
         handles.append(Line2D([], [], marker="o", label=cloud_label, **look))
     lengths = [len(str(handle.get_label())) for handle in handles]
-    across = picture.legend_columns(lengths, figure.get_figwidth())
+    across = legend_columns(lengths, figure.get_figwidth())
     _grow(figure, -(-len(handles) // across))
     figure.legend(handles=handles, loc="outside lower center", ncols=across, frameon=False)
 

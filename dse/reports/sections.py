@@ -9,9 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from dse.files.json import jsonable
-from dse.reports import report
-
-WIDTH = 100
+from dse.reports.text import WIDEST, WIDTH, table_text
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ def _text(section: Section, width: int) -> str:
     lines = [f"{section.title}:"] if section.title else []
     lines += [_filled(line, width) for line in section.lines]
     if section.rows and section.headers:
-        lines.append(report.catalogue(section.rows, section.headers, width=report.WIDEST))
+        lines.append(table_text(section.rows, section.headers, width=WIDEST))
     elif section.rows:
         broad = max(len(name) for name, *_ in section.rows)
         lines += [f"  {name:<{broad}}  {'  '.join(rest)}" for name, *rest in section.rows]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from dse.contract.papers import CONTRADICTION, READING, RESIDUAL, ClaimValue
+from dse.reports.words import plural
 from dse.reproduction.verdicts import (
     AGREES,
     BOUND,
@@ -51,8 +52,7 @@ def contradictions_text(rows: Rows) -> str:
     papers = "paper" if len(by_paper(rows)) == 1 else "papers"
     if not number:
         return f"no contradictions found inside the {papers}"
-    word = "contradiction" if number == 1 else "contradictions"
-    return f"{number} {word} inside the {papers}, each with its place"
+    return f"{plural(number, 'contradiction')} inside the {papers}, each with its place"
 
 
 def counts_text(rows: Rows) -> str:
@@ -84,9 +84,9 @@ def sides(rows: Rows) -> list[tuple[str, str, str, str]]:
     for row in contradictions(rows):
         claim = row.claim
         more = parts.count(claim.name)
-        told = {0: "", 1: " (1 more claim)"}.get(more, f" ({more} more claims)")
+        told = f" ({plural(more, 'more claim')})" if more else ""
         against = f"{claim.against}, hence {ours_shown(row)}"
-        found.append((f"{claim.paper}, {claim.where}", printed(row), against, claim.reason + told))
+        found.append((f"{claim.paper}, {claim.where}", _told(row), against, claim.reason + told))
     return found
 
 
@@ -102,11 +102,11 @@ def agreements(rows: Rows) -> list[tuple[str, str, str, str]]:
         row = next((row for row in own if is_numeric(row.claim.printed)), own[0])
         within = sum(row.verdict == WITHIN for row in own)
         ours = f", ours {ours_shown(row)}" if is_numeric(row.claim.printed) else ""
-        found.append((section, str(len(own) - within), str(within or ""), printed(row) + ours))
+        found.append((section, str(len(own) - within), str(within or ""), _told(row) + ours))
     return found
 
 
-def printed(row: CheckedClaim) -> str:
+def _told(row: CheckedClaim) -> str:
     """Return what a paper says in words, with what it prints."""
     return f"{row.claim.statement}: {shown(row.claim.printed, row.claim.unit)}"
 

@@ -10,7 +10,7 @@ from typing import Any
 from dse.contract.papers import Claim, Laboratory
 from dse.errors import ContractError, UnknownPluginError, nearest
 from dse.plugins import registry
-from dse.reports import report
+from dse.reports.text import table_text
 from dse.reproduction import claim_pages
 from dse.reproduction.study_runner import StudyRunner
 from dse.reproduction.verdicts import CheckedClaim, check_claim
@@ -32,10 +32,10 @@ class Reproduction:
         parts = []
         if found := claim_pages.sides(self.rows):
             headers = ("where", "what is printed", "against", "why")
-            parts.append(report.catalogue(found, headers, width=width))
+            parts.append(table_text(found, headers, width=width))
         for paper, own in claim_pages.by_paper(self.rows).items():
             headers = (paper, "agree", "within rounding", "for instance")
-            parts.append(report.catalogue(claim_pages.agreements(own), headers, width=width))
+            parts.append(table_text(claim_pages.agreements(own), headers, width=width))
         rest = "--all tells every claim with its reason, --json as data"
         return "\n\n".join([*parts, f"{self.summary()}\n{rest}"])
 
@@ -48,8 +48,8 @@ class Reproduction:
             headers = ("where", "what it says", "printed", "ours", "error", "verdict")
             cells = [_cells(row, numbers) for row in own]
             notes = [(f"[{number}]", reason) for reason, number in numbers.items()]
-            parts += [paper, report.catalogue(cells, headers, width=width)]
-            parts += [report.catalogue(notes, ("", "why"), width=width)] if notes else []
+            parts += [paper, table_text(cells, headers, width=width)]
+            parts += [table_text(notes, ("", "why"), width=width)] if notes else []
         return "\n\n".join([*parts, self.summary()])
 
     def __repr__(self) -> str:

@@ -13,6 +13,7 @@ from matplotlib.transforms import Bbox
 
 from dse.contract.papers import Mark, Panel, Region
 from dse.reports import labels
+from dse.reports.drawing import HALO
 
 
 def label_regions(axes: Axes, ranges: Iterable[Region], shades: dict[str, str]) -> list[Bbox]:
@@ -89,7 +90,7 @@ def _beside(axes: Axes, mark: Mark, lines: Sequence[float], taken: list[Bbox]) -
     look: dict[str, Any] = {
         "fontsize": 8.5,
         "zorder": 6,
-        "path_effects": labels.HALO,
+        "path_effects": HALO,
         "ha": "left",
         "va": "bottom",
         "parse_math": True,

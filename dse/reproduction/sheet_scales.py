@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
 
 from dse.contract.papers import Panel, Series
-from dse.reports import picture
+from dse.reports.front_view import power_of_ten
 
 HEADROOM = 0.13
 """Share of the height kept free above the data for the labels of regions and marks."""
@@ -138,4 +138,4 @@ def _power_of_ten(value: float) -> str:
     """Return for instance ``10⁵``, and ``2·10⁵`` between decades."""
     exponent = int(np.floor(np.log10(value) + 1e-9))
     factor = round(value / 10.0**exponent)
-    return (f"{factor}·" if factor > 1 else "") + picture.power_of_ten(exponent)
+    return (f"{factor}·" if factor > 1 else "") + power_of_ten(exponent)

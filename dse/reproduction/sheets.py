@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Sheet
@@ -16,7 +15,8 @@ from matplotlib.patches import Patch
 from PIL import Image
 
 from dse.contract.papers import Panel, Region, Series
-from dse.reports import picture, plots
+from dse.reports.drawing import FILLS, PALETTE, drawing
+from dse.reports.front_view import legend_columns
 from dse.reproduction import sheet_labels, sheet_scales
 
 ACROSS = {1: 1, 2: 2, 3: 3, 4: 2, 12: 4, 24: 6}
@@ -26,7 +26,6 @@ SMALL = 9
 
 DASHES = ((0, (5, 1.5)), (0, (1.5, 1.2)), (0, (7, 1.5, 1.5, 1.5)), (0, (3, 3)))
 HATCHES = ("", "///", "...", "xxx")
-BAR_COLOURS = tuple(colour for colour, _ in plots.PALETTE if colour != "#000000")
 SHADES = ("#DCE9F4", "#FBEFD5", "#E9E9E9", "#DDF0E9", "#F5E4EE", "#FFFDE0")
 MOST_KNOTS = 6
 """Most markers on a line; those of one with fewer points are its points."""
@@ -36,31 +35,13 @@ FORMATS = ("png", "svg")
 def draw_sheet(
     name: str, panels: Sequence[Panel], folder: Path, formats: Iterable[str]
 ) -> list[Path]:
-    """Draw panels into ``NAME.png``, ``NAME.svg``; equal panels give equal bytes.
+    """Draw panels into ``NAME.png``, ``NAME.svg`` in a folder, and return the paths.
 
-    Parameters
-    ----------
-    name
-        Stem of the files.
-    panels
-        At least one; curves of the same label look the same in all of them, and the legend is
-        shared and stands below.
-    folder
-        An existing folder.
-    formats
-        Some of `FORMATS`.
-
-    Returns
-    -------
-    The paths in the order of `formats`.
-
-    Raises
-    ------
-    OSError
-        A file cannot be written.
+    Equal panels give equal bytes.  Curves of the same label look the same in all panels, and the
+    legend is shared and stands below.
     """
     paths = []
-    with style.context(["default", plots.SETTINGS]):
+    with drawing():
         sheet, canvas = _sheet(panels)
         for kind in formats:
             paths.append(folder / f"{name}.{kind}")
@@ -161,9 +142,9 @@ def _looks(panels: Iterable[Panel]) -> dict[str, tuple[Series, dict[str, Any]]]:
 
 
 def _look(series: Series, position: int, alike: int) -> dict[str, Any]:
-    colour, marker = plots.PALETTE[position % len(plots.PALETTE)]
+    colour, marker = PALETTE[position % len(PALETTE)]
     if series.style == "bars":
-        hatch, colour = HATCHES[alike % len(HATCHES)], BAR_COLOURS[alike % len(BAR_COLOURS)]
+        hatch, colour = HATCHES[alike % len(HATCHES)], FILLS[alike % len(FILLS)]
         return {"facecolor": colour, "edgecolor": "0.15", "hatch": hatch, "linewidth": 0.6}
     if series.style == "points":
         size = 5.5 if len(series.x) <= 30 else 3.5
@@ -218,7 +199,7 @@ def _legend(sheet: Sheet, looks: dict[str, tuple[Series, dict[str, Any]]], inche
         for label, (series, look) in looks.items()
     ]
     lengths = [len(str(handle.get_label())) + 6 for handle in handles]
-    rows = -(-len(handles) // picture.legend_columns(lengths, inches))
+    rows = -(-len(handles) // legend_columns(lengths, inches))
     sheet.legend(
         handles=handles,
         loc="lower center",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,17 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from dse.files import document
-from dse.study import inputs, study
-from dse.model import tables
-from dse.files.document import Document
 from dse.errors import OutputError
+from dse.files import document
+from dse.files.document import Document
+from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Index
+from dse.study import inputs, study
 from dse.study.study import Study, Sweep
 
 Row = Mapping[str, str]
 """A line of front.csv: column -> text."""
+
+TOLERANCE = 1e-9
+"""Relative difference between a written number and its value that is forgiven."""
 
 
 @dataclass(frozen=True)
@@ -48,23 +52,50 @@ class Finished:
     sweep: Sweep | None
     rows: tuple[Row, ...]
 
+    @property
+    def choices(self) -> range:
+        """Indices of the values of its sweep; 0 alone without a sweep."""
+        return range(1 if self.sweep is None else len(self.sweep.values))
+
+    def document_at(self, choice: int) -> Document:
+        """Return the study at one value of the sweep."""
+        return self.document if self.sweep is None else study.at(self.document, self.sweep, choice)
+
+    def where(self, choice: int) -> str:
+        """Return one value of the sweep as an assignment, empty without a sweep."""
+        return "" if self.sweep is None else f"{self.sweep.path} = {self.sweep.written[choice]}"
+
+    def row_numbers(self, choice: int) -> list[int]:
+        """Return which rows, counted from 0, are the front at one value of the sweep."""
+        if self.sweep is None:
+            return list(range(len(self.rows)))
+        column, value = str(self.manifest["sweep"]), self.sweep.values[choice]
+        return [
+            number for number, row in enumerate(self.rows) if stands_for(row.get(column), value)
+        ]
+
+    def front_at(self, choice: int) -> tuple[Study, Index]:
+        """Return the study and its front at one value of the sweep."""
+        prepared = study.prepare(self.document_at(choice))
+        rows = tuple(self.rows[number] for number in self.row_numbers(choice))
+        return prepared, find_designs(prepared.problem, rows)
+
     def points(self) -> list[tuple[Study, Index]]:
         """Return the study and its front, for every value of the sweep (or the one study)."""
-        if self.sweep is None:
-            prepared = study.prepare(self.document)
-            return [(prepared, find_designs(prepared.problem, self.rows))]
-        found = []
-        for position in range(len(self.sweep.values)):
-            prepared = study.prepare(study.at(self.document, self.sweep, position))
-            found.append((prepared, find_designs(prepared.problem, self.rows_at(position))))
-        return found
+        return [self.front_at(choice) for choice in self.choices]
 
-    def rows_at(self, position: int) -> tuple[Row, ...]:
-        """Return the rows of one value of the sweep; all of them without a sweep."""
-        if self.sweep is None:
-            return self.rows
-        column, value = str(self.manifest["sweep"]), self.sweep.values[position]
-        return tuple(row for row in self.rows if _same(row[column], value))
+
+def stands_for(written: str | None, value: Any) -> bool:
+    """Tell whether the text of a table stands for a value, numbers within `TOLERANCE`."""
+    if isinstance(value, str):
+        return written == value
+    try:
+        number = float(written or "nan")
+    except ValueError:
+        return False
+    if math.isnan(value) or math.isnan(number) or math.isinf(value):
+        return (math.isnan(value) and math.isnan(number)) or number == value
+    return bool(abs(number - value) <= TOLERANCE * abs(value))
 
 
 def read_run(folder: Path) -> Finished:
@@ -83,7 +114,9 @@ def read_run(folder: Path) -> Finished:
             rows = tuple(csv.DictReader(stream))
         text, file = manifest["study"], manifest["study_file"]
         overrides = tuple(manifest["overrides"].items())
-        parsed = inputs.restored(document.parse_document(text, file), manifest.get("inputs", {}), folder)
+        parsed = inputs.restored(
+            document.parse_document(text, file), manifest.get("inputs", {}), folder
+        )
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise not_a_run(folder, error) from error
     found = study.override(parsed, overrides)
@@ -125,13 +158,13 @@ def find_designs(problem: Problem, rows: tuple[Row, ...]) -> Index:
         When a row is no design of the problem; the message names row and column.
     """
     index = np.zeros((len(rows), len(problem.sizes)), dtype=np.int64)
-    for place, axis in enumerate(problem.space.axes):
+    for column, axis in enumerate(problem.space.axes):
         values = tables.axis_values(axis).tolist()
-        known = {value: position for position, value in enumerate(values)}
+        known = {value: choice for choice, value in enumerate(values)}
         for number, row in enumerate(rows):
             try:
                 written = tables.axis_text(problem, axis, row)
-                index[number, place] = _position(written, known)
+                index[number, column] = _choice(written, known)
             except (KeyError, ValueError) as error:
                 raise OutputError(
                     f"row {number + 1} of the front is no design of its study: {axis.name}: {error}"
@@ -139,13 +172,9 @@ def find_designs(problem: Problem, rows: tuple[Row, ...]) -> Index:
     return index
 
 
-def _position(written: str, known: Mapping[Any, int]) -> int:
-    """Return where a value stands among those of an axis."""
+def _choice(written: str, known: Mapping[Any, int]) -> int:
+    """Return which of the values of an axis a text stands for."""
     value = written if isinstance(next(iter(known)), str) else float(written)
     if value not in known:
         raise ValueError(f"{written!r} is not among its values")
     return known[value]
-
-
-def _same(written: str, value: Any) -> bool:
-    return written == value if isinstance(value, str) else float(written) == value

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dse.model import invariants, tables
 from dse import search
-from dse.study import study
 from dse.files.document import Document
+from dse.model import invariants, tables
 from dse.model.cells import opaque
-from dse.model.front import (hypervolume, knee, reference_point)
+from dse.model.front import hypervolume, knee, reference_point
 from dse.model.problem import Problem
 from dse.search import Outcome, Progress
-from dse.search.exact.enumeration import WHOLE
 from dse.search.completeness import share_at_least
+from dse.search.exact.enumeration import WHOLE
+from dse.study import study
 from dse.study.study import Study, Sweep
 
 ENUMERABLE = 10_000_000
@@ -85,6 +85,8 @@ class Options:
     def apply(self, settings: search.SearchSettings) -> search.SearchSettings:
         """Return `settings` with what is given here."""
         given = {name: value for name, value in vars(self).items() if value is not None}
+        if self.method not in (None, settings.method):
+            given["options"] = {}  # those of the study are of its own method
         return replace(settings, **given)
 
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from dse.algebra import units
 from dse.errors import StudyError
 from dse.model import tables
 from dse.model.problem import Problem
+from dse.reports.text import table_text
+from dse.reports.words import violation_text
 from dse.study.scenario import field_path
-from dse.reports import report
 from dse.study.schema import CHOICES
 from dse.study.study import Study
 
@@ -30,10 +32,15 @@ class Term:
     takes: tuple[str, ...] = ()
     source: str = ""
 
+    @property
+    def shown(self) -> str:
+        """The value with its unit."""
+        return self.value if isinstance(self.value, str) else units.show(self.value, self.name)
+
 
 @dataclass(frozen=True, repr=False)
 class DesignTerms:
-    """A design written out; a constraint is its rule and by how much it is missed."""
+    """A design written out; a constraint is its rule and by how much it is violated."""
 
     design: str
     terms: tuple[Term, ...]
@@ -47,13 +54,15 @@ class DesignTerms:
 
     def text(self) -> str:
         """Return every term, whether each constraint is met, and what was assumed."""
-        rows = [(term.name, term.value, term.meaning, term.source) for term in self.terms]
-        lines = [f"{self.design}\n", report.terms(rows)]
-        lines.append(f"\n{'feasible' if self.feasible else 'not feasible'}")
-        for rule, violation in self.constraints:
-            missed = f"missed by {violation:.4g} of the bound" if violation > 0 else "met"
-            lines.append(f"  {rule}: {missed}")
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        rows = [(term.name, term.shown, term.meaning, term.source) for term in self.terms]
+        lines = [
+            f"{self.design}\n",
+            table_text(rows, ("quantity", "value", "what it is", "source")),
+            f"\n{'feasible' if self.feasible else 'infeasible'}",
+            *(f"  {rule}: {violation_text(by)}" for rule, by in self.constraints),
+            *(f"note: {note}" for note in self.notes),
+        ]
+        return "\n".join(lines)
 
     __repr__ = text
 

@@ -105,6 +105,31 @@ class Archive:
         self._nearest: tuple[float, tuple[int, ...], NDArray[np.float64]] | None = None
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of values of each axis."""
+        return self.problem.sizes
+
+    @property
+    def ordered(self) -> tuple[bool, ...]:
+        """Which axes have an order."""
+        return self.problem.ordered
+
+    @property
+    def coordinates(self) -> tuple[Column | None, ...]:
+        """Where the values of each axis lie on its scale; None for choices."""
+        return self.problem.coordinates
+
+    @property
+    def objective_count(self) -> int:
+        """Columns of a loss."""
+        return self.problem.objective_count
+
+    @property
+    def constraint_count(self) -> int:
+        """Columns of a violation."""
+        return len(self.problem.constraint_names)
+
+    @property
     def room(self) -> int:
         """How many new designs may still be evaluated."""
         return self.total - self.evaluated
@@ -119,15 +144,32 @@ class Archive:
         return np.array([key in self._known for key in _keys(index)], dtype=bool)
 
     def evaluate(self, index: Index) -> tuple[Matrix, Matrix]:
-        """Return losses (n, m) and violations (n, k); a design is evaluated only once."""
+        """Return losses (n, m) and violations (n, k); a design is evaluated only once.
+
+        Raises
+        ------
+        ContractError
+            The rows are no designs of the space, or more new ones than there is room for.
+        """
+        self._require_designs(index)
         keys = _keys(index)
         new = {key: row for row, key in enumerate(keys) if key not in self._known}
+        if len(new) > self.room:
+            raise ContractError(
+                f"a method evaluates {len(new)} new designs with room for {self.room}; it has to "
+                f"ask for no more than `room`"
+            )
         if new:
             evaluation = self.evaluate_new(index[list(new.values())])
             rows = zip(evaluation.loss, evaluation.violation, strict=True)
             self._known.update(zip(new, rows, strict=True))
         pairs = [self._known[key] for key in keys]
-        return np.array([loss for loss, _ in pairs]), np.array([missed for _, missed in pairs])
+        loss = np.array([loss for loss, _ in pairs])
+        missed = np.array([missed for _, missed in pairs])
+        return (
+            loss.reshape(len(keys), self.objective_count),
+            missed.reshape(len(keys), self.constraint_count),
+        )
 
     def evaluate_new(self, points: Points) -> Evaluation:
         """Evaluate distinct designs, never seen before, without remembering each."""
@@ -218,6 +260,21 @@ class Archive:
             satisfied=frozenset() if self.feasible else frozenset(self._satisfied),
             constraint_names=self.problem.constraint_names,
         )
+
+    def _require_designs(self, index: Index) -> None:
+        sizes = np.array(self.sizes)
+        right = index.ndim == 2 and index.shape[1] == len(sizes)
+        if not right or not np.issubdtype(index.dtype, np.integer):
+            raise ContractError(
+                f"a method asks for an array of {index.dtype} of shape {index.shape}; a design is "
+                f"a row of {len(sizes)} whole numbers"
+            )
+        if ((index < 0) | (index >= sizes)).any():
+            row = index[((index < 0) | (index >= sizes)).any(axis=1)][0]
+            raise ContractError(
+                f"a method asks for the design {row.tolist()}; positions are from 0 and less than "
+                f"{sizes.tolist()}"
+            )
 
     def _update_front(self, points: Points, loss: Matrix, feasible: NDArray[np.bool_]) -> None:
         """Add what no design seen so far dominates.

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.reports import report
-from dse.stability.flips import NOTHING_FITS
+from dse.reports.text import table_text
+from dse.reports.words import in_words, unit_suffix
+from dse.stability.flips import NOT_EVERY_DESIGN, NOTHING_FITS
 from dse.study.assumptions import Assumption
 from dse.study.study import Study
 
@@ -20,18 +21,11 @@ FRONT = "the front"
 
 @dataclass(frozen=True)
 class AnswerInterval:
-    """Where the same designs answer: from `low` to `high`, in SI.
+    """Where the same designs answer: from `low` to `high`, in SI, as far as was found.
 
-    Attributes
-    ----------
-    low, high
-        The first and the last value at which they were found to.
-    designs
-        What they are, in words; one unless the whole front is followed, none when nothing fits.
-    first, last
-        The objectives of the answer at both ends, in the order of the study; empty for none.
-    complete
-        Whether every design was compared between `low` and `high`.
+    `designs` are in words, one unless the whole front is followed, none when nothing fits; `first`
+    and `last` the objectives of the answer at both ends, empty for none; `complete` says whether
+    every design was compared in between.
     """
 
     low: float
@@ -90,24 +84,18 @@ class Crossovers:
         ends = [units.show(end, quantity) for end in (self.low, self.high)]
         title = f"{self.followed}, {self.assumption.name} from {ends[0]} to {ends[1]}"
         if self.followed == FRONT:
-            table = report.catalogue(_front_rows(self), ("design", "on the front"))
+            table = table_text(_front_rows(self), ("design", "on the front"))
         else:
             goals = [goal.name for goal in self.study.problem.goals]
-            headers = (
-                "from",
-                "to",
-                *(units.stem(name).replace("_", " ") for name in goals),
-                "design",
-            )
-            table = report.catalogue(_rows(self), headers)
+            headers = ("from", "to", *map(in_words, goals), "design")
+            table = table_text(_rows(self), headers)
         return "\n\n".join([title, table, *_notes(self)])
 
     __repr__ = text
 
     def to_dict(self) -> dict[str, Any]:
         """Return the intervals as plain data in SI."""
-        suffix = units.suffix(self.assumption.quantity)
-        unit = f"_{suffix}" if suffix else ""
+        unit = unit_suffix(self.assumption.quantity)
         goals = [goal.name for goal in self.study.problem.goals]
         return {
             "swept": self.assumption.name,
@@ -160,10 +148,7 @@ def _precise(value: float, quantity: str) -> str:
 def _notes(crossovers: Crossovers) -> list[str]:
     notes = []
     if not all(interval.complete for interval in crossovers.intervals):
-        notes.append(
-            "not every design was compared: for a knee or an expression, and in large spaces, the "
-            "answer was searched exactly at some values only"
-        )
+        notes.append(NOT_EVERY_DESIGN)
     end = crossovers.intervals[-1].high
     if end < crossovers.high:
         reached = units.show(end, crossovers.assumption.quantity)

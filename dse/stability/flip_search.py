@@ -1,21 +1,20 @@
-"""Searching what would change an answer: every assumption moved until the answer changes."""
+"""Searching what would change an answer: every assumption varied until the answer changes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from dse.infeasible.explanation import require_feasible
 from dse.model.preference import prefer
 from dse.model.space import Index
 from dse.reports.designs import parts
+from dse.reports.sections import Section
 from dse.runs import runner
-from dse.stability.boundary import Edge, Line
-from dse.stability.flips import FACTOR, NOTHING_FITS, Flips, IntervalEnd, Stability
-from dse.stability.tracking import Answering, Pool, TrackedAnswer, look
-from dse.study import assumptions
-from dse.study.assumptions import Assumption
+from dse.stability import rivals
+from dse.stability.boundary import SCREENED, Edge, Line
+from dse.stability.flips import FACTOR, NEAR, NOTHING_FITS, SECTION, Flips, IntervalEnd, Stability
+from dse.stability.tracking import AnswerDesigns, Pool, TrackedAnswer, answer_among
+from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.study import Study
 
 
@@ -36,44 +35,58 @@ def find_flips(
         A prepared study.
     written
         What is preferred, as `dse.model.preference.prefer` takes it.
-    only
-        Names of assumptions, or parts of their dotted names; all of them when empty.
+    only, progress
+        As in `dse.flips`.
     factor
-        Each assumption is moved between its value over this and its value times this.
+        Each assumption is varied between its value over this and its value times this.
     known
         The exact front (n, d) where it is known already.
-    progress
-        Called with the name of an assumption, its number and how many there are.
-
-    Raises
-    ------
-    InfeasibleError
-        When the study has no answer.
-    TooLargeError
-        When the space cannot be searched exactly.
-    UnitError
-        When there is no assumption of a name.
     """
-    every = assumptions.assumptions_of(study)
-    chosen = every
+    chosen = every = assumptions_of(study)
     if only:
-        wanted = {
-            entry.name for name in only for entry in assumptions.choose_assumptions(every, name)
-        }
+        wanted = {entry.name for name in only for entry in choose_assumptions(every, name)}
         chosen = tuple(entry for entry in every if entry.name in wanted)
-    question = TrackedAnswer(prefer(study.problem, written))
+    tracked = TrackedAnswer(prefer(study.problem, written))
     front = _front(study) if known is None else known
-    pool = Pool(np.empty((0, len(study.problem.sizes)), dtype=np.int64))
+    pool = Pool.over(study.problem)
     pool.add(front)
-    today = look(study.problem, front, question)
+    nominal = answer_among(study.problem, front, tracked)
     found = []
     for number, assumption in enumerate(chosen):
         if progress is not None:
             progress(assumption.name, number + 1, len(chosen))
-        found.append(_stability(assumption, question, pool, today, factor))
+        found.append(_stability(assumption, tracked, pool, nominal, factor))
     ranked = sorted(found, key=lambda entry: (float(f"{entry.least_change:.6g}"), entry.name))
-    told = parts(study.problem, today.rows)[0]
-    return Flips(study, question.preference.text, told, tuple(ranked), factor)
+    answer = parts(study.problem, nominal.rows)[0]
+    return Flips(study, tracked.preference.text, answer, tuple(ranked), factor)
+
+
+def flips_section(
+    study: Study, front: Index, preferred: str | None, *, exact: bool, full: bool
+) -> Section | None:
+    """Return what would change the answer to a study; None where it is not worth a word.
+
+    `exact` says whether its `front`, (n, d), is proven; `full` searches the whole range and shows
+    every flip, however long it takes.
+    """
+    if not exact:
+        reason = "The front is not proven, so it cannot tell; dse flips searches every design."
+        return without_flips(reason) if full else None
+    problem = study.problem
+    if not full and TrackedAnswer(prefer(problem, preferred)).column(problem) is None:
+        return without_flips(
+            "A knee or an expression is tracked from point to point, which takes longer: "
+            "ask with --flips."
+        )
+    if not full and problem.size > SCREENED and not rivals.composes(problem):
+        return without_flips("The space is large, and to track the answer takes long: use --flips.")
+    factor = FACTOR if full else NEAR
+    return find_flips(study, written=preferred, factor=factor, known=front).section(full=full)
+
+
+def without_flips(reason: str) -> Section:
+    """Return the section of an answer whose flips are not searched."""
+    return Section(*SECTION, (reason,), facts={"reason": reason})
 
 
 def _front(study: Study) -> Index:
@@ -83,31 +96,35 @@ def _front(study: Study) -> Index:
 
 
 def _stability(
-    assumption: Assumption, question: TrackedAnswer, pool: Pool, today: Answering, factor: float
+    assumption: Assumption,
+    tracked: TrackedAnswer,
+    pool: Pool,
+    nominal: AnswerDesigns,
+    factor: float,
 ) -> Stability:
     line = Line(
         assumption.at,
-        question,
+        tracked,
         pool,
         integer=assumption.integer,
-        known=(assumption.value, today),
+        known=(assumption.value, nominal),
         touched=assumption.touched,
     )
     low, high = assumption.value / factor, assumption.value * factor
     if assumption.integer:
         low, high = max(1.0, float(round(low))), float(round(high))
     if line.holds(assumption.value, low, high):
-        edges = [Edge(limit, None, complete=True) for limit in (low, high)]
+        edges = [Edge(holds_to=limit) for limit in (low, high)]
     else:
         edges = [line.edge(assumption.value, limit) for limit in (low, high)]
-    sides = [_side(line, edge) for edge in edges]
-    return Stability(assumption.name, assumption.quantity, assumption.value, sides[0], sides[1])
+    ends = [_end(line, edge) for edge in edges]
+    return Stability(assumption.name, assumption.quantity, assumption.value, *ends)
 
 
-def _side(line: Line, edge: Edge) -> IntervalEnd:
+def _end(line: Line, edge: Edge) -> IntervalEnd:
     becomes: tuple[str, ...] = ()
-    if edge.outside is not None:
-        found = line.exact(edge.outside)
-        texts = parts(line.problem(edge.outside), found.rows)
+    if edge.flips_at is not None:
+        found = line.exact(edge.flips_at)
+        texts = parts(line.problem(edge.flips_at), found.rows)
         becomes = texts[0] if texts else (NOTHING_FITS,)
-    return IntervalEnd(edge.inside, edge.outside, becomes, edge.complete, edge.limited)
+    return IntervalEnd(**vars(edge), becomes=becomes)

@@ -1,4 +1,4 @@
-"""What would change an answer: for every assumption the interval in which it stays the same."""
+"""What would change an answer: for every assumption the interval in which it holds."""
 
 from __future__ import annotations
 
@@ -8,42 +8,38 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse.algebra import units
-from dse.reports import report
 from dse.reports.designs import difference
+from dse.reports.sections import Section
+from dse.reports.text import WIDTH, table_text
+from dse.reports.words import signed, unit_suffix
+from dse.stability.boundary import Edge
 from dse.study.study import Study
 
 FACTOR = 1000.0
-"""Each assumption is moved between its value over this and its value times this."""
+"""Each assumption is varied between its value over this and its value times this."""
 
-WIDTH = 100
-"""Longest line of a note."""
+NEAR = 2.0
+"""The factor in an answer, unless all is asked for."""
 
+SHOWN = 8
+"""Flips that an answer shows, unless all are asked for."""
+
+SECTION = ("flips", "What would change it")
+"""Key and title of the section of an answer."""
+
+HEADERS = ("assumption", "nominal", "holds from", "to", "change needed", "answer beyond")
 NOTHING_FITS = "no feasible design"
+NOT_EVERY_DESIGN = (
+    "not every design was compared: for a knee or an expression, and in large spaces, the "
+    "answer was searched exactly at some values only"
+)
 
 
-@dataclass(frozen=True)
-class IntervalEnd:
-    """One end of the interval in which the answer stays the same.
+@dataclass(frozen=True, kw_only=True)
+class IntervalEnd(Edge):
+    """One end of the interval in which an answer holds, and the answer beyond, part by part."""
 
-    Attributes
-    ----------
-    holds_to
-        The last value, in SI, at which it was found to hold.
-    flips_at
-        The first value at which it was found not to; None when none was found in the range.
-    becomes
-        The answer there, part by part; ``no feasible design`` when there is none.
-    complete
-        Whether every design was compared, or only exact answers at some values.
-    limited
-        Beyond `holds_to` the space has too many designs to search.
-    """
-
-    holds_to: float
-    flips_at: float | None
     becomes: tuple[str, ...]
-    complete: bool
-    limited: bool
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class Stability:
 
     name: str
     quantity: str
-    today: float
+    nominal: float
     low: IntervalEnd
     high: IntervalEnd
 
@@ -64,9 +60,9 @@ class Stability:
     @property
     def changes(self) -> tuple[float | None, float | None]:
         """Relative change to the flip below and above, None where there is none."""
-        sides = (self.low, self.high)
         low, high = (
-            None if side.flips_at is None else side.flips_at / self.today - 1.0 for side in sides
+            None if side.flips_at is None else side.flips_at / self.nominal - 1.0
+            for side in (self.low, self.high)
         )
         return low, high
 
@@ -82,21 +78,67 @@ class Flips:
     factor: float = FACTOR
 
     @property
+    def moving(self) -> tuple[Stability, ...]:
+        """The assumptions that flip the answer."""
+        return tuple(entry for entry in self.found if math.isfinite(entry.least_change))
+
+    @property
     def is_complete(self) -> bool:
         """Whether every design was compared for every assumption."""
         return all(side.complete for entry in self.found for side in (entry.low, entry.high))
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether a range ends where the space has too many designs to search."""
+        return any(side.limited for entry in self.found for side in (entry.low, entry.high))
+
     def text(self) -> str:
         """Return a table, the least change first, and what changes nothing."""
-        moving = [entry for entry in self.found if math.isfinite(entry.least_change)]
         lines = [f"{', '.join(self.answer)}: {self.preference}"]
-        if moving:
-            headers = ("assumption", "today", "same from", "to", "takes", "then")
-            lines.append(report.catalogue([row(self, entry) for entry in moving], headers))
+        if self.moving:
+            lines.append(table_text([_row(self, entry) for entry in self.moving], HEADERS))
         lines += [textwrap.fill(note, WIDTH, break_on_hyphens=False) for note in _notes(self)]
         return "\n\n".join(lines)
 
     __repr__ = text
+
+    def section(self, *, full: bool) -> Section:
+        """Return the flips as a section of an answer, only the nearest unless `full`."""
+        moving = self.moving
+        shown = moving if full else moving[:SHOWN]
+        still = len(self.found) - len(moving)
+        counts = {"looked_at": len(self.found), "change_nothing": still, "shown": len(shown)}
+        near = self.factor == NEAR
+        span = "half to twice" if near else f"1/{self.factor:g} to {self.factor:g} times"
+        lines = [
+            f"Each of {len(self.found)} assumptions was varied alone, from {span} its nominal "
+            f"value; {still or 'none'} of them change nothing."
+        ]
+        if shown:
+            lines.append(
+                "The answer holds while a value stays in its interval; any: no flip up to the "
+                "factor tried."
+            )
+        if not self.is_complete:
+            lines.append("It was searched at points: a narrow window between them can hide.")
+        remarks = []
+        if len(moving) > len(shown):
+            counts["left_out"] = len(moving) - len(shown)
+            names = ", ".join(entry.name for entry in moving[len(shown) :])
+            remarks.append(f"Less sensitive: {names}.")
+        if self.is_limited:
+            remarks.append("Where the space grows beyond what is searched, the range ends there.")
+        if not full:
+            counts["widest_range_factor"] = int(FACTOR)
+            remarks.append(f"Use --flips to vary each by up to {FACTOR:g}x in both directions.")
+        return Section(
+            *SECTION,
+            tuple(lines),
+            HEADERS if shown else (),
+            tuple(_row(self, entry) for entry in shown),
+            tuple(remarks),
+            facts=counts | self.to_dict(),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data in SI."""
@@ -104,73 +146,65 @@ class Flips:
             "preference": self.preference,
             "answer": ", ".join(self.answer),
             "range_factor": self.factor,
-            "assumptions": [_plain(self, entry) for entry in self.found],
+            "assumptions": [_facts(self, entry) for entry in self.found],
         }
 
 
-def row(flips: Flips, entry: Stability) -> tuple[str, ...]:
-    """Return one assumption as a row: what it is, how far it may move, what it takes, and then."""
+def change_text(change: float) -> str:
+    """Return a relative change as text: per cent, or a factor where that reads better."""
+    if change >= 1.0:
+        return f"{1 + change:.4g}x"
+    if change <= -0.9:
+        return f"1/{1 / (1 + change):.4g}"
+    return signed(change)
+
+
+def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
+    """Return one assumption as a row of `HEADERS`."""
     low, high = (
         "any" if side.flips_at is None else units.show(side.holds_to, entry.quantity)
         for side in (entry.low, entry.high)
     )
+    beyond = [
+        f"{word}: {difference(side.becomes, flips.answer)}"
+        for word, side in (("below", entry.low), ("above", entry.high))
+        if side.flips_at is not None
+    ]
     return (
         entry.name,
-        units.show(entry.today, entry.quantity),
+        units.show(entry.nominal, entry.quantity),
         f">= {units.show(entry.low.holds_to, entry.quantity)}" if entry.low.limited else low,
         f"<= {units.show(entry.high.holds_to, entry.quantity)}" if entry.high.limited else high,
         change_text(min((c for c in entry.changes if c is not None), key=abs)),
-        "; ".join(_then(flips, entry)),
+        "; ".join(beyond),
     )
-
-
-def _then(flips: Flips, entry: Stability) -> list[str]:
-    sides = [("below", entry.low), ("above", entry.high)]
-    return [
-        f"{word}: {difference(side.becomes, flips.answer)}"
-        for word, side in sides
-        if side.flips_at is not None
-    ]
-
-
-def change_text(change: float) -> str:
-    """Return a relative change as text: per cent, or times where that reads better."""
-    if change >= 1.0:
-        return f"x {1 + change:.4g}"
-    if change <= -0.9:
-        return f"/ {1 / (1 + change):.4g}"
-    return f"{100 * change:+.3g} %"
 
 
 def _notes(flips: Flips) -> list[str]:
     stable = sorted(e.name for e in flips.found if not math.isfinite(e.least_change))
-    sides = [side for entry in flips.found for side in (entry.low, entry.high)]
     notes = []
     if stable:
         notes.append(
-            f"no flip between 1/{flips.factor:g} and {flips.factor:g} times today's value: "
+            f"no flip between 1/{flips.factor:g} and {flips.factor:g} times the nominal value: "
             f"{', '.join(stable)}"
         )
     if not flips.is_complete:
-        notes.append(
-            "not every design was compared: for a knee or an expression, and in large spaces, the "
-            "answer was searched exactly at some values only"
-        )
-    if any(side.limited for side in sides):
+        notes.append(NOT_EVERY_DESIGN)
+    if flips.is_limited:
         notes.append("where the space grows beyond what is searched exactly, the range ends there")
     return notes
 
 
-def _plain(flips: Flips, entry: Stability) -> dict[str, Any]:
-    suffix = units.suffix(entry.quantity)
-    unit = f"_{suffix}" if suffix else ""
+def _facts(flips: Flips, entry: Stability) -> dict[str, Any]:
+    unit = unit_suffix(entry.quantity)
     change = entry.least_change
+    sides = zip(("below", "above"), (entry.low, entry.high), entry.changes, strict=True)
     return {
         "assumption": entry.name,
-        f"today{unit}": entry.today,
+        f"nominal{unit}": entry.nominal,
         "least_relative_change": change if math.isfinite(change) else None,
         **{
-            side_name: {
+            name: {
                 f"holds_to{unit}": side.holds_to,
                 f"flips_at{unit}": side.flips_at,
                 "relative_change": relative,
@@ -179,8 +213,6 @@ def _plain(flips: Flips, entry: Stability) -> dict[str, Any]:
                 "every_design_compared": side.complete,
                 "range_limited": side.limited,
             }
-            for side_name, side, relative in zip(
-                ("below", "above"), (entry.low, entry.high), entry.changes, strict=True
-            )
+            for name, side, relative in sides
         },
     }

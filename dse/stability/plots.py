@@ -1,46 +1,75 @@
-"""Pictures of what changes an answer: intervals as bars, and who holds which part of a range."""
+"""What `dse flips` and `dse sweep` leave in a folder: pictures, JSON and a table of intervals."""
 
 from __future__ import annotations
 
-import math
+import csv
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dse.algebra import units
-from dse.reports import picture, plots
+from dse.files.folder import new_folder
+from dse.files.json import json_text
+from dse.reports.drawing import FILLS, drawing, save_figure
+from dse.reports.front_view import decade, elided
+from dse.reports.words import in_words, unit_suffix
 from dse.stability.crossovers import Crossovers
 from dse.stability.flips import FACTOR, Flips, Stability, change_text
 
 MOST_BARS = 40
 LOG_FROM = 30.0
 """A range longer than this factor is drawn on a logarithmic axis."""
-COLOURS = tuple(colour for colour, _ in plots.PALETTE if colour != "#000000")
 MOST_NAMES = 12
+FLIP_FILES = ("flips.json", "flips.png", "flips.svg")
+SWEEP_FILES = ("crossovers.csv", "crossovers.json", "crossovers.png", "crossovers.svg")
+
+
+def save_flips(found: Flips, out: Path) -> None:
+    """Write flips as JSON and as a picture into a folder, all or nothing."""
+    with new_folder(out, FLIP_FILES) as folder:
+        (folder / FLIP_FILES[0]).write_text(json_text(found.to_dict()) + "\n", encoding="utf-8")
+        draw_flips(found, folder)
+
+
+def save_crossovers(found: Crossovers, out: Path) -> None:
+    """Write intervals as a table, as JSON and as a picture into a folder, all or nothing."""
+    with new_folder(out, SWEEP_FILES) as folder:
+        _write_csv(found, folder / SWEEP_FILES[0])
+        (folder / SWEEP_FILES[1]).write_text(json_text(found.to_dict()) + "\n", encoding="utf-8")
+        draw_crossovers(found, folder)
+
+
+def _write_csv(found: Crossovers, path: Path) -> None:
+    """Write one line per interval and design."""
+    unit = unit_suffix(found.assumption.quantity)
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([f"from{unit}", f"to{unit}", "design"])
+        for interval in found.intervals:
+            for design in interval.designs or ("",):
+                writer.writerow([repr(interval.low), repr(interval.high), design])
 
 
 def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:
-    """Draw ``flips.png`` and ``flips.svg``: a bar per assumption, around today's value.
+    """Draw ``flips.png`` and ``flips.svg``: a bar per assumption, around the nominal value.
 
-    The axis is the ratio to today's value; assumptions that change nothing are only counted.
+    The axis is the ratio to the nominal value; assumptions that change nothing are only counted.
     """
-    moving = [entry for entry in found.found if math.isfinite(entry.least_change)]
-    shown = moving[:MOST_BARS]
+    shown = found.moving[:MOST_BARS]
     figure = Figure(layout="constrained", figsize=(8.2, 1.5 + 0.3 * max(len(shown), 2)))
     FigureCanvasAgg(figure)
-    with style.context(["default", plots.SETTINGS]):
+    with drawing():
         axes = figure.add_subplot()
         for row, entry in enumerate(shown):
             _bar(axes, row, entry)
         axes.axvline(1.0, color="0.2", linewidth=1)
-        axes.set_yticks(range(len(shown)), labels=[picture.elided(entry.name) for entry in shown])
+        axes.set_yticks(range(len(shown)), labels=[elided(entry.name) for entry in shown])
         axes.tick_params(axis="y", length=0)
         axes.set(xscale="log", xlim=_limits(shown), ylim=(max(len(shown), 1) - 0.4, -0.6))
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
@@ -48,20 +77,20 @@ def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:
         axes.xaxis.set_minor_formatter(NullFormatter())
         hidden = len(found.found) - len(shown)
         rest = f"; {hidden} more are not drawn" if hidden else ""
-        axes.set_xlabel(f"value over today's: the answer stays the same inside a bar{rest}")
+        axes.set_xlabel(f"value relative to nominal; the answer holds inside the bar{rest}")
         title = f"{', '.join(found.answer)}: {found.preference}"
         figure.suptitle(textwrap.fill(title, 80))
-        return _save(figure, folder, "flips")
+        return save_figure(figure, folder / "flips")
 
 
 def _bar(axes: Axes, row: int, entry: Stability) -> None:
-    low, high = (side.holds_to / entry.today for side in (entry.low, entry.high))
-    axes.barh(row, high - low, left=low, height=0.55, color=COLOURS[0], alpha=0.35, linewidth=0)
+    low, high = (side.holds_to / entry.nominal for side in (entry.low, entry.high))
+    axes.barh(row, high - low, left=low, height=0.55, color=FILLS[0], alpha=0.35, linewidth=0)
     for side, change in zip((entry.low, entry.high), entry.changes, strict=True):
         if change is None:
             continue
-        end = side.holds_to / entry.today
-        axes.plot([end, end], [row - 0.28, row + 0.28], color=COLOURS[0], linewidth=2)
+        end = side.holds_to / entry.nominal
+        axes.plot([end, end], [row - 0.28, row + 0.28], color=FILLS[0], linewidth=2)
         left = change < 0
         axes.annotate(
             change_text(change),
@@ -77,7 +106,7 @@ def _bar(axes: Axes, row: int, entry: Stability) -> None:
 def _limits(shown: Sequence[Stability]) -> tuple[float, float]:
     """Return a range that shows every flip, with room for its label."""
     ends = [
-        side.holds_to / entry.today
+        side.holds_to / entry.nominal
         for entry in shown
         for side in (entry.low, entry.high)
         if side.flips_at is not None
@@ -93,7 +122,7 @@ def draw_crossovers(found: Crossovers, folder: Path) -> tuple[Path, Path]:
     For a preference one panel per objective, with the part of each design shaded and a line at
     each crossover; for a front a bar per design where it is on the front.
     """
-    with style.context(["default", plots.SETTINGS]):
+    with drawing():
         figure = Figure(layout="constrained")
         FigureCanvasAgg(figure)
         factor, unit = units.scale([found.high], found.assumption.quantity)
@@ -101,15 +130,13 @@ def draw_crossovers(found: Crossovers, folder: Path) -> tuple[Path, Path]:
             panels = _panels(figure, found, factor)
         else:
             panels = [_spans(figure, found, factor)]
-        label = picture.words(found.assumption.name)
-        panels[-1].set_xlabel(f"{label} [{unit}]" if unit else label)
+        panels[-1].set_xlabel(_titled(found.assumption.name, unit))
         for axes in panels:
             if found.high > LOG_FROM * found.low:
-                axes.set_xscale("log")
-                axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+                _set_log(axes, "x")
             axes.set_xlim(found.low / factor, found.high / factor)
         figure.suptitle(textwrap.fill(f"{found.followed}: {found.study.question}", 80))
-        return _save(figure, folder, "crossovers")
+        return save_figure(figure, folder / "crossovers")
 
 
 def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
@@ -124,20 +151,19 @@ def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
         for interval in found.intervals:
             ends = interval.low / factor, interval.high / factor
             for design in interval.designs:
-                colour = COLOURS[names.index(design) % len(COLOURS)]
+                colour = FILLS[names.index(design) % len(FILLS)]
                 axes.axvspan(*ends, color=colour, alpha=0.3, linewidth=0)
             if interval.low > found.low:
                 axes.axvline(ends[0], color="0.4", linewidth=0.7)
         axes.plot(found.curve[:, 0] / factor, values / scale, color="0.1", linewidth=1.4)
         if len(known) and known.min() > 0 and known.max() > LOG_FROM * known.min():
-            axes.set_yscale("log")
-        words = picture.words(name)
-        axes.set_ylabel(f"{words} [{unit}]" if unit else words)
+            _set_log(axes, "y")
+        axes.set_ylabel(_titled(name, unit))
     handles = [
-        grid[0].barh(np.nan, np.nan, color=COLOURS[place % len(COLOURS)], alpha=0.3)
-        for place in range(min(len(names), MOST_NAMES))
+        grid[0].barh(np.nan, np.nan, color=FILLS[number % len(FILLS)], alpha=0.3)
+        for number in range(min(len(names), MOST_NAMES))
     ]
-    labels = [picture.elided(name) for name in names[:MOST_NAMES]]
+    labels = [elided(name) for name in names[:MOST_NAMES]]
     if len(names) > MOST_NAMES:
         labels[-1] += f" (and {len(names) - MOST_NAMES} more)"
     figure.legend(handles, labels, loc="outside lower center", frameon=False, ncols=2)
@@ -150,15 +176,19 @@ def _spans(figure: Figure, found: Crossovers, factor: float) -> Axes:
     axes = figure.add_subplot()
     for row, (_, spans) in enumerate(held):
         for low, high in spans:
-            axes.barh(row, (high - low) / factor, left=low / factor, height=0.6, color=COLOURS[0])
-    axes.set_yticks(range(len(held)), labels=[picture.elided(design) for design, _ in held])
+            axes.barh(row, (high - low) / factor, left=low / factor, height=0.6, color=FILLS[0])
+    axes.set_yticks(range(len(held)), labels=[elided(design) for design, _ in held])
     axes.set_ylim(max(len(held), 1) - 0.4, -0.6)
     axes.grid(axis="x", color="0.9")
     return axes
 
 
-def _save(figure: Figure, folder: Path, name: str) -> tuple[Path, Path]:
-    png, svg = folder / f"{name}.png", folder / f"{name}.svg"
-    figure.savefig(png, dpi=150, metadata={"Software": None})
-    figure.savefig(svg, metadata={"Date": None, "Creator": None})
-    return png, svg
+def _set_log(axes: Axes, which: str) -> None:
+    axes.set(**{f"{which}scale": "log"})
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_major_formatter(FuncFormatter(lambda value, _: decade(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _titled(name: str, unit: str) -> str:
+    return f"{in_words(name)} [{unit}]" if unit else in_words(name)

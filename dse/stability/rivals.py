@@ -1,4 +1,4 @@
-"""Which designs may beat others somewhere between two values of an assumption.
+"""Which designs may become the answer somewhere between two values of an assumption.
 
 Two arguments rule a design out.  Over any distance: its least loss at the two ends is worse
 than the largest of the others, as losses and violations rise or fall throughout.  Over a short
@@ -42,31 +42,31 @@ Losses = NDArray[np.float64]
 def among_all(
     start: Problem,
     end: Problem,
-    holders: Index,
+    incumbents: Index,
     column: int | None,
     touched: tuple[int, int] | None = None,
     *,
     short: bool = True,
 ) -> Index | None:
-    """Return the designs of the whole space that may beat `holders`; None for too many.
+    """Return the designs of the whole space that may replace `incumbents`; None for too many.
 
     Parameters
     ----------
     start, end
         The problem at the two values.
-    holders
+    incumbents
         Designs (n, d) that are feasible at both.
     column
         The one loss that decides; None when a design must be dominated to be ruled out.
     touched
-        An axis and its position: only designs there are compared, as all others, and the
-        holders, are at both values what they are at an answered one.
+        An axis and one of its choices: only designs with that are compared, as all others, and
+        the incumbents, are at both values what they are where the answer is known.
     short
         The interval is short: where bounds of partial designs say too little, every design is
         compared.  A long one is better divided first.
     """
     ends = _same_space(start, end)
-    worst = np.maximum(*(problem.evaluate(holders).loss for problem in ends))
+    worst = np.maximum(*(problem.evaluate(incumbents).loss for problem in ends))
     whole: Iterable[Points] = _parts(ends[0].sizes, touched)
     if composes(ends[0]) and len(worst):
         composed = may_beat((ends[0], ends[1]), worst, column, MOST)
@@ -82,19 +82,19 @@ def among_all(
         found.append(as_index(block, rows[_may_win(lowest, worst, column)]))
         if sum(map(len, found)) > MOST:
             return None
-    return _without(np.concatenate(found), holders)
+    return _without(np.concatenate(found), incumbents)
 
 
 def _parts(sizes: tuple[int, ...], touched: tuple[int, int] | None) -> Iterator[Block]:
-    """Yield the blocks of a space, or what they have at a position of an axis."""
+    """Yield the blocks of a space, or what they have at one choice of an axis."""
     for block in blocks(sizes, CHUNK):
         ranges = list(block.ranges)
         if touched is not None:
-            place, position = touched
-            first, count = ranges[place]
-            if not first <= position < first + count:
+            axis, choice = touched
+            first, count = ranges[axis]
+            if not first <= choice < first + count:
                 continue
-            ranges[place] = (position, 1)
+            ranges[axis] = (choice, 1)
         yield Block(sizes, tuple(ranges))
 
 
@@ -106,19 +106,19 @@ def composes(problem: Problem) -> bool:
 
 def among_few(
     problems: tuple[Problem, ...],
-    holders: Index,
+    incumbents: Index,
     candidates: Index,
     column: int | None,
     distance: float,
 ) -> Index:
-    """Return which of `candidates` may beat `holders` between two values.
+    """Return which of `candidates` may replace `incumbents` between two values.
 
     Parameters
     ----------
     problems
         The problem at the two values and, last, at their geometric mean.
-    holders, candidates
-        Designs (n, d); the holders are feasible at both values.
+    incumbents, candidates
+        Designs (n, d); the incumbents are feasible at both values.
     column
         As for `among_all`.
     distance
@@ -126,7 +126,7 @@ def among_few(
     """
     problems = _same_space(*problems)
     candidates = candidates[(candidates < np.array(problems[0].sizes)).all(axis=1)]
-    ours = [problem.evaluate(holders).loss for problem in problems]
+    ours = [problem.evaluate(incumbents).loss for problem in problems]
     found = [problem.evaluate(candidates) for problem in problems]
     possible = (np.minimum(found[0].violation, found[1].violation) <= 0).all(axis=1)
     lowest = np.fmin(found[0].loss, found[1].loss)
@@ -134,30 +134,30 @@ def among_few(
     if distance <= SHORT:
         losses = np.stack([evaluation.loss for evaluation in found])
         possible &= ~_stay_behind(losses, np.stack(ours), column, distance**2)
-    return _without(candidates[possible], holders)
+    return _without(candidates[possible], incumbents)
 
 
 def _may_win(lowest: Losses, worst: Losses, column: int | None) -> NDArray[np.bool_]:
-    """Return which designs may beat those whose losses are at most `worst`, (n, m)."""
+    """Return which designs may replace those whose losses are at most `worst`, (n, m)."""
     if not len(worst):
         return np.ones(len(lowest), dtype=bool)
     if column is not None:
         better = lowest[:, column] < worst[0, column]
         tied = lowest[:, column] == worst[0, column]
         return np.asarray(better | (tied & ~dominated_by_point(lowest, worst[0])))
-    beaten = np.zeros(len(lowest), dtype=bool)
+    dominated = np.zeros(len(lowest), dtype=bool)
     for row in worst:
-        beaten |= dominated_by_point(lowest, row)
-    return ~beaten
+        dominated |= dominated_by_point(lowest, row)
+    return ~dominated
 
 
 def _stay_behind(
     losses: Losses, ours: Losses, column: int | None, share: float
 ) -> NDArray[np.bool_]:
-    """Return which losses (3, n, m) stay worse than those of a holder, (3, h, m)."""
+    """Return which losses (3, n, m) stay worse than those of an incumbent, (3, h, m)."""
     behind = np.zeros(losses.shape[1], dtype=bool)
-    for holder in range(ours.shape[1]):
-        own = ours[:, holder, :]
+    for incumbent in range(ours.shape[1]):
+        own = ours[:, incumbent, :]
         margin = share * np.abs(own).max(axis=0)
         smooth = _bend(own) <= margin
         with np.errstate(invalid="ignore"):

@@ -7,18 +7,27 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.algebra import units
 from dse.errors import UnitError, nearest
+from dse.files.csv import is_number
 from dse.files.document import Document
 from dse.model.preference import prefer
 from dse.model.problem import Problem
-from dse.reports.designs import parts
-from dse.stability import swept_range
+from dse.reports.designs import objective_values, parts
 from dse.stability.boundary import Line
 from dse.stability.crossovers import FRONT, AnswerInterval, Crossovers
-from dse.stability.tracking import Pool, TrackedAnswer, look
+from dse.stability.tracking import Pool, TrackedAnswer, answer_among
+from dse.study import study
+from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
+from dse.study.axes import read_unit
+from dse.study.schema import FIELDS
+from dse.study.study import Study
 
 KNOTS = 16
 """Points of a curve in each interval."""
+
+DOTS = ".."
+EXAMPLE = "write for instance rate=1..240Gbps"
 
 
 def find_crossovers(
@@ -31,24 +40,7 @@ def find_crossovers(
     by: Sequence[str] = (),
     progress: Callable[[float], None] | None = None,
 ) -> Crossovers:
-    """Return who holds which part of a range.
-
-    Parameters
-    ----------
-    found
-        The study's document.
-    written
-        ``NAME=FROM..TO``, where NAME is an assumption; None for the range of the study's sweep.
-    preferred
-        What is preferred, as `dse.model.preference.prefer` takes it.
-    front
-        Follow which designs are on the front, whatever is preferred.
-    counts
-        Tell designs apart by the number of instances too where it follows from the rate.
-    by
-        Axes that alone tell designs apart, ``device`` for instance; all of them when empty.
-    progress
-        Called with the share of the range that is done.
+    """Return who holds which part of a range; parameters as in `dse.sweep`.
 
     Raises
     ------
@@ -57,57 +49,55 @@ def find_crossovers(
     StudyError
         When the study has faults.
     """
-    prepared, assumption, low, high = swept_range.read_range(found, written)
-    question = TrackedAnswer(
+    prepared, assumption, low, high = read_range(found, written)
+    tracked = TrackedAnswer(
         prefer(prepared.problem, preferred),
         front=front,
         counts=counts,
         by=tuple(_axis(prepared.problem, name) for name in by),
     )
-    pool = Pool(np.empty((0, len(prepared.problem.sizes)), dtype=np.int64))
-    line = Line(assumption.at, question, pool, integer=assumption.integer)
+    pool = Pool.over(prepared.problem)
+    line = Line(assumption.at, tracked, pool, integer=assumption.integer)
     intervals = []
-    for interval in _follow(line, low, high):
+    for interval in _intervals(line, low, high):
         intervals.append(interval)
         if progress is not None:
             progress(float(np.log(interval.high / low) / np.log(high / low)))
-    followed = FRONT if front else question.preference.text
+    followed = FRONT if front else tracked.preference.text
     curve = np.empty((0, 1)) if front else _curve(line, intervals)
     return Crossovers(prepared, assumption, low, high, followed, tuple(intervals), curve)
 
 
 def _axis(problem: Problem, name: str) -> int:
-    """Return the position of the axis called `name`, or whose path ends with it."""
+    """Return the index of the axis called `name`, or whose path ends with it."""
     names = [axis.name for axis in problem.space.axes]
-    fitting = [place for place, full in enumerate(names) if f".{full}".endswith(f".{name}")]
+    fitting = [number for number, full in enumerate(names) if f".{full}".endswith(f".{name}")]
     if len(fitting) != 1:
         raise UnitError(f"{name!r} is no axis of the study", nearest(name, names))
     return fitting[0]
 
 
-def _follow(line: Line, low: float, high: float) -> Iterator[AnswerInterval]:
-    question = line.question
+def _intervals(line: Line, low: float, high: float) -> Iterator[AnswerInterval]:
+    tracked = line.tracked
     start: float | None = low
     while start is not None:
         edge = line.edge(start, high) if start < high else None
-        end = high if edge is None else edge.inside
+        end = high if edge is None else edge.holds_to
         rows = line.exact(start).rows
-        texts = parts(line.problem(start), rows, counts=question.counts, by=question.by)
+        texts = parts(line.problem(start), rows, counts=tracked.counts, by=tracked.by)
         designs = tuple(dict.fromkeys(", ".join(text) for text in texts))
-        first, last = ((), ()) if question.front else (_goals(line, start), _goals(line, end))
+        first, last = ((), ()) if tracked.front else (_goals(line, start), _goals(line, end))
         yield AnswerInterval(start, end, designs, first, last, edge is None or edge.complete)
-        start = None if edge is None else edge.outside
+        start = None if edge is None else edge.flips_at
 
 
 def _goals(line: Line, value: float) -> tuple[float, ...]:
     """Return the objectives of the answer at a value, as the pool has it."""
     problem = line.problem(value)
-    rows = look(problem, line.pool.rows, line.question).rows[:1]
+    rows = answer_among(problem, line.pool.rows, line.tracked).rows[:1]
     if not len(rows):
         return ()
-    loss = problem.evaluate(rows).loss[0]
-    pairs = zip(problem.goals, loss, strict=True)
-    return tuple(float(-entry if goal.maximise else entry) for goal, entry in pairs)
+    return tuple(objective_values(problem, problem.evaluate(rows).loss[0]).values())
 
 
 def _curve(line: Line, intervals: Sequence[AnswerInterval]) -> NDArray[np.float64]:
@@ -121,5 +111,65 @@ def _curve(line: Line, intervals: Sequence[AnswerInterval]) -> NDArray[np.float6
         ends = ((interval.low, *interval.first), (interval.high, *interval.last))
         rows += [*ends, (interval.high,)]
     padded = [(*row, *[np.nan] * (1 + count - len(row))) for row in rows]
-    order = sorted(range(len(padded)), key=lambda place: padded[place][0])
-    return np.array([padded[place] for place in order])
+    return np.array(sorted(padded, key=lambda row: row[0]))
+
+
+def read_range(found: Document, written: str | None) -> tuple[Study, Assumption, float, float]:
+    """Return the study at the low end of a range, what is swept, and both ends in SI.
+
+    Parameters
+    ----------
+    found
+        The study's document.
+    written
+        ``NAME=FROM..TO``; None for the range of the study's sweep.
+    """
+    name, low, high = _own_sweep(found) if written is None else _split(written)
+    if is_number(low):  # it has the unit of the high end
+        low = f"{low} {high.rstrip().lstrip('+-0123456789.eE ')}"
+    path = _field(name)
+    if path is not None:
+        unit = FIELDS[path]
+        if unit is None:
+            raise UnitError(f"{path} takes choices, not numbers", "sweep a number")
+        column = read_unit(unit)(low).column
+        prepared = study.prepare(study.override(found, [(path, low)]))
+        known = assumptions_of(prepared)
+        chosen = tuple(a for a in known if a.quantity == column and a.name == path)
+    else:
+        prepared = study.prepare(found)
+        chosen = choose_assumptions(assumptions_of(prepared), name)
+    if len(chosen) != 1:
+        listed = ", ".join(entry.name for entry in chosen[:6])
+        raise UnitError(f"{name!r} stands for several numbers", f"write one of {listed}")
+    first, last = (units.parse(end, chosen[0].quantity) for end in (low, high))
+    if not 0 < first < last:
+        raise UnitError(f"{low} to {high} is no range", "write the lower end first, above 0")
+    return prepared, chosen[0], first, last
+
+
+def _own_sweep(found: Document) -> tuple[str, str, str]:
+    sweep = study.sweep_of(found)
+    if sweep is None or not sweep.column:
+        raise UnitError("the study has no sweep of a number, and no range was given", EXAMPLE)
+    numbers = [float(value) for value in sweep.values]
+    low, high = (units.exact_text(value, sweep.column) for value in (min(numbers), max(numbers)))
+    return sweep.path, low, high
+
+
+def _split(written: str) -> tuple[str, str, str]:
+    name, _, rest = written.partition("=")
+    low, dots, high = rest.partition(DOTS)
+    if not (name.strip() and low.strip() and dots and high.strip()):
+        raise UnitError(f"{written!r} is no range NAME=FROM..TO", EXAMPLE)
+    return name.strip(), low.strip(), high.strip()
+
+
+def _field(name: str) -> str | None:
+    """Return the field that `name` is, or is short for; None when it is none."""
+    if name in FIELDS:
+        return name
+    short = [path for path in FIELDS if path.partition(".")[2] == name]
+    if len(short) > 1:
+        raise UnitError(f"{name!r} stands for several fields", nearest(name, short))
+    return short[0] if short else None

@@ -23,7 +23,6 @@ from dse.model.space import Axis, Space, constant
 from dse.model.tables import is_choice_of_scenario
 from dse.study import schema
 from dse.study.faults import validate
-from dse.study.fields import unit_of
 from dse.study.scenario import field_path
 from dse.study.stages import mixed_axes, prefix
 from dse.study.study import Study
@@ -256,9 +255,7 @@ def _regrown(problem: Problem, growing: frozenset[str]) -> Problem:
     """Return the problem with as many instances to choose from as the rate needs now."""
     if not growing:
         return problem
-    axes = problem.space.axes
-    setters = (problem.space.constants, *(axis.columns for axis in axes))
-    rate = float(max(columns[RATE].max() for columns in setters if RATE in columns))
+    axes, rate = problem.space.axes, highest_rate(problem)
     grown: dict[str, Axis] = {}
     for stage in problem.stages:
         if stage.name in growing:
@@ -269,14 +266,18 @@ def _regrown(problem: Problem, growing: frozenset[str]) -> Problem:
     return _with_space(problem, Space(chosen, problem.space.constants))
 
 
+def highest_rate(problem: Problem) -> float:
+    """Return the highest rate that a study demands."""
+    setters = (problem.space.constants, *(axis.columns for axis in problem.space.axes))
+    return float(max(columns[RATE].max() for columns in setters if RATE in columns))
+
+
 def _with_space(problem: Problem, space: Space) -> Problem:
     return replace(problem, space=space)
 
 
 def _integer(column: str) -> bool:
-    section, _, name = field_path(column).partition(".")
-    model = schema.SECTIONS.get(section)
-    unit = unit_of(model, name) if model and name in model.model_fields else None
+    unit = schema.FIELDS.get(field_path(column))
     return unit is not None and unit.integer
 
 

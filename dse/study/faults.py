@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from dse.contract import Core, Interface, Kernel, Platform
-from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, nearest
+from dse.errors import Fault, PluginError, StudyError, UnitError, nearest
 from dse.files.document import Document, is_record
+from dse.files.position import quoted, shortened
 from dse.plugins import registry
 from dse.study.fields import Range, StudySection
 from dse.study.schema import StudyFile
@@ -41,7 +42,7 @@ class Faults:
         """Turn an error with rule and remedy raised inside into a fault at `path`."""
         try:
             yield
-        except (UnitError, UnknownPluginError) as error:
+        except (UnitError, PluginError) as error:
             self.add(path, error.rule, error.remedy)
         except StudyError as error:  # of another file that the study names
             self.found += [fault for fault in error.faults if fault not in self.found]
@@ -73,8 +74,9 @@ def show_written(value: Any) -> str:
     """Return a value as its writer would recognise it, shortened."""
     if value is MISSING or isinstance(value, Mapping | list):
         return ""
-    text = "nothing" if value is None else repr(value) if isinstance(value, str) else f"{value}"
-    return text if len(text) <= 60 else text[:57] + "..."
+    if isinstance(value, str):
+        return quoted(value)
+    return shortened("nothing" if value is None else str(value))
 
 
 def validate(document: Document) -> StudyFile:

@@ -33,6 +33,10 @@ class Given(BaseModel):
     value: float
 
 
+Amount = Given | None
+"""What a field with a unit holds that may be left out."""
+
+
 def fault(rule: str, remedy: str) -> PydanticCustomError:
     """Return an error whose message keeps rule and remedy apart."""
     return PydanticCustomError("study", "{rule}; {remedy}", {"rule": rule, "remedy": remedy})
@@ -59,7 +63,7 @@ class Unit:
     """Metadata of a field: the columns that it may set, told apart by their units."""
 
     def __init__(
-        self, *columns: str, integer: bool = False, zero: bool = False, description: str
+        self, description: str, *columns: str, integer: bool = False, zero: bool = False
     ) -> None:
         """Keep what the field means; the suffix of each column is its unit."""
         self.columns = columns

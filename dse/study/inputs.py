@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from dse.errors import OutputError, StudyError, nearest
-from dse.files import csv_table
-from dse.files.csv_table import LARGEST_BYTE, CsvTable
+from dse.files.csv import LARGEST_BYTE, CsvTable, parse_csv
 from dse.files.document import Document
+from dse.files.folder import read_bytes
 from dse.files.position import KeyPath
 from dse.study.faults import Faults
 
@@ -45,7 +45,7 @@ def read_input(written: str, path: KeyPath, faults: Faults) -> tuple[Input, CsvT
     try:
         with place.open("rb") as stream:
             content = stream.read(LARGEST_BYTE + 1)
-        return Input(written, content), csv_table.parse_csv(content, str(place))
+        return Input(written, content), parse_csv(content, str(place))
     except StudyError as error:
         faults.found.extend(fault for fault in error.faults if fault not in faults.found)
     except FileNotFoundError:
@@ -106,11 +106,7 @@ def restored(document: Document, copied: Mapping[str, Any], folder: Path) -> Doc
     places = {}
     for written, said in copied.items():
         place = folder / said["copy"]
-        try:
-            content = place.read_bytes()
-        except OSError as error:
-            raise OutputError(f"{place} cannot be read: {error.strerror}") from error
-        if Input(written, content).sha256 != said["sha256"]:
+        if Input(written, read_bytes(place)).sha256 != said["sha256"]:
             raise OutputError(
                 f"{place} has changed since the run: its hash is not the one in manifest.json; "
                 f"restore it, or run the study again"

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from dse.study import schema
 from dse.study.core_law import Form
-from dse.study.fields import Given, StudySection, Unit
+from dse.study.fields import Amount, StudySection, Unit
 
 Name = Annotated[
     str,
@@ -83,28 +83,22 @@ class PlatformEntry(StudySection):
     processor: Text = ""
     source: Text = ""
     constant_power: Annotated[
-        Given | None, Unit("constant_power_w", zero=True, description="Drawn whatever happens")
+        Amount, Unit("Drawn whatever happens", "constant_power_w", zero=True)
     ] = None
-    usable_power: Annotated[
-        Given | None, Unit("usable_power_w", description="May be spent above constant power")
-    ] = None
-    memory_bandwidth: Annotated[
-        Given | None, Unit("memory_byte_per_s", description="Bandwidth of the memory")
-    ] = None
+    usable_power: Annotated[Amount, Unit("May be spent above constant power", "usable_power_w")] = (
+        None
+    )
+    memory_bandwidth: Annotated[Amount, Unit("Bandwidth of the memory", "memory_byte_per_s")] = None
     memory_energy: Annotated[
-        Given | None, Unit("memory_j_per_byte", zero=True, description="Energy of moving a byte")
+        Amount, Unit("Energy of moving a byte", "memory_j_per_byte", zero=True)
     ] = None
-    single_rate: Annotated[
-        Given | None, Unit("single_op_per_s", description="Operations in single precision")
-    ] = None
+    single_rate: Annotated[Amount, Unit("Operations in single precision", "single_op_per_s")] = None
     single_energy: Annotated[
-        Given | None, Unit("single_j_per_op", zero=True, description="Energy of one of them")
+        Amount, Unit("Energy of one of them", "single_j_per_op", zero=True)
     ] = None
-    double_rate: Annotated[
-        Given | None, Unit("double_op_per_s", description="Operations in double precision")
-    ] = None
+    double_rate: Annotated[Amount, Unit("Operations in double precision", "double_op_per_s")] = None
     double_energy: Annotated[
-        Given | None, Unit("double_j_per_op", zero=True, description="Energy of one of them")
+        Amount, Unit("Energy of one of them", "double_j_per_op", zero=True)
     ] = None
 
 

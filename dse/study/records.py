@@ -21,7 +21,7 @@ from dse.files import document
 from dse.files.document import Document, is_record
 from dse.files.folder import write_text
 from dse.files.position import KeyPath, quoted
-from dse.files.yaml_writer import to_yaml
+from dse.files.yaml import to_yaml
 from dse.plugins import registry
 from dse.study import core_law, record_schema
 from dse.study.faults import Faults, validate_as
@@ -238,26 +238,10 @@ def write_record(
     *,
     force: bool = False,
 ) -> None:
-    """Write a record file, whole or not at all.
+    """Write a record file, whole or not at all; `path` ends in ``.yaml``.
 
-    Parameters
-    ----------
-    path
-        Ends in ``.yaml``.
-    sections
-        Plain data by section: quantities as text with their unit.
-    origin
-        The provenance: file, sha256, date, method, range and residuals of the data behind it.
-    force
-        Replace a file that is there.
-
-    Raises
-    ------
-    OutputError
-        When the file is there already and `force` is not given, has another ending, or cannot
-        be written.
-    StudyError
-        When a section is not one that `read` takes.
+    `sections` is plain data by section, quantities as text with their unit; `origin` the
+    provenance.  A file that is there is replaced with `force` only.
     """
     if not is_record(path.name):
         raise OutputError(f"{path} is no name for a record; write for instance {path.stem}.yaml")

@@ -185,7 +185,7 @@ def _replace(scenario: Scenario, columns: Mapping[str, float]) -> None:
 def _note_assumptions(
     records: list[contract.Interface], written: schema.InterfaceSection, scenario: Scenario
 ) -> None:
-    """Say which figures behind the numbers are assumed, once for all records that share them."""
+    """Say which numbers are assumed, once for all records that share them."""
     overridden = {name for name in schema.InterfaceSection.model_fields if getattr(written, name)}
     groups: dict[str, list[str]] = {}
     for record in records:
@@ -208,22 +208,16 @@ def _note_assumptions(
 
 def _field_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> None:
     where = ("axes", path)
-    section, _, name = path.partition(".")
-    if section not in schema.SECTIONS or name not in schema.SECTIONS[section].model_fields:
-        known = [
-            f"{prefix}.{field_name}"
-            for prefix, model in schema.SECTIONS.items()
-            for field_name in model.model_fields
-        ]
+    if path not in schema.FIELDS:
         faults.add(
             where,
             "an axis is a field of workload, interface or budget (instances, clock and "
             "parameters of a stage take their values in the stage)",
-            nearest(path, known),
+            nearest(path, schema.FIELDS),
             repr(path),
         )
         return
-    unit = unit_of(schema.SECTIONS[section], name)
+    unit = schema.FIELDS[path]
     with faults.at(where):
         if unit is not None:
             axis, _ = numeric(path, unit, written)
@@ -278,8 +272,8 @@ def _record_axis(
 
 
 def _shared(names: Sequence[str]) -> int | None:
-    """Return the position of the first name that stood before, None when all differ."""
-    return next((place for place, name in enumerate(names) if name in names[:place]), None)
+    """Return the index of the first name that stood before, None when all differ."""
+    return next((number for number, name in enumerate(names) if name in names[:number]), None)
 
 
 def to_columns(constants: Mapping[str, float]) -> dict[str, contract.Column]:
@@ -293,20 +287,13 @@ def field_path(column: str) -> str:
         return "workload.kernel"
     if column.startswith("stage_"):
         return "stages"
-    for section, model in schema.SECTIONS.items():
-        for name in model.model_fields:
-            unit = unit_of(model, name)
-            if unit is not None and column in unit.columns:
-                return f"{section}.{name}"
+    for path, unit in schema.FIELDS.items():
+        if unit is not None and column in unit.columns:
+            return path
     return "budget.platform" if column.startswith("budget_") else column
 
 
 def _columns_of(axes: Mapping[str, Any]) -> set[str]:
     """Return the columns that axes over fields with a unit will set."""
-    columns: set[str] = set()
-    for path in axes:
-        section, _, name = path.partition(".")
-        if section in schema.SECTIONS and name in schema.SECTIONS[section].model_fields:
-            unit = unit_of(schema.SECTIONS[section], name)
-            columns.update(unit.columns if unit else ())
-    return columns
+    units = (schema.FIELDS.get(path) for path in axes)
+    return {column for unit in units if unit is not None for column in unit.columns}

@@ -8,36 +8,29 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Discriminator, Field, Tag, field_validator
 
 from dse.contract import PRECISIONS, WAIT_MODES
-from dse.search import METHODS
-from dse.study.fields import Given, StudySection, Unit, Values, form
+from dse.study.fields import Amount, Given, StudySection, Unit, Values, form, unit_of
 
 
 class KernelSection(StudySection):
     """Time of the computation on the host, defined in place: offset + index * g ** exponent."""
 
-    index: Annotated[
-        Given, Unit("kernel_index_s_per_byte", description="Host time per byte (LogCA's C)")
-    ]
-    exponent: Annotated[
-        Given, Unit("kernel_exponent", description="Complexity exponent (LogCA's beta)")
-    ] = Given(column="kernel_exponent", value=1.0)
-    offset: Annotated[
-        Given, Unit("kernel_offset_s", zero=True, description="Fixed host time per call")
-    ] = Given(column="kernel_offset_s", value=0.0)
+    index: Annotated[Given, Unit("Host time per byte (LogCA's C)", "kernel_index_s_per_byte")]
+    exponent: Annotated[Given, Unit("Complexity exponent (LogCA's beta)", "kernel_exponent")] = (
+        Given(column="kernel_exponent", value=1.0)
+    )
+    offset: Annotated[Given, Unit("Fixed host time per call", "kernel_offset_s", zero=True)] = (
+        Given(column="kernel_offset_s", value=0.0)
+    )
 
 
 class WorkloadSection(StudySection):
     """What has to be computed."""
 
     rate: Annotated[
-        Given | None,
-        Unit("workload_rate_bit_per_s", description="Payload rate demanded of every design"),
+        Amount, Unit("Payload rate demanded of every design", "workload_rate_bit_per_s")
     ] = None
     granularity: Annotated[
-        Given | None,
-        Unit(
-            "workload_granularity_byte", integer=True, description="Size of one offload (LogCA's g)"
-        ),
+        Amount, Unit("Size of one offload (LogCA's g)", "workload_granularity_byte", integer=True)
     ] = None
     kernel: Annotated[
         Annotated[KernelSection, Tag("range")] | Annotated[str | None, Tag("one")],
@@ -45,18 +38,17 @@ class WorkloadSection(StudySection):
         Field(description="Kernel by name, or in place"),
     ] = None
     streams: Annotated[
-        Given | None,
-        Unit("workload_streams", integer=True, description="Independent streams of tasks"),
+        Amount, Unit("Independent streams of tasks", "workload_streams", integer=True)
     ] = None
     chained: Annotated[
         bool,
         Field(description="Each task of a stream needs the one before it (CBC, for instance)"),
     ] = False
     intensity: Annotated[
-        Given | None,
+        Amount,
         Unit(
+            "Operations per byte of memory traffic, for studies of platforms",
             "workload_intensity_op_per_byte",
-            description="Operations per byte of memory traffic, for studies of platforms",
         ),
     ] = None
 
@@ -110,8 +102,7 @@ class StageSection(StudySection):
         Field(min_length=1, description="A fixed fleet: design -> instances"),
     ] = None
     clock: Annotated[
-        Values | None,
-        Field(description="`meet` the rate, or fractions of the top clock to run at"),
+        Values | None, Field(description="`meet` the rate, or fractions of the top clock to run at")
     ] = None
 
     @field_validator("designs", mode="before")
@@ -142,71 +133,56 @@ class InterfaceSection(StudySection):
         None
     )
     host: Annotated[str | None, Field(description="Name of the host processor")] = None
-    host_clock: Annotated[
-        Given | None, Unit("interface_host_clock_hz", description="Clock of the host")
-    ] = None
+    host_clock: Annotated[Amount, Unit("Clock of the host", "interface_host_clock_hz")] = None
     overhead: Annotated[
-        Given | None,
+        Amount,
         Unit(
+            "Host time to set up one offload (LogCA's o)",
             "interface_overhead_cycles",
             "interface_overhead_s",
             zero=True,
-            description="Host time to set up one offload (LogCA's o)",
         ),
     ] = None
     latency: Annotated[
-        Given | None,
+        Amount,
         Unit(
+            "Time to cross the interface (LogCA's L), fixed or per byte",
             "interface_latency_cycles",
             "interface_latency_s",
             "interface_latency_cycles_per_byte",
             "interface_latency_s_per_byte",
             zero=True,
-            description="Time to cross the interface (LogCA's L), fixed or per byte",
         ),
     ] = None
     switch: Annotated[
-        Given | None,
+        Amount,
         Unit(
+            "One thread switch, for wait: sync_os",
             "interface_switch_cycles",
             "interface_switch_s",
             zero=True,
-            description="One thread switch, for wait: sync_os",
         ),
     ] = None
     link: Annotated[
-        Given | None,
-        Unit(
-            "interface_link_byte_per_s",
-            "interface_link_byte_per_cycle",
-            description="Bandwidth of the link",
-        ),
+        Amount,
+        Unit("Bandwidth of the link", "interface_link_byte_per_s", "interface_link_byte_per_cycle"),
     ] = None
     wait: Annotated[
         Literal["sync", "sync_os", "async"] | None, Field(description="How the host waits")
     ] = None
     in_flight: Annotated[
-        Given | None, Unit("interface_in_flight", integer=True, description="Concurrent offloads")
+        Amount, Unit("Concurrent offloads", "interface_in_flight", integer=True)
     ] = None
     max_in_flight: Annotated[
-        Given | None,
-        Unit("interface_max_in_flight", integer=True, description="Most concurrent offloads"),
+        Amount, Unit("Most concurrent offloads", "interface_max_in_flight", integer=True)
     ] = None
-    host_cores: Annotated[
-        Given | None, Unit("interface_host_cores", description="Cores of the host")
-    ] = None
-    host_power: Annotated[
-        Given | None, Unit("interface_host_power_w", description="Power of the whole host")
-    ] = None
+    host_cores: Annotated[Amount, Unit("Cores of the host", "interface_host_cores")] = None
+    host_power: Annotated[Amount, Unit("Power of the whole host", "interface_host_power_w")] = None
     buffer_area: Annotated[
-        Given | None,
-        Unit("interface_buffer_area_m2_per_bit", zero=True, description="Area of buffer memory"),
+        Amount, Unit("Area of buffer memory", "interface_buffer_area_m2_per_bit", zero=True)
     ] = None
     buffer_leakage: Annotated[
-        Given | None,
-        Unit(
-            "interface_buffer_leakage_w_per_bit", zero=True, description="Leakage of buffer memory"
-        ),
+        Amount, Unit("Leakage of buffer memory", "interface_buffer_leakage_w_per_bit", zero=True)
     ] = None
 
 
@@ -218,29 +194,23 @@ class BudgetSection(StudySection):
         Literal["single", "double"] | None, Field(description="Precision of its operations")
     ] = None
     power_cap: Annotated[
-        Given | None,
+        Amount,
         Unit(
-            "budget_power_cap_w",
-            description="Execution slows so that constant and usable power stay under it",
+            "Execution slows so that constant and usable power stay under it", "budget_power_cap_w"
         ),
     ] = None
     constant_power: Annotated[
-        Given | None,
-        Unit("budget_constant_power_w", zero=True, description="Power drawn whatever happens"),
+        Amount, Unit("Power drawn whatever happens", "budget_constant_power_w", zero=True)
     ] = None
     memory_bandwidth: Annotated[
-        Given | None, Unit("budget_memory_byte_per_s", description="Bandwidth of the memory")
+        Amount, Unit("Bandwidth of the memory", "budget_memory_byte_per_s")
     ] = None
     memory_energy: Annotated[
-        Given | None,
-        Unit("budget_memory_j_per_byte", zero=True, description="Energy of moving a byte"),
+        Amount, Unit("Energy of moving a byte", "budget_memory_j_per_byte", zero=True)
     ] = None
-    copies: Annotated[
-        Given | None, Unit("budget_copies", integer=True, description="Platforms side by side")
-    ] = None
+    copies: Annotated[Amount, Unit("Platforms side by side", "budget_copies", integer=True)] = None
     cap_divisor: Annotated[
-        Given | None,
-        Unit("budget_cap_divisor", description="Divides the power usable above constant power"),
+        Amount, Unit("Divides the power usable above constant power", "budget_cap_divisor")
     ] = None
 
 
@@ -251,17 +221,28 @@ SECTIONS: Mapping[str, type[StudySection]] = {
 }
 """The sections whose fields may be axes."""
 
+FIELDS: Mapping[str, Unit | None] = {
+    f"{section}.{name}": unit_of(model, name)
+    for section, model in SECTIONS.items()
+    for name in model.model_fields
+}
+"""The fields of these sections by dotted path, each with what it carries; None for a choice."""
+
 
 class SearchSection(StudySection):
     """How to look for the front."""
 
-    method: Annotated[str, Field(description="One of " + ", ".join(METHODS))] = "exact"
+    method: Annotated[str, Field(description="Search method; `dse list methods`")] = "exact"
     budget: Annotated[int | None, Field(ge=1, description="Most designs to evaluate")] = None
     seed: Annotated[int, Field(ge=0, lt=2**32, description="Same seed, same front")] = 1
     population: Annotated[int | None, Field(ge=2, le=100_000)] = None
     warm_start: Annotated[
         bool, Field(description="Begin a heuristic with corners and a coarse grid of the space")
     ] = True
+    options: Annotated[
+        dict[str, bool | int | float | str],
+        Field(description="Options of the method; `dse show METHOD` tells them"),
+    ] = Field(default_factory=dict)
 
 
 Sense = Literal["minimise", "maximise"]

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
 
 from dse import contract
 from dse.algebra import units
+from dse.algebra.expression import Expression
 from dse.algebra.expression import parse_expression as parse_expression
-from dse.errors import StudyError, UnitError, nearest
+from dse.errors import PluginError, StudyError, UnitError
 from dse.files import document
 from dse.files.document import Document
 from dse.model.fleet import STAGE_COLUMNS
-from dse.model.graph import Graph, explain_missing, wire
+from dse.model.graph import wire
 from dse.model.problem import Constraint, Goal, Problem
 from dse.model.space import Space, constant, product_text
 from dse.plugins import registry
-from dse.search import METHODS, SearchSettings
+from dse.search.settings import SearchSettings, option_faults
 from dse.study import schema
 from dse.study.axes import numeric
 from dse.study.faults import Faults, validate
-from dse.study.fields import unit_of
 from dse.study.inputs import Input
-from dse.study.scenario import Scenario, field_path, resolve, to_columns
+from dse.study.quantities import Named, applied_requirements
+from dse.study.scenario import Scenario, resolve, to_columns
 from dse.study.stages import build
 from dse.study.tables import evaluated
 
@@ -206,19 +207,16 @@ def prepare(found: Document) -> Study:
     stage_axes = tuple(axis for part in built for axis in part.axes)
     space = Space((*stage_axes, *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
-    graph = wire(registry.records(contract.Objective), inputs | set(STAGE_COLUMNS if built else ()))
-    known = _reportable(inputs) | {step.name for step in graph.steps}
-    goals = _goals(written, graph, known, faults)
-    constraints = _constraints(written, known, faults)
+    objectives = registry.Catalogue(contract.Objective)
+    graph = wire(objectives, inputs | set(STAGE_COLUMNS if built else ()))
+    named = Named(graph, registry.names(contract.Objective), _reportable(inputs))
+    goals = _goals(written, named, faults)
+    constraints = _constraints(written, named.expression, faults)
     faults.raise_any()
-    problem = Problem(
-        space,
-        tuple(part.stage for part in built),
-        graph,
-        goals,
-        constraints,
-        tuple(registry.records(contract.Requirement).values()),
-    )
+    requirements, unchecked = applied_requirements(graph)
+    scenario.notes += unchecked
+    stages = tuple(part.stage for part in built)
+    problem = Problem(space, stages, graph, goals, constraints, requirements)
     return _ready(found, written, problem, scenario)
 
 
@@ -227,11 +225,10 @@ def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) ->
     scenario = Scenario()
     _check_method(written, faults)
     space, graph = evaluated.space(written, scenario, faults)
-    quantities = {quantity.name: quantity for quantity in graph.objectives}
-    written = evaluated.with_quantities(written, quantities)
-    goals = _goals(written, graph, quantities, faults)
-    numbers = [name for name, quantity in quantities.items() if not quantity.labels]
-    constraints = _constraints(written, numbers, faults)
+    written = evaluated.with_quantities(written, graph.quantities)
+    goals = _goals(written, Named(graph, graph.quantities, ()), faults)
+    numbers = [name for name, quantity in graph.quantities.items() if not quantity.labels]
+    constraints = _constraints(written, lambda text: parse_expression(text, numbers), faults)
     faults.raise_any()
     return _ready(found, written, Problem(space, (), graph, goals, constraints), scenario)
 
@@ -261,9 +258,11 @@ def _check_parts(written: schema.StudyFile, faults: Faults) -> None:
 
 
 def _check_method(written: schema.StudyFile, faults: Faults) -> None:
-    if written.search.method not in METHODS:
-        rule = "this search method is not known"
-        faults.add(("search", "method"), rule, nearest(written.search.method, METHODS))
+    with faults.at(("search", "method")):
+        method = registry.get(contract.Method, written.search.method)
+        for name, value in written.search.options.items():
+            for rule, remedy in option_faults(method, name, value):
+                faults.add(("search", "options", name), rule, remedy)
 
 
 def _reportable(inputs: Collection[str]) -> set[str]:
@@ -271,27 +270,18 @@ def _reportable(inputs: Collection[str]) -> set[str]:
     return {name for name in inputs if "." not in name}
 
 
-def _goals(
-    written: schema.StudyFile,
-    graph: Graph,
-    known: Collection[str],
-    faults: Faults,
-) -> tuple[Goal, ...]:
-    lacking = graph.missing
-    labelled = {found.name: found.labels for found in graph.objectives if found.labels}
+def _goals(written: schema.StudyFile, named: Named, faults: Faults) -> tuple[Goal, ...]:
     goals = []
     for name, sense in written.objectives.items():
         path = ("objectives", name)
-        full = resolve_name(name, {*known, *lacking})
-        if full is None:
-            rule, remedy = unknown_name(name, known)
-            faults.add(path, rule, remedy, repr(name))
-        elif full in lacking:
-            fields = sorted({field_path(column) for column in explain_missing(full, lacking)})
-            rule = f"{full} needs {' and '.join(fields)}, which this study does not set"
-            faults.add(path, rule, f"add {fields[0]}, or drop the objective", repr(name))
-        elif full in labelled:
-            rule = f"{full} is a name ({', '.join(labelled[full])}), not a number"
+        try:
+            full = named.quantity(name)
+        except (UnitError, PluginError) as error:
+            faults.add(path, error.rule, error.remedy, repr(name))
+            continue
+        found = named.graph.quantities.get(full)
+        if found is not None and found.labels:
+            rule = f"{full} is a name ({', '.join(found.labels)}), not a number"
             faults.add(path, rule, "choose a quantity with a unit", repr(name))
         else:
             goals.append(Goal(full, maximise=sense == "maximise"))
@@ -301,29 +291,13 @@ def _goals(
     return tuple(goals)
 
 
-def resolve_name(name: str, known: Collection[str]) -> str | None:
-    """Return the quantity called `name`, with or without its unit suffix; None if unclear."""
-    if name in known:
-        return name
-    matches = [full for full in known if units.stem(full) == name]
-    return matches[0] if len(matches) == 1 else None
-
-
-def unknown_name(name: str, known: Collection[str]) -> tuple[str, str]:
-    """Return rule and remedy for a name that stands for no quantity, or for several."""
-    matches = sorted(full for full in known if units.stem(full) == name)
-    if matches:
-        return "several quantities are called so", f"write {' or '.join(matches)}"
-    return "this quantity is not known", nearest(name, {units.stem(full) for full in known})
-
-
 def _constraints(
-    written: schema.StudyFile, known: Collection[str], faults: Faults
+    written: schema.StudyFile, read: Callable[[str], Expression], faults: Faults
 ) -> tuple[Constraint, ...]:
     constraints = []
     for position, text in enumerate(written.constraints):
         with faults.at(("constraints", position)):
-            expression = parse_expression(text, known)
+            expression = read(text)
             if not expression.is_constraint:
                 raise UnitError("it compares nothing", "write for instance `power <= 30 mW`")
             constraints.append(Constraint(text, expression))
@@ -338,6 +312,7 @@ def _settings(written: schema.StudyFile) -> SearchSettings:
         seed=search.seed,
         population=search.population,
         warm_start=search.warm_start,
+        options=search.options,
     )
 
 
@@ -366,9 +341,7 @@ def sweep_of(found: Document) -> Sweep | None:
         return None
     (path, values), *_ = written.sweep.items()
     faults = Faults(found)
-    section, _, name = path.partition(".")
-    model = schema.SECTIONS.get(section)
-    unit = unit_of(model, name) if model and name in model.model_fields else None
+    unit = schema.FIELDS.get(path)
     sweep = None
     with faults.at(("sweep", path)):
         if unit is not None:
@@ -376,7 +349,7 @@ def sweep_of(found: Document) -> Sweep | None:
             if axis.continuous:
                 raise UnitError("a sweep takes its values in turn", "give `points`")
             numbers = tuple(float(value) for value in axis.columns[column])
-            shown = tuple(units.exact(value, column) for value in numbers)
+            shown = tuple(units.exact_text(value, column) for value in numbers)
             sweep = Sweep(path, column, numbers, shown)
         else:
             sweep = _choices_sweep(path, values)

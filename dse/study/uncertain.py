@@ -1,4 +1,4 @@
-"""How sure the figures of a stage's designs are: stated by a study, or how far a law is off."""
+"""How sure the metrics of a stage's designs are: stated by a study, or how far a law is off."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dse.study.faults import Faults, Path
 
 _PACE = ("cycles_per_task",)
 
-FIGURES: dict[str, tuple[str, ...]] = {
+STATED: dict[str, tuple[str, ...]] = {
     "area": ("area_m2",),
     "clock": ("clock_hz",),
     "dynamic_power": ("dynamic_power_w",),
@@ -28,7 +28,7 @@ FIGURES: dict[str, tuple[str, ...]] = {
 }
 """What an uncertainty may be stated for, and the metrics that it makes uncertain."""
 
-COMPARED = FIGURES | {"capacity": _PACE}
+COMPARED = STATED | {"capacity": _PACE}
 """What the residuals of a law may be of, and the metrics that they make uncertain."""
 
 
@@ -51,12 +51,12 @@ def stated(written: Mapping[str, Any], path: Path, faults: Faults) -> dict[str, 
     found: dict[str, float] = {}
     for name, value in written.items():
         where = (*path, "uncertainty", name)
-        if name not in FIGURES:
-            rule = "an uncertainty is stated for a figure of a core"
-            faults.add(where, rule, nearest(name, FIGURES), repr(name))
+        if name not in STATED:
+            rule = "an uncertainty is stated for a metric of a core"
+            faults.add(where, rule, nearest(name, STATED), repr(name))
             continue
         with faults.at(where):
-            found |= dict.fromkeys(FIGURES[name], share(value))
+            found |= dict.fromkeys(STATED[name], share(value))
     return found
 
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.contract import PRECISIONS, WAIT_MODES, Column
+from dse.contract import PRECISIONS, WAIT_MODES, Column, Objective, Requirement
 from dse.errors import UnitError
+from dse.model.graph import argument_names
 
 Ranges = Mapping[str, tuple[float, float]]
 """Plausible values by argument name: ``{"kernel_exponent": (0.5, 2.0)}``, positive."""
@@ -62,6 +63,52 @@ def require(holds: bool, message: str) -> None:
         raise AssertionError(message)
 
 
+def propose(
+    seems: bool, undeclared: Mapping[str, str], keys: Iterable[str], found: str, declaration: str
+) -> None:
+    """Raise AssertionError for what seems to hold, unless a record says why it is not declared.
+
+    Parameters
+    ----------
+    seems
+        Whether nothing refutes it.
+    undeclared, keys
+        What the record says, and under which keys it would.
+    found, declaration
+        What holds, and how it is declared.
+    """
+    require(
+        not seems or bool({*keys} & {*undeclared}),
+        f"{found}: prove it and declare {declaration}, or say in undeclared why not",
+    )
+
+
+def check_undeclared(plugin: Objective | Requirement, where: str) -> None:
+    """Refuse a reason for what could not be declared, or is declared after all."""
+    declarations = {
+        "rises_with",
+        "falls_with",
+        "at_most",
+        "at_least",
+        "over_stages",
+        "grows_with_instances",
+        "settled_while",
+        "implies",
+    }
+    arguments = {*sum(argument_names(plugin), ())}
+    for name, reason in plugin.undeclared.items():
+        require(
+            name in arguments | declarations,
+            f"{where}: says why {name!r} is undeclared, which is neither an argument nor a "
+            f"declaration; name one of {', '.join(sorted(arguments | declarations))}",
+        )
+        require(bool(reason.strip()), f"{where}: does not say why {name!r} is undeclared")
+        require(
+            name not in (*plugin.rises_with, *plugin.falls_with),
+            f"{where}: declares how it depends on {name}, and why not; keep one",
+        )
+
+
 def documented_parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the names in the Parameters section of a numpy-style docstring, in order."""
     text = (inspect.getdoc(function) or "") + "\n"
@@ -106,9 +153,14 @@ def check_units(names: Iterable[str], where: str) -> None:
         )
 
 
+def code_count(name: str) -> int:
+    """Return how many codes a column holds, 0 for one that holds numbers."""
+    return _CODES.get(name.rpartition("_")[2], 0)
+
+
 def draw_argument(name: str, rng: np.random.Generator, rows: int, ranges: Ranges) -> Column:
     """Return values for an argument, shape (rows,): codes, or log-uniform in a plausible range."""
-    codes = _CODES.get(name.rpartition("_")[2])
+    codes = code_count(name)
     if codes and name not in ranges:
         return rng.integers(codes, size=rows).astype(np.float64)
     usual = _EXPONENT if name.endswith("exponent") else _PLAUSIBLE.get(units.suffix(name), _NUMBER)

@@ -1,7 +1,7 @@
-"""Draws of what a study is not sure of: factors on figures of designs and on fields.
+"""Monte Carlo samples of what a study is not sure of: factors on metrics of designs and on fields.
 
-A figure with the relative standard uncertainty s is multiplied by a log-normal factor of mean 1
-and standard deviation s, drawn for each figure of each design by itself; a field that each record
+A metric with the relative standard uncertainty s is multiplied by a log-normal factor of mean 1
+and standard deviation s, drawn for each metric of each design by itself; a field that each record
 of an axis sets is drawn for each record, any other field once for all designs.
 """
 
@@ -21,8 +21,7 @@ from dse.model.problem import Evaluation, Problem
 from dse.model.space import Axis, Index, Space
 from dse.model.stage import Stage
 from dse.study import schema, uncertain
-from dse.study.assumptions import growing_stages
-from dse.study.fields import unit_of
+from dse.study.assumptions import growing_stages, highest_rate
 from dse.study.stages import mixed_axes
 from dse.study.study import Study
 
@@ -49,9 +48,9 @@ class Uncertain:
     share
         Relative standard uncertainty of each design, or of each value of `axis`; of one number.
     stage
-        Position of the stage whose designs have the metric; None for a field.
+        Index of the stage whose designs have the metric; None for a field.
     axis
-        Position of the axis whose values set the column; None when the study itself does.
+        Index of the axis whose values set the column; None when the study itself does.
     """
 
     name: str
@@ -81,20 +80,20 @@ def uncertain_of(study: Study, options: Mapping[str, float]) -> tuple[Uncertain,
     """
     stages = study.problem.stages
     stated = {
-        (place, metric): share
-        for place, stage in enumerate(stages)
+        (number, metric): share
+        for number, stage in enumerate(stages)
         for metric, share in stage.designs.uncertainty.items()
     }
     fields: list[Uncertain] = []
     for path, share in options.items():
         designs = _metrics(stages, path)
-        for place, metric in designs:
-            stated[place, metric] = np.full(len(stages[place].designs.names), share)
+        for number, metric in designs:
+            stated[number, metric] = np.full(len(stages[number].designs.names), share)
         if not designs:
             fields += _fields(study.problem, SHORT.get(path, path), share)
     metrics = [
-        Uncertain(f"{stages[place].name}.{units.stem(metric) or metric}", metric, share, place)
-        for (place, metric), share in sorted(stated.items())
+        Uncertain(f"{stages[number].name}.{units.stem(metric) or metric}", metric, share, number)
+        for (number, metric), share in sorted(stated.items())
     ]
     return (*metrics, *fields)
 
@@ -104,29 +103,27 @@ def _metrics(stages: Sequence[Stage], path: str) -> list[tuple[int, str]]:
     if path in SHORT:
         return []
     first, _, rest = path.partition(".")
-    figure = rest if any(stage.name == first for stage in stages) else path
-    named = [place for place, stage in enumerate(stages) if figure == path or stage.name == first]
-    return [(place, metric) for place in named for metric in uncertain.FIGURES.get(figure, ())]
+    name = rest if any(stage.name == first for stage in stages) else path
+    named = [n for n, stage in enumerate(stages) if name == path or stage.name == first]
+    return [(number, metric) for number in named for metric in uncertain.STATED.get(name, ())]
 
 
 def _fields(problem: Problem, path: str, share: float) -> list[Uncertain]:
     """Return the columns of a field that the study or its records set."""
-    section, _, name = path.partition(".")
-    model = schema.SECTIONS.get(section)
-    unit = unit_of(model, name) if model and name in model.model_fields else None
+    unit = schema.FIELDS.get(path)
     if unit is None:
-        rule = f"--uncertainty {path!r}: no figure of a core and no field with a unit"
+        rule = f"--uncertainty {path!r}: no metric of a core and no field with a unit"
         raise UnitError(rule, nearest(path, _known(problem)))
     found = []
     axes = problem.space.axes
     for column in unit.columns:
-        setters = [place for place, axis in enumerate(axes) if column in axis.columns]
+        setters = [number for number, axis in enumerate(axes) if column in axis.columns]
         if setters and axes[setters[-1]].unit_name == column and axes[setters[-1]].size > 1:
             rule = f"--uncertainty {path!r}: the study chooses it, so it is no assumption"
             raise UnitError(rule, "leave it out, or fix it with --set")
         if setters:
-            place = setters[-1]
-            found.append(Uncertain(path, column, np.full(axes[place].size, share), axis=place))
+            last = setters[-1]
+            found.append(Uncertain(path, column, np.full(axes[last].size, share), axis=last))
         elif column in problem.space.constants:
             found.append(Uncertain(path, column, np.full(1, share)))
     if not found or unit.integer:
@@ -137,27 +134,26 @@ def _fields(problem: Problem, path: str, share: float) -> list[Uncertain]:
 
 def _known(problem: Problem) -> list[str]:
     """Return what an uncertainty may be given for."""
-    names = [*uncertain.FIGURES] if problem.stages else []
-    for section, model in schema.SECTIONS.items():
-        for name in model.model_fields:
-            unit = unit_of(model, name)
-            if unit and not unit.integer and set(unit.columns) & problem.available:
-                names.append(f"{section}.{name}")
-    return names
+    names = [*uncertain.STATED] if problem.stages else []
+    return names + [
+        path
+        for path, unit in schema.FIELDS.items()
+        if unit and not unit.integer and set(unit.columns) & problem.available
+    ]
 
 
 @dataclass(frozen=True)
 class Draws:
-    """A study drawn many times.
+    """A study sampled many times.
 
     Attributes
     ----------
     problem
-        Today's; a mixed fleet may have as many instances as the highest drawn demand needs.
+        The nominal one; a mixed fleet may have as many instances as the highest drawn demand needs.
     uncertain, factors
         What is drawn, and the factors, (count, k) each.
     count
-        How many draws.
+        How many samples.
     """
 
     problem: Problem
@@ -166,7 +162,7 @@ class Draws:
     count: int
 
     def at(self, draw: int) -> Problem:
-        """Return the problem of one draw."""
+        """Return the problem of one sample."""
         space, stages = self.problem.space, list(self.problem.stages)
         constants, axes = dict(space.constants), list(space.axes)
         for entry, factors in zip(self.uncertain, self.factors, strict=True):
@@ -182,7 +178,7 @@ class Draws:
         return replace(self.problem, space=Space(tuple(axes), constants), stages=tuple(stages))
 
     def extremes(self, most: int) -> list[int]:
-        """Return the draws with the least and the largest factor of each number, up to `most`."""
+        """Return the samples with the least and the largest factor of each number, up to `most`."""
         ends = [
             int(end)
             for factors in self.factors
@@ -192,18 +188,18 @@ class Draws:
         return list(dict.fromkeys(ends))[:most]
 
     def evaluate(self, index: Index, part: slice) -> Evaluation:
-        """Evaluate designs (n, d) in some draws: len(part) * n results, draw after draw."""
+        """Evaluate designs (n, d) in some samples: len(part) * n results, sample after sample."""
         problem, changed = self._part(index, part)
         return problem.evaluate(index, changed, draws=len(range(self.count)[part]))
 
     def columns(self, index: Index, part: slice, wanted: Iterable[str]) -> dict[str, Any]:
-        """Return columns of designs (n, d) in some draws, as they broadcast to (draws, n)."""
+        """Return columns of designs (n, d) in some samples, as they broadcast to (samples, n)."""
         problem, changed = self._part(index, part)
         return problem.columns(index, wanted, changed)
 
     def _part(self, index: Index, part: slice) -> tuple[Problem, dict[str, Column]]:
         stages = list(self.problem.stages)
-        today = self.problem.space.columns(index)
+        nominal = self.problem.space.columns(index)
         changed: dict[str, Column] = {}
         for entry, factors in zip(self.uncertain, self.factors, strict=True):
             drawn = factors[part]
@@ -212,7 +208,7 @@ class Draws:
                 continue
             if entry.axis is not None:
                 drawn = np.take(drawn, index[:, entry.axis], axis=-1)
-            changed[entry.column] = today[entry.column] * drawn
+            changed[entry.column] = nominal[entry.column] * drawn
         return replace(self.problem, stages=tuple(stages)), changed
 
 
@@ -224,7 +220,7 @@ def _scaled(stage: Stage, metric: str, factors: Column) -> Stage:
 
 
 def draw_study(study: Study, found: tuple[Uncertain, ...], count: int, seed: int) -> Draws:
-    """Draw what is uncertain `count` times.
+    """Sample what is uncertain `count` times.
 
     Raises
     ------
@@ -233,21 +229,21 @@ def draw_study(study: Study, found: tuple[Uncertain, ...], count: int, seed: int
     """
     numbers = count * sum(len(entry.share) for entry in found)
     if numbers > MOST_NUMBERS:
-        rule = f"{count:,} draws of {numbers // count:,} uncertain numbers are too many"
-        raise UnitError(rule, f"ask for {MOST_NUMBERS * count // numbers:,} draws or fewer")
+        rule = f"{count:,} samples of {numbers // count:,} uncertain numbers are too many"
+        raise UnitError(rule, f"ask for {MOST_NUMBERS * count // numbers:,} samples or fewer")
     factors = tuple(entry.factors(count, seed) for entry in found)
     return Draws(_widened(study, found, factors), found, factors, count)
 
 
 def _widened(study: Study, found: tuple[Uncertain, ...], factors: tuple[Column, ...]) -> Problem:
-    """Return the problem with as many instances to choose from as any draw needs."""
+    """Return the problem with as many instances to choose from as any sample needs."""
     problem = study.problem
     drawn = dict(zip(((entry.stage, entry.column) for entry in found), factors, strict=True))
     rates = [factor for entry, factor in zip(found, factors, strict=True) if entry.name == RATE]
     grown: dict[str, Axis] = {}
     growing = growing_stages(study)
-    for place, stage in enumerate(problem.stages):
-        paces = {metric: drawn[place, metric] for metric in PACE if (place, metric) in drawn}
+    for number, stage in enumerate(problem.stages):
+        paces = {metric: drawn[number, metric] for metric in PACE if (number, metric) in drawn}
         if stage.name not in growing or not (rates or paces):
             continue
         slow = stage
@@ -255,21 +251,12 @@ def _widened(study: Study, found: tuple[Uncertain, ...], factors: tuple[Column, 
             slow = _scaled(slow, metric, factor)
         worst = slow.designs.bandwidth_bit_per_s.reshape(-1, len(stage.designs.names)).min(axis=0)
         share = worst / stage.designs.bandwidth_bit_per_s
-        rate = _highest(problem) * max((float(factor.max()) for factor in rates), default=1.0)
+        rate = highest_rate(problem) * max((float(factor.max()) for factor in rates), default=1.0)
         clock = [axis for axis in problem.space.axes if axis.name == f"{stage.name}.clock"]
         slowest = _scaled(stage, PACE[0], share).designs
         grown |= {axis.name: axis for axis in mixed_axes(stage.name, slowest, None, rate, clock)}
     axes = tuple(grown.get(axis.name, axis) for axis in problem.space.axes)
     return replace(problem, space=Space(axes, problem.space.constants))
-
-
-def _highest(problem: Problem) -> float:
-    """Return the highest rate that the study demands today."""
-    column = schema.SECTIONS["workload"]
-    unit = unit_of(column, RATE.partition(".")[2])
-    name = unit.columns[0] if unit is not None else ""
-    setters = (problem.space.constants, *(axis.columns for axis in problem.space.axes))
-    return float(max(columns[name].max() for columns in setters if name in columns))
 
 
 def read_shares(written: Sequence[str]) -> dict[str, float]:

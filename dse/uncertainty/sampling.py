@@ -1,13 +1,13 @@
-"""How sure a recommendation is: the study drawn many times, each draw answered.
+"""How sure a recommendation is: Monte Carlo samples of the study, each answered.
 
-Searching every draw exactly would take too long, so that draws are answered among candidates:
-the front of today, and the fronts of drawn studies that are searched until these add nothing.
-A further set of draws is searched to see how often a front has a design that is no candidate.
+Searching every sample exactly would take too long, so that samples are answered among candidates:
+the nominal front, and the fronts of samples that are searched until these add nothing.  A further
+set of samples is searched to see how often a front has a design that is no candidate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,116 +20,41 @@ from dse.model.front import bend, nondominated
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.search import SearchSettings
+from dse.reports.designs import described
+from dse.search import Progress, SearchSettings
 from dse.study.study import Study
 from dse.uncertainty import draws
-from dse.uncertainty.draws import Draws, Uncertain
+from dse.uncertainty.certainty import Candidate, Certainty
+from dse.uncertainty.draws import Draws
 
-DRAWS = 10_000
+SAMPLES = 10_000
 QUIET = 100
-"""Drawn studies that add no candidate in a row, before candidates are enough."""
+"""Samples that add no candidate in a row, before candidates are enough."""
 MOST_SEARCHES = 300
-"""Drawn studies that are searched for candidates, besides those with the most extreme factors."""
+"""Samples that are searched for candidates, besides those with the most extreme factors."""
 MOST_EXTREMES = 40
 MOST_ROUNDS, ROUND = 5, 10
-"""Draws that no candidate answers are searched in rounds of so many."""
+"""Samples that no candidate answers are searched in rounds of so many."""
 CHECKS = 100
-"""Drawn studies that are searched after that, to see what the candidates lack."""
+"""Samples that are searched after that, to see what the candidates lack."""
 PART = 200_000
 """Designs that are evaluated together."""
 
-Progress = Callable[[int, int], None]
-
 
 @dataclass(frozen=True, kw_only=True)
-class Sampled:
-    """How to sample: how many draws, from which seed, and uncertainties by path."""
+class SamplingOptions:
+    """How to sample: how often, from which seed, and uncertainties by path."""
 
-    draws: int = DRAWS
+    samples: int = SAMPLES
     seed: int = 0
     uncertainty: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """One design over all draws.
-
-    Attributes
-    ----------
-    name
-        What it is, in one line.
-    point
-        Its design point.
-    today
-        Whether it is on the front today.
-    feasible, on_front, answer
-        Share of the draws in which it meets every constraint, is on the front, is the answer.
-    expected, worst
-        Mean and largest regret where it is feasible: how much more of what the preference
-        minimises than the answer of the draw has, in SI; None when the preference is no single
-        number.
-    expected_share, worst_share
-        The same as shares of the answer's.
-    """
-
-    name: str
-    point: tuple[int, ...]
-    today: bool
-    feasible: float
-    on_front: float
-    answer: float
-    expected: float | None = None
-    worst: float | None = None
-    expected_share: float | None = None
-    worst_share: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Certainty:
-    """How sure a recommendation is.
-
-    Attributes
-    ----------
-    uncertain, draws, seed
-        What was drawn, how often, and from which seed.
-    answered
-        Share of the draws in which some candidate meets every constraint.
-    candidates
-        The recommended design first, the others by the probability of being the answer.
-    steady
-        The candidate with the least largest regret among those that are feasible in every
-        answered draw; None without one, or without a regret.
-    quantity
-        What is preferred, for the unit of a regret; None when it is no quantity.
-    searched, checked
-        Drawn studies searched for candidates, and to check them.
-    beyond, beyond_answer
-        Checked studies with a design on the front, or an answer, that had been no candidate.
-    """
-
-    uncertain: tuple[Uncertain, ...]
-    draws: int
-    seed: int
-    answered: float
-    candidates: tuple[Candidate, ...]
-    steady: Candidate | None
-    quantity: str | None
-    searched: int
-    checked: int
-    beyond: int
-    beyond_answer: int
-
-    @property
-    def pick(self) -> Candidate:
-        """The recommended design."""
-        return self.candidates[0]
 
 
 def certainty(
     study: Study,
     front: Index,
     preference: Preference,
-    sampled: Sampled,
+    options: SamplingOptions,
     *,
     settings: SearchSettings | None = None,
     progress: Progress | None = None,
@@ -138,46 +63,36 @@ def certainty(
 
     Parameters
     ----------
-    study
-        The study as it is today.
-    front
-        Its front, (n, d).
+    study, front
+        The study at its nominal values, and its front, (n, d).
     preference
         Which design of a front is the answer.
-    sampled
-        What to draw.  A study that states no uncertainty is drawn once, as it is.
+    options
+        What to draw.  A study that states no uncertainty is sampled once, as it is.
     settings
         How to search; the study's own.
     progress
-        Called with (draws answered, draws).
-
-    Raises
-    ------
-    UnitError
-        When an uncertainty is of nothing that the study has, or there are too many numbers.
+        Called with (samples answered, samples).
     """
-    found = draws.uncertain_of(study, sampled.uncertainty)
-    drawn = draws.draw_study(study, found, sampled.draws if found else 1, sampled.seed)
+    found = draws.uncertain_of(study, options.uncertainty)
+    drawn = draws.draw_study(study, found, options.samples if found else 1, options.seed)
     ranked = front[preference.order(study.problem, front)]
     pool = _Pool(drawn, ranked, preference, settings or study.settings)
     pool.grow()
-    told = _Told(drawn, pool.index, preference)
+    outcomes = _Outcomes(drawn, pool.index, preference)
     for _ in range(MOST_ROUNDS):
-        if not pool.answer(told.unanswered()):
+        if not pool.answer(outcomes.unanswered()):
             break
-        told = _Told(drawn, pool.index, preference)
+        outcomes = _Outcomes(drawn, pool.index, preference)
     searched = len(pool.searched)
     checked, beyond, beyond_answer = pool.check()
-    told = _Told(drawn, pool.index, preference, progress)
-    answered = float((told.answers >= 0).mean())
-    candidates = told.candidates(len(front))
+    outcomes = _Outcomes(drawn, pool.index, preference, progress)
     return Certainty(
         uncertain=found,
-        draws=drawn.count,
-        seed=sampled.seed,
-        answered=answered,
-        candidates=candidates,
-        steady=_steady(candidates, answered),
+        samples=drawn.count,
+        seed=options.seed,
+        answered=float((outcomes.answers >= 0).mean()),
+        candidates=outcomes.candidates(len(front)),
         quantity=preference.quantity,
         searched=searched,
         checked=checked,
@@ -186,8 +101,10 @@ def certainty(
     )
 
 
-def sampling_options(samples: int | None, uncertainty: Sequence[str], seed: int) -> Sampled | None:
-    """Return what options ask for; uncertainties alone ask for `DRAWS` draws.
+def sampling_options(
+    samples: int | None, uncertainty: Sequence[str], seed: int
+) -> SamplingOptions | None:
+    """Return what the command line asks for; uncertainties alone ask for `SAMPLES` samples.
 
     Raises
     ------
@@ -197,10 +114,12 @@ def sampling_options(samples: int | None, uncertainty: Sequence[str], seed: int)
     if samples is None and not uncertainty:
         return None
     if samples is not None and samples < 1:
-        raise UnitError(f"{samples} samples are none", f"ask for 1 or more, such as {DRAWS}")
+        raise UnitError(f"{samples} samples are none", f"ask for 1 or more, such as {SAMPLES}")
     if seed < 0:
         raise UnitError(f"seed {seed} is negative", "write 0 or more")
-    return Sampled(draws=samples or DRAWS, seed=seed, uncertainty=draws.read_shares(uncertainty))
+    return SamplingOptions(
+        samples=samples or SAMPLES, seed=seed, uncertainty=draws.read_shares(uncertainty)
+    )
 
 
 class _Pool:
@@ -224,7 +143,7 @@ class _Pool:
         return np.array(self.rows, dtype=np.int64)
 
     def grow(self) -> None:
-        """Add the fronts of the most extreme draws, then of others until they add nothing."""
+        """Add the fronts of the most extreme samples, then of others until they add nothing."""
         quiet = 0
         for draw in self.drawn.extremes(MOST_EXTREMES):
             self._search(draw)
@@ -234,18 +153,18 @@ class _Pool:
                 break
 
     def answer(self, draws: NDArray[np.intp]) -> bool:
-        """Search the first of some draws; return whether their fronts added anything."""
+        """Search the first of some samples; return whether their fronts added anything."""
         fresh = [draw for draw in draws.tolist() if draw not in self.searched]
         return sum(self._search(draw)[0] for draw in fresh[:ROUND]) > 0
 
     def check(self) -> tuple[int, int, int]:
-        """Search further draws; return how many, and in how many candidates were lacking."""
+        """Search further samples; return how many, and in how many candidates were lacking."""
         fresh = [draw for draw in range(self.drawn.count) if draw not in self.searched]
         lacking = [self._search(draw) for draw in fresh[:CHECKS]]
         return len(lacking), sum(new for new, _ in lacking), sum(best for _, best in lacking)
 
     def _search(self, draw: int) -> tuple[bool, bool]:
-        """Add the front of a draw; return whether any of it, and its answer, was new."""
+        """Add the front of a sample; return whether any of it, and its answer, was new."""
         self.searched.add(draw)
         problem = self.drawn.at(draw)
         front = self._front(problem)
@@ -259,7 +178,7 @@ class _Pool:
         return bool(new), best
 
     def _front(self, problem: Problem) -> Index:
-        """Return the front of a draw, without asking every design why nothing is feasible."""
+        """Return the front of a sample, without asking every design why nothing is feasible."""
         if self._brief is not None:
             try:
                 return search.run_search(problem, self._brief).front_index
@@ -268,15 +187,11 @@ class _Pool:
         return search.run_search(problem, self._settings).front_index
 
 
-class _Told:
-    """What happens to candidates over all draws."""
+class _Outcomes:
+    """What happens to candidates in every sample."""
 
     def __init__(
-        self,
-        drawn: Draws,
-        rows: Index,
-        preference: Preference,
-        progress: Progress | None = None,
+        self, drawn: Draws, rows: Index, preference: Preference, progress: Progress | None = None
     ) -> None:
         self.problem: Problem = drawn.problem
         self.rows = rows
@@ -303,9 +218,9 @@ class _Told:
         front = np.zeros(shape, dtype=bool)
         merit = np.full(shape, np.inf)
         for row, (losses, fits) in enumerate(zip(loss, feasible, strict=True)):
-            places = np.flatnonzero(fits)
-            if len(places):
-                kept = places[nondominated(losses[places])]
+            feasible_rows = np.flatnonzero(fits)
+            if len(feasible_rows):
+                kept = feasible_rows[nondominated(losses[feasible_rows])]
                 front[row, kept] = True
                 if self._preference.expression is None:
                     merit[row, kept] = bend(losses[kept])
@@ -323,11 +238,11 @@ class _Told:
         self.answers[part] = np.where(best.any(axis=1), best.argmax(axis=1), -1)
 
     def unanswered(self) -> NDArray[np.intp]:
-        """Return the draws in which no candidate is feasible."""
+        """Return the samples in which no candidate is feasible."""
         return np.flatnonzero(self.answers < 0)
 
     def _regrets(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return regrets and their shares, (draws, n), where a design is feasible."""
+        """Return regrets and their shares, (samples, n), where a design is feasible."""
         if not self._preference.is_quantity:
             return None
         rows = np.arange(len(self.answers))
@@ -336,47 +251,33 @@ class _Told:
             regret = np.maximum(self.merit - best, 0.0)
             return regret, np.where(regret == 0, 0.0, regret / np.abs(best))
 
-    def candidates(self, today: int) -> tuple[Candidate, ...]:
-        """Return every candidate; the first `today` rows are today's front."""
+    def candidates(self, nominal: int) -> tuple[Candidate, ...]:
+        """Return every candidate; the first `nominal` rows are the nominal front."""
         regrets = self._regrets()
-        names = tables.described(self.problem, self.rows)
+        names = described(self.problem, self.rows)
         answers = np.bincount(self.answers[self.answers >= 0], minlength=len(self.rows))
         count = len(self.answers)
         found = []
-        for place, name in enumerate(names):
-            fits = self.feasible[:, place]
+        for row, name in enumerate(names):
+            fits = self.feasible[:, row]
             entry = Candidate(
                 name=name,
-                point=tuple(self.rows[place].tolist()),
-                today=place < today,
+                point=tuple(self.rows[row].tolist()),
+                nominal=row < nominal,
                 feasible=float(fits.mean()),
-                on_front=float(self.on_front[:, place].mean()),
-                answer=float(answers[place] / count),
-                **_summary(regrets, place, fits),
+                on_front=float(self.on_front[:, row].mean()),
+                answer=float(answers[row] / count),
+                **(_regret_fields(*(part[fits, row] for part in regrets)) if regrets else {}),
             )
             found.append(entry)
         first, *rest = found
         return (first, *sorted(rest, key=lambda entry: (-entry.answer, -entry.on_front)))
 
 
-def _steady(candidates: tuple[Candidate, ...], answered: float) -> Candidate | None:
-    """Return the least largest regret of the designs that are feasible wherever any is."""
-    always = [
-        entry
-        for entry in candidates
-        if entry.feasible == answered and entry.worst is not None and answered > 0
-    ]
-    return min(always, key=lambda entry: entry.worst or 0.0, default=None)
-
-
-def _summary(
-    regrets: tuple[NDArray[np.float64], NDArray[np.float64]] | None,
-    place: int,
-    fits: NDArray[np.bool_],
-) -> dict[str, float]:
-    if regrets is None or not fits.any():
+def _regret_fields(regret: NDArray[np.float64], share: NDArray[np.float64]) -> dict[str, float]:
+    """Return the fields of a `Candidate` from its regrets where it is feasible."""
+    if not regret.size:
         return {}
-    regret, share = (values[fits, place] for values in regrets)
     return {
         "expected": float(regret.mean()),
         "worst": float(regret.max()),

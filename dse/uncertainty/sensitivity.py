@@ -1,318 +1,114 @@
-"""Which assumptions move the objectives of the recommended design, and by how much.
-
-Sobol indices (Saltelli et al., 2010) or Morris elementary effects through SALib, over the
-assumptions that change any quantity of the design, each within a range about today's value.
-"""
+"""The sensitivity of a recommended design: a table for each objective, the same as plain data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from types import ModuleType
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import asdict, dataclass
 
 from dse.algebra import units
-from dse.contract import Column
-from dse.errors import DseError, UnitError
-from dse.model.problem import Problem
-from dse.model.space import Index
-from dse.study import assumptions
-from dse.study.assumptions import Assumption
+from dse.answers.source import KnownFronts
+from dse.errors import UnitError
+from dse.model.preference import prefer
+from dse.reports.designs import described
+from dse.reports.sections import Readable, Section
+from dse.reports.words import ROUNDING, in_words, percent
+from dse.study import assumptions, uncertain
+from dse.uncertainty.effects import METHODS, Effect, Sensitivity, find_sensitivity
 
-METHODS = ("sobol", "morris")
-SAMPLES = {"sobol": 1024, "morris": 100}
-"""Base samples, or trajectories; each takes a few evaluations per assumption."""
-
-TOUCH = 1e-6
-"""Relative change that shows what an assumption sets."""
-
-MOST_ROWS = 2_000_000
+SMALL = 0.005
+"""Effects below this share of an objective's variance, or of the largest effect, get no row."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Effect:
-    """What one assumption does to one objective.
+@dataclass(frozen=True, repr=False, kw_only=True)
+class SensitivityReport(Readable):
+    """The sensitivity of a study's recommended design; as text what `dse sensitivity` prints."""
 
-    Attributes
-    ----------
-    name, quantity, value, low, high
-        The assumption: its dotted path, a name whose suffix is its unit, today's value, its range.
-    first, total
-        Sobol: the share of the objective's variance that it makes alone, and with interactions.
-    mean, spread
-        Morris: the mean absolute change of the objective over the range, and how much this
-        depends on the other assumptions (a standard deviation), in the objective's unit.
-    confidence
-        Half of the 95 % interval of `total`, or of `mean`.
-    """
-
-    name: str
-    quantity: str
-    value: float
-    low: float
-    high: float
-    first: float | None = None
-    total: float | None = None
-    mean: float | None = None
-    spread: float | None = None
-    confidence: float = 0.0
-
-    @property
-    def size(self) -> float:
-        """What orders effects."""
-        return (self.total if self.total is not None else self.mean) or 0.0
+    design: str
+    found: Sensitivity
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sensitivity:
-    """Effects on every objective, the largest first.
-
-    Attributes
-    ----------
-    method, width, samples, seed
-        How it was found: `width` is the half-range as a share of today's value.
-    evaluated
-        Designs evaluated.
-    effects
-        By objective.
-    ranges
-        Least and largest value of each objective over all samples.
-    still
-        Assumptions that change nothing about the design.
-    """
-
-    method: str
-    width: float
-    samples: int
-    seed: int
-    evaluated: int
-    effects: Mapping[str, tuple[Effect, ...]]
-    ranges: Mapping[str, tuple[float, float]]
-    still: int
-
-
-@dataclass(frozen=True)
-class _Touch:
-    """What an assumption multiplies: columns of the design, and metrics of the designs in use."""
-
-    columns: tuple[str, ...]
-    metrics: tuple[tuple[int, str, int], ...]
-
-
-def find_sensitivity(
-    problem: Problem,
-    point: Index,
-    assumed: tuple[Assumption, ...],
+def sensitivity_of(
+    known: KnownFronts,
     *,
     method: str = METHODS[0],
-    width: float = 0.1,
+    width: str = "10 %",
     samples: int | None = None,
     seed: int = 0,
-) -> Sensitivity:
-    """Return the effects of assumptions on the objectives of one design, whose counts stay.
+    preferred: str | None = None,
+) -> SensitivityReport:
+    """Return the sensitivity of the recommended design of a study, or of a finished run.
 
-    Parameters
-    ----------
-    problem
-        The study's problem.
-    point
-        The design, (1, d).
-    assumed
-        Its assumptions; see `assumptions.of`.
-    method
-        ``sobol`` or ``morris``.
-    width
-        Half-range of every assumption, as a share of today's value.
-    samples
-        Base samples, a power of two (Sobol), or trajectories (Morris).
-    seed
-        Of the samples.
-
-    Raises
-    ------
-    DseError
-        SALib is not installed.
-    UnitError
-        The method, the range or the number of samples makes no sense, or nothing moves.
+    `known` is the front of the study; the other parameters are those of `dse.sensitivity`.
     """
-    _check(method, width, samples)
-    library = _Library(method, seed)
-    touched = [(entry, _touched(problem, point, entry)) for entry in assumed]
-    moving = [(entry, touch) for entry, touch in touched if _moves(problem, point, touch)]
-    if not moving:
-        raise UnitError("no assumption changes an objective of the design", "ask another study")
-    count = samples or SAMPLES[method]
-    library.describe([entry.name for entry, _ in moving], width)
-    factors = library.sample(count)
-    if len(factors) > MOST_ROWS:
-        rule = f"{len(factors):,} evaluations are too many"
-        raise UnitError(rule, "ask for fewer --samples")
-    values = _values(problem, point, [touch for _, touch in moving], factors)
-    effects = {
-        name: tuple(
-            sorted(
-                (
-                    Effect(
-                        name=entry.name,
-                        quantity=entry.quantity,
-                        value=entry.value,
-                        low=min(entry.value * (1 - width), entry.value * (1 + width)),
-                        high=max(entry.value * (1 - width), entry.value * (1 + width)),
-                        **found,
-                    )
-                    for (entry, _), found in zip(
-                        moving, library.analyse(factors, column), strict=True
-                    )
-                ),
-                key=lambda effect: -effect.size,
-            )
-        )
-        for name, column in values.items()
-    }
-    ranges = {name: (float(v.min()), float(v.max())) for name, v in values.items()}
-    still = len(assumed) - len(moving)
-    return Sensitivity(
+    share = _share(width)
+    if known.sweep is not None:
+        rule = f"the study sweeps {known.sweep.path}, and a sensitivity is of one design"
+        remedy = f"set one value: --set {known.sweep.path}={known.sweep.written[0]!r}"
+        raise UnitError(rule, remedy)
+    study, front = known.points[0].study, known.points[0].front
+    preference = prefer(study.problem, preferred)
+    point = front[preference.order(study.problem, front)[:1]]
+    found = find_sensitivity(
+        study.problem,
+        point,
+        assumptions.assumptions_of(study),
         method=method,
-        width=width,
-        samples=count,
+        width=share,
+        samples=samples,
         seed=seed,
-        evaluated=len(factors),
-        effects=effects,
-        ranges=ranges,
-        still=still,
+    )
+    design = described(study.problem, point)[0]
+    line = (
+        f"{design}, with each assumption within {percent(share)} of its nominal value: "
+        f"{found.evaluated:,} evaluations ({method}, seed {seed}). Counts stay as they are; "
+        f"{found.inactive} other assumptions change no objective of this design."
+    )
+    head = {key: value for key, value in asdict(found).items() if key not in ("effects", "ranges")}
+    parts = [Section("sensitivity", "", (line,), facts={"design": design} | head)]
+    parts += [_objective(name, found) for name in found.effects]
+    parts.append(Section("notes", facts=[]))
+    return SensitivityReport(
+        question=study.question,
+        preference=preference.text,
+        sections=tuple(parts),
+        design=design,
+        found=found,
     )
 
 
-def _check(method: str, width: float, samples: int | None) -> None:
-    if method not in METHODS:
-        raise UnitError(f"there is no method {method!r}", f"write {' or '.join(METHODS)}")
-    if not 0 < width < 1:
-        rule = f"--range {units.show(100 * width, '')} %: it must be above 0 and below 100 %"
-        raise UnitError(rule, "write for instance --range '10 %'")
-    if samples is not None and method == METHODS[0] and (samples < 2 or samples & samples - 1):
-        rule = f"--samples {samples}: sobol needs a power of two"
-        raise UnitError(rule, f"write for instance {SAMPLES[method]}")
-
-
-def _touched(problem: Problem, point: Index, entry: Assumption) -> _Touch:
-    """Return what an assumption sets of a design, by changing it a little."""
-    changed = entry.at(entry.value * (1 + TOUCH))
-    today, then = problem.space.columns(point), changed.space.columns(point)
-    columns = tuple(name for name in today if not np.array_equal(today[name], then[name], True))
-    metrics = []
-    for place, (old, new) in enumerate(zip(problem.stages, changed.stages, strict=True)):
-        for metric in assumptions.METRICS:
-            before = getattr(old.designs.metrics, metric)
-            after = getattr(new.designs.metrics, metric)
-            metrics += [(place, metric, int(row)) for row in np.flatnonzero(before != after)]
-    return _Touch(columns, tuple(metrics))
-
-
-def _moves(problem: Problem, point: Index, touch: _Touch) -> bool:
-    """Return whether what is touched changes an objective of the design."""
-    if not touch.columns and not touch.metrics:
-        return False
-    values = _values(problem, point, [touch], np.array([[1.0], [0.99], [1.01]]))
-    return any(np.ptp(column) > 0 for column in values.values())
-
-
-def _values(
-    problem: Problem, point: Index, touches: list[_Touch], factors: Column
-) -> dict[str, Column]:
-    """Return every objective of the design, (n,), for factors (n, k) on k assumptions."""
-    today = problem.space.columns(point)
-    changed = _counts(problem, point)
-    stages = list(problem.stages)
-    for touch, factor in zip(touches, factors.T, strict=True):
-        for name in touch.columns:
-            changed[name] = changed.get(name, today[name]) * factor[:, np.newaxis]
-        for place, metric, row in touch.metrics:
-            designs = stages[place].designs
-            values = getattr(designs.metrics, metric) * np.ones((len(factors), 1))
-            values[:, row] *= factor
-            metrics = replace(designs.metrics, **{metric: values})
-            stages[place] = replace(stages[place], designs=replace(designs, metrics=metrics))
-    goals = [goal.name for goal in problem.goals]
-    columns = replace(problem, stages=tuple(stages)).columns(point, goals, changed)
-    found = {
-        name: np.broadcast_to(columns[name], (len(factors), 1))[:, 0].astype(np.float64)
-        for name in goals
-    }
-    for name, column in found.items():
-        if not np.isfinite(column).all():
-            rule = f"{name} of the design is not finite everywhere in the range"
-            raise UnitError(rule, "choose a narrower --range")
-    return found
-
-
-def _counts(problem: Problem, point: Index) -> dict[str, Column]:
-    """Return columns that keep the number of instances, where the demand would choose it."""
-    counts = problem.counts(point)
-    kept = {}
-    for stage in problem.stages:
-        if not stage.mixed:
-            names = [f"{stage.name}.{design}" for design in stage.designs.names]
-            kept[f"{stage.name}.instances"] = np.asarray(sum(counts[name] for name in names))
-    return kept
-
-
-class _Library:
-    """SALib's sampling and analysis, for one method."""
-
-    def __init__(self, method: str, seed: int) -> None:
-        self._sampler, self._analyser = _salib(method)
-        self._method, self._seed = method, seed
-        self._given: dict[str, Any] = {}
-
-    def describe(self, names: list[str], width: float) -> None:
-        """Take the assumptions and the half-range of their factors."""
-        bounds = [[1 - width, 1 + width]] * len(names)
-        self._given = {"num_vars": len(names), "names": names, "bounds": bounds}
-
-    def sample(self, count: int) -> Column:
-        """Return factors, (n, k)."""
-        given: dict[str, Any] = {"seed": self._seed}
-        if self._method == METHODS[0]:
-            given["calc_second_order"] = False
-        return np.asarray(self._sampler(self._given, count, **given), dtype=np.float64)
-
-    def analyse(self, factors: Column, values: Column) -> list[dict[str, float]]:
-        """Return the fields of an `Effect` for each assumption."""
-        size = self._given["num_vars"]
-        if np.ptp(values) <= 1e-12 * np.abs(values).max():
-            names = ("first", "total") if self._method == METHODS[0] else ("mean", "spread")
-            return [dict.fromkeys(names, 0.0)] * size
-        if self._method == METHODS[0]:
-            found = self._analyser(self._given, values, calc_second_order=False, seed=self._seed)
-            fields = {"first": "S1", "total": "ST", "confidence": "ST_conf"}
-        else:
-            found = self._analyser(self._given, factors, values, seed=self._seed)
-            fields = {"mean": "mu_star", "spread": "sigma", "confidence": "mu_star_conf"}
-        columns: dict[str, NDArray[np.float64]] = {
-            field: np.asarray(found[name], dtype=np.float64) for field, name in fields.items()
-        }
-        return [
-            {field: float(column[row]) for field, column in columns.items()} for row in range(size)
-        ]
-
-
-def _salib(method: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return how SALib samples and analyses."""
+def _share(width: str) -> float:
     try:
-        from SALib.analyze import morris as morris_analysis
-        from SALib.analyze import sobol as sobol_analysis
-        from SALib.sample import morris as morris_sample
-        from SALib.sample import sobol as sobol_sample
-    except ImportError as error:
-        raise DseError(
-            'sensitivity needs SALib, which is not installed; pip install "accel-dse[uncertainty]"'
-        ) from error
-    pairs: dict[str, tuple[ModuleType, ModuleType]] = {
-        "sobol": (sobol_sample, sobol_analysis),
-        "morris": (morris_sample, morris_analysis),
+        return uncertain.share(width)
+    except UnitError as error:
+        raise UnitError(f"--range {width!r}: {error.rule}", "write for instance '10 %'") from error
+
+
+def _objective(name: str, found: Sensitivity) -> Section:
+    effects = found.effects[name]
+    low, high = (units.show(end, name) for end in found.ranges[name])
+    title = f"{in_words(name).capitalize()}, {low} to {high}"
+    facts = {
+        "least": found.ranges[name][0],
+        "most": found.ranges[name][1],
+        "effects": [asdict(effect) for effect in effects],
     }
-    sampler, analyser = pairs[method]
-    return sampler.sample, analyser.analyze
+    largest = max(effect.size for effect in effects)
+    shown = [effect for effect in effects if effect.size > SMALL * largest]
+    if not shown:
+        return Section(
+            name, f"{in_words(name).capitalize()}, {low}", ("Nothing moves it.",), facts=facts
+        )
+    headers: tuple[str, ...] = ("assumption", "nominal", "range", "first order", "total")
+    if shown[0].mean is not None:
+        headers = (*headers[:3], "mean change", "spread")
+    rows = tuple(_row(effect, name) for effect in shown)
+    return Section(name, title, (), headers, rows, facts=facts)
+
+
+def _row(effect: Effect, objective: str) -> tuple[str, ...]:
+    ends = [units.show(end, effect.quantity) for end in (effect.low, effect.high)]
+    start = (effect.name, units.show(effect.value, effect.quantity), " to ".join(ends))
+    if effect.total is not None and effect.first is not None:
+        return (*start, percent(effect.first), percent(effect.total))
+    mean, spread = effect.mean or 0.0, effect.spread or 0.0
+    shown = [mean, spread if spread > ROUNDING * mean else 0.0]
+    return (*start, *(units.show(size, objective) for size in shown))

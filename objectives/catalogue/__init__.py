@@ -2,6 +2,8 @@
 
 Each table starts with its source; each row names its own source and what it assumes.  An empty
 cell is a figure that the source does not give: None, never zero.
+
+Every row is an attribute of this module, called by its kind and name: ``interface_apu``.
 """
 
 from __future__ import annotations
@@ -113,6 +115,10 @@ kernels: tuple[Kernel, ...] = tuple(map(_kernel, read_catalogue("kernels.csv")))
 
 _platform_rows = {row["name"]: row for row in read_catalogue("platforms.csv")}
 platforms: tuple[Platform, ...] = tuple(map(_platform, _platform_rows.values()))
+
+globals().update({f"interface_{record.name}": record for record in interfaces})
+globals().update({f"kernel_{record.name}": record for record in kernels})
+globals().update({f"platform_{record.name}": record for record in platforms})
 
 idle_power_w: Mapping[str, float] = MappingProxyType(
     {name: _given(row, "idle_w") for name, row in _platform_rows.items()}

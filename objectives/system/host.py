@@ -1,16 +1,30 @@
 """What offloads cost their host: busy cores, power, and buffers for what is in flight.
 
-The ways of waiting are those of Accelerometer (Sriraman & Dhanotia, ASPLOS 2020).
+The ways of waiting are those of Accelerometer (Sriraman & Dhanotia, ASPLOS 2020).  In the
+equations, R is the throughput, g the granularity in bytes, k the offloads in flight, o the
+overhead and T1 the time of an offload.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import WAIT_MODES, Column, Objective, Requirement
-from dse.objectives.system.offload import BIT_PER_BYTE
+from dse.contract import WAIT_MODES, Column, objective
+from dse.objectives.system.offload_terms import BIT_PER_BYTE
 
 
+@objective(
+    source="Sriraman & Dhanotia, ASPLOS 2020",
+    told=True,
+    rises_with=(
+        "throughput_bit_per_s",
+        "overhead_s",
+        "offload_latency_s",
+        "interface_switch_cycles",
+        "interface_switch_s",
+    ),
+    falls_with=("workload_granularity_byte", "interface_host_clock_hz"),
+)
 def host_cores(
     *,
     throughput_bit_per_s: Column,
@@ -24,8 +38,12 @@ def host_cores(
 ) -> Column:
     """Host cores kept busy: offloads per second times the time each costs its core.
 
-    A core that waits (sync) is busy for the whole offload; one that runs another thread
-    (sync_os) for the set-up and two thread switches; one that goes on (async) for the set-up.
+    ``R / (8 g) b``, a number; b is T1 for a core that waits (sync), o and two thread switches
+    for one that runs another thread (sync_os), and o for one that goes on (async).
+
+    References
+    ----------
+    Sriraman & Dhanotia, "Accelerometer", ASPLOS 2020.
     """
     switch = 2.0 * (interface_switch_cycles / interface_host_clock_hz + interface_switch_s)
     wait = np.asarray(interface_wait)
@@ -40,86 +58,51 @@ def host_cores(
         return np.where(np.greater(offloads_per_s, 0), offloads_per_s * busy, 0.0)
 
 
+@objective(
+    source="vendor figures for power and cores",
+    rises_with=("host_cores", "interface_host_power_w"),
+    falls_with=("interface_host_cores",),
+)
 def host_power_w(
     *, host_cores: Column, interface_host_power_w: Column, interface_host_cores: Column
 ) -> Column:
-    """Power of the busy host cores, each an equal share of the host's power."""
+    """Power of the busy host cores, each an equal share of the host's power.
+
+    ``host_cores P_host / N_host``, in W.
+    """
     return host_cores * (interface_host_power_w / interface_host_cores)
 
 
+@objective(source="2 k g bytes", rises_with=("interface_in_flight", "workload_granularity_byte"))
 def buffer_bit(*, interface_in_flight: Column, workload_granularity_byte: Column) -> Column:
-    """Buffers for input and output of every offload in flight: 2 k g bytes."""
+    """Buffers for input and output of every offload in flight: 2 k g bytes.
+
+    ``2 * 8 k g``, in bit.
+    """
     return 2.0 * BIT_PER_BYTE * interface_in_flight * workload_granularity_byte
 
 
+@objective(
+    source="bits times cell area",
+    rises_with=("buffer_bit", "interface_buffer_area_m2_per_bit"),
+)
 def buffer_area_m2(*, buffer_bit: Column, interface_buffer_area_m2_per_bit: Column) -> Column:
-    """Area of the buffers."""
+    """Area of the buffers.
+
+    ``A_buffer = bits * area per bit``, in m2.
+    """
     return buffer_bit * interface_buffer_area_m2_per_bit
 
 
+@objective(
+    source="bits times leakage",
+    rises_with=("buffer_bit", "interface_buffer_leakage_w_per_bit"),
+)
 def buffer_leakage_power_w(
     *, buffer_bit: Column, interface_buffer_leakage_w_per_bit: Column
 ) -> Column:
-    """Leakage of the buffers."""
+    """Leakage of the buffers.
+
+    ``P_buffer = bits * leakage per bit``, in W.
+    """
     return buffer_bit * interface_buffer_leakage_w_per_bit
-
-
-def fits_host(*, host_cores: Column, interface_host_cores: Column) -> Column:
-    """Return by what share the busy host cores exceed those that the host has."""
-    return host_cores / interface_host_cores - 1.0
-
-
-objectives = (
-    Objective(
-        function=host_cores,
-        source="Sriraman & Dhanotia, ASPLOS 2020",
-        told=True,
-        rises_with=(
-            "throughput_bit_per_s",
-            "overhead_s",
-            "offload_latency_s",
-            "interface_switch_cycles",
-            "interface_switch_s",
-        ),
-        falls_with=("workload_granularity_byte", "interface_host_clock_hz"),
-    ),
-    Objective(
-        function=host_power_w,
-        source="vendor figures for power and cores",
-        rises_with=("host_cores", "interface_host_power_w"),
-        falls_with=("interface_host_cores",),
-    ),
-    Objective(
-        function=buffer_bit,
-        source="2 k g bytes",
-        rises_with=("interface_in_flight", "workload_granularity_byte"),
-    ),
-    Objective(
-        function=buffer_area_m2,
-        source="bits times cell area",
-        rises_with=("buffer_bit", "interface_buffer_area_m2_per_bit"),
-    ),
-    Objective(
-        function=buffer_leakage_power_w,
-        source="bits times leakage",
-        rises_with=("buffer_bit", "interface_buffer_leakage_w_per_bit"),
-    ),
-)
-"""What the host pays, in the order in which reports show it."""
-
-requirements = (
-    Requirement(
-        function=fits_host,
-        rule="busy host cores are at most interface.host_cores",
-        rises_with=("host_cores",),
-        falls_with=("interface_host_cores",),
-        quantity="host_cores",
-        at_most="interface_host_cores",
-        relaxed_by_less=(
-            "workload_rate_bit_per_s",
-            "interface_overhead_cycles",
-            "interface_overhead_s",
-        ),
-        relaxed_by_more=("interface_host_cores", "workload_granularity_byte"),
-    ),
-)

@@ -331,7 +331,7 @@ def test_what_is_shown_reads_back_within_four_digits(unit, size, sign):
 
 @given(st.sampled_from([*UNITS, ""]), st.floats(allow_nan=False, allow_infinity=False))
 def test_exact_text_reads_back_exactly(unit, value):
-    assert units.parse(units.exact(value, f"x_{unit}"), f"x_{unit}") == value
+    assert units.parse(units.exact_text(value, f"x_{unit}"), f"x_{unit}") == value
 
 
 @pytest.mark.parametrize("unit", [*UNITS, ""])

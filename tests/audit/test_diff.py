@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 import dse
-from dse.audit.compare import compare_runs as compare_runs
-from dse.audit.diff import Moved, RunComparison
+from dse.audit.diff import Moved, RunComparison, compare_runs
 from dse.errors import DseError
 
 Write = Callable[[str], Path]
@@ -57,7 +56,7 @@ def test_a_run_does_not_differ_from_itself(compared: Callable[..., RunComparison
     found = compared({}, {})
     (point,) = found.points
     assert not found.changes
-    assert not point.differs
+    assert not point.differences
     assert point.designs[0] == point.designs[1] == point.designs[2] > 1
     assert point.volumes[0] == point.volumes[1] > 0
     assert "the studies assume the same" in found.text()
@@ -84,7 +83,7 @@ lost          area        power     by change
 1 u8 + 2 u16  149690 um2  25.76 mW  1
 3 u16         173304 um2  25.25 mW  1
 
-hypervolume up to 175665 um2, 25.81 mW: 0.0056 -> 1.0000 of its box"""
+normalised hypervolume: 0.0056 -> 1.0000 (reference 175665 um2, 25.81 mW)"""
     )
 
 
@@ -92,7 +91,7 @@ def test_the_other_way_round_gains_what_was_lost(compared: Callable[..., RunComp
     changed = {"workload.rate": "30 Gbps", "interface.host_cores": "4"}
     there = compared({}, changed).points[0]
     back = compared(changed, {}).points[0]
-    assert there.differs
+    assert there.differences
     assert designs(there.gained) == designs(back.lost)
     assert designs(there.lost) == designs(back.gained)
     assert there.reference == back.reference
@@ -210,7 +209,7 @@ def test_sweeps_are_compared_where_their_values_agree(
         assert designs(single.gained) == designs(point.gained)
         assert designs(single.lost) == designs(point.lost)
         assert single.volumes == point.volumes
-    assert "1 values of workload.rate only in the first run" in found.notes
+    assert "1 value of workload.rate only in the first run" in found.notes
 
 
 def test_the_json_carries_the_numbers_of_the_text(

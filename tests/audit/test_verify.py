@@ -17,11 +17,11 @@ from hypothesis.extra import numpy as arrays
 from typer.testing import CliRunner
 
 import dse
-from dse.audit import challenge, chosen
+from dse.audit import assignments, challenge
 from dse.audit.explain import explain_design
 from dse.audit.verdict import Verification
 from dse.audit.verify import verify_run
-from dse.cli import app
+from dse.cli import application
 from dse.errors import OutputError, StudyError
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space
@@ -87,8 +87,8 @@ def row_of(folder: Path, design: str) -> Row:
     """Return a design as front.csv would hold it."""
     from dse.model import tables
 
-    _, prepared, index = chosen.named_design(
-        finished.read_run(folder), chosen.assignments([design])
+    _, prepared, index = assignments.named_design(
+        finished.read_run(folder), assignments.assignments([design])
     )
     return {name: str(v[0]) for name, v in tables.design_table(prepared.problem, index).items()}
 
@@ -103,7 +103,7 @@ def test_an_exact_run_holds(runs: Path, name: str) -> None:
     assert failures(found) == {}
     assert found.text().endswith("is what it says, an exact front")
     assert [check.name for check in found.checks] == [
-        "study", "accounting", "designs", "numbers", "feasible", "non-dominated", "unbeaten",
+        "study", "accounting", "designs", "numbers", "feasible", "non-dominated", "challenge",
     ]  # fmt: skip
 
 
@@ -134,8 +134,8 @@ def test_a_removed_design_is_refused_and_named(copy: Callable[[str], Path]) -> N
     folder = copy("mix")
     rewrite(folder, lambda rows: rows[1:], front=1)
     found = verify_run(folder, trials=TRIALS)
-    assert list(failures(found)) == ["unbeaten"]
-    assert "that the front lacks, which refutes that it is exact" in failures(found)["unbeaten"]
+    assert list(failures(found)) == ["challenge"]
+    assert "missing from the front, which refutes that it is exact" in failures(found)["challenge"]
     (find,) = found.finds
     assert (find.design, find.relation) == ("des.u8 = 1, des.u16 = 2", "incomparable")
     assert find.objectives["area_m2"] == pytest.approx(1.4969e-7)
@@ -181,19 +181,19 @@ def test_a_design_that_stands_twice_is_refused(copy: Callable[[str], Path]) -> N
         (
             "composed",
             {"pruned_as_dominated": 7_983_353},
-            "2 evaluated + 7,983,353 given up as dominated + 4 given up as infeasible "
+            "2 evaluated + 7,983,353 pruned as dominated + 4 pruned as infeasible "
             "is 7,983,359 of 7,983,360 designs, and the front exact",
         ),
         (
             "mix",
             {"exact": False},
-            "49 evaluated + 0 given up as dominated + 0 given up as infeasible "
+            "49 evaluated + 0 pruned as dominated + 0 pruned as infeasible "
             "is 49 of 49 designs, and the front not exact",
         ),
         (
             "guessed",
             {"exact": True},
-            "200 evaluated + 0 given up as dominated + 0 given up as infeasible "
+            "200 evaluated + 0 pruned as dominated + 0 pruned as infeasible "
             "is 200 of 7,983,360 designs, and the front exact",
         ),
         ("mix", {"certificate": None}, "the manifest has no certificate; run the study again"),
@@ -243,20 +243,20 @@ def test_every_value_of_a_sweep_is_checked(copy: Callable[[str], Path]) -> None:
     assert found.finds[0].design.startswith("workload.rate = 73000000000.0 bit/s, des.design = ")
 
 
-def test_what_beats_a_heuristic_is_told_and_refutes_nothing(runs: Path) -> None:
+def test_what_improves_on_a_heuristic_is_named_and_refutes_nothing(runs: Path) -> None:
     found = verify_run(runs / "guessed", trials=TRIALS)
     assert found.holds
     assert found.found >= len(found.finds) > 0
-    assert "found  unbeaten:" in found.text()
+    assert "found  challenge:" in found.text()
     assert found.text().endswith("is what it says, a heuristic's front, and it can be improved")
     assert verify_run(runs / "guessed", trials=TRIALS) == found
     first = found.finds[0]
-    told = explain_design(runs / "guessed", [first.design])  # a find explains itself
-    assert told.verdict == "improvement"
-    assert told.objectives == first.objectives
+    explained = explain_design(runs / "guessed", [first.design])  # a find explains itself
+    assert explained.verdict == "improvement"
+    assert explained.objectives == first.objectives
 
 
-def test_a_folder_that_is_no_run_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="is not the folder of a run"):
         verify_run(tmp_path)
 
@@ -265,42 +265,42 @@ def test_a_folder_that_is_no_run_is_told(tmp_path: Path) -> None:
 
 
 def test_a_design_on_the_front_is_shown_as_such(runs: Path) -> None:
-    told = explain_design(runs / "mix", ["des.u16=2", "des.u8=1"])
-    assert (told.verdict, told.row) == ("front", 1)
-    assert told.text() == (
+    explained = explain_design(runs / "mix", ["des.u16=2", "des.u8=1"])
+    assert (explained.verdict, explained.row) == ("front", 1)
+    assert explained.text() == (
         "des.u8 = 1, des.u16 = 2\nit is on the front (row 1)\n  area 149690 um2\n  power 25.76 mW"
     )
 
 
 def test_a_dominated_design_names_what_dominates_it(runs: Path) -> None:
-    told = explain_design(runs / "mix", ["des.u16=4"])
-    assert told.text() == (
+    explained = explain_design(runs / "mix", ["des.u16=4"])
+    assert explained.text() == (
         "des.u16 = 4\n"
         "it is feasible, and a design on the front dominates it\n"
         "  row 1 of the front: des.u8 = 1, des.u16 = 2\n"
         "  area 231072 um2, there 149690 um2: 54.4 % more here\n"
         "  power 26.36 mW, there 25.76 mW: 2.31 % more here"
     )
-    assert told.difference["area_m2"] == pytest.approx(231072 / 149690 - 1)
+    assert explained.difference["area_m2"] == pytest.approx(231072 / 149690 - 1)
 
 
-def test_an_infeasible_design_names_what_it_misses_and_by_how_much(runs: Path) -> None:
+def test_an_infeasible_design_names_what_it_violates_and_by_how_much(runs: Path) -> None:
     few = explain_design(runs / "mix", ["des.u16=1"])
-    assert [miss.text for miss in few.misses] == [
-        "the throughput reaches workload.rate: missed by 58.71 Gbit/s (58.7 %); "
+    assert [violated.text for violated in few.violations] == [
+        "the throughput reaches workload.rate: violated by 58.71 Gbit/s (58.7 %); "
         "workload rate 100 Gbit/s, throughput 41.29 Gbit/s"
     ]
     many = explain_design(runs / "mix", ["des.u8=6 des.u16=6"])
-    (miss,) = many.misses
-    assert miss.rule == "area <= 0.5 mm2"
-    assert miss.quantity == "area_m2"
-    assert miss.by == pytest.approx(many.objectives["area_m2"] - 0.5e-6)
-    assert miss.text == "area <= 0.5 mm2: missed by 51532 um2 (10.3 %); area 551532 um2"
+    (area,) = many.violations
+    assert area.rule == "area <= 0.5 mm2"
+    assert area.quantity == "area_m2"
+    assert area.by == pytest.approx(many.objectives["area_m2"] - 0.5e-6)
+    assert area.text == "area <= 0.5 mm2: violated by 51532 um2 (10.3 %); area 551532 um2"
     none = explain_design(runs / "mix", ["des.u8=0 des.u16=0"])
-    assert "every stage has at least one instance: missed by 1 of the bound; " in none.text()
+    assert "every stage has at least one instance: violated by 100 %; " in none.text()
 
 
-def test_two_designs_of_equal_worth(tmp_path: Path) -> None:
+def test_two_designs_of_equal_objectives(tmp_path: Path) -> None:
     study = tmp_path / "study.yaml"
     study.write_text(MIX.replace("designs: [u8, u16]", "designs: [u8, u16]\n    clock: [0.5, 1]"))
     text = study.read_text().replace("power: minimise}", "area_m2: minimise}")
@@ -313,9 +313,9 @@ def test_two_designs_of_equal_worth(tmp_path: Path) -> None:
     assert [find.relation for find in found.finds] == ["equals"]
     assert explain_design(tmp_path / "run", [found.finds[0].design]).verdict == "refutation"
     rewrite(tmp_path / "run", same, exact=False)
-    told = explain_design(tmp_path / "run", [found.finds[0].design])
-    assert told.verdict == "equal"
-    assert "area 34154 um2, the same there" in told.text()
+    explained = explain_design(tmp_path / "run", [found.finds[0].design])
+    assert explained.verdict == "equal"
+    assert "area 34154 um2, the same there" in explained.text()
 
 
 def test_a_design_of_a_sweep_and_of_columns(runs: Path) -> None:
@@ -326,13 +326,13 @@ def test_a_design_of_a_sweep_and_of_columns(runs: Path) -> None:
     run = finished.read_run(runs / "sweep")
     row = run.rows[-1]
     fleet = [f"{n}={c}" for n, c in row.items() if n.partition(".")[0] in ("des", "fft")]
-    told = explain_design(
+    explained = explain_design(
         runs / "sweep", [f"workload.rate_bit_per_s={row['workload.rate_bit_per_s']}", *fleet]
     )
-    assert (told.verdict, told.row) == ("front", len(run.rows))
+    assert (explained.verdict, explained.row) == ("front", len(run.rows))
 
 
-def test_names_and_values_that_do_not_fit_are_told_all_at_once(runs: Path) -> None:
+def test_names_and_values_that_do_not_fit_are_refused_all_at_once(runs: Path) -> None:
     with pytest.raises(StudyError) as caught:
         explain_design(
             runs / "interface",
@@ -358,22 +358,23 @@ def test_names_and_values_that_do_not_fit_are_told_all_at_once(runs: Path) -> No
         explain_design(runs / "mix", ["des.u16=2", "des.u16=3"])
 
 
-def test_the_commands_print_json_and_tell_by_their_exit_status(
+def test_the_commands_print_json_and_an_exit_status(
     copy: Callable[[str], Path],
 ) -> None:
     folder = copy("mix")
     arguments = ["verify", str(folder), "--trials", "100", "--json"]
-    done = CliRunner().invoke(app, arguments)
+    done = CliRunner().invoke(application(), arguments)
     assert (done.exit_code, json.loads(done.stdout)["holds"]) == (0, True)
     rewrite(folder, lambda rows: rows[1:], front=1)
-    done = CliRunner().invoke(app, arguments)
+    done = CliRunner().invoke(application(), arguments)
     assert done.exit_code == 1
     assert json.loads(done.stdout)["finds"][0]["objectives"].keys() == {"area_m2", "power_w"}
     arguments = ["explain", str(folder), "--design", "des.u16=2", "--design", "des.u8=1"]
-    done = CliRunner().invoke(app, arguments)
+    done = CliRunner().invoke(application(), arguments)
     assert done.exit_code == 1
     assert "it is feasible and missing from a front that is said to be exact" in done.stdout
-    done = CliRunner().invoke(app, ["explain", str(folder), "--design", "des.u16=4", "--json"])
+    arguments = ["explain", str(folder), "--design", "des.u16=4", "--json"]
+    done = CliRunner().invoke(application(), arguments)
     assert (done.exit_code, json.loads(done.stdout)["verdict"]) == (0, "dominated")
 
 
@@ -387,18 +388,18 @@ LOSSES = arrays.arrays(
 
 @given(LOSSES)
 def test_comparisons_agree_with_the_definition(loss: np.ndarray) -> None:
-    beaten = {
+    dominated = {
         row
         for row, mine in enumerate(loss)
         if any((other <= mine).all() and (other < mine).any() for other in loss)
     }
     pairs = challenge.dominated_rows(loss)
-    assert {row for row, _ in pairs} == beaten
+    assert {row for row, _ in pairs} == dominated
     assert all((loss[by] <= loss[row]).all() and (loss[by] < loss[row]).any() for row, by in pairs)
-    covers = challenge.covering(loss, loss[:3])
-    for mine, cover in zip(loss, covers, strict=True):
-        covered = [(other <= mine).all() for other in loss[:3]]
-        assert covered[cover] if cover >= 0 else not any(covered)
+    dominating = challenge.weakly_dominating(loss, loss[:3])
+    for mine, row in zip(loss, dominating, strict=True):
+        weakly = [(other <= mine).all() for other in loss[:3]]
+        assert weakly[row] if row >= 0 else not any(weakly)
 
 
 def test_steps_reach_every_neighbour_once() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dse.errors import StudyError
-from dse.files import document, yaml_reader
+from dse.files import document, yaml
 
 SAMPLE = """\
 # Which cores?
@@ -170,7 +170,7 @@ def test_exact_fault(text, expected):
 
 
 def test_keys_and_values_are_limited(monkeypatch):
-    monkeypatch.setattr(yaml_reader, "MOST_NODES", 6)
+    monkeypatch.setattr(yaml, "MOST_NODES", 6)
     assert document.parse_document("a: [1, 2, 3]", "s.yaml").data == {"a": [1, 2, 3]}
     assert messages("a: [1, 2, 3, 4]") == [
         "s.yaml:1:14: a.3: one more; a study has at most 6 keys and values; "
@@ -221,7 +221,7 @@ def test_an_unexpected_failure_of_the_parser_is_a_fault(monkeypatch):
     def fail(self, stream):
         raise IndexError("string index out of range")
 
-    monkeypatch.setattr(yaml_reader.YAML, "parse", fail)
+    monkeypatch.setattr(yaml.YAML, "parse", fail)
     assert messages("a: 1") == [
         "s.yaml:1:1: 'IndexError: string index out of range'; it is not valid YAML; "
         "check what was changed last"
@@ -270,16 +270,14 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.yaml").write_bytes(b"a: 1\nb: \xff\n")
     (tmp_path / "large").write_bytes("\u00e9".encode() * 200_000)
-    assert read_message("stduy.yaml") == (
-        "'stduy.yaml'; there is no such file; did you mean 'study.yaml'?"
-    )
-    assert read_message(".") == "'.'; it is a folder, not a file; did you mean 'study.yaml'?"
-    assert read_message("none/a.yaml") == "'none/a.yaml'; there is no such file; check the path"
+    assert read_message("stduy.yaml") == ("no such file: 'stduy.yaml'; did you mean 'study.yaml'?")
+    assert read_message(".") == "'.' is a folder, not a file; did you mean 'study.yaml'?"
+    assert read_message("none/a.yaml") == "no such file: 'none/a.yaml'; check the path"
     assert read_message("study.yaml") == (
         "study.yaml:2:4: byte 0xff; a study is UTF-8 text; save the file as UTF-8"
     )
     assert read_message("large").startswith("large:1:1: more; a study has at most")
-    assert "it cannot be read: embedded null byte" in read_message("a\0b")
+    assert "cannot be read: embedded null byte" in read_message("a\0b")
 
 
 @pytest.mark.parametrize(

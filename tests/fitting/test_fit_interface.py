@@ -16,10 +16,15 @@ import dse
 from dse.algebra import units
 from dse.cli import main
 from dse.errors import StudyError
-from dse.fitting.interface import break_even, interface_answer, interface_fit, plots, powers_fit
+from dse.fitting.interface import plots
 from dse.fitting.interface.adequacy import lack_of_fit
-from dse.fitting.interface.interface_answer import InterfaceReport, report_on
-from dse.fitting.interface.interface_record import save_interface
+from dse.fitting.interface.fit import fit_times
+from dse.fitting.interface.measured_break_even import inside
+from dse.fitting.interface.openssl import parse_speed, read_speed
+from dse.fitting.interface.powers import fit_powers
+from dse.fitting.interface.record import save_interface
+from dse.fitting.interface.report import InterfaceReport, report_on
+from dse.fitting.interface.text import adequacy, policy, sentences
 from dse.fitting.interface.timings import Timings, read_csv
 from dse.objectives.logca.model import LogCA
 from dse.study import records as user_records
@@ -107,7 +112,7 @@ class TestIntervals:
             curve(sizes) * np.exp(noise * rng.standard_normal((1000, count)))
             for curve in (device.host_time, device.offload_time)
         )
-        found = interface_fit.fit_times(sizes, host, offload)
+        found = fit_times(sizes, host, offload)
         per_byte, acceleration = times_per_byte(device)
         truth = {
             "host_offset_s": device.host_offset,
@@ -123,8 +128,7 @@ class TestIntervals:
             share = np.mean((estimate.low <= value) & (value <= estimate.high))
             assert 0.92 <= share <= 0.98, name
         general, linear = (
-            break_even.inside(model, np.log([device.break_even()]))[:, 0] >= 0
-            for model in found.models
+            inside(model, np.log([device.break_even()]))[:, 0] >= 0 for model in found.models
         )
         assert 0.92 <= np.mean(np.where(found.linear, linear, general)) <= 0.98
 
@@ -132,7 +136,7 @@ class TestIntervals:
         rng = np.random.default_rng(5)
         noise = np.exp(0.03 * rng.standard_normal((2, 1000, len(SIZES))))
         host, offload = SHA.host_time(SIZES) * noise[0], SHA.offload_time(SIZES) * noise[1]
-        found = interface_fit.fit_times(SIZES, host, offload)
+        found = fit_times(SIZES, host, offload)
         assert 0.98 <= found.linear.mean() < 1
 
     def test_intervals_reach_no_further_than_zero_and_contain_the_value(self) -> None:
@@ -169,7 +173,7 @@ class TestValues:
 
         tight = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15}
         other = least_squares(residuals, [-15, -18, 1.2], **tight)
-        found = powers_fit.fit_powers(data.size, data.host, np.array([0.0, 1.0]), free=True)
+        found = fit_powers(data.size, data.host, np.array([0.0, 1.0]), free=True)
         assert found.squares[0] == pytest.approx(2 * other.cost, rel=1e-9)
         assert found.coefficients[0] == pytest.approx(np.exp(other.x[:2]), rel=1e-5)
         noise = np.linalg.inv(other.jac.T @ other.jac)  # in logs of the coefficients
@@ -205,9 +209,7 @@ class TestValues:
         unseen = []
         for gone in range(len(SIZES)):
             kept = np.arange(len(SIZES)) != gone
-            fit = powers_fit.fit_powers(
-                SIZES[kept], data.offload[:, kept], np.array([0.0, 1.0]), free=False
-            )
+            fit = fit_powers(SIZES[kept], data.offload[:, kept], np.array([0.0, 1.0]), free=False)
             unseen.append(data.offload[0, gone] / fit.at(SIZES[gone : gone + 1])[0, 0] - 1)
         assert found.checks.offload.left_out == pytest.approx(np.sqrt(np.mean(np.square(unseen))))
         assert abs(found.checks.offload.left_out_worst) == pytest.approx(np.max(np.abs(unseen)))
@@ -225,9 +227,9 @@ class TestAdequacy:
         found = report_on(timings(SHA, 0.02))
         assert not found.checks.pure_fits
         assert found.checks.host.fits
-        text = interface_answer.adequacy(found)
+        text = adequacy(found)
         assert text.startswith(
-            "pure LogCA (no host offset) does not fit the host: it misses by up to"
+            "pure LogCA (no host offset) does not fit the host: it is off by up to"
         )
         assert text.endswith(" ns repairs it")
 
@@ -236,12 +238,11 @@ class TestAdequacy:
         times, terms = SHA.offload_time(SIZES), np.array([0.0, 1.0])
         noise = np.exp(0.02 * rng.standard_normal((300, 1, len(SIZES))))
         found = [
-            lack_of_fit(powers_fit.fit_powers(SIZES, times * one, terms, free=False), SIZES)
-            for one in noise
+            lack_of_fit(fit_powers(SIZES, times * one, terms, free=False), SIZES) for one in noise
         ]
         assert 0.02 < np.mean(np.less(found, 0.05)) < 0.09
         bent = (3e-6 + 1e-8 * SIZES**0.7) * noise[0]
-        assert lack_of_fit(powers_fit.fit_powers(SIZES, bent, terms, free=False), SIZES) < 0.01
+        assert lack_of_fit(fit_powers(SIZES, bent, terms, free=False), SIZES) < 0.01
 
     def test_pure_data_need_none(self) -> None:
         pure = LogCA(latency=0, overhead=3e-6, index=15e-9, acceleration=20, exponent=1.2)
@@ -254,15 +255,12 @@ class TestAdequacy:
         found = report_on(
             Timings(size=sizes, host=data.host * slow, offload=data.offload, files=FILES, facts={})
         )
-        assert (
-            "does not repair it: it still misses by up to 72 %, at 2 KiB"
-            in interface_answer.adequacy(found)
-        )
+        assert "does not repair it: it is still off by up to 72.1 %, at 2 KiB" in adequacy(found)
 
     def test_pure_says_that_it_does_not_fit(self) -> None:
         found = report_on(timings(SHA, 0.02), pure=True)
         assert values(found)["host_offset_s"] == 0
-        assert interface_answer.adequacy(found).endswith("fit without --pure")
+        assert adequacy(found).endswith("fit without --pure")
 
 
 class TestBreakEven:
@@ -271,7 +269,7 @@ class TestBreakEven:
         truth = float(SHA.break_even())
         assert found.pays.low < truth < found.pays.high
         assert found.pays.of_data == pytest.approx(truth, rel=0.1)
-        assert "use the accelerator from 190 B" in interface_answer.policy(found)
+        assert "use the accelerator from 190 B" in policy(found)
 
     @pytest.mark.parametrize(
         ("device", "expected"),
@@ -285,7 +283,7 @@ class TestBreakEven:
         ],
     )  # fmt: skip
     def test_policy(self, device: LogCA, expected: str) -> None:
-        assert interface_answer.policy(report_on(timings(device))) == expected
+        assert policy(report_on(timings(device))) == expected
 
     def test_where_offloads_pay_in_between_both_ends_are_told(self) -> None:
         between = LogCA(
@@ -307,7 +305,7 @@ class TestBreakEven:
 
 class TestWhatCannotBeToldApart:
     def test_linear_kernel(self) -> None:
-        text = " ".join(interface_answer.sentences(report_on(timings(SHA, 0.01))))
+        text = " ".join(sentences(report_on(timings(SHA, 0.01))))
         assert "times of whole offloads hold only their sum" in text
         assert "with beta = 1 both grow with the size, and only their sum shows" in text
 
@@ -322,7 +320,7 @@ class TestWhatCannotBeToldApart:
         )
         found = report_on(timings(almost, 0.05))
         assert not found.linear
-        assert "these data hardly tell them apart" in " ".join(interface_answer.sentences(found))
+        assert "these data hardly tell them apart" in " ".join(sentences(found))
 
 
 GOOD = "granularity_byte,host_us,offload_us\n16,1,3\n64,2,3.1\n256,5,3.4\n1024,18,4.5\n"
@@ -353,12 +351,12 @@ class TestCsv:
             read_csv(path)
         assert str(caught.value).replace(str(path), "bad.csv").splitlines() == [
             "bad.csv:2:4: host_us: 'nan'; a number is finite; "
-            "write the figure, or leave the row out",
+            "write the number, or leave the row out",
             "bad.csv:3:4: host_us: '1,5'; a number has a decimal point; write 1.5",
             "bad.csv:3:10: offload_us: '-4'; it must be above zero; correct it, or remove the row",
             "bad.csv:4:5: host_us: 'x'; it is not a number; "
-            "write the figure alone; its unit belongs in the header",
-            "bad.csv:5:6: host_us: ''; the cell is empty; write the figure, or leave the row out",
+            "write the number alone; its unit belongs in the header",
+            "bad.csv:5:6: host_us: ''; the cell is empty; write the number, or leave the row out",
             "bad.csv:6:1: granularity_byte: '64'; line 3 has this size already; "
             "keep one row per size: the median of its repetitions",
             "bad.csv:7:1: granularity_byte: '64'; line 3 has this size already; "
@@ -521,21 +519,17 @@ class TestOpensslSpeed:
         assert found["policy"] == "always use the accelerator"
 
     def test_a_rate_is_bytes_over_time(self, tmp_path: Path) -> None:
-        from dse.fitting.interface import openssl_speed
-
         self.write(tmp_path, TABLE, MR)
         for name, rate in (("sw.txt", 78038630.0), ("hw.txt", 136258416.0)):
-            found = openssl_speed.read_speed(tmp_path / name)
+            found = read_speed(tmp_path / name)
             assert found.time_s("sha256", 16) == pytest.approx(16 / rate)
         slow = TABLE.replace("78038.63k", " 7803.86 ")  # slow rates have no k
         self.write(tmp_path, slow, MR)
-        assert openssl_speed.read_speed(tmp_path / "sw.txt").time_s("sha256", 16) == 16 / 7803.86
+        assert read_speed(tmp_path / "sw.txt").time_s("sha256", 16) == 16 / 7803.86
 
     def test_the_median_of_repetitions_counts(self, tmp_path: Path) -> None:
-        from dse.fitting.interface import openssl_speed
-
         runs = (f"+H:16\n+F:25:sha256:{rate}\n" for rate in (100.0, 400.0, 200.0))
-        found = openssl_speed.parse_speed("".join(runs), tmp_path)
+        found = parse_speed("".join(runs), tmp_path)
         assert found.time_s("sha256", 16) == 16 / 200
 
     @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dse.errors import DseError
-from dse.fitting import fit_platform
+from dse.fitting.platform import fit_platform
 from dse.objectives.roofline.model import EnergyRoofline
 from dse.study import records, study
 
@@ -51,7 +51,7 @@ def runs(path: Path, noise: float = 0.0, top: float = 512.0, end: str = "\n") ->
 
 
 def test_exact_runs_give_the_platform_back(tmp_path: Path) -> None:
-    done = fit_platform.fit_platform(runs(tmp_path / "runs.csv"), "titan", "single")
+    done = fit_platform(runs(tmp_path / "runs.csv"), "titan", "single")
     for name, value in FIGURES.items():
         assert getattr(done.found.platform, name) == pytest.approx(value, rel=1e-4), name
     assert done.found.platform.double_op_per_s is None
@@ -60,7 +60,7 @@ def test_exact_runs_give_the_platform_back(tmp_path: Path) -> None:
 
 
 def test_noise_of_two_percent_moves_no_figure_by_five(tmp_path: Path) -> None:
-    done = fit_platform.fit_platform(runs(tmp_path / "runs.csv", noise=0.02), "titan", "double")
+    done = fit_platform(runs(tmp_path / "runs.csv", noise=0.02), "titan", "double")
     for name, value in FIGURES.items():
         fitted = getattr(done.found.platform, name.replace("single", "double"))
         assert fitted == pytest.approx(value, rel=0.05), name
@@ -69,7 +69,7 @@ def test_noise_of_two_percent_moves_no_figure_by_five(tmp_path: Path) -> None:
 
 
 def test_what_the_runs_do_not_determine_is_said(tmp_path: Path) -> None:
-    done = fit_platform.fit_platform(runs(tmp_path / "runs.csv", top=2.0), "titan", "single")
+    done = fit_platform(runs(tmp_path / "runs.csv", top=2.0), "titan", "single")
     assert done.found.platform.usable_power_w is None
     assert done.found.notes == (
         "no run is slowed by a power cap, so that the record has none",
@@ -80,7 +80,7 @@ def test_what_the_runs_do_not_determine_is_said(tmp_path: Path) -> None:
 def test_a_table_that_cannot_be_fitted(tmp_path: Path) -> None:
     def message() -> list[str]:
         with pytest.raises(DseError) as caught:
-            fit_platform.fit_platform(path, "board", "single")
+            fit_platform(path, "board", "single")
         return str(caught.value).replace(f"{path}", "runs.csv").splitlines()
 
     path = runs(tmp_path / "runs.csv")
@@ -101,7 +101,7 @@ def test_a_table_that_cannot_be_fitted(tmp_path: Path) -> None:
     path.write_text("work_op,traffic_byte,time_s,energy_j\n1,-2,3,4\nx,2,3,4\n")
     assert message() == [
         "runs.csv:2:3: traffic_byte: '-2'; a measurement is not negative; correct the figure",
-        "runs.csv:3:1: work_op: 'x'; it is not a number; write the figure alone; its unit belongs "
+        "runs.csv:3:1: work_op: 'x'; it is not a number; write the number alone; its unit belongs "
         "in the header",
     ]
 

@@ -14,7 +14,8 @@ import pytest
 
 from dse.cli import main
 from dse.errors import DseError
-from dse.fitting.interface import measure, openssl_speed
+from dse.fitting.interface import measure
+from dse.fitting.interface.openssl import openssl_timings, parse_speed
 from dse.study import records
 
 Command = Callable[..., tuple[int, str, str]]
@@ -113,7 +114,7 @@ def test_the_outputs_give_the_same_fit(
     openssl()
     assert command("--out", "out", *SIZES, "--repetitions", "1")[0] == 0
     outputs = (tmp_path / "out" / name for name in ("software.txt", "hardware.txt"))
-    found = openssl_speed.timings(*outputs)
+    found = openssl_timings(*outputs)
     assert found.host[0] == pytest.approx([200e-9 + 2e-9 * size for size in found.size])
 
 
@@ -195,5 +196,5 @@ def test_this_machine() -> None:
     times = []
     for hidden in (mask, None):
         text = measure.speed(about.openssl, "sha256", 4096, 1, hidden)
-        times.append(openssl_speed.parse_speed(text, Path("speed")).time_s("sha256", 4096))
+        times.append(parse_speed(text, Path("speed")).time_s("sha256", 4096))
     assert 0 < times[1] < times[0] < 1e-3

@@ -1,4 +1,4 @@
-"""When nothing fits: every repair that is told works, and a little less does not."""
+"""When nothing fits: every repair that is named works, and a little less does not."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import dse
 from dse import contract
-from dse.algebra import thresholds as bounds
 from dse.algebra import units
 from dse.algebra.expression import parse_expression
+from dse.algebra.thresholds import thresholds_of
 from dse.errors import InfeasibleError
 from dse.files import document
 from dse.infeasible import repair
@@ -34,14 +34,14 @@ stages: [{core: des, instances: {from: 1, to: 48}}]
 objectives: {area: minimise, power: minimise}
 """
 
-CHAINED_TOLD = """\
+CHAINED_TEXT = """\
 no feasible design
 no design meets: the throughput reaches workload.rate
 any one of these changes admits a design, the smallest first:
-  1. workload.rate at most 2.5806 Gbit/s (97.4 % less than 100 Gbit/s): 1 u16, limited by dependence
-  2. workload.streams at least 39 (39 times 1): 3 u16, limited by dependence
+  1. workload.rate at most 2.5806 Gbit/s (97.4 % less than 100 Gbit/s): 1 u16 (dependence-bound)
+  2. workload.streams at least 39 (39 times 1): 3 u16 (dependence-bound)
 nearest design: des.design = u16, des.instances = 1
-  the throughput reaches workload.rate  missed by 97.4 %"""
+  the throughput reaches workload.rate  violated by 97.4 %"""
 
 CAPPED = """\
 workload: {rate: 100 Gbit/s}
@@ -50,18 +50,18 @@ objectives: {area: minimise, power: minimise}
 constraints: [power <= 24 mW]
 """
 
-CAPPED_TOLD = """\
+CAPPED_TEXT = """\
 no feasible design
 no design meets together: the throughput reaches workload.rate and power <= 24 mW
 any one of these changes admits a design, the smallest first:
   1. power <= 25.249 mW (5.2 % more than 24 mW): 3 u16
-  2. workload.rate at most 94.305 Gbit/s (5.7 % less than 100 Gbit/s): 3 u16, short of it power <=
-     24 mW is missed
+  2. workload.rate at most 94.305 Gbit/s (5.7 % less than 100 Gbit/s): 3 u16, any higher value
+     violates power <= 24 mW
 nearest design: des.u8 = 0, des.u16 = 3
-  power <= 24 mW  missed by 5.2 %"""
+  power <= 24 mW  violated by 5.2 %"""
 
 
-def told(path: Path, **options: Any) -> InfeasibleError:
+def refused(path: Path, **options: Any) -> InfeasibleError:
     with pytest.raises(InfeasibleError) as caught:
         dse.run(path, **options)
     return caught.value
@@ -77,19 +77,19 @@ def feasible(found: study.Study, path: str, value: str) -> bool:
     return bool(everything(study.prepare(changed).problem).feasible.any())
 
 
-@pytest.mark.parametrize(("text", "expected"), [(CHAINED, CHAINED_TOLD), (CAPPED, CAPPED_TOLD)])
-def test_what_is_told(text: str, expected: str, write: Write) -> None:
-    assert str(told(write(text))) == expected
+@pytest.mark.parametrize(("text", "expected"), [(CHAINED, CHAINED_TEXT), (CAPPED, CAPPED_TEXT)])
+def test_the_text_of(text: str, expected: str, write: Write) -> None:
+    assert str(refused(write(text))) == expected
 
 
 def test_the_facts_are_those_of_the_text(write: Write) -> None:
-    facts = told(write(CAPPED)).facts
+    facts = refused(write(CAPPED)).facts
     power, rate = facts["repairs"]
     assert (power["set"], power["to"]) == ("constraints.0", "power <= 25.249 mW")
     assert power["value_w"] == pytest.approx(25.249e-3, rel=1e-15)
-    assert power["today_w"] == 24e-3
+    assert power["nominal_w"] == 24e-3
     assert rate["value_bit_per_s"] == 94.305e9
-    assert rate["missed_short_of_it"] == ["power <= 24 mW"]
+    assert rate["violated_short_of_it"] == ["power <= 24 mW"]
     assert facts["no_repair"] == []
 
 
@@ -98,7 +98,7 @@ def test_the_largest_reachable_rate_is_by_hand_what_dependence_allows() -> None:
     found = study.prepare(document.parse_document(CHAINED, "study.yaml"))
     metrics = found.problem.stages[0].designs.metrics
     fastest = (metrics.payload_bit * metrics.clock_hz / metrics.latency_cycles).max()
-    rate, streams = repair.repairs(found)
+    rate, streams = repair.repairs_of(found)
     assert rate.value == pytest.approx(fastest, rel=1e-4)
     assert rate.value <= fastest
     assert rate.limit == streams.limit == "dependence"
@@ -161,18 +161,18 @@ def test_a_repair_is_enough_and_a_little_less_is_not(data: dict[str, Any]) -> No
     found = prepared(data)
     assume(not everything(found.problem).feasible.any())
     fields = {field.path: field for field in repair._fields(found.problem)}
-    for entry in repair.repairs(found):
+    for entry in repair.repairs_of(found):
         assert feasible(found, entry.path, entry.written), entry
         for short in np.linspace(0.001, 1.0, 12):
-            value = entry.value + short * (entry.today - entry.value)
+            value = entry.value + short * (entry.nominal - entry.value)
             if short == 0.001:
-                value = entry.value * (1 + np.copysign(0.001, entry.today - entry.value))
+                value = entry.value * (1 + np.copysign(0.001, entry.nominal - entry.value))
             if entry.path in fields:
                 if fields[entry.path].unit.integer:
-                    value = np.clip(np.rint(value), *sorted((entry.today, entry.value)))
+                    value = np.clip(np.rint(value), *sorted((entry.nominal, entry.value)))
                     if value == entry.value:
                         continue
-                text = units.exact(value, entry.name)
+                text = units.exact_text(value, entry.name)
             else:
                 text = _with_number(found, entry, float(value))
             assert not feasible(found, entry.path, text), (entry, text)
@@ -182,9 +182,9 @@ def _with_number(found: study.Study, entry: repair.Repair, value: float) -> str:
     """Return the repaired constraint with another number."""
     before = found.problem.constraints[int(entry.path.rpartition(".")[2])].expression
     after = parse_expression(entry.written, before.names)
-    pairs = zip(bounds.thresholds_of(before), bounds.thresholds_of(after), strict=True)
+    pairs = zip(thresholds_of(before), thresholds_of(after), strict=True)
     changed = next(new for old, new in pairs if old.value != new.value)
-    return changed.text(units.exact(value, changed.name))
+    return changed.text(units.exact_text(value, changed.name))
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def _with_number(found: study.Study, entry: repair.Repair, value: float) -> str:
 def test_the_bound_of_a_constraint_is_rewritten(
     constraint: str, expected: list[str], write: Write
 ) -> None:
-    facts = told(write(CAPPED.replace("power <= 24 mW", f'"{constraint}"'))).facts
+    facts = refused(write(CAPPED.replace("power <= 24 mW", f'"{constraint}"'))).facts
     changed = [entry for entry in facts["repairs"] if entry["set"] == "constraints.0"]
     assert [entry["to"] for entry in changed] == expected
     if not expected:
@@ -215,7 +215,7 @@ def test_the_bound_of_a_constraint_is_rewritten(
 
 def test_where_no_one_change_is_enough_each_conflict_has_its_own(write: Write) -> None:
     constraints = "[power <= 24 mW, 'area / throughput <= 1e-18', instances <= 9]"
-    error = told(write(CAPPED), overrides={"constraints": constraints})
+    error = refused(write(CAPPED), overrides={"constraints": constraints})
     assert error.facts["repairs"] == []
     apart = error.facts["repairs_of_conflicts"]
     assert [entry["conflict"] for entry in apart] == error.facts["conflicts"]
@@ -234,7 +234,7 @@ interface: {device: sandy_bridge, in_flight: 1}
 objectives: {area: minimise}
 """
     found = study.prepare(document.parse_document(text, "study.yaml"))
-    largest = next(r for r in repair.repairs(found) if r.path == "workload.rate").value
+    largest = next(r for r in repair.repairs_of(found) if r.path == "workload.rate").value
     grid = np.linspace(1e9, 100e9, 1_000)
     one = np.zeros((1, len(found.problem.sizes)), dtype=np.int64)
     fits = [
@@ -248,7 +248,7 @@ objectives: {area: minimise}
 
 def test_a_heuristic_that_overlooked_what_fits_says_so(write: Write) -> None:
     text = CAPPED.replace("power <= 24 mW", "power <= 25.249 mW")
-    error = told(write(text), method="random", budget=2, seed=1)
+    error = refused(write(text), method="random", budget=2, seed=1)
     assert "none of the 2 designs evaluated is feasible, but " in str(error)
     assert error.facts["example"] == "3 u16"
 
@@ -271,4 +271,4 @@ objectives: {area: minimise}
     found = study.prepare(document.parse_document(text, "study.yaml"))
     described = found.problem.describe(np.zeros((1, 2), dtype=np.int64))
     assert (described["throughput_bit_per_s"], described["host_cores"]) == (0.0, 0.0)
-    assert "budget.power_cap" in {entry.path for entry in repair.repairs(found)}
+    assert "budget.power_cap" in {entry.path for entry in repair.repairs_of(found)}

@@ -15,11 +15,11 @@ from hypothesis import Phase, assume, given, settings
 
 import dse
 from dse import search
-from dse.algebra import thresholds as bounds
+from dse.algebra.thresholds import candidates
 from dse.errors import InfeasibleError, OutputError
 from dse.files import document
 from dse.infeasible import conflicts, explanation, repair
-from dse.reports import report
+from dse.reports.text import table_text
 from dse.runs import finished, result
 from dse.search import SearchSettings
 from dse.search.exact import compose, proven
@@ -49,7 +49,7 @@ def prepared(data: dict[str, Any]) -> study.Study:
     return study.prepare(document.parse_document(json.dumps(data), "study.yaml"))
 
 
-def told(found: study.Study, method: str) -> dict[str, Any]:
+def facts_of(found: study.Study, method: str) -> dict[str, Any]:
     outcome = search.run_search(found.problem, SearchSettings(method=method))
     assert outcome.feasible == 0
     return explanation.explain_infeasible(found, outcome)[1]
@@ -61,9 +61,9 @@ def test_composed_and_enumerated_say_the_same(data: dict[str, Any]) -> None:
     found = prepared(data)
     assume(found.problem.size <= 500)
     assume(not everything(found.problem).feasible.any())
-    every = told(found, "enumerate")
+    every = facts_of(found, "enumerate")
     with patch.object(proven, "ENOUGH", 0), patch.object(compose, "RANDOM", 64):
-        composed = told(found, "compose")
+        composed = facts_of(found, "compose")
     assert composed["conflicts"] == every["conflicts"]
     assert changes(composed) == changes(every)
 
@@ -76,14 +76,14 @@ def test_a_space_too_large_to_enumerate_says_what_would_fit(write: Write) -> Non
     with pytest.raises(InfeasibleError) as caught:
         dse.run(write(LARGE))
     facts = caught.value.facts
-    assert facts["designs"] == facts["ruled_out_by_bounds"] > 10**16
+    assert facts["designs"] == facts["pruned"] > 10**16
     assert facts["exact"]
     assert facts["conflicts"] == [["the throughput reaches workload.rate"]]
     rate, link = facts["repairs"]
     assert (rate["set"], rate["value_bit_per_s"]) == ("workload.rate", 16 * 3e9 * 8)
     assert link["set"] == "interface.link"
     assert link["value_byte_per_cycle"] == pytest.approx(4000e9 / 8 / 3e9, rel=1e-4)
-    assert str(caught.value).startswith("no feasible design: bounds rule out all 1.23e+16\n")
+    assert str(caught.value).startswith("no feasible design: all 1.23e+16 pruned by bounds\n")
 
 
 def test_conflicts_are_told_apart_and_each_is_repaired(write: Write) -> None:
@@ -156,11 +156,11 @@ objectives: {area: minimise}
 
 
 def test_a_value_that_is_a_rounding_short_is_told_in_few_digits() -> None:
-    assert bounds.candidates(127.9999999e9, "rate_bit_per_s", up=False) == [
+    assert candidates(127.9999999e9, "rate_bit_per_s", up=False) == [
         "128 Gbit/s",
         "127.99 Gbit/s",
     ]
-    assert bounds.candidates(127.994e9, "rate_bit_per_s", up=False) == ["127.99 Gbit/s"]
+    assert candidates(127.994e9, "rate_bit_per_s", up=False) == ["127.99 Gbit/s"]
 
 
 def test_a_folder_of_runs_names_one_of_them(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_table_breaks_no_word_that_fits() -> None:
     rows = [
         ("buffer_leakage_w_per_bit", "20 pW/bit", "given: interface.buffer_leakage", "a b " * 9)
     ]
-    table = report.catalogue(rows, ("quantity", "value", "what it is", "source"), width=80)
+    table = table_text(rows, ("quantity", "value", "what it is", "source"), width=80)
     assert "interface.buffer_leakage" in table
     assert max(map(len, table.splitlines())) <= 80
 

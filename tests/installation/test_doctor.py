@@ -11,12 +11,12 @@ from importlib.metadata import PackageNotFoundError
 import pytest
 from typer.testing import CliRunner, Result
 
-from dse.cli import app
+from dse.cli import application
 from dse.installation import doctor, libraries
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["doctor", *arguments], catch_exceptions=False)
+    return CliRunner().invoke(application(), ["doctor", *arguments], catch_exceptions=False)
 
 
 @pytest.fixture

@@ -18,9 +18,14 @@ from dse.installation import scaffold
 from dse.study import study
 
 Make = Callable[[str, Path | None], Path]
-MAKERS = {"core": scaffold.new_core, "objective": scaffold.new_objective}
+MAKERS = {
+    "core": scaffold.new_core,
+    "objective": scaffold.new_objective,
+    "method": scaffold.new_method,
+}
 PACKAGES = [
     *(("core", name) for name in ("a", "aes_256", "c" * 40)),
+    *(("method", name) for name in ("m", "hill-climb_2", "m" * 40)),
     *(("objective", name) for name in ("z", "silicon_energy_j", "o" * 38 + "_j")),
 ]
 
@@ -30,13 +35,16 @@ def test_a_package_is_well_formed(word: str, name: str, tmp_path: Path) -> None:
     """Formatter and linter find nothing, every placeholder is filled, figures say EXAMPLE."""
     made = MAKERS[word](name, tmp_path / "a folder")
     files = sorted(path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file())
+    name = name.replace("-", "_")
     module = f"{name}_{word}"
     assert files == sorted(
         ["README.md", f"{module}.py", "pyproject.toml", "study.yaml", f"tests/test_{module}.py"]
     )
     texts = {path: (made / path).read_text(encoding="utf-8") for path in files}
     assert not [path for path, text in texts.items() if "$" in text or "MODULE" in text]
-    assert f'{name} = "{module}:{word}"' in texts["pyproject.toml"]
+    attribute = "core" if word == "core" else name
+    called = name.replace("_", "-") if word == "method" else name
+    assert f'{called} = "{module}:{attribute}"' in texts["pyproject.toml"]
     assert texts[f"{module}.py"].count("EXAMPLE") >= 4
     first = texts["study.yaml"].splitlines()[0]
     assert first.startswith("# ")
@@ -107,9 +115,14 @@ def test_a_name_that_would_not_work(word: str, name: str, message: str, tmp_path
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(("word", "name"), [("core", "des"), ("objective", "power_w")])
+@pytest.mark.parametrize(
+    ("word", "name"), [("core", "des"), ("objective", "power_w"), ("method", "sms_emoa")]
+)
 def test_a_name_that_is_taken(word: str, name: str, tmp_path: Path) -> None:
-    with pytest.raises(NewNameError, match=rf"{word} '{name}': accel-dse [0-9.]+ has one of this"):
+    with pytest.raises(
+        NewNameError,
+        match=rf"{word} '{name.replace('sms_', 'sms-')}': accel-dse [0-9.]+ has one of this",
+    ):
         MAKERS[word](name, tmp_path / "new")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,11 +12,11 @@ import numpy as np
 import pytest
 
 from dse import search
-from dse.contract import Guard, Objective
+from dse.contract import Guard
 from dse.errors import ContractError
 from dse.model import invariants
 from dse.model.fleet import STAGE_COLUMNS
-from dse.model.graph import Step
+from dse.model.graph import wire
 from dse.model.problem import Problem
 from dse.plugins import registry
 from tests.conftest import problem_of
@@ -35,19 +36,16 @@ objectives: {area: minimise, power: minimise}
 def broken(problem: Problem, name: str, change: Callable[[np.ndarray], np.ndarray]) -> Problem:
     """Return the problem with one quantity computed wrongly."""
 
-    def tampered(step: Step) -> Step:
-        if step.name != name or not isinstance(step.plugin, Objective):
-            return step
-        function = step.plugin.function
+    quantities = problem.graph.quantities
+    function = quantities[name].function
 
-        def wrong(**columns: np.ndarray) -> np.ndarray:
-            return change(np.asarray(function(**columns)))
+    def wrong(**columns: np.ndarray) -> np.ndarray:
+        return change(np.asarray(function(**columns)))
 
-        wrong.__name__ = name
-        return Step(replace(step.plugin, function=wrong), step.arguments)
-
-    steps = tuple(tampered(step) for step in problem.graph.steps)
-    return replace(problem, graph=replace(problem.graph, steps=steps))
+    wrong.__name__ = name
+    wrong.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    tampered = dict(quantities) | {name: replace(quantities[name], function=wrong)}
+    return replace(problem, graph=wire(tampered, problem.graph.inputs))
 
 
 def check(problem: Problem) -> None:

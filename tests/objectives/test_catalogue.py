@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import fields
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,17 @@ def test_each_table_and_row_names_its_source(table: str):
 def test_names_are_unique_and_sourced(records: tuple):
     assert len({record.name for record in records}) == len(records)
     assert all(record.source for record in records)
+
+
+@pytest.mark.parametrize("kind", ["interface", "kernel", "platform"])
+def test_rows_and_entry_points_agree(kind: str):
+    points = entry_points(group=f"dse.{kind}s")
+    (table,) = FOLDER.glob(f"{kind}s.csv")
+    rows = catalogue.read_catalogue(table.name)
+    assert {point.name for point in points} == {row["name"] for row in rows}
+    for point in points:
+        assert point.value == f"dse.objectives.catalogue:{kind}_{point.name}"
+        assert point.load().name == point.name
 
 
 def test_kernels_are_those_of_the_cores_and_of_the_paper():

@@ -8,12 +8,17 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from dse.contract import PRECISIONS, Platform
+from dse.contract import PRECISIONS, Objective, Platform
 from dse.objectives.catalogue import platforms
 from dse.objectives.roofline.model import REGIMES, EnergyRoofline
-from dse.objectives.system import platform
+from dse.objectives.system import platform, platform_roofline
 
-OBJECTIVES = {objective.name: objective for objective in platform.objectives}
+OBJECTIVES = {
+    record.name: record
+    for module in (platform, platform_roofline)
+    for record in vars(module).values()
+    if isinstance(record, Objective)
+}
 BUDGET = (
     "constant_power_w",
     "usable_power_w",
@@ -130,7 +135,7 @@ def test_a_cap_includes_constant_power():
 def declarations() -> list[tuple[str, str, float]]:
     return [
         (objective.name, name, sign)
-        for objective in platform.objectives
+        for objective in OBJECTIVES.values()
         for names, sign in ((objective.rises_with, 1.0), (objective.falls_with, -1.0))
         for name in names
     ]
@@ -157,4 +162,4 @@ def test_what_is_not_monotone_is_not_declared():
     declared = {name for quantity, name, _ in declarations() if quantity == "platform_power_w"}
     assert "platform_j_per_op" not in declared
     assert OBJECTIVES["platform_regime"].labels == REGIMES
-    assert all(objective.partial for objective in platform.objectives)
+    assert all(objective.partial for objective in OBJECTIVES.values())

@@ -1,4 +1,4 @@
-"""Plug-ins as a user installs them: found by entry point, and four different errors when not.
+"""Plug-ins as a user installs them: found by name, and errors of their own when they are broken.
 
 A package is a module and its metadata in a folder on the path, which is what pip leaves.
 """
@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from dse.contract import Objective
+from dse.plugins import registry
+
 STUDY = """\
 workload: {rate: 1 Gbit/s}
 stages: [{core: des, instances: least}]
@@ -21,15 +24,13 @@ objectives: {area: minimise, power: minimise}
 """
 
 OBJECTIVE = """
-from dse.contract import Objective
+from dse.contract import objective
 
 
+@objective(source="a test"{more})
 def {name}(*, power_w, area_m2):
     \"\"\"A quantity of this test.\"\"\"
     return {value}
-
-
-record = Objective(function={name}, source="a test"{more})
 """
 
 Install = Callable[..., subprocess.CompletedProcess[str]]
@@ -39,14 +40,16 @@ Install = Callable[..., subprocess.CompletedProcess[str]]
 def install(tmp_path: Path) -> Install:
     """Return a function that installs a plug-in and runs a command with it."""
 
-    def run(group: str, entry: str, module: str, *arguments: str) -> subprocess.CompletedProcess:
+    def run(
+        group: str, entry: str, module: str, *arguments: str, study: str = STUDY
+    ) -> subprocess.CompletedProcess[str]:
         site = tmp_path / "site"
         metadata = site / "stranger-1.0.dist-info"
         metadata.mkdir(parents=True)
         (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
         (metadata / "entry_points.txt").write_text(f"[{group}]\n{entry}\n")
         (site / "stranger.py").write_text(module)
-        (tmp_path / "study.yaml").write_text(STUDY)
+        (tmp_path / "study.yaml").write_text(study)
         return subprocess.run(
             [sys.executable, "-m", "dse", *(arguments or ("run", "study.yaml", "--out", "out"))],
             capture_output=True,
@@ -59,50 +62,81 @@ def install(tmp_path: Path) -> Install:
 
 
 def test_a_new_quantity_is_reported(install: Install, tmp_path: Path) -> None:
-    module = OBJECTIVE.format(name="density_w_per_m2", value="power_w / area_m2", more="")
-    done = install("dse.objectives", "density = stranger:record", module)
+    name = "density_w_per_m2"
+    module = OBJECTIVE.format(name=name, value="power_w / area_m2", more="")
+    done = install("dse.objectives", f"{name} = stranger:{name}", module)
     assert (done.returncode, done.stderr) == (0, "")
     header = (tmp_path / "out" / "front.csv").read_text().splitlines()[0]
-    assert "density_w_per_m2" in header.split(",")
+    assert name in header.split(",")
 
 
+CORE, QUANTITY = "dse.cores", "dse.objectives"
 CASES = {
     "duplicate": (
-        ("dse.cores", "other = stranger:record", "from dse.cores.des import core as record"),
+        (CORE, "des = stranger:record", "from dse.cores.des import core as record"),
         "two plug-ins are called 'des': dse.cores: des = dse.cores.des:core of accel-dse",
     ),
     "broken": (
-        ("dse.cores", "aes = stranger:record", "import a_module_that_is_not_there"),
-        "plug-in dse.cores: aes = stranger:record fails to load: ModuleNotFoundError",
+        (CORE, "aes = stranger:record", "import a_module_that_is_not_there"),
+        "plug-in dse.cores: aes = stranger:record of stranger 1.0 fails to load: ModuleNotFound",
     ),
     "leaving": (
-        ("dse.cores", "aes = stranger:record", "raise SystemExit(0)"),
-        "plug-in dse.cores: aes = stranger:record fails to load: SystemExit",
+        (CORE, "aes = stranger:record", "raise SystemExit(0)"),
+        "plug-in dse.cores: aes = stranger:record of stranger 1.0 fails to load: SystemExit",
+    ),
+    "wrong type": (
+        (CORE, "aes = stranger:record", "record = 3"),
+        "plug-in dse.cores: aes = stranger:record of stranger 1.0 is a int; its group asks for a "
+        "dse.contract.Core",
+    ),
+    "a tuple": (
+        (CORE, "aes = stranger:record", "from dse.cores.des import core\nrecord = (core,)"),
+        "plug-in dse.cores: aes = stranger:record of stranger 1.0 is a tuple; its group asks for",
+    ),
+    "another name": (
+        (CORE, "aes = stranger:record", "from dse.cores.des import core as record"),
+        "plug-in dse.cores: aes = stranger:record of stranger 1.0 leads to a core called 'des'; an "
+        "entry point has the name of its record: write des = ...",
     ),
     "nameless": (
         (
-            "dse.objectives",
+            QUANTITY,
             "x = stranger:record",
             "from functools import partial\nfrom dse.contract import Objective\n"
-            "record = Objective(function=partial(max), source='a test')",
+            "record = Objective(partial(max), source='a test')",
         ),
-        "plug-in dse.objectives: x = stranger:record has no name; name its record",
+        "plug-in dse.objectives: x = stranger:record of stranger 1.0 has no name; name its record",
     ),
-    "wrong type": (
-        ("dse.cores", "aes = stranger:record", "record = 3"),
-        "plug-in dse.cores: aes = stranger:record is a int; the group asks for a dse.contract.Core",
+    "broken quantity": (
+        (QUANTITY, "debt_w = stranger:debt_w", "1 / 0"),
+        "plug-in dse.objectives: debt_w = stranger:debt_w of stranger 1.0 fails to load: ZeroDiv",
     ),
 }
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_plug_in_that_cannot_be_used(case: str, install: Install, tmp_path: Path) -> None:
+def test_what_cannot_be_used_stops_a_study_that_names_it(case: str, install: Install) -> None:
     (group, entry, module), message = CASES[case]
-    done = install(group, entry, module)
+    name = entry.partition(" ")[0]
+    study = {
+        CORE: STUDY.replace("core: des", f"core: {name}"),
+        QUANTITY: STUDY.replace("power: minimise", f"{name}: minimise"),
+    }[group]
+    place = {CORE: "2:11: stages.0.core", QUANTITY: f"3:30: objectives.{name}"}[group]
+    done = install(group, entry, module, study=study)
     assert done.returncode == 2
-    assert done.stderr.startswith(message)
-    assert "Traceback" not in done.stderr
-    assert not (tmp_path / "out").exists()
+    assert done.stderr.startswith(f"study.yaml:{place}: '{name}'; {message}")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case != "duplicate"])
+def test_what_cannot_be_used_stops_no_other_study(
+    case: str, install: Install, tmp_path: Path
+) -> None:
+    (group, entry, module), _ = CASES[case]
+    done = install(group, entry, module)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["notes"] == []
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -114,18 +148,114 @@ def test_doctor_shows_what_cannot_be_used_and_goes_on(case: str, install: Instal
     (finding,) = facts["findings"]
     assert finding.startswith(message)
     (installed,) = (name for name in facts["plug_ins"]["core"] if name.startswith("accel-dse"))
-    assert "des" in facts["plug_ins"]["core"][installed]
+    assert "fft" in facts["plug_ins"]["core"][installed]
+
+
+def test_a_list_says_what_it_leaves_out(install: Install) -> None:
+    (group, entry, module), message = CASES["broken"]
+    done = install(group, entry, module, "list", "cores")
+    assert done.returncode == 0
+    assert "des" in done.stdout
+    assert done.stderr.startswith(f"left out: {message}")
+
+
+TAKES_A_BROKEN_ONE = """
+import sys
+from dse.contract import objective
+
+@objective(source="a test")
+def whole_w(*, power_w, debt_w{default}):
+    \"\"\"A quantity of this test.\"\"\"
+    return power_w + debt_w
+
+def __getattr__(name):
+    raise AttributeError("it was never written")
+"""
+
+
+@pytest.mark.parametrize("default", ["", "=0.0"])
+def test_what_takes_a_broken_quantity_is_as_broken(
+    default: str, install: Install, tmp_path: Path
+) -> None:
+    """Without what it takes, even where that has a default, it would be another quantity."""
+    entries = "whole_w = stranger:whole_w\ndebt_w = stranger:debt_w"
+    module = TAKES_A_BROKEN_ONE.format(default=default)
+    overrides = ("--set", "objectives={whole: minimise, area: minimise}")
+    done = install(QUANTITY, entries, module, "check", "study.yaml", *overrides)
+    assert done.returncode == 2
+    assert "objectives.whole: 'whole'; plug-in dse.objectives: debt_w = " in done.stderr
+    code = f"{sys.executable} -m dse run study.yaml --out out"
+    env = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
+    subprocess.run(code.split(), cwd=tmp_path, env=env, check=True, capture_output=True)
+    header = (tmp_path / "out" / "front.csv").read_text().splitlines()[0]
+    assert not {"whole_w", "debt_w"} & set(header.split(","))
+
+
+RULE = """
+from dse.contract import {kind}
+
+@{kind}(rule="it stays small")
+def stays_small(*, area_m2):
+    \"\"\"Return by how much it is too large.\"\"\"
+    return area_m2 / {bound} - 1.0
+"""
+
+
+@pytest.mark.parametrize("kind", ["requirement", "guard"])
+def test_a_rule_of_another_package_is_applied(kind: str, install: Install) -> None:
+    module = RULE.format(kind=kind, bound=1e-12)
+    done = install(f"dse.{kind}s", "stays_small = stranger:stays_small", module)
+    assert done.returncode == {"requirement": 3, "guard": 2}[kind]
+    assert "it stays small" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["requirement", "guard"])
+@pytest.mark.parametrize(
+    ("command", "shown"), [("check", "note: "), ("answer", "note: "), ("evaluate", "note: ")]
+)
+def test_a_broken_rule_of_another_package_is_a_note_and_a_finding(
+    kind: str, command: str, shown: str, install: Install, tmp_path: Path
+) -> None:
+    entry = (f"dse.{kind}s", "stays_small = stranger:stays_small", "1 / 0")
+    one = ("--set", "des.design=u16") if command == "evaluate" else ()
+    done = install(*entry, command, "study.yaml", *one)
+    assert (done.returncode, done.stderr) == (0, "")
+    told = " ".join(done.stdout.split())
+    assert f"{shown}{kind} stays_small of stranger 1.0 cannot be used and is not checked" in told
+    env = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
+    command = [sys.executable, "-m", "dse", "doctor"]
+    doctor = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert doctor.returncode == 1
+    assert "stays_small = stranger:stays_small of stranger 1.0 fails to load" in doctor.stdout
+
+
+def test_a_rule_that_takes_a_broken_quantity_is_a_note(install: Install, tmp_path: Path) -> None:
+    module = RULE.format(kind="requirement", bound=1e-12).replace("area_m2", "debt_w")
+    entries = "stays_small = stranger:stays_small\n[dse.objectives]\ndebt_w = stranger:debt_w"
+    done = install("dse.requirements", entries, module)
+    assert done.returncode == 0
+    (note,) = json.loads((tmp_path / "out" / "manifest.json").read_text())["notes"]
+    assert note.startswith("requirement stays_small cannot be used and is not checked: plug-in dse")
+
+
+def test_a_rule_called_like_one_of_ours_does_not_replace_it(install: Install) -> None:
+    module = RULE.format(kind="requirement", bound=1.0).replace("stays_small", "meets_demand")
+    entry = ("dse.requirements", "meets_demand = stranger:meets_demand", module)
+    study = STUDY.replace("least", "1").replace("1 Gbit/s", "50 Gbit/s")
+    done = install(*entry, study=study)
+    assert done.returncode == 3
+    assert "the throughput reaches workload.rate" in done.stderr
 
 
 OWN_CORE = """
 from dataclasses import replace
 from dse.cores.des import core
-record = replace(core, name="aes")
+aes = replace(core, name="aes")
 """
 
 
 def test_an_installed_core_is_used_and_named_when_misspelled(install: Install) -> None:
-    entry = ("dse.cores", "aes = stranger:record", OWN_CORE)
+    entry = (CORE, "aes = stranger:aes", OWN_CORE)
     done = install(*entry, "check", "study.yaml", "--set", "des.core=aess")
     assert done.returncode == 2
     assert "'aess' is not a known core; did you mean 'aes' or 'des'?" in done.stderr
@@ -133,13 +263,13 @@ def test_an_installed_core_is_used_and_named_when_misspelled(install: Install) -
 
 
 def test_doctor_names_the_distribution(install: Install) -> None:
-    done = install("dse.cores", "aes = stranger:record", OWN_CORE, "doctor", "--json")
+    done = install(CORE, "aes = stranger:aes", OWN_CORE, "doctor", "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["plug_ins"]["core"]["stranger 1.0"] == ["aes"]
 
 
 def test_a_plug_in_that_is_not_there(install: Install) -> None:
-    done = install("dse.cores", "", "", "check", "study.yaml", "--set", "des.core=aes")
+    done = install(CORE, "", "", "check", "study.yaml", "--set", "des.core=aes")
     assert done.returncode == 2
     assert "'aes' is not a known core; did you mean 'des'?" in done.stderr
 
@@ -157,8 +287,55 @@ def test_a_broken_model_stops_the_run(
     name: str, value: str, more: str, message: str, install: Install, tmp_path: Path
 ) -> None:
     module = OBJECTIVE.format(name=name, value=value, more=more)
-    done = install("dse.objectives", f"{name} = stranger:record", module)
+    done = install(QUANTITY, f"{name} = stranger:{name}", module)
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+# Only what is named is imported -------------------------------------------------------------
+
+LOADED = """
+import sys
+from dse.cli import main
+sys.argv = ["dse", *sys.argv[1:]]
+try:
+    main()
+except SystemExit:
+    pass
+print([name for name in sys.modules if name.startswith(("dse.cores.", "dse.objectives."))])
+"""
+
+
+def loaded(study: Path, *arguments: str) -> set[str]:
+    command = [sys.executable, "-c", LOADED, "check", str(study), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return {name.strip("[]'") for name in done.stdout.splitlines()[-1].split(", ")}
+
+
+def test_a_study_imports_what_it_names_and_what_that_takes(tmp_path: Path) -> None:
+    study = tmp_path / "study.yaml"
+    study.write_text(STUDY)
+    modules = loaded(study)
+    assert {"dse.cores.des", "dse.objectives.system.fleet"} <= modules
+    others = {"dse.cores.fft", "dse.objectives.catalogue", "dse.objectives.logca.model"}
+    others |= {"dse.objectives.system.platform", "dse.objectives.logca.paper.claims"}
+    assert not modules & others
+
+
+def test_names_are_known_before_anything_is_imported() -> None:
+    code = (
+        "import sys\nfrom dse.contract import Core, Objective, Platform\n"
+        "from dse.plugins import registry\n"
+        "print(len(registry.names(Core)), len(registry.names(Objective)))\n"
+        "print([name for name in sys.modules if name.startswith(('dse.cores', 'dse.objectives'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "3 59\n[]\n"
+
+
+def test_quantities_come_by_module_and_as_it_lists_them() -> None:
+    names = list(registry.records(Objective))
+    assert names[:3] == ["instances", "fleet_area_m2", "area_m2"]
+    assert names.index("offload_latency_s") < names.index("overhead_s") < names.index("power_w")

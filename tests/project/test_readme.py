@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from dse.cli import app
+from dse.cli import application
 from dse.study import study
 from tests.conftest import ROOT
 
@@ -71,7 +71,7 @@ def test_commands_run(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) 
             assert arguments[0] in targets
             continue
         assert program == "dse"
-        done = CliRunner().invoke(app, arguments)
+        done = CliRunner().invoke(application(), arguments)
         assert done.exit_code == 0, f"{command}\n{done.output}"
 
 

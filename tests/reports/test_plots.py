@@ -9,8 +9,8 @@ import pytest
 from matplotlib.transforms import Bbox
 from PIL import Image
 
-from dse.reports import picture, plots
-from dse.reports.picture import FrontView
+from dse.reports import front_view, plots
+from dse.reports.front_view import FrontView
 
 OBJECTIVES = (
     ("area_m2", "minimise"),
@@ -153,7 +153,7 @@ def test_a_large_cloud_is_drawn_as_one_image_of_at_most_20_000_points(tmp_path):
 def test_a_cloud_far_from_the_front_does_not_squeeze_it():
     view = make(3)
     far = {**view.cloud, "area_m2": view.cloud["area_m2"] * np.geomspace(1, 1e6, 300)}
-    scale = picture.axis_scale(view, "area_m2", far)
+    scale = front_view.axis_scale(view, "area_m2", far)
     front = np.ptp(scale.front)
     assert front / (scale.high - scale.low) > 0.4
     assert not scale.log
@@ -164,7 +164,7 @@ def test_a_front_of_small_differences_is_drawn_with_its_surroundings():
     """Two designs 2 % apart say little without the designs around them."""
     view = make(2)
     view = replace(view, front={**view.front, "power_w": np.array([25.25e-3, 25.76e-3])})
-    scale = picture.axis_scale(view, "power_w", {"power_w": np.array([26e-3, 30e-3, 90e-3])})
+    scale = front_view.axis_scale(view, "power_w", {"power_w": np.array([26e-3, 30e-3, 90e-3])})
     assert scale.inside.tolist() == [True, True, False]
 
 
@@ -187,7 +187,9 @@ def test_an_axis_is_logarithmic_beyond_two_decades_of_positive_values():
 
     def log(*values):
         column = {"power_w": np.array(values)}
-        return picture.axis_scale(replace(view, front={**view.front, **column}), "power_w", {}).log
+        return front_view.axis_scale(
+            replace(view, front={**view.front, **column}), "power_w", {}
+        ).log
 
     assert log(1.0, 5.0, 101.0)
     assert not log(1.0, 5.0, 99.0)
@@ -197,7 +199,7 @@ def test_an_axis_is_logarithmic_beyond_two_decades_of_positive_values():
 def test_dimensionless_numbers_without_a_prefix_get_a_power_of_ten():
     view = replace(make(3), objectives=(("host_cores", "minimise"),))
     view = replace(view, front={**view.front, "host_cores": np.array([1e-6, 2e-6, 3e-6])})
-    scale = picture.axis_scale(view, "host_cores", {})
+    scale = front_view.axis_scale(view, "host_cores", {})
     assert scale.label == "host cores [10⁻⁶]"
     assert scale.front == pytest.approx([1, 2, 3])
 
@@ -212,18 +214,23 @@ def test_dimensionless_numbers_without_a_prefix_get_a_power_of_ten():
 def test_the_staircase_bounds_what_is_attained(sense, corners):
     """With x minimised, a design at x = 1 still serves at x = 1.9; maximised, one at x = 2 does."""
     x, y = np.array([2.0, 1.0, 5.0]), np.array([1.0, 3.0, 0.0])
-    assert picture.staircase(x, y, sense).tolist() == [list(map(float, c)) for c in corners]
+    assert front_view.staircase(x, y, sense).tolist() == [list(map(float, c)) for c in corners]
 
 
 def test_the_line_of_a_sweep_joins_the_best_design_of_each_value():
     x, y = np.array([2.0, 1.0, 2.0]), np.array([7.0, 4.0, 5.0])
-    assert picture.best_per_value(x, y, "minimise").tolist() == [[1, 4], [2, 5]]
-    assert picture.best_per_value(x, y, "maximise").tolist() == [[1, 4], [2, 7]]
+    assert front_view.best_per_value(x, y, "minimise").tolist() == [[1, 4], [2, 5]]
+    assert front_view.best_per_value(x, y, "maximise").tolist() == [[1, 4], [2, 7]]
 
 
 def test_groups_are_categories_and_in_a_sweep_the_designs_when_few():
-    assert list(picture.groups(make(6), 8)) == ["bound: core", "bound: link", "bound: offload"]
-    assert list(picture.groups(swept(40), 8)) == ["1 u16", "2 u8"]
-    assert list(picture.groups(swept(40), 1)) == ["other"]
-    rare = picture.groups(make(7), 2)
-    assert {name: int(rows.sum()) for name, rows in rare.items()} == {"bound: core": 3, "other": 4}
+    assert list(front_view.groups(make(6), 8)) == [
+        f"bottleneck: {kind}" for kind in ("core", "link", "offload")
+    ]
+    assert list(front_view.groups(swept(40), 8)) == ["1 u16", "2 u8"]
+    assert list(front_view.groups(swept(40), 1)) == ["other"]
+    rare = front_view.groups(make(7), 2)
+    assert {name: int(rows.sum()) for name, rows in rare.items()} == {
+        "bottleneck: core": 3,
+        "other": 4,
+    }

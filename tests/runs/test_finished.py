@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import dse
-from dse.runs import finished
 from dse.errors import OutputError
+from dse.runs import finished
 
 SETTINGS = {
     "des_100gbps": {},

@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 import dse
+from dse.errors import InfeasibleError, OutputError, TooLargeError
+from dse.runs.result import FILES, Result
 from dse.study import study
 from dse.study.schema import json_schema
-from dse.errors import (InfeasibleError, OutputError, TooLargeError)
-from dse.runs.result import FILES, Result
 from tests.conftest import STUDIES, everything, problem_of, solved
 
 Write = Callable[[str], Path]
@@ -185,7 +185,7 @@ objectives: {platform_performance: maximise}
     path = write(text)
     done = dse_command("evaluate", path.name, cwd=path.parent)
     assert done.returncode == 3
-    assert "platform_performance_op_per_s exists: missed" in done.stdout
+    assert "platform_performance_op_per_s exists: violated" in done.stdout
     assert "Traceback" not in done.stderr
 
 
@@ -205,7 +205,7 @@ class TestNothingFits:
         text = str(caught.value)
         assert "no design meets: area <= 0.001 mm2" in text
         assert "nearest design: " in text
-        assert "missed by " in text
+        assert "violated by " in text
 
     def test_the_command_exits_with_3_and_writes_nothing(self, write: Write) -> None:
         path = write(self.TEXT)

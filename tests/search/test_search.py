@@ -11,14 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dse import search
+from dse.contract import Method
 from dse.errors import ContractError, StudyError, TooLargeError, UnknownPluginError
 from dse.model.front import hypervolume, reference_point
 from dse.model.problem import Evaluation
 from dse.model.space import Block
-from dse.search import METHODS, SearchSettings, archive
+from dse.plugins import registry
+from dse.search import SearchSettings, archive
 from dse.search.archive import Archive
 from dse.search.exact import enumeration, proven
 
+METHODS = registry.names(Method)
 HEURISTICS = tuple(name for name in METHODS if name not in proven.METHODS)
 BUDGETS = {"tpe": 60}
 """Where the usual budget of a test would take too long."""
@@ -460,7 +463,7 @@ def test_an_unknown_method_is_told_with_the_nearest_one():
     with pytest.raises(UnknownPluginError) as caught:
         SearchSettings(method="nsga-2")
     assert str(caught.value) == (
-        "there is no search method 'nsga-2'; did you mean 'nsga2' or 'nsga3' or 'nsga2-optuna'?"
+        "'nsga-2' is not a known method; did you mean 'nsga2' or 'nsga3' or 'nsga2-optuna'?"
     )
 
 

@@ -82,7 +82,7 @@ def answer(problem, written):
 def test_no_flip_hides_inside_an_interval(text, written, seed, write) -> None:
     """Every design at random values inside each interval, and at the flips themselves."""
     found = prepared(text, write, seed)
-    today = answer(found.problem, written)
+    nominal = answer(found.problem, written)
     random = np.random.default_rng(seed)
     by_name = {entry.name: entry for entry in assumptions.assumptions_of(found)}
     only = random.choice(list(by_name), 7 if written in SINGLE else 2, replace=False).tolist()
@@ -94,11 +94,11 @@ def test_no_flip_hides_inside_an_interval(text, written, seed, write) -> None:
         if by_name[entry.name].integer:
             values = np.clip(np.round(values), entry.low.holds_to, entry.high.holds_to)
         for value in (*values.tolist(), entry.low.holds_to, entry.high.holds_to):
-            assert answer(at(value), written) == today, (entry.name, value)
+            assert answer(at(value), written) == nominal, (entry.name, value)
         for side in (entry.low, entry.high):
             if side.flips_at is not None:
                 flipped += 1
-                assert answer(at(side.flips_at), written) != today, (entry.name, side)
+                assert answer(at(side.flips_at), written) != nominal, (entry.name, side)
     assert flipped or written not in SINGLE
 
 
@@ -114,7 +114,7 @@ objectives: {power: minimise}
     energy = metrics.dynamic_power_w / found.problem.stages[0].designs.bandwidth_bit_per_s
     crossing = -np.diff(metrics.leakage_power_w)[0] / np.diff(energy)[0]
     (rate,) = find_flips(found, only=["workload.rate"]).found
-    side = rate.high if crossing > rate.today else rate.low
+    side = rate.high if crossing > rate.nominal else rate.low
     held = 0 < crossing < found.problem.stages[0].designs.bandwidth_bit_per_s.min()
     assert held == (side.flips_at == pytest.approx(crossing, rel=1e-6))
 
@@ -187,11 +187,9 @@ def test_a_range_ends_where_the_space_grows_too_large(write, monkeypatch) -> Non
     found = prepared(MIXED, write)
     monkeypatch.setattr("dse.stability.boundary.LARGEST", found.problem.size)
     (rate,) = assumptions.choose_assumptions(assumptions.assumptions_of(found), "rate")
-    line = Line(
-        rate.at, TrackedAnswer(prefer(found.problem)), Pool(np.empty((0, 3), dtype=np.int64))
-    )
+    line = Line(rate.at, TrackedAnswer(prefer(found.problem)), Pool.over(found.problem))
     edge = line.edge(rate.value, 1000 * rate.value)
-    assert rate.at(edge.inside).size <= found.problem.size
+    assert rate.at(edge.holds_to).size <= found.problem.size
 
 
 def test_without_an_answer_nothing_flips(write) -> None:

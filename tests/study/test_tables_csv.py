@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 import dse
 from dse import contract
 from dse.errors import DseError, Fault, InfeasibleError, OutputError, StudyError, UnitError
-from dse.files import csv_table, headers
+from dse.files import headers
+from dse.files.csv import parse_csv
 from dse.model import preference
 from dse.model.front import nondominated
 from dse.plugins import registry
@@ -144,7 +145,7 @@ def test_a_core_written_as_a_table_gives_the_same_front_bit_for_bit(name, core, 
 @given(st.decimals("0.001", "99999", places=3), st.sampled_from([("um2", -12), ("mm2", -6)]))
 def test_a_cell_is_the_float_nearest_to_its_decimal_value(value, unit) -> None:
     prefix, exponent = unit
-    table = csv_table.parse_csv(f"area_{prefix}\n{value}\n{value:e}\n".encode(), "t.csv")
+    table = parse_csv(f"area_{prefix}\n{value}\n{value:e}\n".encode(), "t.csv")
     found = table.numbers(0, headers.read_header(table.headers[0]).factor, [])
     assert set(found) == {float(Fraction(value) * Fraction(10) ** exponent)}
 
@@ -356,8 +357,8 @@ def test_every_bad_cell_is_told_at_once_with_its_place(write) -> None:
     bad = "# remark\ndesign,area_um2,clock_mhz,cycles_per_block,power\n"
     bad += 'a,12,x,1,3\n\na,-1,800,1,3\nb,NaN,"8,5",0,4\n"c ""1""",,1_0,1e999,1\n'
     write(bad, "cores.csv")
-    number = "it is not a number; write the figure alone; its unit belongs in the header"
-    finite = "a number is finite; write the figure, or leave the row out"
+    number = "it is not a number; write the number alone; its unit belongs in the header"
+    finite = "a number is finite; write the number, or leave the row out"
     assert faults(write(STUDY)) == [
         "cores.csv:2:44: 'power'; its unit is missing, or not that of the figure; "
         "write it in W, for instance power_mw",
@@ -368,7 +369,7 @@ def test_every_bad_cell_is_told_at_once_with_its_place(write) -> None:
         f"cores.csv:6:3: area_um2: 'NaN'; {finite}",
         "cores.csv:6:7: clock_mhz: '8,5'; a number has a decimal point; write 8.5",
         "cores.csv:6:13: cycles_per_block: '0'; it must be more than 0; correct the figure",
-        "cores.csv:7:11: area_um2: ''; the cell is empty; write the figure, or leave the row out",
+        "cores.csv:7:11: area_um2: ''; the cell is empty; write the number, or leave the row out",
         f"cores.csv:7:12: clock_mhz: '1_0'; {number}",
         f"cores.csv:7:16: cycles_per_block: '1e999'; {finite}",
     ]
@@ -405,7 +406,7 @@ def test_every_bad_cell_is_told_at_once_with_its_place(write) -> None:
 )
 def test_what_is_no_table_is_told(content: bytes, told: str) -> None:
     with pytest.raises(StudyError) as caught:
-        csv_table.parse_csv(content, "t.csv")
+        parse_csv(content, "t.csv")
     assert str(caught.value) == f"t.csv:{told}"
 
 
@@ -478,9 +479,9 @@ def test_figures_that_contradict_each_other_are_told(write) -> None:
 
 
 def test_crlf_byte_order_mark_quotes_and_trailing_commas_change_nothing() -> None:
-    plain = csv_table.parse_csv(AES.encode(), "t.csv")
+    plain = parse_csv(AES.encode(), "t.csv")
     lines = [",".join(f'"{cell}"' for cell in line.split(",")) + "," for line in AES.splitlines()]
-    other = csv_table.parse_csv(b"\xef\xbb\xbf" + "\r\n".join(lines).encode(), "t.csv")
+    other = parse_csv(b"\xef\xbb\xbf" + "\r\n".join(lines).encode(), "t.csv")
     assert (other.headers, other.columns, other.lines) == (
         plain.headers,
         plain.columns,
@@ -601,8 +602,8 @@ def test_quoting_every_cell_changes_nothing(rows: list[list[str]]) -> None:
     """Tables without quotes are divided in a quicker way than those with them."""
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL).writerows([["a", "b"], *rows, ["1", "2"]])
-    plain = csv_table.parse_csv(text.getvalue().replace('"', "").encode(), "t.csv")
-    quoted = csv_table.parse_csv(text.getvalue().encode(), "t.csv")
+    plain = parse_csv(text.getvalue().replace('"', "").encode(), "t.csv")
+    quoted = parse_csv(text.getvalue().encode(), "t.csv")
     assert plain.columns == quoted.columns
     assert plain.lines == quoted.lines
 
@@ -621,7 +622,7 @@ def test_quoting_every_cell_changes_nothing(rows: list[list[str]]) -> None:
     ],
 )
 def test_a_comma_between_thousands_is_not_taken_for_a_decimal_one(cell: str, told: str) -> None:
-    table = csv_table.parse_csv(f'area_um2,n\n"{cell}",1\n'.encode(), "a.csv")
+    table = parse_csv(f'area_um2,n\n"{cell}",1\n'.encode(), "a.csv")
     found: list[Fault] = []
     table.numbers(0, Fraction(1), found)
     assert [str(fault) for fault in found] == [f"a.csv:2:1: area_um2: {cell!r}; {told}"]

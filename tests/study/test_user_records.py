@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 import dse
 from dse.errors import OutputError, StudyError
 from dse.files.document import parse_document
-from dse.files.yaml_writer import to_yaml
+from dse.files.yaml import to_yaml
 from dse.runs import finished
 from dse.study import records as user_records
 from dse.study import study
@@ -83,7 +83,7 @@ def faults(path: Path) -> list[str]:
 
 
 def test_a_unit_that_no_form_of_a_field_knows_is_named() -> None:
-    unit = Unit("overhead_cycles", "overhead_s", description="")
+    unit = Unit("", "overhead_cycles", "overhead_s")
     with pytest.raises(PydanticCustomError, match=r"a number has a decimal point; write 1\.5"):
         unit.read("1,5 us")
     with pytest.raises(PydanticCustomError, match="'quux' is not a known unit"):

@@ -173,7 +173,7 @@ GOOD = objective(
 
 def test_good_objectives_pass():
     check_objective(GOOD)
-    check_objective(objective(root_power_w, partial=True))
+    check_objective(objective(root_power_w, partial=True, rises_with=("dynamic_power_w",)))
     check_objective(objective(regime, labels=("memory", "power", "compute")))
     # Below 90 the declaration holds: a range says where an argument makes sense.
     hump = objective(hump_power_w, rises_with=("clock_fraction",))
@@ -243,7 +243,15 @@ def shortfall(*, throughput_bit_per_s, workload_rate_bit_per_s):
     return 1.0 - throughput_bit_per_s / workload_rate_bit_per_s
 
 
-MEETS = Requirement(function=documented(shortfall), rule="the throughput reaches the demand")
+MEETS = Requirement(
+    function=documented(shortfall),
+    rule="the throughput reaches the demand",
+    rises_with=("workload_rate_bit_per_s",),
+    falls_with=("throughput_bit_per_s",),
+    quantity="throughput_bit_per_s",
+    at_least="workload_rate_bit_per_s",
+    undeclared={"implies": "said by the requirement that is installed"},
+)
 
 
 def test_good_requirement_passes():

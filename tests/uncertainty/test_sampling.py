@@ -18,7 +18,8 @@ from dse.runs import runner
 from dse.search import SearchSettings
 from dse.study import study, uncertain
 from dse.uncertainty import draws, sampling
-from dse.uncertainty.sampling import Certainty, Sampled
+from dse.uncertainty.certainty import Certainty
+from dse.uncertainty.sampling import SamplingOptions
 from tests.conftest import STUDIES, everything
 
 TINY = """\
@@ -44,7 +45,9 @@ def sure(path: Path, written: str | None = None, **given: object) -> Certainty:
     """Return how sure the answer of a study file is."""
     prepared = study.prepare(study.read_study(path))
     front = runner.solve_study(prepared, runner.Options(), None).outcome.front_index
-    return sampling.certainty(prepared, front, prefer(prepared.problem, written), Sampled(**given))
+    return sampling.certainty(
+        prepared, front, prefer(prepared.problem, written), SamplingOptions(**given)
+    )
 
 
 def by_brute_force(
@@ -55,8 +58,8 @@ def by_brute_force(
     drawn = draws.draw_study(prepared, draws.uncertain_of(prepared, given), count, 0)
     preference = prefer(prepared.problem, written)
     every = SearchSettings(method="enumerate")
-    today = search.run_search(prepared.problem, every).front_index
-    first = today[preference.order(prepared.problem, today)[:1]]
+    nominal = search.run_search(prepared.problem, every).front_index
+    first = nominal[preference.order(prepared.problem, nominal)[:1]]
     fronts, answers, regrets = Counter(), Counter(), []
     for draw in range(count):
         problem = drawn.at(draw)
@@ -86,7 +89,7 @@ def test_probabilities_are_those_of_answering_every_draw(
 ) -> None:
     given = {name: share for name, share in given.items() if share}
     path, count = write(text), 80
-    found = sure(path, preferred, draws=count, uncertainty=given)
+    found = sure(path, preferred, samples=count, uncertainty=given)
     fronts, answers, regrets = by_brute_force(path, preferred, given, count)
     assert {c.point: round(c.on_front * count) for c in found.candidates if c.on_front} == fronts
     assert {c.point: round(c.answer * count) for c in found.candidates if c.answer} == answers
@@ -127,30 +130,30 @@ def test_a_mixed_fleet_may_have_what_any_draw_needs(write: Callable[[str], Path]
     for problem in map(drawn.at, range(200)):
         rate = problem.space.constants["workload_rate_bit_per_s"]
         needed.append(np.ceil(rate / problem.stages[0].designs.bandwidth_bit_per_s))
-    today = [size - 1 for size in prepared.problem.sizes]
+    nominal = [size - 1 for size in prepared.problem.sizes]
     most = np.array(drawn.problem.sizes) - 1
     assert (most >= np.max(needed, axis=0)).all()
-    assert (most > today).all()
+    assert (most > nominal).all()
     figures = draws.draw_study(prepared, draws.uncertain_of(prepared, {"area": 0.3}), 200, 0)
     assert figures.problem.sizes == prepared.problem.sizes
 
 
 def test_what_is_sure_is_certain(write: Callable[[str], Path]) -> None:
-    found = sure(write(TINY), draws=50, uncertainty={"area": 0.0, "rate": 0.0})
+    found = sure(write(TINY), samples=50, uncertainty={"area": 0.0, "rate": 0.0})
     assert [c.on_front for c in found.candidates] == [1.0] * len(found.candidates)
     assert (found.pick.answer, found.pick.expected, found.pick.worst) == (1.0, 0.0, 0.0)
-    assert found.steady == found.pick
+    assert found.minimax == found.pick
 
 
 def test_less_certain_figures_make_a_less_certain_answer(write: Callable[[str], Path]) -> None:
     path = write(TINY)
-    found = [sure(path, draws=400, uncertainty={"power": share}) for share in (0.01, 0.1, 0.4)]
+    found = [sure(path, samples=400, uncertainty={"power": share}) for share in (0.01, 0.1, 0.4)]
     answers = [entry.pick.answer for entry in found]
     regrets = [entry.pick.expected for entry in found]
     assert answers == sorted(answers, reverse=True)
     assert answers[0] > answers[-1]
     assert regrets == sorted(regrets)
-    assert all(entry.steady.worst <= entry.pick.worst for entry in found)
+    assert all(entry.minimax.worst <= entry.pick.worst for entry in found)
     assert sum(entry.answer for entry in found[-1].candidates) == pytest.approx(1.0)
 
 
@@ -158,10 +161,10 @@ def test_a_seed_gives_the_same_numbers_in_parts_of_any_size(
     write: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, given = write(TINY), {"area": 0.1, "power": 0.1, "rate": 0.1}
-    whole = sure(path, draws=333, uncertainty=given)
+    whole = sure(path, samples=333, uncertainty=given)
     monkeypatch.setattr(sampling, "PART", 70)
-    assert sure(path, draws=333, uncertainty=given).candidates == whole.candidates
-    assert sure(path, draws=333, seed=1, uncertainty=given).candidates != whole.candidates
+    assert sure(path, samples=333, uncertainty=given).candidates == whole.candidates
+    assert sure(path, samples=333, seed=1, uncertainty=given).candidates != whole.candidates
 
 
 def test_factors_have_the_stated_spread_and_do_not_depend_on_what_else_is_drawn() -> None:
@@ -173,12 +176,12 @@ def test_factors_have_the_stated_spread_and_do_not_depend_on_what_else_is_drawn(
 
 
 def test_few_searches_find_what_many_draws_need(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A space of millions: what the candidates lack is told, and it does not move the answer."""
+    """A space of millions: what the candidates lack is counted, and it does not move the answer."""
     given = {"area": 0.1, "power": 0.1}
-    more = sure(DES, draws=500, uncertainty=given)
+    more = sure(DES, samples=500, uncertainty=given)
     monkeypatch.setattr(sampling, "QUIET", 10)
     monkeypatch.setattr(sampling, "CHECKS", 20)
-    few = sure(DES, draws=500, uncertainty=given)
+    few = sure(DES, samples=500, uncertainty=given)
     assert few.searched < more.searched < 500
     assert few.checked == 20
     assert few.beyond_answer <= few.beyond < 10
@@ -187,13 +190,13 @@ def test_few_searches_find_what_many_draws_need(monkeypatch: pytest.MonkeyPatch)
     assert few.pick.answer == pytest.approx(more.pick.answer, abs=0.01)
 
 
-def test_draws_that_nothing_fits_are_told(write: Callable[[str], Path]) -> None:
+def test_samples_that_nothing_fits_are_named(write: Callable[[str], Path]) -> None:
     path = write(TINY + 'constraints: ["power <= 5.5 mW"]\n')
-    found = sure(path, draws=200, uncertainty={"power": 0.2})
+    found = sure(path, samples=200, uncertainty={"power": 0.2})
     assert found.pick.feasible < found.answered < 1.0
     assert sum(entry.answer for entry in found.candidates) == pytest.approx(found.answered)
     text = repr(dse.answer(path, samples=200, uncertainty={"power": "20 %"}))
-    assert f"In {100 - 100 * found.answered:.1f} % of the draws no candidate is feasible" in text
+    assert f"In {100 - 100 * found.answered:.1f} % of the samples no candidate is feasible" in text
 
 
 def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(
@@ -214,10 +217,10 @@ def test_laws_are_as_sure_as_their_residuals_and_a_study_may_say_otherwise(
 def test_text_and_json_carry_the_same_numbers(write: Callable[[str], Path]) -> None:
     found = dse.answer(write(TINY), samples=100, uncertainty={"power": "20 %"})
     facts = found.to_dict()["certainty"]
-    assert facts["draws"] == 100
+    assert facts["samples"] == 100
     assert facts["candidates"][0]["answer"] == found.certainty.pick.answer
     assert facts["candidates"][0]["largest_regret_w"] == found.certainty.pick.worst
-    shown = f"is the answer in {100 * found.certainty.pick.answer:.1f} % of the draws"
+    shown = f"is the answer in {100 * found.certainty.pick.answer:.1f} % of the samples"
     assert shown in " ".join(repr(found).split())
 
 
@@ -232,7 +235,7 @@ def test_without_an_uncertainty_the_answer_says_how_to_give_one(
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ({"aera": "10 %"}, "--uncertainty 'aera': no figure of a core and no field with a unit; "),
+        ({"aera": "10 %"}, "--uncertainty 'aera': no metric of a core and no field with a unit; "),
         ({"area": "10"}, "--uncertainty 'area=10': it must be PATH=PERCENT; write for instance "),
         ({"area": "-5 %"}, "--uncertainty 'area=-5 %': an uncertainty is not negative; write 5 %"),
         ({"workload.streams": "5 %"}, "--uncertainty 'workload.streams': it is a whole number; "),

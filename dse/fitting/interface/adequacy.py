@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dse.fitting.interface import powers_fit
-from dse.fitting.interface.interface_fit import SIGNIFICANCE, InterfaceFit, nested_p
-from dse.fitting.interface.powers_fit import Array, Powers
+from dse.fitting.interface.fit import SIGNIFICANCE, InterfaceFit, nested_p
+from dse.fitting.interface.powers import Array, Powers, fit_powers
 
 MOST_NOISE = 0.1
 """Scatter beyond this is no noise of a timer, but a shape that the model does not have."""
@@ -56,7 +55,7 @@ class Checks:
     ----------
     offset_p
         How likely the host's data are without a fixed time, against the model with it; NaN when
-        it was not asked for.
+        it was not tested for.
     """
 
     host: Curve
@@ -79,24 +78,24 @@ def check_adequacy(size: Array, host: Array, offload: Array, fit: InterfaceFit) 
     """Return what speaks for and against the fit of the first row."""
     model, general = fit.model(), fit.models[0]
     free = not fit.linear[0]
-    pure = powers_fit.fit_powers(size, host[:1], np.array([1.0]), free=True)
-    asked = model.host.coefficients[0, 0] != 0 or general.host_freedom[0] < pure.freedom[0]
+    pure = fit_powers(size, host[:1], np.array([1.0]), free=True)
+    tested = model.host.coefficients[0, 0] != 0 or general.host_freedom[0] < pure.freedom[0]
     offset_p = nested_p(pure.squares, general.host_squares, general.host_freedom)[0]
     return Checks(
         host=_curve(size, host[0], model.host, free=free),
         offload=_curve(size, offload[0], model.offload, free=False),
         pure=_curve(size, host[0], pure, free=True),
-        offset_p=float(offset_p) if asked else math.nan,
+        offset_p=float(offset_p) if tested else math.nan,
     )
 
 
 def _curve(size: Array, time: Array, found: Powers, *, free: bool) -> Curve:
-    missed = np.expm1(found.residuals[0])
-    worst = int(np.argmax(np.abs(missed)))
+    errors = np.expm1(found.residuals[0])
+    worst = int(np.argmax(np.abs(errors)))
     unseen = _left_out(size, time, found, free=free)
     return Curve(
         noise=float(np.sqrt(found.noise[0])),
-        worst=float(missed[worst]),
+        worst=float(errors[worst]),
         worst_byte=float(size[worst]),
         left_out=float(np.sqrt(np.mean(unseen**2))),
         left_out_worst=float(unseen[np.argmax(np.abs(unseen))]),
@@ -113,7 +112,7 @@ def _left_out(size: Array, time: Array, found: Powers, *, free: bool) -> Array:
         for values in (size, time)
     )
     used = np.broadcast_to(found.coefficients[:1] != 0, (count, found.coefficients.shape[1]))
-    again = powers_fit.fit_powers(sizes, times, found.exponents[:1], free=free, used=used)
+    again = fit_powers(sizes, times, found.exponents[:1], free=free, used=used)
     error: Array = time / again.at(size[:, None])[:, 0] - 1
     return error
 

@@ -21,7 +21,8 @@ import numpy as np
 from dse.algebra import units
 from dse.errors import DseError, StudyError
 from dse.files.folder import new_folder
-from dse.fitting.interface import openssl_speed, timings
+from dse.fitting.interface import timings
+from dse.fitting.interface.openssl import parse_speed
 from dse.fitting.interface.timings import Timings
 from dse.search import Progress
 
@@ -198,7 +199,7 @@ def measured_table(measured: Measured, about: Machine, algorithm: str, repetitio
         An output lacks rates.
     """
     outputs = [
-        openssl_speed.parse_speed(text, Path(name))
+        parse_speed(text, Path(name))
         for name, text in (("software.txt", measured.software), ("hardware.txt", measured.hardware))
     ]
     faults = [fault for found in outputs for fault in found.faults]

@@ -7,25 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 
 from dse.algebra import units
-from dse.fitting.interface.break_even import BreakEven
-from dse.fitting.interface.interface_answer import InterfaceReport
-from dse.fitting.interface.powers_fit import Powers
+from dse.fitting.interface.measured_break_even import BreakEven
+from dse.fitting.interface.powers import Powers
+from dse.fitting.interface.report import InterfaceReport
+from dse.reports.drawing import PALETTE, drawing, save_figure
 
-SETTINGS = {
-    "svg.hashsalt": "dse",  # ids inside the file depend on the picture only
-    "text.parse_math": False,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-}
-HOST, OFFLOAD = ("#0072B2", "o"), ("#D55E00", "s")  # Okabe and Ito
+HOST, OFFLOAD = (PALETTE[0][0], "o"), (PALETTE[4][0], "s")
 _MOST_TICKS = 9
 
 
@@ -37,12 +30,8 @@ def draw_fit(found: InterfaceReport, title: str, stem: Path) -> tuple[Path, Path
     OSError
         A file cannot be written.
     """
-    png, svg = stem.with_name(stem.name + ".png"), stem.with_name(stem.name + ".svg")
-    with style.context(["default", SETTINGS]):
-        figure = _figure(found, title)
-        figure.savefig(png, dpi=150, metadata={"Software": None})
-        figure.savefig(svg, dpi=150, metadata={"Date": None, "Creator": None})
-    return png, svg
+    with drawing():
+        return save_figure(_figure(found, title), stem)
 
 
 def _figure(found: InterfaceReport, title: str) -> Figure:

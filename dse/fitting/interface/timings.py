@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from dse.algebra import units
-from dse.errors import Fault, OutputError, StudyError, UnitError
-from dse.files import csv_table, headers
-from dse.files.csv_table import CsvTable
+from dse.errors import Fault, StudyError, UnitError
+from dse.files import headers
+from dse.files.csv import CsvTable, parse_csv
+from dse.files.folder import read_bytes
 from dse.files.position import Position
-from dse.fitting.interface.powers_fit import Array
+from dse.fitting.interface.powers import Array
 
 LEAST_SIZES = 4
 """One more than either curve has parameters."""
@@ -55,20 +56,6 @@ class Timings:
     notes: tuple[str, ...] = ()
 
 
-def content_of(path: Path) -> bytes:
-    """Return what is in a file.
-
-    Raises
-    ------
-    OutputError
-        It cannot be read.
-    """
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise OutputError(f"{path} cannot be read: {error.strerror}; name a file") from error
-
-
 def read_csv(path: Path) -> Timings:
     """Read granularity, host time and offload time; other columns are left alone.
 
@@ -77,8 +64,8 @@ def read_csv(path: Path) -> Timings:
     StudyError
         With every fault at once, by file, line and column.
     """
-    data = content_of(path)
-    table = csv_table.parse_csv(data, str(path))
+    data = read_bytes(path)
+    table = parse_csv(data, str(path))
     faults: list[Fault] = []
     places = _places(table, faults)
     columns = {

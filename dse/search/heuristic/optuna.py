@@ -1,4 +1,4 @@
-"""Search with optuna's samplers, asked and told in batches; its storage is only in memory."""
+"""Search with samplers of optuna, asked and told in batches; its storage is only in memory."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from optuna.distributions import (
     FloatDistribution,
     IntDistribution,
 )
-from optuna.samplers import BaseSampler, NSGAIISampler, RandomSampler, TPESampler
+from optuna.samplers import BaseSampler
 
-from dse.model.space import Index
-from dse.search.archive import Archive, Searchable
+from dse.contract import Index, Search
+from dse.contract.methods import Axes
 from dse.search.heuristic.scales import Scales
 
 WORST = 1e12
@@ -23,42 +23,30 @@ MOST_WHOLE = 1_000
 """Values of an ordered axis that are whole numbers to optuna; of more, real ones on a scale."""
 
 
-def tpe(archive: Archive, *, seed: int, population: int, start: Index) -> None:
-    """Search with the tree-structured Parzen estimator (Ozaki et al. 2022 for several goals).
-
-    One joint estimate per trial rather than one per axis: better here, in half the time.
-    """
-    _ask_and_tell(archive, population, seed, start, TPESampler(seed=seed, multivariate=True))
-
-
-def nsga2_optuna(archive: Archive, *, seed: int, population: int, start: Index) -> None:
-    """Search with optuna's own NSGA-II."""
-    size = max(2, population)
-    _ask_and_tell(archive, size, seed, start, NSGAIISampler(population_size=size, seed=seed))
-
-
-def random(archive: Archive, *, seed: int, population: int, start: Index) -> None:
-    """Draw designs at random, whatever `start`: what every other method has to beat."""
-    _ask_and_tell(archive, population, seed, start[:0], RandomSampler(seed=seed))
-
-
-def _ask_and_tell(
-    archive: Archive, batch: int, seed: int, start: Index, sampler: BaseSampler
+def ask_and_tell(
+    search: Search, sampler: BaseSampler, *, seed: int, population: int, start: Index
 ) -> None:
-    """Ask for a batch, evaluate it together, tell the results, until the room is used.
+    """Ask a sampler for a batch, evaluate it together, tell the results, until the room is used.
 
     Samplers repeat themselves; for every repetition the next batch holds one random new
     design instead, so that the search always comes to an end.
+
+    Parameters
+    ----------
+    search, seed, population, start
+        What a `Method` is given.
+    sampler
+        One of optuna's, or of its kind; to be seeded by who makes it.
     """
     substitutes = np.random.default_rng(seed)
-    axes = _Axes(archive.problem)
-    study = _study(archive.problem.objective_count, sampler)
+    axes = _Parameters(search)
+    study = _study(search.objective_count, sampler)
     for design in axes.parameters(start):
         study.enqueue_trial(design)
-    while archive.room:
-        before = archive.evaluated
-        trials = [study.ask(axes.distributions) for _ in range(min(batch, archive.room))]
-        loss, violation = archive.evaluate(axes.index([trial.params for trial in trials]))
+    while search.room:
+        before = search.evaluated
+        trials = [study.ask(axes.distributions) for _ in range(min(population, search.room))]
+        loss, violation = search.evaluate(axes.index([trial.params for trial in trials]))
         feasible = (violation <= 0).all(axis=1)
         loss[~feasible] = 0.0  # Never compared: infeasible designs are ranked by violation.
         violation = np.clip(np.nan_to_num(violation, nan=WORST), -WORST, WORST)
@@ -66,22 +54,22 @@ def _ask_and_tell(
             for position, value in enumerate(missed):
                 trial.set_constraint(str(position), value)
             study.tell(trial, values)
-        repeated = len(trials) - (archive.evaluated - before)
-        for design in axes.parameters(archive.unseen(substitutes, min(repeated, archive.room))):
+        repeated = len(trials) - (search.evaluated - before)
+        for design in axes.parameters(search.unseen(substitutes, min(repeated, search.room))):
             study.enqueue_trial(design)
 
 
-class _Axes:
+class _Parameters:
     """Designs as optuna's parameters: choices, whole numbers, and real numbers on a scale.
 
     A long axis is a real number in [0, 1] on its own scale: what `log=True` is to a value.
     """
 
-    def __init__(self, problem: Searchable) -> None:
-        self.scales = Scales(problem)
-        self.real = self.scales.ordered & (np.array(problem.sizes) > MOST_WHOLE)
-        self.names = [f"axis{position}" for position in range(len(problem.sizes))]
-        kinds = zip(problem.sizes, problem.ordered, self.real.tolist(), strict=True)
+    def __init__(self, axes: Axes) -> None:
+        self.scales = Scales(axes)
+        self.real = self.scales.ordered & (np.array(axes.sizes) > MOST_WHOLE)
+        self.names = [f"axis{position}" for position in range(len(axes.sizes))]
+        kinds = zip(axes.sizes, axes.ordered, self.real.tolist(), strict=True)
         found = (_distribution(*kind) for kind in kinds)
         self.distributions = dict(zip(self.names, found, strict=True))
 

@@ -1,4 +1,4 @@
-"""Evolutionary search with pymoo: NSGA-II, NSGA-III and SMS-EMOA on rows of indices."""
+"""Evolutionary search with pymoo: any genetic algorithm of it, on rows of indices."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ import numpy as np
 import pymoo.core.problem
 from numpy.typing import NDArray
 from pymoo.algorithms.base.genetic import GeneticAlgorithm
-from pymoo.algorithms.moo.nsga2 import NSGA2
-from pymoo.algorithms.moo.nsga3 import NSGA3
-from pymoo.algorithms.moo.sms import SMSEMOA, cv_and_dom_tournament
 from pymoo.core.crossover import Crossover
 from pymoo.core.duplicate import DuplicateElimination
 from pymoo.core.mutation import Mutation
@@ -20,13 +17,9 @@ from pymoo.core.population import Population
 from pymoo.core.termination import NoTermination
 from pymoo.operators.crossover.sbx import cross_sbx
 from pymoo.operators.mutation.pm import mut_pm
-from pymoo.operators.selection.tournament import TournamentSelection
 from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
-from pymoo.util.ref_dirs import get_reference_directions
-from pymoo.util.reference_direction import get_partition_closest_to_points
 
-from dse.model.space import Index
-from dse.search.archive import Archive, Matrix
+from dse.contract import Index, Matrix, Search
 from dse.search.heuristic.scales import Scales
 
 WORST = 1e12
@@ -39,104 +32,83 @@ MATING_ATTEMPTS = 20
 """Matings in search of designs not yet seen, before a generation is filled up at random."""
 
 
-def nsga2(archive: Archive, *, seed: int, population: int, start: Index) -> None:
-    """Search with NSGA-II (Deb et al. 2002): rank, then crowding distance."""
-    _evolve(archive, seed, population, start, NSGA2)
-
-
-def nsga3(archive: Archive, *, seed: int, population: int, start: Index) -> None:
-    """Search with NSGA-III (Deb and Jain 2014): niches around reference directions.
-
-    There are as many Das-Dennis directions as fit into the population, which grows to the
-    number of objectives where it is smaller.
-    """
-    objectives = archive.problem.objective_count
-    parts = max(1, get_partition_closest_to_points(population, objectives))
-    directions = get_reference_directions("das-dennis", objectives, n_partitions=parts)
-    # pymoo's own tournament for NSGA-III breaks ties with an unseeded generator.
-    tournament = TournamentSelection(func_comp=cv_and_dom_tournament)
-
-    def create(**settings: Any) -> GeneticAlgorithm:
-        return NSGA3(directions, selection=tournament, **settings)
-
-    _evolve(archive, seed, max(population, len(directions)), start, create)
-
-
-def sms_emoa(archive: Archive, *, seed: int, population: int, start: Index) -> None:
-    """Search with SMS-EMOA (Beume et al. 2007): least hypervolume contribution leaves.
-
-    A single objective has no hypervolume contributions to compare: there it is NSGA-II.
-    """
-    several = archive.problem.objective_count > 1
-    _evolve(archive, seed, population, start, SMSEMOA if several else NSGA2)
-
-
-def _evolve(
-    archive: Archive, seed: int, size: int, start: Index, create: Callable[..., GeneticAlgorithm]
+def evolve(
+    search: Search,
+    create: Callable[..., GeneticAlgorithm],
+    *,
+    seed: int,
+    population: int,
+    start: Index,
+    eta: float = ETA,
 ) -> None:
     """Run a genetic algorithm, which sees every design once, until the room is used.
 
-    The first population begins with `start`, of which the best `size` stay.
+    Parameters
+    ----------
+    search, seed, population, start
+        What a `Method` is given; of `start`, the best `population` are the first generation.
+    create
+        Makes the algorithm, given ``pop_size``, ``sampling``, ``crossover``, ``mutation`` and
+        ``eliminate_duplicates``: a class of pymoo, or a function that sets more.
+    eta
+        Distribution index of mutations along an order.
     """
     random = np.random.default_rng(seed)
-    problem = archive.problem
-    scales = Scales(problem)
+    scales = Scales(search)
     algorithm = create(
-        pop_size=size,
-        sampling=_first(start, archive, random, size),
+        pop_size=population,
+        sampling=_first(start, search, random, population),
         crossover=_MixedCrossover(scales),
-        mutation=_MixedMutation(problem.sizes, scales),
-        eliminate_duplicates=_Unseen(archive),
+        mutation=_MixedMutation(search.sizes, scales, eta),
+        eliminate_duplicates=_Unseen(search),
     )
     algorithm.mating.n_max_iterations = MATING_ATTEMPTS
     algorithm.setup(
         pymoo.core.problem.Problem(
-            n_var=len(problem.sizes),
-            n_obj=problem.objective_count,
-            n_ieq_constr=len(problem.constraint_names),
+            n_var=len(search.sizes),
+            n_obj=search.objective_count,
+            n_ieq_constr=search.constraint_count,
         ),
         termination=NoTermination(),
         seed=seed,
     )
     scale = _Scale()
-    wanted = max(size, len(start))
+    wanted = max(population, len(start))
     best = RankAndCrowding()
-    while archive.room:
+    while search.room:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             generation = algorithm.ask()
-        generation = _filled(generation, archive, random, min(wanted, archive.room))
-        wanted = size
-        loss, violation = archive.evaluate(generation.get("X"))
+        generation = _filled(generation, search, random, min(wanted, search.room))
+        wanted = population
+        loss, violation = search.evaluate(generation.get("X"))
         feasible = np.asarray((violation <= 0).all(axis=1))
         generation.set("F", scale(loss, feasible))
         generation.set("G", np.clip(np.nan_to_num(violation, nan=WORST), -WORST, WORST))
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            if len(generation) > size:
-                generation = best.do(algorithm.problem, generation, n_survive=size)
+            if len(generation) > population:
+                generation = best.do(algorithm.problem, generation, n_survive=population)
             algorithm.tell(infills=generation)
 
 
-def _first(start: Index, archive: Archive, random: np.random.Generator, size: int) -> Index:
+def _first(start: Index, search: Search, random: np.random.Generator, size: int) -> Index:
     """Return the first population: `start`, filled up at random to `size`."""
-    missing = max(min(size, archive.room) - len(start), 0)
+    missing = max(min(size, search.room) - len(start), 0)
     known = {row.tobytes() for row in start}
-    drawn = archive.unseen(random, min(size, archive.room)) if missing else start[:0]
+    drawn = search.unseen(random, min(size, search.room)) if missing else start[:0]
     new = [row for row in drawn if row.tobytes() not in known][:missing]
     return np.concatenate([start, np.array(new, dtype=np.int64).reshape(-1, start.shape[1])])
 
 
-def _filled(
-    generation: Any, archive: Archive, random: np.random.Generator, size: int
-) -> Population:
+def _filled(generation: Any, search: Search, random: np.random.Generator, size: int) -> Population:
     """Return `size` new designs: those of the generation, filled up at random."""
     bred = Population.empty() if generation is None else generation[:size]
     missing = size - len(bred)
     if not missing:
         return bred
     known = {individual.X.tobytes() for individual in bred}
-    drawn = archive.unseen(random, size)
+    drawn = search.unseen(random, size)
     new = [row for row in drawn if row.tobytes() not in known][:missing]
     return Population.merge(bred, Population.new("X", np.array(new)))
 
@@ -188,10 +160,11 @@ class _MixedCrossover(Crossover):  # type: ignore[misc]
 class _MixedMutation(Mutation):  # type: ignore[misc]
     """Changes one axis on average: polynomially along an order, to any other value else."""
 
-    def __init__(self, sizes: tuple[int, ...], scales: Scales) -> None:
+    def __init__(self, sizes: tuple[int, ...], scales: Scales, eta: float = ETA) -> None:
         super().__init__()
         self.sizes = np.array(sizes)
         self.scales = scales
+        self.eta = eta
 
     def _do(self, problem: Any, X: Index, *, random_state: Any, **_: Any) -> Index:  # noqa: N803
         shape, ordered = X.shape, self.scales.ordered
@@ -199,7 +172,7 @@ class _MixedMutation(Mutation):  # type: ignore[misc]
         if ordered.any():
             coordinates = self.scales.coordinates(X)
             low, high = np.zeros(coordinates.shape[1]), np.ones(coordinates.shape[1])
-            eta, always = np.full(len(X), ETA), np.ones(len(X))
+            eta, always = np.full(len(X), self.eta), np.ones(len(X))
             moved = mut_pm(coordinates, low, high, eta, always, False, random_state=random_state)
             changed[:, ordered] = self._elsewhere(X[:, ordered], coordinates, moved)
         return np.where(random_state.random(shape) < 1.0 / len(self.sizes), changed, X)
@@ -216,16 +189,16 @@ class _MixedMutation(Mutation):  # type: ignore[misc]
 class _Unseen(DuplicateElimination):  # type: ignore[misc]
     """Drops designs that were evaluated before, so that none is spent twice."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, search: Search) -> None:
         super().__init__()
-        self.archive = archive
+        self.search = search
 
     def _do(self, pop: Any, other: Any, is_duplicate: NDArray[np.bool_]) -> NDArray[np.bool_]:
         if other is None:
             index = pop.get("X")
             is_duplicate[:] = True
             is_duplicate[np.unique(index, axis=0, return_index=True)[1]] = False
-            return is_duplicate | self.archive.seen(index)
+            return is_duplicate | self.search.seen(index)
         taken = {individual.X.tobytes() for individual in other}
         is_duplicate[:] = [individual.X.tobytes() in taken for individual in pop]
         return is_duplicate

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.model.space import Index
-from dse.search.archive import Matrix, Searchable
+from dse.contract import Index, Matrix
+from dse.contract.methods import Axes
 
 
 class Scales:
-    """The axes of a problem that have an order, as real numbers in [0, 1]."""
+    """The axes that have an order, as real numbers in [0, 1]."""
 
-    def __init__(self, problem: Searchable) -> None:
+    def __init__(self, axes: Axes) -> None:
         """Keep where the values of each ordered axis lie."""
-        found = [scale for scale in problem.coordinates if scale is not None]
-        self.ordered: NDArray[np.bool_] = np.array(problem.ordered, dtype=bool)
+        found = [scale for scale in axes.coordinates if scale is not None]
+        self.ordered: NDArray[np.bool_] = np.array(axes.ordered, dtype=bool)
         self._scales = found
         self._middles = [(scale[1:] + scale[:-1]) / 2 for scale in found]
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.model.space import Index
-from dse.search.archive import Searchable
+from dse.contract import Index
+from dse.contract.methods import Axes
 from dse.search.heuristic.scales import Scales
 
 
-def coarse_grid(problem: Searchable, count: int) -> Index:
+def coarse_grid(axes: Axes, count: int) -> Index:
     """Return at most `count` distinct designs (n, d) that lie far apart, the same every time.
 
     The corners come first: all axes low, all high, and each axis alone at the other end.  The
     rest of `count` is a grid that gives every axis as many values as fit, evenly on its scale.
     """
-    sizes = np.array(problem.sizes, dtype=np.int64)
+    sizes = np.array(axes.sizes, dtype=np.int64)
     corners = _distinct(_corners(sizes))
     levels = _levels(sizes, count - len(corners))
-    grid = _grid(problem, levels) if levels is not None else corners[:0]
+    grid = _grid(axes, levels) if levels is not None else corners[:0]
     return _distinct(np.concatenate([corners, grid]))[:count]
 
 
@@ -56,11 +56,11 @@ def _levels(sizes: NDArray[np.int64], count: int) -> NDArray[np.int64] | None:
     return levels
 
 
-def _grid(problem: Searchable, levels: NDArray[np.int64]) -> Index:
+def _grid(axes: Axes, levels: NDArray[np.int64]) -> Index:
     """Return the product of values spread over each axis: bins' middles on its scale."""
-    scales = Scales(problem)
+    scales = Scales(axes)
     spots = product(levels)
     middles = (spots + 0.5) / levels
-    rows: Index = np.floor(middles * np.array(problem.sizes)).astype(np.int64)
+    rows: Index = np.floor(middles * np.array(axes.sizes)).astype(np.int64)
     rows[:, scales.ordered] = scales.nearest(middles[:, scales.ordered])
     return rows

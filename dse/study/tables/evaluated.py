@@ -16,10 +16,10 @@ from dse.algebra import units
 from dse.contract import Column, Objective
 from dse.errors import StudyError, UnitError, nearest
 from dse.files import document, headers
-from dse.files.csv_table import CsvTable
+from dse.files.csv import CsvTable
 from dse.files.document import Document
 from dse.files.headers import Header
-from dse.model.graph import Graph
+from dse.model.graph import Graph, wire
 from dse.model.space import Space
 from dse.study import inputs, schema
 from dse.study.axes import choices
@@ -67,7 +67,7 @@ def space(written: schema.StudyFile, scenario: Scenario, faults: Faults) -> tupl
     rows = np.flatnonzero(kept)
     chosen = {name: values[rows] for name, values in columns.items()}
     axis = choices(DESIGN, chosen, [names[row] for row in rows])
-    return Space((axis,)), Graph((), quantities, {})
+    return Space((axis,)), wire({one.name: one for one in quantities}, chosen)
 
 
 def only(found: Document, name: str) -> Document:

@@ -11,7 +11,7 @@ from dse.algebra import units
 from dse.contract import Column
 from dse.errors import UnitError, nearest
 from dse.files import headers
-from dse.files.csv_table import CsvTable
+from dse.files.csv import CsvTable
 from dse.files.headers import Header
 from dse.study.faults import Faults, Path
 

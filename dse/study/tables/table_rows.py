@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.errors import nearest
-from dse.files.csv_table import CsvTable, is_number
+from dse.files.csv import CsvTable, is_number
 from dse.study.faults import Faults, Path
 from dse.study.fields import Range
 

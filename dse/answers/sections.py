@@ -1,0 +1,215 @@
+"""What an answer says: the design, its bottlenecks, advice, the runner-up, a sweep, as sections."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from dse.algebra import units
+from dse.answers.design import Advice, Bottleneck, Bottlenecks, Pick, amount, telling_columns
+from dse.model.problem import Goal
+from dse.reports.sections import Section
+from dse.reports.words import ROUNDING, change, in_words, listed, percent
+from dse.study.scenario import field_path
+from dse.study.study import Sweep
+
+CLOSE = 0.5
+"""A limit is shown when a quantity could not grow by more than this share."""
+
+
+def recommendation_section(
+    pick: Pick,
+    because: str,
+    given: Mapping[str, str],
+    found: Mapping[str, Any],
+    tied: Pick | None,
+    more: int,
+) -> Section:
+    """Return the recommendation: the design, why, and its objective values.
+
+    `tied` is a design with the same objective values, if any, and `more` the number of others.
+    """
+    lines = [f"Take {pick.line}.", f"{because} {_proof(found)}"]
+    facts = pick.to_dict() | {"given": dict(given)} | dict(found)
+    if tied is not None:
+        also = f" and {more} more" if more else ""
+        lines.append(f"Equal in every objective: {tied.line}{also}.")
+        facts["tied"] = tied.to_dict() | {"more": more}
+    if given:
+        shown = listed([f"{in_words(name)} {written}" for name, written in given.items()])
+        lines.append(f"Given: {shown}.")
+    rows = tuple((in_words(name), pick.shown(name)) for name in pick.quantities)
+    return Section("answer", lines=tuple(lines), rows=rows, facts=facts)
+
+
+def reason(pick: Pick, preference: str, preferred: str | None, goals: Sequence[str]) -> str:
+    """Return why a design is the answer.
+
+    Only an objective is known to be least among all designs, the front holds the others' least
+    or not.
+    """
+    if preference.startswith("the "):
+        return f"It is {preference}."
+    start = "It has" if preferred in goals else "Of the designs on the front it has"
+    number = f", {units.show(pick.quantities[preferred], preferred)}" if preferred else ""
+    return f"{start} the {preference}{number}."
+
+
+def _proof(found: Mapping[str, Any]) -> str:
+    if found["designs"] == 1:
+        return "It is the only design of the study."
+    designs, evaluated, feasible = (
+        f"{found[key]:,}" for key in ("designs", "evaluated", "feasible")
+    )
+    if found["exact"] and found["evaluated"] < found["designs"]:
+        return f"Of {designs} designs, {evaluated} were evaluated, the rest pruned; none is better."
+    if found["exact"]:
+        return f"Of {designs} designs, all evaluated, {feasible} meet the constraints."
+    return (
+        f"Of {designs} designs, {evaluated} were evaluated and {feasible} of those meet the "
+        "constraints; a better one may have been missed."
+    )
+
+
+def limits_section(pick: Pick) -> Section:
+    """Return the bottlenecks of a design, and the slack up to this and the next limit."""
+    lines = [_bottleneck_text(entry) for entry in pick.bottlenecks]
+    spare = {name: limit / pick.used[name] - 1.0 for name, limit in pick.most.items()}
+    close = [_close(pick, name, share) for name, share in spare.items() if share < CLOSE]
+    if close:
+        lines.append(f"Close to a limit: {listed(close)}.")
+    limited = [
+        {
+            "quantity": entry.quantity,
+            "reached": entry.reached,
+            "limits": [limit.to_dict() for limit in entry.limits],
+        }
+        for entry in pick.bottlenecks
+    ]
+    bounded = {
+        name: {"value": pick.used[name], "at_most": limit, "spare": spare[name]}
+        for name, limit in pick.most.items()
+    }
+    facts = {"limited": limited, "bounded": bounded}
+    return Section("limits", "What limits it" if lines else "", tuple(lines), facts=facts)
+
+
+def _close(pick: Pick, name: str, spare: float) -> str:
+    left = "none" if spare < ROUNDING else percent(spare)
+    of = f"{amount(pick.used[name], name)} of {units.show(pick.most[name], name)}"
+    return f"{of} ({left} to spare)"
+
+
+def _bottleneck_text(entry: Bottlenecks) -> str:
+    first, *others = entry.limits
+    text = f"The bottleneck of the {in_words(entry.quantity)} is {first.words}"
+    if first.value is None:
+        return f"{text}."
+    text = f"{text}: {_room(first, entry)}."
+    if not others:
+        return f"{text} There is no other limit."
+    return f"{text} The next limit is {others[0].words}: {_room(others[0], entry)}."
+
+
+def _room(limit: Bottleneck, entry: Bottlenecks) -> str:
+    shown = units.show(limit.value or 0.0, entry.quantity)
+    if limit.slack is None or abs(limit.slack) < ROUNDING:
+        return f"{shown}, all of it in use"
+    reached = f"the {units.show(entry.reached, entry.quantity)} delivered"
+    return f"{shown}, {change(1.0 + limit.slack, 1.0, than=reached)}"
+
+
+def advice_section(pick: Pick) -> Section:
+    """Return from where on what pays."""
+    lines = tuple(_advice_text(entry) for entry in pick.advice)
+    facts = [
+        {
+            "quantity": entry.quantity,
+            "value": entry.value,
+            "rounded": entry.rounded,
+            "column": entry.threshold.column,
+            "chosen": entry.chosen,
+        }
+        for entry in pick.advice
+    ]
+    return Section("advice", "When it pays" if lines else "", lines, facts=facts)
+
+
+def _advice_text(entry: Advice) -> str:
+    about = entry.threshold
+    name = in_words(field_path(about.column))
+    chosen = f"{name} {units.show(entry.chosen, about.column)}"
+    if math.isnan(entry.value):
+        return f"Never: {about.never}."
+    if entry.value <= 0:
+        return f"Always: {about.above} at every {name}."
+    policy = f"{about.above} from {units.show(entry.rounded, about.column)} on"
+    side = about.above if entry.chosen >= entry.value else about.below
+    return (
+        f"{in_words(entry.quantity).capitalize()} at {name} "
+        f"{units.show(entry.value, about.column)}: {policy}, {about.below} below. "
+        f"At {chosen}, as here: {side}."
+    )
+
+
+def runner_up_section(pick: Pick, other: Pick | None, goals: Sequence[str]) -> Section:
+    """Return the next best design, and by how much it loses."""
+    if other is None:
+        line = "None: the front holds no other design, and no other choice comes next."
+        return Section("runner_up", "Runner-up", (line,))
+    parts = [
+        f"{in_words(name)} {units.show(other.quantities[name], name)} "
+        f"({change(other.quantities[name], pick.quantities[name])})"
+        for name in goals
+    ]
+    facts = other.to_dict() | {"differences": pick.differences(other, goals)}
+    return Section("runner_up", "Runner-up", (f"{other.line}: {listed(parts)}.",), facts=facts)
+
+
+def best_section(picks: Mapping[Goal, Pick]) -> Section:
+    """Return the best design for each objective."""
+    rows = tuple(
+        (
+            f"{'most' if goal.maximise else 'least'} {in_words(goal.name)}",
+            units.show(found.quantities[goal.name], goal.name),
+            found.line,
+        )
+        for goal, found in picks.items()
+    )
+    facts = {goal.name: found.to_dict() for goal, found in picks.items()}
+    if len(rows) < 2:
+        return Section("best", facts=facts)
+    if len({found.line for found in picks.values()}) == 1:
+        line = f"{rows[0][2]} is best for every objective."
+        return Section("best", lines=(line,), facts=facts)
+    return Section("best", "Best for each objective", rows=rows, facts=facts)
+
+
+def sweep_section(
+    sweep: Sweep, picks: Sequence[Pick | None], goals: Sequence[str], preferred: str
+) -> Section:
+    """Return one line per value of a sweep: the design, its objectives, its bottleneck."""
+    columns = telling_columns([pick for pick in picks if pick is not None], goals)
+    swept = in_words(sweep.path)
+    rows: list[tuple[str, ...]] = []
+    facts = []
+    for value, pick in zip(sweep.values, picks, strict=True):
+        start = value if isinstance(value, str) else units.show(value, sweep.column)
+        facts.append({sweep.column or sweep.path: value} | (pick.to_dict() if pick else {}))
+        if pick is None:
+            rows.append((start, "none is feasible", *("" for _ in columns), ""))
+        else:
+            bottleneck = ", ".join(entry.limits[0].words for entry in pick.bottlenecks)
+            rows.append((start, pick.name, *map(pick.shown, columns), bottleneck))
+    knee = preferred.startswith("the ")
+    design = preferred.removeprefix("the ") if knee else f"design with the {preferred}"
+    line = f"The {design}, for each {swept}; for all about one of them add --set {sweep.path}=..."
+    headers = (swept, "design", *map(in_words, columns), "bottleneck")
+    return Section("sweep", lines=(line,), headers=headers, rows=tuple(rows), facts=facts)
+
+
+def notes_section(found: Iterable[str]) -> Section:
+    """Return what stands behind the numbers."""
+    notes = list(found)
+    return Section("notes", lines=tuple(f"note: {note}" for note in notes), facts=notes)

@@ -1,0 +1,218 @@
+"""One design of a study, chosen by what its axes and counts are called."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.algebra import units
+from dse.errors import Fault, StudyError, UnitError, nearest
+from dse.model import tables
+from dse.model.problem import Problem
+from dse.model.space import Axis, Index
+from dse.model.stage import Stage
+from dse.runs.finished import Finished
+from dse.study import study
+from dse.study.study import Study, Sweep
+
+MOST_VALUES = 12
+"""Most values of an axis that a message names."""
+
+_BETWEEN = re.compile(r"[,\s]+(?=[^\s,=]+\s*=)")
+
+
+def assignments(texts: Sequence[str]) -> dict[str, str]:
+    """Return ``{name: value}`` of texts such as ``des.u16=3 workload.granularity=64 KiB``.
+
+    Raises
+    ------
+    StudyError
+        When a part is not ``NAME=VALUE``, or a name stands twice.
+    """
+    found: dict[str, str] = {}
+    faults = []
+    for part in (part for text in texts for part in _BETWEEN.split(text.strip(", \n\t"))):
+        name, equals, value = (side.strip() for side in part.partition("="))
+        if not (name and equals and value):
+            faults.append(_fault("", repr(part), "it must be NAME=VALUE", "write des.u16=3"))
+        elif name in found:
+            faults.append(_fault(name, value, f"it is {found[name]} already", "write it once"))
+        found[name] = value
+    if faults:
+        raise StudyError(faults)
+    return found
+
+
+def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Index]:
+    """Return the design (1, d) that `given` names, its study, and which value of the sweep.
+
+    Names are those of axes (``workload.granularity=64 KiB``), of columns of front.csv
+    (``workload.granularity_byte=65536``) and of counts (``des.u16=3``; those of a stage that
+    are left out are 0).  An axis with one value may be left out.
+
+    Raises
+    ------
+    StudyError
+        For everything that is missing, unknown or not in the space, all at once.
+    """
+    left = dict(given)
+    faults: list[Fault] = []
+    value = 0
+    if run.sweep is not None:
+        swept = (run.sweep.path, str(run.manifest.get("sweep")))
+        value = _swept(run.sweep, swept[1], left, faults)
+        left = {name: text for name, text in left.items() if name not in swept}
+    prepared = study.prepare(run.document_at(value))
+    problem = prepared.problem
+    counts = [_single(stage, problem, left, faults) for stage in problem.stages if not stage.mixed]
+    index = np.array([[_choice_of(axis, problem, left, faults) for axis in problem.space.axes]])
+    index = index.reshape(1, len(problem.sizes)).astype(np.int64)
+    columns = {name: name for name in problem.counts(index)}
+    columns |= {axis.name: tables.axis_column(axis) for axis in problem.space.axes}
+    known = {*columns, *columns.values()}
+    for name in sorted(left.keys() & given.keys() - known):
+        faults.append(
+            _fault(name, given[name], "this study has no such axis", nearest(name, columns))
+        )
+    if not faults:
+        faults += _wrong_counts(problem, index, counts)
+    if faults:
+        raise StudyError(faults)
+    return value, prepared, index
+
+
+def assignment_text(problem: Problem, point: NDArray[np.int64]) -> str:
+    """Return one design, (d,), as assignments with units; counts of 0 are left out.
+
+    `assignments` and `named_design` read it back.
+    """
+    parts = []
+    for axis, choice in zip(problem.space.axes, point, strict=True):
+        counted = not tables.is_choice_of_scenario(problem, axis)
+        if not (counted and axis.labels[choice] == "0"):
+            parts.append(f"{axis.name} = {value_label(axis, int(choice))}")
+    return ", ".join(parts) or problem.point_text(point)
+
+
+def value_label(axis: Axis, choice: int) -> str:
+    """Return a value of an axis with its unit, exactly."""
+    if not units.suffix(axis.unit_name):
+        return axis.labels[choice]
+    value = float(axis.columns[axis.unit_name][choice])
+    shown = units.show(value, axis.unit_name)
+    same = units.parse(shown, axis.unit_name) == value
+    return shown if same else units.exact_text(value, axis.unit_name)
+
+
+def _swept(sweep: Sweep, column: str, left: dict[str, str], faults: list[Fault]) -> int:
+    """Return which value of the sweep is written."""
+    if sweep.column:
+        values = np.array(sweep.values, dtype=np.float64)
+        axis = Axis(sweep.path, {sweep.column: values}, sweep.written, sweep.column)
+    else:
+        axis = Axis(sweep.path, {}, sweep.written, ordered=False)
+    return _read_choice(axis, column, left, faults)
+
+
+def _single(
+    stage: Stage, problem: Problem, left: dict[str, str], faults: list[Fault]
+) -> tuple[str, str]:
+    """Turn the count of a design, in a stage of one design, into that choice and its number.
+
+    Return column and count as they were written, empty when they were not.
+    """
+    names = {f"{stage.name}.{design}": design for design in stage.designs.names}
+    written = {name: left.pop(name) for name in names if name in left}
+    used = {name: count for name, count in written.items() if _number(count) != 0}
+    if not written:
+        return "", ""
+    if len(used) != 1:
+        shown = " ".join(f"{name}={count}" for name, count in written.items())
+        rule = f"a fleet of {stage.name} is of one design"
+        faults.append(_fault(stage.name, shown, rule, "give one count above 0"))
+        left[f"{stage.name}.design"] = stage.designs.names[0]
+        return "", ""
+    ((name, count),) = used.items()
+    left[f"{stage.name}.design"] = names[name]
+    if any(axis.name == f"{stage.name}.instances" for axis in problem.space.axes):
+        left[f"{stage.name}.instances"] = count
+    return name, count
+
+
+def _wrong_counts(
+    problem: Problem, index: Index, written: Sequence[tuple[str, str]]
+) -> list[Fault]:
+    """Return a fault for each count that is not the one that the study gives the design."""
+    counts = problem.counts(index)
+    return [
+        _fault(name, count, f"in this study it is {counts[name][0]:g}", "write that")
+        for name, count in written
+        if name and _number(count) != counts[name][0]
+    ]
+
+
+def _choice_of(axis: Axis, problem: Problem, left: dict[str, str], faults: list[Fault]) -> int:
+    """Return which value of an axis is written; a count that is left out is 0."""
+    if tables.is_choice_of_scenario(problem, axis):
+        return _read_choice(axis, tables.axis_column(axis), left, faults)
+    stage = axis.name.partition(".")[0]
+    named = any(name.startswith(f"{stage}.") and name != f"{stage}.clock" for name in left)
+    mixed = any(entry.mixed and entry.name == stage for entry in problem.stages)
+    values = tables.axis_values(axis).tolist()
+    if mixed and axis.name not in left and named and 0.0 in values:
+        return int(values.index(0.0))
+    return _read_choice(axis, axis.name, left, faults)
+
+
+def _read_choice(axis: Axis, column: str, left: dict[str, str], faults: list[Fault]) -> int:
+    """Return which value of an axis is written; a fault and 0 when it is none of its values."""
+    name = axis.name if axis.name in left else column
+    written = left.get(name)
+    if written is None:
+        if axis.size > 1:
+            rule = f"{axis.name} is not given; its values are {_values(axis)}"
+            faults.append(
+                _fault("", "", rule, f'add --design "{axis.name}={value_label(axis, -1)}"')
+            )
+        return 0
+    if written in axis.labels:
+        return axis.labels.index(written)
+    rule = f"it is not among the values of {axis.name}: {_values(axis)}"
+    if not axis.unit_name:
+        faults.append(_fault(name, written, rule, nearest(written, axis.labels)))
+        return 0
+    values = axis.columns[axis.unit_name]
+    number = _number(written)
+    if name == axis.name or math.isnan(number):
+        try:
+            number = units.parse(written, axis.unit_name)
+        except UnitError as error:
+            faults.append(_fault(name, written, error.rule, error.remedy))
+            return 0
+    (choices,) = np.nonzero(np.isclose(values, number, rtol=1e-12, atol=0.0))
+    if len(choices):
+        return int(choices[0])
+    closest = value_label(axis, int(np.argmin(np.abs(values - number))))
+    faults.append(_fault(name, written, rule, f"the closest is {closest}"))
+    return 0
+
+
+def _values(axis: Axis) -> str:
+    few = axis.size <= MOST_VALUES
+    shown = [value_label(axis, choice) for choice in range(axis.size if few else 3)]
+    return ", ".join(shown + [f"..., {value_label(axis, -1)} ({axis.size} values)"] * (not few))
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _fault(where: str, written: str, rule: str, remedy: str) -> Fault:
+    return Fault(where=where, written=written, rule=rule, remedy=remedy)

@@ -1,0 +1,15 @@
+"""Columns, and the tuples into which columns of choices hold positions."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Column = NDArray[np.float64]
+"""One float64 value per design point."""
+
+WAIT_MODES = ("sync", "sync_os", "async")
+"""How a host waits for an offload; a column holds the position in this tuple."""
+
+PRECISIONS = ("single", "double")
+"""Floating-point precision of a platform's operations; a column holds the position."""

@@ -1,0 +1,22 @@
+"""Records as decorators, so that what is declared of a function stands beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, TypeVar
+
+Function = TypeVar("Function")
+Declared = ParamSpec("Declared")
+Record = TypeVar("Record")
+
+
+def decorator(
+    record: Callable[Concatenate[Function, Declared], Record],
+) -> Callable[Declared, Callable[[Function], Record]]:
+    """Return a decorator that takes what a record declares, then the function it is about."""
+
+    def declare(*none: Declared.args, **declared: Declared.kwargs) -> Callable[[Function], Record]:
+        return lambda function: record(function, *none, **declared)
+
+    declare.__doc__ = record.__doc__
+    return declare

@@ -1,0 +1,268 @@
+"""Tables of comma-separated values: text in, columns out, and every bad cell with its place.
+
+A table is UTF-8 text (a byte-order mark is fine) with LF or CRLF lines; cells are separated by
+commas and may be quoted (RFC 4180), numbers have decimal points whatever the locale.  Lines
+that start with ``#`` above the header are remarks; blank lines are skipped.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from dse.contract import Column
+from dse.errors import Fault, StudyError, comma
+from dse.files.position import Position, line_column, quoted
+
+LARGEST_BYTE = 256_000_000
+"""Largest table, in bytes."""
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_PLAIN = frozenset("0123456789.+-")
+Parts = tuple[list[int], list[tuple[str, ...]], list[Fault]]
+"""The line where each record starts that is not blank; the columns with their headers; faults."""
+
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """A table as text.
+
+    Attributes
+    ----------
+    file
+        Its name in messages.
+    text
+        What is in the file.
+    headers
+        One per column.
+    columns
+        The cells of each column.
+    lines
+        Where the header starts, then where each row starts, counted from 1.
+    """
+
+    file: str
+    text: str
+    headers: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]
+    lines: tuple[int, ...]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.lines) - 1
+
+    @cached_property
+    def _text_lines(self) -> list[str]:
+        return list(io.StringIO(self.text, newline=""))
+
+    def fault(self, row: int | None, column: int, rule: str, remedy: str) -> Fault:
+        """Return a fault at a cell, counted from 0; at its header when `row` is None."""
+        written = self.headers[column] if row is None else self.columns[column][row]
+        first = self.lines[0 if row is None else row + 1]
+        line, place = _cell_position(self._text_lines, first, column)
+        where = () if row is None else (self.headers[column],)
+        return Position(line, place, self.file).fault(where, quoted(written), rule, remedy)
+
+    def numbers(self, column: int, factor: Fraction, faults: list[Fault]) -> Column:
+        """Return a column times `factor`, shape (n,); NaN where a cell is no finite number.
+
+        Each value is the float nearest to the exact product where `factor` is a power of ten.
+        """
+        cells = self.columns[column]
+        power = _power_of_ten(factor)
+        exponent, rest = (0, float(factor)) if power is None else (power, 1.0)
+        values = _plain(cells, exponent)
+        if values is None:
+            values = np.array([_number(cell.strip(), exponent) for cell in cells])
+        for row in np.flatnonzero(~np.isfinite(values)):
+            faults.append(self.fault(int(row), column, *_not_a_number(cells[row].strip())))
+        return values * rest
+
+    def share_of_numbers(self, column: int) -> float:
+        """Return the share of cells in a column that are numbers."""
+        counts = Counter(self.columns[column])
+        numbers = sum(count for cell, count in counts.items() if is_number(cell))
+        return numbers / len(self)
+
+
+def is_number(cell: str) -> bool:
+    """Tell whether a cell is a number with a decimal point, and nothing else."""
+    return _NUMBER.fullmatch(cell.strip()) is not None
+
+
+def _plain(cells: Sequence[str], exponent: int) -> Column | None:
+    """Return cells times a power of ten if all are digits with a point: the quick way.
+
+    The exponent goes into the text, so that 0.72 mm2 is the float next to 7.2e-7.
+    """
+    if not set("".join(cells)) <= _PLAIN:
+        return None
+    tail = f"e{exponent}" if exponent else ""
+    try:
+        return np.array([float(cell + tail) for cell in cells], dtype=np.float64)
+    except ValueError:
+        return None
+
+
+def _number(cell: str, exponent: int) -> float:
+    """Return one cell times a power of ten, NaN when it is no number."""
+    if not is_number(cell):
+        return math.nan
+    mantissa, mark, power = cell.lower().partition("e")
+    if len(power) > 9:  # beyond every float, or padded with zeros
+        return float(cell) * 10.0**exponent
+    return float(f"{mantissa}e{int(power) + exponent if mark else exponent}")
+
+
+def _power_of_ten(factor: Fraction) -> int | None:
+    exponent = round(math.log10(factor))
+    return exponent if Fraction(10) ** exponent == factor else None
+
+
+def _not_a_number(cell: str) -> tuple[str, str]:
+    if not cell:
+        return "the cell is empty", "write the number, or leave the row out"
+    if told := comma(cell):
+        return told
+    if is_number(cell) or cell.strip("+-").casefold() in ("nan", "inf", "infinity"):
+        return "a number is finite", "write the number, or leave the row out"
+    return "it is not a number", "write the number alone; its unit belongs in the header"
+
+
+def _cell_position(lines: Sequence[str], first: int, wanted: int) -> tuple[int, int]:
+    """Return line and column where a cell of the record that starts in line `first` starts."""
+    cell, inside, start = 0, False, True
+    for number in range(first, len(lines) + 1):
+        for place, character in enumerate(lines[number - 1], start=1):
+            if start and cell == wanted:
+                return number, place
+            start = False
+            if character == '"':
+                inside = not inside
+            elif character == "," and not inside:
+                cell, start = cell + 1, True
+    return first, 1
+
+
+@lru_cache(maxsize=8)
+def parse_csv(content: bytes, file: str) -> CsvTable:
+    """Return the table in the content of a file; `file` is the name that faults show.
+
+    Raises
+    ------
+    StudyError
+        It is no table of comma-separated values, with every fault of its shape.
+    """
+    text = _decoded(content, file)
+    lines = io.StringIO(text, newline="").readlines()
+    skipped = 0
+    while skipped < len(lines) and (not lines[skipped].strip() or lines[skipped][0] == "#"):
+        skipped += 1
+    start = Position(skipped + 1, 1, file)
+    at, columns, faults = _unquoted(lines, skipped) or _records(lines, start)
+    if not at:
+        raise StudyError([start.fault((), "", "the table is empty", "write a header and rows")])
+    headers = tuple(column[0].strip() for column in columns)
+    _check_separator(headers, start)
+    kept = [place for place, name in enumerate(headers) if name or _any(columns[place])]
+    faults += _header_faults(headers, kept, lines, at[0], file)
+    if len(at) == 1:
+        faults.append(start.fault((), "", "the table has no rows", "write a row per design"))
+    if faults:
+        raise StudyError(faults)
+    return CsvTable(
+        file=file,
+        text=text,
+        headers=tuple(headers[place] for place in kept),
+        columns=tuple(columns[place][1:] for place in kept),
+        lines=tuple(at),
+    )
+
+
+def _any(cells: Sequence[str]) -> bool:
+    return any(cell.strip() for cell in cells)
+
+
+def _decoded(content: bytes, file: str) -> str:
+    if len(content) > LARGEST_BYTE:
+        rule = f"a table has at most {LARGEST_BYTE} bytes"
+        fault = Position(1, 1, file).fault((), "more", rule, "keep the rows that matter")
+        raise StudyError([fault])
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode("utf-8", errors="replace")
+        place = Position(*line_column(before), file)
+        written = f"byte 0x{content[error.start]:02x}"
+        fault = place.fault((), written, "a table is UTF-8 text", "save the file as UTF-8")
+        raise StudyError([fault]) from None
+
+
+def _unquoted(lines: Sequence[str], skipped: int) -> Parts | None:
+    """Return the parts of a table at once, None when it has quotes or rows of unequal length."""
+    at = [n for n, line in enumerate(lines, start=1) if n > skipped and line.strip(",\r\n")]
+    full = [lines[number - 1].rstrip("\r\n") for number in at]
+    widths = {line.count(",") + 1 for line in full}
+    flat = ",".join(full)
+    if len(widths) != 1 or '"' in flat:
+        return None
+    cells, width = flat.split(","), widths.pop()
+    return at, [tuple(cells[place::width]) for place in range(width)], []
+
+
+def _records(lines: Sequence[str], start: Position) -> Parts:
+    """Return the parts of any table; only the headers when its rows are of unequal length."""
+    skipped = start.line - 1
+    reader = csv.reader(lines[skipped:], strict=True)
+    found: list[list[str]] = []
+    ends = [skipped]
+    try:
+        for cells in reader:
+            found.append(cells)
+            ends.append(skipped + reader.line_num)
+    except csv.Error as error:
+        rule = f"it is not comma-separated values: {error}"
+        place = start._replace(line=ends[-1] + 1)
+        fault = place.fault((), "", rule, "check the quotes of this row")
+        raise StudyError([fault]) from None
+    full = [place for place, cells in enumerate(found) if any(cells)]
+    at, rows = [ends[place] + 1 for place in full], [found[place] for place in full]
+    faults = []
+    for line, cells in zip(at, rows, strict=True):
+        if len(cells) != len(rows[0]):
+            rule = f"the header has {len(rows[0])} cells and this row {len(cells)}"
+            remedy = "quote a cell that contains a comma, write numbers with decimal points"
+            faults.append(start._replace(line=line).fault((), "", rule, remedy))
+    columns = list(zip(*(rows[:1] if faults else rows), strict=True))
+    return at, columns, faults
+
+
+def _check_separator(headers: Sequence[str], start: Position) -> None:
+    for separator, name in _SEPARATORS.items():
+        if separator in headers[0] and len(headers) == 1:
+            rule = f"cells are separated by commas, not by {name}"
+            remedy = "export it with commas between cells and decimal points in numbers"
+            raise StudyError([start.fault((), quoted(headers[0]), rule, remedy)])
+
+
+def _header_faults(
+    headers: Sequence[str], kept: Sequence[int], lines: Sequence[str], first: int, file: str
+) -> Iterator[Fault]:
+    for place in kept:
+        position = Position(*_cell_position(lines, first, place), file)
+        if not headers[place]:
+            yield position.fault((), "", "a column has no header", "name it, or remove it")
+        elif headers[place] in headers[:place]:
+            rule, remedy = "the header stands twice", "rename or remove one of the columns"
+            yield position.fault((), quoted(headers[place]), rule, remedy)

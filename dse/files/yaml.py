@@ -1,0 +1,268 @@
+"""YAML 1.2 as plain data with the position of each part, and plain data as YAML.
+
+The only user of ruamel.yaml, and only of its events: duplicate keys, aliases, tags and limits
+are checked while the text is read, because composing first takes minutes on a deeply nested
+file.  Scalars follow the core schema of YAML 1.2.2 (section 10.3.2).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+from ruamel.yaml.reader import ReaderError
+
+from dse.errors import Fault, StudyError
+from dse.files.position import KeyPath, Position, line_column, quoted, shortened
+
+LARGEST_BYTE = 256_000
+"""Largest file, in bytes."""
+
+DEEPEST = 32
+"""Deepest nesting of mappings and lists."""
+
+MOST_NODES = 20_000
+"""Most keys, values, mappings and lists in one file."""
+
+MOST_DIGITS = 300
+"""Most characters of a whole number."""
+
+_NULL = ("", "~", "null", "Null", "NULL")
+_BOOLEANS = {"true": True, "True": True, "TRUE": True}
+_BOOLEANS |= {"false": False, "False": False, "FALSE": False}
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+
+
+class YamlReader:
+    """Builds plain data from the events of one text, and collects what is wrong."""
+
+    def __init__(self, text: str, start: Position, base: KeyPath = ()) -> None:
+        """Prepare to read a text that starts at `start` and stands at `base` in its document."""
+        self.text = text
+        self.start = start
+        self.base = base
+        self.positions: dict[KeyPath, Position] = {}
+        self.faults: list[Fault] = []
+        self.nodes = 0
+        self.events = self._events()
+
+    def document(self) -> Any:
+        """Return the data of the only document in the text, None when it is empty."""
+        check_size(len(self.text.encode(errors="replace")), self.start)
+        next(self.events)
+        start = next(self.events)
+        data = None
+        if isinstance(start, DocumentStartEvent):
+            if start.version or start.tags:
+                remedy = "remove the line that starts with '%'"
+                self._add(self.base, start, "a directive", "a study has no directives", remedy)
+            data = self._value(next(self.events), self.base)
+            next(self.events)
+            after = next(self.events)
+            if not isinstance(after, StreamEndEvent):
+                rule, remedy = "a file holds one study", "move the second one to its own file"
+                self._stop(self.base, after.start_mark, "a second document", rule, remedy)
+        if self.faults:
+            raise StudyError(self.faults)
+        return data
+
+    def _events(self) -> Iterator[Event]:
+        try:
+            yield from YAML(typ="safe", pure=True).parse(self.text)
+        except MarkedYAMLError as error:
+            self._syntax_error(error)
+        except ReaderError as error:
+            line, column = line_column(self.text[: error.position])
+            place = self._position(line - 1, column - 1)
+            written = f"character U+{ord(self.text[error.position]):04X}"
+            rule = "a study has no control characters"
+            fault = place.fault(self.base, written, rule, "remove it")
+            raise StudyError([*self.faults, fault]) from None
+        except Exception as error:
+            # The parser fails in its own ways on some malformed texts (IndexError, ValueError).
+            written = f"{type(error).__name__}: {error}"
+            rule, remedy = "it is not valid YAML", "check what was changed last"
+            fault = self.start.fault(self.base, quoted(written), rule, remedy)
+            raise StudyError([*self.faults, fault]) from None
+
+    def _syntax_error(self, error: MarkedYAMLError) -> NoReturn:
+        mark = error.problem_mark or error.context_mark
+        lines = re.split("\r\n?|\n", self.text)
+        line = lines[mark.line] if mark.line < len(lines) else ""
+        rule = " ".join(str(error.problem or error.context).split())
+        if error.context and error.context_mark and error.context_mark.line != mark.line:
+            began = self._position(error.context_mark.line, 0).line
+            rule += f" ({error.context} that began in line {began})"
+        remedy = "check indentation, quotes and brackets up to here"
+        if line[mark.column : mark.column + 1] == "\t":
+            rule, remedy = "a tab cannot stand here", "use spaces"
+        elif "mapping values" in rule:
+            remedy = "quote a text that contains ': ', or correct the indentation"
+        self._stop(self.base, mark, quoted(line.strip()) if line.strip() else "", rule, remedy)
+
+    def _value(self, event: Event, path: KeyPath) -> Any:
+        self._count(event, path)
+        if isinstance(event, AliasEvent) or getattr(event, "anchor", None):
+            rule, remedy = "anchors and aliases are not read", "write the value out"
+            self._add(path, event, "an anchor or alias", rule, remedy)
+        tag = getattr(event, "tag", None)
+        if tag:
+            rule, remedy = "tags are not read", "write the value without '!'"
+            self._add(path, event, f"the tag {quoted(tag)}", rule, remedy)
+        if isinstance(event, ScalarEvent):
+            return self._scalar(event, path)
+        if isinstance(event, SequenceStartEvent):
+            return self._list(path)
+        return self._mapping(path) if isinstance(event, MappingStartEvent) else None
+
+    def _count(self, event: Event, path: KeyPath) -> None:
+        self.nodes += 1
+        if self.nodes > MOST_NODES:
+            rule = f"a study has at most {MOST_NODES} keys and values"
+            self._stop(path, event.start_mark, "one more", rule, "write ranges instead of lists")
+        if len(path) > DEEPEST:
+            rule = f"a study is at most {DEEPEST} levels deep"
+            self._stop(path[:3], event.start_mark, "one more level", rule, "check the brackets")
+
+    def _list(self, path: KeyPath) -> list[Any]:
+        items: list[Any] = []
+        while not isinstance(event := next(self.events), SequenceEndEvent):
+            item = (*path, len(items))
+            self.positions[item] = self._at(event)
+            items.append(self._value(event, item))
+        return items
+
+    def _mapping(self, path: KeyPath) -> dict[str, Any]:
+        mapping: dict[str, Any] = {}
+        while not isinstance(event := next(self.events), MappingEndEvent):
+            key = self._key(event, path)
+            item = (*path, key)
+            if key in mapping:
+                rule = f"it is already in line {self.positions[item].line}"
+                self._add(item, event, f"key {quoted(key)} again", rule, "remove one of the two")
+            else:
+                self.positions[item] = self._at(event)
+            value = self._value(next(self.events), item)
+            mapping.setdefault(key, value)
+        return mapping
+
+    def _key(self, event: Event, path: KeyPath) -> str:
+        plain = isinstance(event, ScalarEvent) and event.style is None
+        key = self._value(event, (*path, "?"))
+        if plain and key == "<<":
+            rule, remedy = "merge keys are not read", "write the fields out"
+            self._add(path, event, "key '<<'", rule, remedy)
+        elif not isinstance(key, str):
+            rule, remedy = "a key is text", "put it in quotes"
+            self._add(path, event, f"key {quoted(key)}", rule, remedy)
+        return key if isinstance(key, str) else repr(key)
+
+    def _scalar(self, event: ScalarEvent, path: KeyPath) -> str | float | bool | None:
+        text = str(event.value)
+        if event.style is not None:
+            return text
+        value = _resolve(text)
+        if isinstance(value, float) and not math.isfinite(value):
+            rule, remedy = "a number is finite", "write a finite number"
+            self._add(path, event, shortened(text), rule, remedy)
+        return value
+
+    def _position(self, line: int, column: int) -> Position:
+        """Return where a line and column counted from 0 stand in the file."""
+        offset = self.start.column if line == 0 else 1
+        return Position(self.start.line + line, column + offset, self.start.file)
+
+    def _at(self, event: Event) -> Position:
+        return self._position(event.start_mark.line, event.start_mark.column)
+
+    def _add(self, path: KeyPath, event: Event, written: str, rule: str, remedy: str) -> None:
+        self.faults.append(self._at(event).fault(path, written, rule, remedy))
+
+    def _stop(self, path: KeyPath, mark: Any, written: str, rule: str, remedy: str) -> NoReturn:
+        place = self._position(mark.line, mark.column)
+        raise StudyError([*self.faults, place.fault(path, written, rule, remedy)]) from None
+
+
+def _resolve(text: str) -> str | float | bool | None:
+    """Return the value of a plain scalar; a number that is too large becomes infinite."""
+    if text in _NULL:
+        return None
+    if text in _BOOLEANS:
+        return _BOOLEANS[text]
+    if _BASED.fullmatch(text):
+        return _whole(text, 0)
+    if _INTEGER.fullmatch(text):
+        return _whole(text, 10)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    return math.inf if _NOT_FINITE.fullmatch(text) else text
+
+
+def _whole(text: str, base: int) -> float:
+    return int(text, base) if len(text) <= MOST_DIGITS else math.inf
+
+
+def check_size(size_byte: int, start: Position) -> None:
+    """Raise `StudyError` when a text is larger than `LARGEST_BYTE`."""
+    if size_byte > LARGEST_BYTE:
+        rule = f"a study has at most {LARGEST_BYTE} bytes"
+        fault = start.fault((), "more", rule, "keep tables in files of their own")
+        raise StudyError([fault])
+
+
+def to_yaml(data: Mapping[str, Any]) -> str:
+    """Return plain data as YAML that reads back as the same data."""
+    return "".join(f"{line}\n" for line in _mapping(data, ""))
+
+
+def _mapping(data: Mapping[str, Any], indent: str) -> Iterator[str]:
+    for key, value in data.items():
+        if isinstance(value, Mapping) and value:
+            yield f"{indent}{_scalar(key)}:"
+            yield from _mapping(value, indent + "  ")
+        else:
+            yield f"{indent}{_scalar(key)}: {_flow(value)}"
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_scalar(key)}: {_flow(of)}" for key, of in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> str:
+    if not isinstance(value, str):
+        return json.dumps(value, allow_nan=False)
+    return value if _is_plain(value) else json.dumps(value, ensure_ascii=False)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text means itself when it stands without quotes, also as a key or in a list."""
+    if not text.isprintable() or not text:
+        return False
+    try:
+        read = YamlReader(f"k: [{text}, {{{text}: {text}}}]", Position(1, 1, "")).document()
+        return bool(read == {"k": [text, {text: text}]})
+    except StudyError:
+        return False

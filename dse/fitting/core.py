@@ -1,0 +1,258 @@
+"""Laws of a core from a table of its designs, as a record that studies use."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dse.algebra import units
+from dse.contract import Column, CoreMetrics
+from dse.errors import StudyError, UnitError, nearest
+from dse.files import document, headers
+from dse.files.csv import CsvTable
+from dse.fitting.law import Fitted, fit_law
+from dse.model.designs import Designs
+from dse.study import core_law, inputs, schema, study
+from dse.study.faults import Faults, validate_as
+from dse.study.scenario import Scenario
+from dse.study.tables import cores, table_rows
+
+FEWEST = 3
+"""A law has two coefficients or more, and needs a design more than that."""
+
+_COMMAND = "the command"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoreFit:
+    """The laws of a core.
+
+    Attributes
+    ----------
+    name
+        Of the core.
+    table
+        The file that was read.
+    designs
+        Names of its designs.
+    parameters
+        Their values by parameter, shape (n,).
+    laws
+        By quantity, in SI; what is not there follows from the others.
+    total_power
+        Dynamic and leakage power together, which no record needs; None when nothing leaks.
+    assumed
+        What the table does not say and was taken for granted.
+    """
+
+    name: str
+    table: inputs.Input
+    designs: tuple[str, ...]
+    parameters: Mapping[str, Column]
+    laws: Mapping[str, Fitted]
+    total_power: Fitted | None
+    assumed: tuple[str, ...]
+
+
+def fit_core(
+    path: Path,
+    name: str,
+    over: Sequence[str] = (),
+    settings: Sequence[tuple[str, str]] = (),
+    forms: Mapping[str, str] | None = None,
+) -> CoreFit:
+    """Fit the laws of a core to a table of its designs; parameters as in `dse.fit.core`.
+
+    `settings` are pairs of a field of a stage and its value.
+    """
+    start = document.parse_document(
+        f"table: {json.dumps(path.name, ensure_ascii=False)}\n", _COMMAND
+    )
+    start = study.override(replace(start, inputs={path.name: path}), settings)
+    faults = Faults(start)
+    stage = validate_as(schema.StageSection, faults)
+    scenario = Scenario()
+    found = None if stage is None else _parameterised_designs(stage, over, scenario, faults)
+    if found is None or faults.found:
+        raise StudyError(_without_place(faults))
+    designs, parameters = found
+    laws = _fits(designs.metrics, parameters, forms or {}, faults)
+    if faults.found:
+        raise StudyError(_without_place(faults))
+    total = _total_power(designs.metrics, parameters, forms or {})
+    mark = "assumed for every design: "
+    notes = [note.partition(mark)[2] for note in scenario.notes if mark in note]
+    file = replace(scenario.inputs[path.name], written=str(path))
+    return CoreFit(
+        name=name,
+        table=file,
+        designs=designs.names,
+        parameters=parameters,
+        laws=laws,
+        total_power=total,
+        assumed=tuple(notes),
+    )
+
+
+def _parameterised_designs(
+    stage: schema.StageSection, over: Sequence[str], scenario: Scenario, faults: Faults
+) -> tuple[Designs, dict[str, Column]] | None:
+    """Return the chosen designs of the table, and the values of their parameters."""
+    every = stage.model_copy(update={"parameters": {}, "designs": None})
+    found = cores.table_designs(every, scenario, (), faults)
+    read = inputs.read_input(str(stage.table), ("table",), faults)
+    if found is None or read is None:
+        return None
+    table = read[1]
+    columns = table_rows.called(table, stage.columns, ("columns",), faults)
+    kept = table_rows.restricted(table, columns, stage.parameters, ("parameters",), faults)
+    for number, name in enumerate(stage.designs or ()):
+        if name not in found.names:
+            rule, remedy = "the table has no such design", nearest(name, found.names)
+            faults.add(("designs", number), rule, remedy)
+    if stage.designs is not None:
+        kept &= np.isin(found.names, stage.designs)
+    rows = np.flatnonzero(kept)
+    parameters = _parameters(table, columns, rows, over, faults)
+    if len(rows) < FEWEST and not faults.found:
+        rule = "a law has two coefficients or more, and needs a design more than that"
+        faults.add(("table",), rule, f"use {FEWEST} designs or more", f"{len(rows)} designs")
+    return found.take(rows), parameters
+
+
+def _parameters(
+    table: CsvTable, columns: Mapping[str, int], rows: Any, over: Sequence[str], faults: Faults
+) -> dict[str, Column]:
+    chosen = list(over) or _candidates(table, columns, faults)
+    if len(chosen) > 2:
+        faults.add((), "a law has one or two parameters", "name one or two", ", ".join(chosen))
+    parameters: dict[str, Column] = {}
+    for name in chosen:
+        if name not in columns:
+            remedy = nearest(name, columns)
+            faults.add((), f"{table.file} has no column {name!r}", remedy, f"--over {name}")
+            continue
+        if not name.isidentifier() or not name.isascii() or name.startswith("_"):
+            rule = "a parameter is called by letters, digits and underscores"
+            short = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
+            short = short if short.isidentifier() else "n"
+            remedy = f'call it so: --set "columns.{short}={name}" --over {short}'
+            faults.add((), rule, remedy, repr(name))
+        bad = len(faults.found)
+        values = table.numbers(columns[name], Fraction(1), faults.found)
+        for row in rows[values[rows] <= 0] if len(faults.found) == bad else ():
+            rule, remedy = "a parameter is more than 0", "leave the row out, or count from 1"
+            faults.found.append(table.fault(int(row), columns[name], rule, remedy))
+        parameters[name] = values[rows]
+    return parameters
+
+
+def _candidates(table: CsvTable, columns: Mapping[str, int], faults: Faults) -> list[str]:
+    """Return the only column that may be a parameter: plain numbers that are no metric."""
+    names = [
+        name
+        for name, column in columns.items()
+        if name not in cores.KNOWN and _is_plain(name) and table.share_of_numbers(column) == 1.0
+    ]
+    if len(names) != 1:
+        shown = f"they may be {', '.join(names)}" if names else "no column holds plain numbers"
+        rule = f"which columns are the parameters is open: {shown}"
+        faults.add((), rule, f"add --over {names[0] if names else 'NAME'}", "")
+    return names[:1]
+
+
+def _is_plain(header: str) -> bool:
+    """Tell a header without a unit."""
+    try:
+        return headers.read_header(header).name == header and not units.suffix(header)
+    except UnitError:
+        return False
+
+
+def _without_place(faults: Faults) -> list[Any]:
+    """Return faults; those of the command line have no line and column."""
+    return [
+        replace(fault, line=0, column=0) if fault.file == _COMMAND else fault
+        for fault in faults.found
+    ]
+
+
+def _fits(
+    metrics: CoreMetrics,
+    parameters: Mapping[str, Column],
+    forms: Mapping[str, str],
+    faults: Faults,
+) -> dict[str, Fitted]:
+    columns = _columns(metrics)
+    for name, form in forms.items():
+        if name not in columns:
+            faults.add((), "this quantity is not fitted", nearest(name, columns), f"--form {name}")
+        elif form not in core_law.FORMS:
+            faults.add((), "this form is not known", nearest(form, core_law.FORMS), repr(form))
+    if faults.found:
+        return {}
+    laws = {}
+    for name, values in columns.items():
+        found = fit_law(parameters, values, forms.get(name))
+        if found is None:
+            kind = f"no {forms[name]} law" if name in forms else "no law"
+            rule = f"{len(values)} designs at these parameters support {kind} of {name}"
+            faults.add((), rule, "use more designs, at other values of the parameters", "")
+        else:
+            laws[name] = found
+    # a clock that varies blurs the rate, not the cycles that a task takes
+    cycles = fit_law(parameters, metrics.cycles_per_task)
+    blurred = "rate" in laws and "rate" not in forms and laws["rate"].leave_one_out > 0
+    if blurred and cycles is not None and cycles.leave_one_out == 0:
+        del laws["rate"]
+        laws["cycles_per_task"] = cycles
+    return laws
+
+
+def _columns(metrics: CoreMetrics) -> dict[str, Column]:
+    """Return the quantities to fit in SI: those that do not follow from the others by default."""
+    columns = {
+        name: getattr(metrics, column)
+        for name, column in core_law.QUANTITIES.items()
+        if hasattr(metrics, column)
+    }
+    for name in ("latency", "tasks_in_flight", "leakage_power", "read", "written"):
+        rest = {key: values for key, values in columns.items() if key != name}
+        if np.allclose(core_law.completed(rest)[name], columns[name], rtol=1e-9, atol=0):
+            columns = rest
+    columns["rate"] = metrics.clock_hz / columns.pop("cycles_per_task")
+    return columns
+
+
+def _total_power(
+    metrics: CoreMetrics, parameters: Mapping[str, Column], forms: Mapping[str, str]
+) -> Fitted | None:
+    if not metrics.leakage_power_w.any():
+        return None
+    total = metrics.dynamic_power_w + metrics.leakage_power_w
+    return fit_law(parameters, total, forms.get("dynamic_power"))
+
+
+def forms_of(pairs: Sequence[str]) -> dict[str, str]:
+    """Split ``quantity=form`` options.
+
+    Raises
+    ------
+    UnitError
+        When an option has no ``=``.
+    """
+    split = {}
+    for pair in pairs:
+        quantity, equals, form = pair.partition("=")
+        if not equals:
+            rule = f"--form {pair!r}: it must be QUANTITY=FORM"
+            raise UnitError(rule, "write for instance --form area=affine")
+        split[quantity.strip()] = form.strip()
+    return split

@@ -1,0 +1,184 @@
+"""The laws fitted to a core as a record, as tables and as plain data, with what supports them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dse.algebra import units
+from dse.contract import Column
+from dse.fitting.core import CoreFit
+from dse.fitting.law import LEVEL, Fitted
+from dse.reports.text import table_text
+from dse.reports.words import listed, signed, unit_suffix
+from dse.study import core_law, records
+
+METHOD = "least squares, the form by leave-one-out error"
+CONFIDENCE = (
+    f"{LEVEL * 100:.0f} %, Student's t with n - p degrees of freedom for errors that are "
+    "independent and alike; linearised for power and exponential laws"
+)
+MOST_POINTS = 100
+"""A record lists the residuals of a table of up to so many designs."""
+
+TOTAL = "total_power"
+
+
+def core_record(found: CoreFit) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the sections and the provenance of the record of a fit."""
+    core = {
+        "name": found.name,
+        "summary": f"law over {listed(list(found.parameters))}, fitted to "
+        f"{len(found.designs)} designs of {Path(found.table.written).name}",
+        "parameters": {
+            name: dict(zip(("low", "high"), _range(values), strict=True))
+            | {"integer": _are_whole(values)}
+            for name, values in found.parameters.items()
+        },
+        "laws": {name: _law(name, fitted) for name, fitted in found.laws.items()},
+    }
+    origin: dict[str, Any] = records.provenance(
+        found.table.content, Path(found.table.written).name, METHOD
+    )
+    origin["range"] = {name: _range(values) for name, values in found.parameters.items()}
+    origin["confidence"] = CONFIDENCE
+    if found.assumed:
+        origin["assumed"] = list(found.assumed)
+    if len(found.designs) <= MOST_POINTS:
+        origin["designs"] = list(found.designs)
+    origin["residuals"] = {name: _support(name, fitted) for name, fitted in _fitted(found)}
+    return {"core": core}, origin
+
+
+def _are_whole(values: Column) -> bool:
+    return bool((values == np.round(values)).all())
+
+
+def _range(values: Column) -> list[float]:
+    ends = [float(values.min()), float(values.max())]
+    return [int(end) for end in ends] if _are_whole(values) else ends
+
+
+def _fitted(found: CoreFit) -> Iterable[tuple[str, Fitted]]:
+    """Yield every fitted quantity, total power at the end; `_quantity_of` its unit."""
+    yield from found.laws.items()
+    if found.total_power is not None:
+        yield TOTAL, found.total_power
+
+
+def _quantity_of(name: str) -> str:
+    """Return the quantity whose unit a fitted one has."""
+    return "dynamic_power" if name == TOTAL else name
+
+
+def _law(quantity: str, fitted: Fitted) -> Any:
+    law = fitted.law
+    names = core_law.unit_names(quantity, law.form, len(law.coefficients))
+    values = [units.written(*pair) for pair in zip(law.coefficients, names, strict=True)]
+    if law.form == "constant":
+        return values[0]
+    return {"form": law.form, "over": list(law.over), "coefficients": values}
+
+
+def _support(name: str, fitted: Fitted) -> dict[str, Any]:
+    """Return what supports a law: its errors, intervals, residuals, and the other forms."""
+    quantity = _quantity_of(name)
+    column = core_law.QUANTITIES[quantity]
+    names = core_law.unit_names(quantity, fitted.law.form, len(fitted.law.coefficients))
+    if fitted.law.form == "constant" and not fitted.residuals.any():
+        return {"law": core_law.law_text(quantity, fitted.law), "rms": units.show(0.0, column)}
+    said: dict[str, Any] = {
+        "law": core_law.law_text(quantity, fitted.law),
+        "rms": units.show(fitted.rms, column),
+        "leave_one_out": units.show(fitted.leave_one_out, column),
+        "intervals": [
+            [units.written(low, unit), units.written(high, unit)]
+            for (low, high), unit in zip(fitted.intervals, names, strict=True)
+        ],
+    }
+    if len(fitted.residuals) <= MOST_POINTS:
+        said["law_minus_table"] = [units.show(float(value), column) for value in fitted.residuals]
+    said["others"] = [
+        f"{core_law.law_text(quantity, law)} (leave-one-out {units.show(error, column)})"
+        for law, error in fitted.others
+    ]
+    return said
+
+
+def core_text(found: CoreFit) -> str:
+    """Return the laws, how far they are off, and the next best forms."""
+    parameters = listed(
+        [f"{name} from {v.min():g} to {v.max():g}" for name, v in found.parameters.items()]
+    )
+    headers = ("quantity", "law", "rms error", "leave-one-out", "worst design")
+    support = ("quantity", "intervals", "next best")
+    return "\n".join(
+        [
+            f"{len(found.designs)} designs of {found.table.written}, {parameters}\n",
+            table_text(list(_law_rows(found)), headers),
+            f"\n{LEVEL * 100:.0f} % intervals of the coefficients, and the next best form",
+            table_text(list(_support_rows(found)), support),
+            *(f"note: assumed for every design: {text}" for text in found.assumed),
+        ]
+    )
+
+
+def _law_rows(found: CoreFit) -> Iterator[Sequence[str]]:
+    for name, fitted in _fitted(found):
+        quantity = _quantity_of(name)
+        column = core_law.QUANTITIES[quantity]
+        data = fitted.law(found.parameters) - fitted.residuals
+        worst = int(np.argmax(np.abs(fitted.residuals)))
+        share = fitted.residuals[worst] / data[worst] if data[worst] else 0.0
+        errors = [units.show(error, column) for error in (fitted.rms, fitted.leave_one_out)]
+        far = f"{signed(share)} at {found.designs[worst]}"
+        far = "exact" if abs(share) < 1e-9 else far
+        yield name.replace("_", " "), core_law.law_text(quantity, fitted.law), *errors, far
+
+
+def _support_rows(found: CoreFit) -> Iterator[Sequence[str]]:
+    for name, fitted in _fitted(found):
+        if fitted.law.form == "constant":
+            continue
+        quantity = _quantity_of(name)
+        column = core_law.QUANTITIES[quantity]
+        count = len(fitted.law.coefficients)
+        names = core_law.unit_names(quantity, fitted.law.form, count)
+        shown = "; ".join(
+            f"{units.show(low, unit)} to {units.show(high, unit)}"
+            for (low, high), unit in zip(fitted.intervals, names, strict=True)
+        )
+        best = "none"
+        if fitted.others:
+            law, error = fitted.others[0]
+            best = f"{core_law.law_text(quantity, law)}, leave-one-out {units.show(error, column)}"
+        yield name.replace("_", " "), shown, best
+
+
+def core_facts(found: CoreFit) -> dict[str, Any]:
+    """Return the laws and what supports them as plain data, in SI."""
+    laws = {}
+    for name, fitted in _fitted(found):
+        laws[name + unit_suffix(core_law.QUANTITIES[_quantity_of(name)])] = {
+            "form": fitted.law.form,
+            "over": fitted.law.over,
+            "coefficients": fitted.law.coefficients,
+            "intervals": fitted.intervals,
+            "rms": fitted.rms,
+            "leave_one_out": fitted.leave_one_out,
+            "residuals": fitted.residuals,
+            "others": [
+                {"form": law.form, "over": law.over, "coefficients": law.coefficients}
+                | {"leave_one_out": error}
+                for law, error in fitted.others
+            ],
+        }
+    return {
+        "designs": found.designs,
+        "parameters": dict(found.parameters),
+        "assumed": found.assumed,
+        "laws": laws,
+    }

@@ -1,0 +1,157 @@
+"""What ``openssl speed`` prints, as a table or with ``-mr``, in times per call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from dse.algebra import units
+from dse.errors import DseError, Fault, StudyError, nearest
+from dse.files.folder import read_bytes
+from dse.files.position import Position, quoted
+from dse.fitting.interface.timings import Timings, too_few
+
+_SIZE = re.compile(r"([0-9]+) bytes")
+_RATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(k?)")
+_FACTS = (
+    ("version", re.compile(r"^(?:version: |OpenSSL )(\S.*?)\s*$", re.M)),
+    ("cpu", re.compile(r"^CPUINFO: (\S.*?)\s*$", re.M)),
+)
+
+
+@dataclass(eq=False)
+class Speeds:
+    """Rates in bytes per second by algorithm and size; several of one size are repetitions."""
+
+    path: Path
+    data: bytes = b""
+    rates: dict[str, dict[int, list[float]]] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+
+    def time_s(self, algorithm: str, size: int) -> float:
+        """Return the time of a call: the median of its repetitions."""
+        return size / median(self.rates[algorithm][size])
+
+
+def read_speed(path: Path) -> Speeds:
+    """Read one output; faults are collected, not raised."""
+    data = read_bytes(path)
+    text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
+    return parse_speed(text, path, data)
+
+
+def parse_speed(text: str, path: Path, data: bytes = b"") -> Speeds:
+    """Return the rates in one output, or in several one after the other."""
+    found = Speeds(path, data)
+    sizes: list[int] = []
+    table = False
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.startswith("+H:"):
+            sizes, table = [int(part) for part in re.findall(r"[0-9]+", line)], False
+        elif line.startswith("+F:"):
+            parts = line.split(":")
+            _add(found, number, line, sizes, parts[2] if len(parts) > 2 else "", parts[3:])
+        elif line.startswith("type ") and _SIZE.search(line):
+            sizes, table = [int(size) for size in _SIZE.findall(line)], True
+        elif not line.strip() or not line[0].strip() or line.startswith(("Doing ", "version:")):
+            table = False
+        elif table:
+            words = line.split()
+            _add(found, number, line, sizes, " ".join(words[: -len(sizes)]), words[-len(sizes) :])
+    if not found.rates and not found.faults:
+        rule = "it holds no rates of `openssl speed`: no line begins with 'type' or '+H:'"
+        remedy = "write the output of openssl speed -evp ALGORITHM into it, or that with -mr"
+        found.faults.append(Position(1, 1, str(path)).fault((), "", rule, remedy))
+    matches = [(name, pattern.search(text)) for name, pattern in _FACTS]
+    found.facts = {name: match[1] for name, match in matches if match}
+    return found
+
+
+def _add(
+    found: Speeds, number: int, line: str, sizes: list[int], name: str, written: list[str]
+) -> None:
+    """Keep the rates of one line."""
+    if not name or len(written) != len(sizes):
+        rule = f"a line of rates has a name and {len(sizes)} rates, one per size"
+        place = Position(number, 1, str(found.path))
+        found.faults.append(place.fault((), quoted(line), rule, "restore the line"))
+        return
+    for size, text in zip(sizes, written, strict=True):
+        match = _RATE.fullmatch(text.strip())
+        if match is None or float(match[1]) <= 0 or size <= 0:
+            place = Position(number, line.rfind(text) + 1, str(found.path))
+            rule = "it must be a rate above zero"
+            remedy = "measure again, for longer (-seconds)"
+            found.faults.append(place.fault((), quoted(text), rule, remedy))
+            continue
+        rate = float(match[1]) * (1000 if match[2] else 1)
+        found.rates.setdefault(name, {}).setdefault(size, []).append(rate)
+
+
+def openssl_timings(software: Path, hardware: Path, algorithm: str | None = None) -> Timings:
+    """Return the times of the sizes that both outputs have.
+
+    Raises
+    ------
+    StudyError
+        With every fault of both files at once.
+    DseError
+        When it is not clear which algorithm to take.
+    """
+    slow, fast = read_speed(software), read_speed(hardware)
+    if slow.faults or fast.faults:
+        raise StudyError([*slow.faults, *fast.faults])
+    one, other = _algorithms(slow, fast, algorithm)
+    sizes = sorted(set(slow.rates[one]) & set(fast.rates[other]))
+    faults = too_few(str(hardware), len(sizes))
+    if faults:
+        raise StudyError(faults)
+    facts = {"algorithm": other}
+    facts |= {
+        f"{kind}_{name}": text
+        for kind, speeds in (("software", slow), ("hardware", fast))
+        for name, text in speeds.facts.items()
+    }
+    return Timings(
+        size=np.array(sizes, dtype=np.float64),
+        host=np.array([[slow.time_s(one, size) for size in sizes]]),
+        offload=np.array([[fast.time_s(other, size) for size in sizes]]),
+        files=((software.name, slow.data), (hardware.name, fast.data)),
+        facts=facts,
+        notes=_left_out(slow.rates[one], fast.rates[other]),
+    )
+
+
+def _algorithms(slow: Speeds, fast: Speeds, wanted: str | None) -> tuple[str, str]:
+    """Return the algorithm to take of each output."""
+    both = sorted(set(slow.rates) & set(fast.rates))
+    if wanted is not None:
+        if wanted not in both:
+            raise DseError(
+                f"--algorithm {wanted!r} is not in both outputs; {nearest(wanted, both)}"
+            )
+        return wanted, wanted
+    if len(slow.rates) == len(fast.rates) == 1:
+        return next(iter(slow.rates)), next(iter(fast.rates))
+    if len(both) == 1:
+        return both[0], both[0]
+    if both:
+        raise DseError(f"the outputs hold {', '.join(both)}; choose one with --algorithm")
+    raise DseError(
+        f"{slow.path} holds {', '.join(sorted(slow.rates))} and {fast.path} "
+        f"{', '.join(sorted(fast.rates))}; measure one algorithm with both"
+    )
+
+
+def _left_out(slow: Mapping[int, object], fast: Mapping[int, object]) -> tuple[str, ...]:
+    lonely = sorted(set(slow) ^ set(fast))
+    if not lonely:
+        return ()
+    shown = ", ".join(units.show(size, "size_byte") for size in lonely)
+    return (f"left out, because only one output has it: {shown}",)

@@ -1,0 +1,164 @@
+"""A platform from a table of measured runs, as a record that studies use, text and plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dse.algebra import units
+from dse.contract import PRECISIONS, Column, Platform
+from dse.contract.fits import Fit, FittedPlatform
+from dse.errors import Fault, StudyError, UnitError, nearest
+from dse.files import headers
+from dse.files.csv import CsvTable, parse_csv
+from dse.files.folder import read_bytes
+from dse.files.headers import Header
+from dse.files.position import Position
+from dse.plugins import registry
+from dse.reports.text import table_text
+from dse.reports.words import listed, percent, signed
+from dse.study import record_schema, records
+from dse.study.fields import unit_of
+from dse.study.tables import table_rows
+
+_PRECISION = "precision"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlatformFit:
+    """A fitted platform, what supports it, and the runs behind it.
+
+    Attributes
+    ----------
+    fit
+        How it was fitted.
+    found
+        The platform, its errors and notes.
+    runs
+        Names of the runs.
+    data
+        Measured columns by name with unit suffix.
+    file, content
+        The table that was read.
+    """
+
+    fit: Fit
+    found: FittedPlatform
+    runs: tuple[str, ...]
+    data: Mapping[str, Column]
+    file: str
+    content: bytes
+
+
+def fit_platform(path: Path, name: str, precision: str) -> PlatformFit:
+    """Fit a platform to a table with a row per run; the units in its headers tell columns apart."""
+    if precision not in PRECISIONS:
+        raise UnitError(f"--precision {precision}: not known", nearest(precision, PRECISIONS))
+    content = read_bytes(path)
+    table = parse_csv(content, str(path))
+    fit = registry.get(Fit, records.KINDS[Platform])
+    wanted = [argument for argument in signature(fit.function).parameters if argument != _PRECISION]
+    data = _columns(table, wanted)
+    try:
+        found = fit.function(**data, precision=precision)
+    except ValueError as error:
+        raise UnitError(f"{path}: {error}", "correct the table") from error
+    found = replace(found, platform=replace(found.platform, name=name))
+    place = table_rows.name_column({header: k for k, header in enumerate(table.headers)})
+    column = table.headers.index(place) if place is not None else None
+    lines = (f"line {line}" for line in table.lines[1:])
+    runs = tuple(lines) if column is None else table.columns[column]
+    return PlatformFit(fit=fit, found=found, runs=runs, data=data, file=path.name, content=content)
+
+
+def _columns(table: CsvTable, wanted: list[str]) -> dict[str, Column]:
+    """Return the columns that a fit asks for: of its name, else the only one of its unit."""
+    known: dict[int, Header] = {}
+    unclear: list[Fault] = []
+    for column, header in enumerate(table.headers):
+        try:
+            known[column] = headers.read_header(header)
+        except UnitError as error:
+            unclear.append(table.fault(None, column, error.rule, error.remedy))
+    faults: list[Fault] = []
+    data = {}
+    for name in wanted:
+        fitting = [k for k, header in known.items() if header.name.casefold() == name] or [
+            k for k, header in known.items() if units.suffix(header.name) == units.suffix(name)
+        ]
+        if len(fitting) != 1:
+            found = listed([repr(table.headers[k]) for k in fitting])
+            rule = f"one column in {units.label(name)} is needed for {units.stem(name)}"
+            remedy = f"call it {name}, with any prefix of the unit"
+            place = Position(table.lines[0], 1, table.file)
+            faults.append(place.fault((), f"{found} are there" if found else "", rule, remedy))
+            continue
+        data[name] = table.numbers(fitting[0], known[fitting[0]].factor, faults)
+        for row in np.flatnonzero(data[name] < 0):
+            rule, remedy = "a measurement is not negative", "correct the figure"
+            faults.append(table.fault(int(row), fitting[0], rule, remedy))
+    if faults:
+        raise StudyError([*unclear, *faults])
+    return data
+
+
+def platform_record(done: PlatformFit) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the sections and the provenance of the record of a fit."""
+    platform: dict[str, Any] = {"name": done.found.platform.name}
+    for name in record_schema.PlatformEntry.model_fields:
+        unit = unit_of(record_schema.PlatformEntry, name)
+        value = getattr(done.found.platform, unit.columns[0]) if unit else None
+        if unit is not None and value is not None:
+            platform[name] = units.written(value, unit.columns[0])
+    platform["source"] = f"{done.fit.source}, fitted to {len(done.runs)} runs of {done.file}"
+    origin: dict[str, Any] = records.provenance(done.content, done.file, done.fit.method)
+    origin["range"] = {
+        units.stem(name): [units.show(float(end), name) for end in (values.min(), values.max())]
+        for name, values in done.data.items()
+    }
+    origin["residuals"] = _residuals(done)
+    if done.found.notes:
+        origin["not_determined"] = list(done.found.notes)
+    return {records.KINDS[Platform]: platform}, origin
+
+
+def _residuals(done: PlatformFit) -> dict[str, dict[str, str]]:
+    """Return how far the model is from each measured quantity: half of the runs, and the worst."""
+    return {
+        name: {
+            "median_of_size": percent(float(np.median(np.abs(errors)))),
+            "largest": f"{signed(errors[_worst(errors)])} at {done.runs[_worst(errors)]}",
+        }
+        for name, errors in done.found.errors.items()
+    }
+
+
+def _worst(errors: Column) -> int:
+    return int(np.argmax(np.abs(errors)))
+
+
+def platform_text(done: PlatformFit) -> str:
+    """Return the platform's constants, and how well it fits."""
+    fields = asdict(done.found.platform).items()
+    shown = [(key, units.show(value, key)) for key, value in fields if isinstance(value, float)]
+    lines = [
+        f"{len(done.runs)} runs of {done.file}: {done.fit.method}\n",
+        table_text(shown, ("platform", "value")),
+        "",
+    ]
+    for name, said in _residuals(done).items():
+        half, worst = said["median_of_size"], said["largest"]
+        lines.append(f"{name}: half of the runs within {half}, worst {worst}")
+    return "\n".join([*lines, *(f"note: {text}" for text in done.found.notes)])
+
+
+def platform_facts(done: PlatformFit) -> dict[str, Any]:
+    """Return the platform and its errors as plain data, in SI."""
+    errors = {f"{name}_relative_error": values for name, values in done.found.errors.items()}
+    fitted = {key: value for key, value in asdict(done.found.platform).items() if value != ""}
+    return {**fitted, **errors, "notes": done.found.notes}

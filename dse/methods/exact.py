@@ -1,0 +1,53 @@
+"""Methods that account for every design."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dse.contract import method
+
+if TYPE_CHECKING:
+    from dse.search import Outcome, Progress
+    from dse.search.archive import Searchable
+
+
+@method(
+    description="the proven front, composed or enumerated, whichever suits the space",
+    budget=200_000_000,
+    proves=True,
+)
+def exact(
+    problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
+) -> Outcome:
+    """Prove the front, composed or enumerated, whichever suits the space."""
+    from dse.search.exact import proven
+
+    return proven.prove(problem, "exact", progress, budget=budget, limit=limit)
+
+
+@method(
+    description="the proven front: every design is evaluated or ruled out",
+    budget=200_000_000,
+    proves=True,
+)
+def enumerate(
+    problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
+) -> Outcome:
+    """Prove the front by going through all designs."""
+    from dse.search.exact import proven
+
+    return proven.prove(problem, "enumerate", progress, budget=budget, limit=limit)
+
+
+@method(
+    description="the proven front: bounds prune parts that cannot lead to it",
+    budget=200_000_000,
+    proves=True,
+)
+def compose(
+    problem: Searchable, progress: Progress | None, *, budget: int | None, limit: int
+) -> Outcome:
+    """Prove the front by putting designs together from their stages."""
+    from dse.search.exact import proven
+
+    return proven.prove(problem, "compose", progress, budget=budget, limit=limit)

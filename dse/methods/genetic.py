@@ -1,0 +1,80 @@
+"""Genetic algorithms: pymoo's, with operators that know orders from choices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dse.contract import Index, Option, Search, method
+
+_ETA = Option(
+    name="eta",
+    description="distribution index of mutations along an order: steps of about 1 / eta of it",
+    default=20.0,
+    low=1.0,
+    high=1000.0,
+)
+
+
+@method(
+    description="NSGA-II: a good start for two or three objectives",
+    budget=12_000,
+    options=(_ETA,),
+)
+def nsga2(search: Search, *, seed: int, population: int, start: Index, eta: float) -> None:
+    """Search with NSGA-II (Deb et al. 2002): rank, then crowding distance."""
+    from pymoo.algorithms.moo.nsga2 import NSGA2
+
+    from dse.search.heuristic.pymoo import evolve
+
+    evolve(search, NSGA2, seed=seed, population=population, start=start, eta=eta)
+
+
+@method(
+    description="NSGA-III: for four or more objectives",
+    budget=12_000,
+    options=(_ETA,),
+)
+def nsga3(search: Search, *, seed: int, population: int, start: Index, eta: float) -> None:
+    """Search with NSGA-III (Deb and Jain 2014): niches around reference directions.
+
+    There are as many Das-Dennis directions as fit into the population, which grows to the
+    number of objectives where it is smaller.
+    """
+    from pymoo.algorithms.moo.nsga3 import NSGA3
+    from pymoo.algorithms.moo.sms import cv_and_dom_tournament
+    from pymoo.operators.selection.tournament import TournamentSelection
+    from pymoo.util.ref_dirs import get_reference_directions
+    from pymoo.util.reference_direction import get_partition_closest_to_points
+
+    from dse.search.heuristic.pymoo import evolve
+
+    objectives = search.objective_count
+    parts = max(1, get_partition_closest_to_points(population, objectives))
+    directions = get_reference_directions("das-dennis", objectives, n_partitions=parts)
+    # pymoo's own tournament for NSGA-III breaks ties with an unseeded generator
+    tournament = TournamentSelection(func_comp=cv_and_dom_tournament)
+
+    def create(**settings: Any) -> Any:
+        return NSGA3(directions, selection=tournament, **settings)
+
+    size = max(population, len(directions))
+    evolve(search, create, seed=seed, population=size, start=start, eta=eta)
+
+
+@method(
+    description="SMS-EMOA: maximises the hypervolume, slower per design",
+    budget=12_000,
+    options=(_ETA,),
+)
+def sms_emoa(search: Search, *, seed: int, population: int, start: Index, eta: float) -> None:
+    """Search with SMS-EMOA (Beume et al. 2007): least hypervolume contribution leaves.
+
+    A single objective has no hypervolume contributions to compare: there it is NSGA-II.
+    """
+    from pymoo.algorithms.moo.nsga2 import NSGA2
+    from pymoo.algorithms.moo.sms import SMSEMOA
+
+    from dse.search.heuristic.pymoo import evolve
+
+    algorithm = SMSEMOA if search.objective_count > 1 else NSGA2
+    evolve(search, algorithm, seed=seed, population=population, start=start, eta=eta)

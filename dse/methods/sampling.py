@@ -1,0 +1,61 @@
+"""Methods that draw designs: optuna's samplers."""
+
+from __future__ import annotations
+
+from dse.contract import Index, Option, Search, method
+
+
+@method(
+    description="tree-structured Parzen estimator: when evaluations are dear",
+    budget=1_000,
+    population=25,
+    options=(
+        Option(
+            name="multivariate",
+            description="one joint estimate per trial rather than one per axis",
+            default=True,
+        ),
+    ),
+)
+def tpe(search: Search, *, seed: int, population: int, start: Index, multivariate: bool) -> None:
+    """Search with the tree-structured Parzen estimator (Ozaki et al. 2022 for several goals).
+
+    One joint estimate per trial: better here than one per axis, in half the time.
+    """
+    from optuna.samplers import TPESampler
+
+    from dse.search.heuristic.optuna import ask_and_tell
+
+    sampler = TPESampler(seed=seed, multivariate=multivariate)
+    ask_and_tell(search, sampler, seed=seed, population=population, start=start)
+
+
+@method(
+    description="NSGA-II as optuna has it, to compare with",
+    budget=2_000,
+    population=50,
+)
+def nsga2_optuna(search: Search, *, seed: int, population: int, start: Index) -> None:
+    """Search with optuna's own NSGA-II."""
+    from optuna.samplers import NSGAIISampler
+
+    from dse.search.heuristic.optuna import ask_and_tell
+
+    size = max(2, population)
+    sampler = NSGAIISampler(population_size=size, seed=seed)
+    ask_and_tell(search, sampler, seed=seed, population=size, start=start)
+
+
+@method(
+    description="random designs: what every other method has to beat",
+    budget=12_000,
+    population=1_000,
+)
+def random(search: Search, *, seed: int, population: int, start: Index) -> None:
+    """Draw designs at random, whatever `start`: what every other method has to beat."""
+    from optuna.samplers import RandomSampler
+
+    from dse.search.heuristic.optuna import ask_and_tell
+
+    sampler = RandomSampler(seed=seed)
+    ask_and_tell(search, sampler, seed=seed, population=population, start=start[:0])

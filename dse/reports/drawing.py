@@ -1,0 +1,59 @@
+"""What all pictures share: settings, colours, and how they are saved."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from matplotlib import patheffects, style
+from matplotlib.figure import Figure
+
+SETTINGS = {
+    "svg.hashsalt": "dse",  # ids inside the file depend on the picture only
+    "text.parse_math": False,  # a design called 'a$b$' is no formula
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+}
+
+# Okabe and Ito's colours (https://jfly.uni-koeln.de/color/), which colour-blind readers tell
+# apart, ordered so that neighbours also differ in lightness; the marker repeats the group.
+PALETTE = (
+    ("#0072B2", "o"),
+    ("#E69F00", "s"),
+    ("#000000", "^"),
+    ("#56B4E9", "D"),
+    ("#D55E00", "v"),
+    ("#F0E442", "P"),
+    ("#009E73", "X"),
+    ("#CC79A7", "<"),
+)
+FILLS = tuple(colour for colour, _ in PALETTE if colour != "#000000")
+"""Colours of what fills an area, such as bars."""
+
+HALO = [patheffects.withStroke(linewidth=2.5, foreground="white")]
+"""Keeps a label readable on top of lines."""
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """Draw with `SETTINGS`, whatever the user's are."""
+    with style.context(["default", SETTINGS]), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # it is drawn as a box
+        yield
+
+
+def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
+    """Write ``STEM.png`` and ``STEM.svg``; equal figures give equal bytes.
+
+    Raises
+    ------
+    OSError
+        A file cannot be written.
+    """
+    png, svg = (stem.with_name(f"{stem.name}.{ending}") for ending in ("png", "svg"))
+    figure.savefig(png, dpi=150, metadata={"Software": None})
+    figure.savefig(svg, dpi=150, metadata={"Date": None, "Creator": None})
+    return png, svg

@@ -1,0 +1,189 @@
+"""A front as text for a terminal: its designs, the best of them, how good and how sure it is."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+from dse.algebra import units
+from dse.reports.front_view import FrontView
+from dse.reports.text import hanging, new_table, pairs, printed, terminal_width
+from dse.reports.words import plural
+
+MOST_ROWS = 15
+WIDEST_HEADER = 12
+WIDEST_DESIGN = 28
+"""Beyond this, the names of designs wrap when the other columns need the room."""
+
+Cells = tuple[str, list[str]]
+"""A column of a table: header and one text per row."""
+
+
+def front_text(view: FrontView, facts: Mapping[str, Any], *, width: int | None = None) -> str:
+    """Return a front in a few lines.
+
+    `facts` are those of a manifest: the counts ``designs``, ``evaluated`` and ``feasible``;
+    ``exact``, ``method`` and ``wall_s``; if known ``hypervolume``, what is known of its share of
+    the exact front's, and ``notes``.
+    """
+    width = width or terminal_width()
+    title = textwrap.fill(view.title, width)
+    if not view.size:
+        return f"{title}\n\nno feasible design\n\n{_facts(view, facts, width)}"
+    parts = [title, _front(view, width)]
+    if view.sweep is None and view.size > 1:
+        parts.append(_highlights(view, width))
+    return "\n\n".join([*parts, _facts(view, facts, width)])
+
+
+def _front(view: FrontView, width: int) -> str:
+    """Return the table of designs and, below, what it leaves out."""
+    rows = _chosen(view)
+    alike = [name for name in view.axes if len(set(view.front[name].tolist())) == 1]
+    differing = [name for name in view.axes if name not in alike]
+    needed = [name for name in (view.sweep,) if name] + [name for name, _ in view.objectives]
+    optional = [name for name in (view.category, *differing) if name and name not in needed]
+    columns = {name: _column(view, name, rows) for name in (*optional, *needed)}
+    designs = ("design", [view.names[row] for row in rows]) if view.names else None
+    room = width - (min(_breadth(designs), WIDEST_DESIGN) + 2 if designs else 0)
+    room -= sum(_breadth(columns[name]) + 2 for name in needed)
+    kept = set(needed)
+    for name in optional:
+        room -= _breadth(columns[name]) + 2
+        if room >= 0:
+            kept.add(name)
+    order = [view.sweep, *differing, *(name for name, _ in view.objectives), view.category]
+    shown = [name for name in dict.fromkeys(order) if name in kept]
+    lines = [printed(_designs(view, designs, {name: columns[name] for name in shown}), width)]
+    if view.size > len(rows):
+        lines.append(f"... and {view.size - len(rows)} more in front.csv")
+    if hidden := [name for name in optional if name not in kept]:
+        lines.append(hanging("more columns in front.csv", ", ".join(hidden), width=width))
+    if alike and view.size > 1:
+        same = (f"{view.words(name)} {_value(view, name, 0)}" for name in alike)
+        lines.append(hanging("same for all", ", ".join(same), width=width))
+    return "\n".join(lines)
+
+
+def _designs(view: FrontView, designs: Cells | None, columns: Mapping[str, Cells]) -> Table:
+    table = new_table()
+    if designs:
+        table.add_column(Text(designs[0]), overflow="fold", min_width=10)
+    for name, (header, _) in columns.items():
+        justify = "right" if _numeric(view, name) else "left"
+        table.add_column(Text(header), justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    cells = [designs[1]] if designs else []
+    cells += [column for _, column in columns.values()]
+    for row in zip(*cells, strict=True):
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _chosen(view: FrontView) -> list[int]:
+    """Rows to print: all, or the best ones, the knee and others evenly between them."""
+    if view.size <= MOST_ROWS:
+        return list(range(view.size))
+    telling = {view.best(name) for name, _ in view.objectives}
+    telling |= set() if view.knee is None else {view.knee}
+    free = max(0, MOST_ROWS - len(telling))
+    others = [row for row in range(view.size) if row not in telling]
+    spread = np.linspace(0, len(others) - 1, free).astype(int)
+    return sorted(telling | {others[position] for position in spread})
+
+
+def _highlights(view: FrontView, width: int) -> str:
+    bound = "-bound" if view.limits else ""
+
+    def design(row: int) -> str:
+        parts = [view.names[row] if view.names else f"row {row + 1}"]
+        for name in view.axes if view.names else ():
+            value = _value(view, name, row)
+            parts.append(f"{view.words(name)} {value}" if _numeric(view, name) else value)
+        limit = "" if view.category is None else f" ({view.front[view.category][row]}{bound})"
+        return ", ".join(dict.fromkeys(parts)) + limit
+
+    rows = []
+    for name, sense in view.objectives:
+        word = "least" if sense == "minimise" else "most"
+        row = view.best(name)
+        rows.append((f"{word} {view.words(name)}", _value(view, name, row), design(row)))
+    if view.knee is not None and len(view.objectives) > 1:
+        values = ", ".join(_value(view, name, view.knee) for name, _ in view.objectives)
+        rows.append(("knee", values, design(view.knee)))
+    return pairs(rows, width=width)
+
+
+def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
+    pruned = facts["exact"] and facts["evaluated"] < facts["designs"]
+    found = "the rest pruned" if pruned else f"{facts['feasible']:,} feasible"
+    if view.size:
+        proven = "proven complete" if facts["exact"] else "not proven"
+        found += f"; Pareto front of {plural(view.size, 'design')}, {proven}"
+    wall = units.show(facts["wall_s"], "wall_s")
+    counts = f"{facts['evaluated']:,} evaluated ({facts['method']}, {wall}), {found}"
+    lines = [f"{plural(facts['designs'], 'design')}: {counts}"]
+    if view.category is not None and view.size:
+        kinds, sizes = np.unique(view.front[view.category].astype(str), return_counts=True)
+        tally = ", ".join(f"{size} {kind}" for kind, size in zip(kinds, sizes, strict=True))
+        lines.append(f"{view.words(view.category)}: {tally}")
+    if facts.get("hypervolume") is not None and (view.size > 1 or not facts["exact"]):
+        volume = f"normalised hypervolume: {facts['hypervolume']:.4f}"
+        lines.append(volume + ("" if facts["exact"] else f", {_share(facts)} of the exact front's"))
+    lines += [f"note: {note}" for note in facts.get("notes") or ()]
+    return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
+
+
+def _share(facts: Mapping[str, Any]) -> str:
+    """Return which share of the exact front's hypervolume a heuristic's front has."""
+    share, least = (facts.get(f"hypervolume_share_{key}") for key in ("of_exact", "at_least"))
+    if share is not None:
+        return f"{100 * share:.2f} %"
+    if least is None:
+        return "an unknown share"
+    return f"at least {np.floor(least * 1e4) / 100:.2f} %"  # rounded up, it would claim too much
+
+
+def _column(view: FrontView, name: str, rows: list[int]) -> Cells:
+    values = view.front[name]
+    if not _numeric(view, name):
+        return _header(view, name, ""), [str(value) for value in values[rows]]
+    sizes = np.abs(values[values != 0])
+    if len(sizes) and sizes.max() > 1e4 * sizes.min():  # no unit suits all
+        return _header(view, name, ""), [units.show(float(value), name) for value in values[rows]]
+    factor, unit = units.scale(values, name)
+    return _header(view, name, unit), _digits(values[rows] / factor)
+
+
+def _digits(values: np.ndarray) -> list[str]:
+    """Equally many decimals: four digits of the largest value, or three of the smallest."""
+    sizes = np.abs(values[values != 0])
+    smallest, largest = (sizes.min(), sizes.max()) if len(sizes) else (1.0, 1.0)
+    if smallest < 1e-3 or largest >= 1e7:
+        return [units.show(float(value), "") for value in values]
+    whole = bool((values == np.rint(values)).all())
+    digits = max(3 - np.floor(np.log10(largest)), 2 - np.floor(np.log10(smallest)), 0)
+    return [f"{value:.{0 if whole else int(digits)}f}" for value in values]
+
+
+def _value(view: FrontView, name: str, row: int) -> str:
+    value = view.front[name][row]
+    return units.show(float(value), name) if _numeric(view, name) else str(value)
+
+
+def _numeric(view: FrontView, name: str) -> bool:
+    return view.front[name].dtype.kind in "fiub"
+
+
+def _header(view: FrontView, name: str, unit: str) -> str:
+    text = f"{view.words(name)} [{unit}]" if unit else view.words(name)
+    return textwrap.fill(text, WIDEST_HEADER, break_long_words=False)
+
+
+def _breadth(column: Cells) -> int:
+    header, cells = column
+    return max(len(line) for line in (*header.splitlines(), *cells))

@@ -1,0 +1,80 @@
+"""How texts word columns, lists, counts, shares and changes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from dse.algebra import units
+
+ROUNDING = 5e-10
+"""A share below this is rounding."""
+
+LARGE = 10.0
+"""From this factor on, a change is written as a multiple rather than in per cent."""
+
+
+def in_words(column: str) -> str:
+    """Return a column without its section and its unit suffix: ``total power``."""
+    return (units.stem(column) or column).rpartition(".")[2].replace("_", " ")
+
+
+def listed(parts: Sequence[str], last: str = "and") -> str:
+    """Return parts as in a sentence: ``a, b and c``."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+
+
+def plural(number: int, word: str) -> str:
+    """Return a number of things: ``1 row``, ``2,000 rows``."""
+    return f"{number:,} {word}{'s' * (number != 1)}"
+
+
+def percent(share: float, digits: int = 3) -> str:
+    """Return a share in per cent, to so many significant digits."""
+    return f"{float(f'{100 * share:.{digits}g}'):g} %"
+
+
+def signed(share: float) -> str:
+    """Return a share in per cent with its sign."""
+    return f"{'-' if share < 0 else '+'}{percent(abs(share))}"
+
+
+def change(new: float, old: float, than: str = "") -> str:
+    """Return by how much a number differs: ``14 % less``, ``27.8x``, ``the same``.
+
+    With `than`, what it is compared with: ``14 % less than 3 W``, ``27.8 times 3 W``.
+    """
+    share = relative_change(new, old)
+    if share is None:
+        return "the same" if new == old else ""
+    if abs(share) < ROUNDING:
+        return "the same"
+    if share + 1 >= LARGE:
+        return f"{share + 1:.3g} times {than}" if than else f"{share + 1:.3g}x"
+    text = f"{percent(abs(share))} {'more' if share > 0 else 'less'}"
+    return f"{text} than {than}" if than else text
+
+
+def relative_change(new: float, old: float) -> float | None:
+    """Return the change as a share of the old value, None where that has no meaning."""
+    if not (math.isfinite(new) and math.isfinite(old)) or old == 0:
+        return None
+    return (new - old) / abs(old)
+
+
+def unit_suffix(name: str) -> str:
+    """Return what ends the key of a value in the unit of `name`: ``_w``, or nothing."""
+    unit = units.suffix(name)
+    return f"_{unit}" if unit else ""
+
+
+def violation_text(relative: float) -> str:
+    """Return by how much a constraint is violated, relative to its limit."""
+    if relative <= 0:
+        return "met"
+    if not math.isfinite(relative):
+        return "violated"
+    by = percent(relative) if relative < LARGE else f"{relative:.3g}x the limit"
+    return f"violated by {by}"

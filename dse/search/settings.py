@@ -1,0 +1,117 @@
+"""How to search: the method, its budget and seed, and its own options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from dse.contract import Method, Option
+from dse.contract.methods import OptionValue
+from dse.errors import Fault, StudyError, nearest
+from dse.plugins import registry
+
+EXACT_LIMIT = 200_000_000
+"""Largest space that is enumerated unless told otherwise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchSettings:
+    """How to search.
+
+    Attributes
+    ----------
+    method
+        Name of a `Method`.
+    budget
+        Most designs to evaluate; None for the method's own default.  A budget that covers
+        the space is spent on all of it, whatever the method.
+    seed
+        Two searches with the same seed choose the same designs.
+    population
+        Designs per generation (or batch); None for the method's own default.
+    limit
+        Largest space that is enumerated.
+    warm_start
+        Heuristics begin with the corners and a coarse grid of the space.
+    options
+        Options of the method, by name; the others have their default.
+    """
+
+    method: str = "exact"
+    budget: int | None = None
+    seed: int = 0
+    population: int | None = None
+    limit: int = EXACT_LIMIT
+    warm_start: bool = True
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown method, unknown options and values out of range."""
+        known = registry.get(Method, self.method)
+        _at_least("budget", self.budget, 1)
+        _at_least("population", self.population, 2)
+        _at_least("seed", self.seed, 0)
+        _at_least("limit", self.limit, 1)
+        if self.seed >= 2**32:
+            raise StudyError([_fault("seed", self.seed, "less than 2**32")])
+        faults = [
+            Fault(where=f"search.options.{name}", written=repr(value), rule=rule, remedy=remedy)
+            for name, value in self.options.items()
+            for rule, remedy in option_faults(known, name, value)
+        ]
+        if faults:
+            raise StudyError(faults)
+
+
+def option_faults(method: Method, name: str, value: object) -> Iterator[tuple[str, str]]:
+    """Yield rule and remedy if a method has no such option, or not with this value."""
+    options = {option.name: option for option in method.options}
+    if name not in options:
+        remedy = nearest(name, options) if options else "remove it"
+        yield f"{method.name} has no such option", remedy
+    elif not _allowed(options[name], value):
+        option = options[name]
+        yield (
+            f"{name} is {allowed_text(option)}",
+            f"write for instance {value_text(option.default)}",
+        )
+
+
+def _allowed(option: Option, value: object) -> bool:
+    if isinstance(option.default, str):
+        return isinstance(value, str) and (not option.choices or value in option.choices)
+    if isinstance(option.default, bool) or isinstance(value, bool):
+        return isinstance(option.default, bool) and isinstance(value, bool)
+    kinds = int if isinstance(option.default, int) else (int, float)
+    return isinstance(value, kinds) and option.low <= value <= option.high
+
+
+def allowed_text(option: Option) -> str:
+    """Return what an option may be, in words."""
+    if isinstance(option.default, str):
+        return f"one of {', '.join(option.choices)}" if option.choices else "a text"
+    if isinstance(option.default, bool):
+        return "true or false"
+    kind = "a whole number" if isinstance(option.default, int) else "a number"
+    ends = [f"from {option.low:g}"] if option.low > -float("inf") else []
+    ends += [f"to {option.high:g}"] if option.high < float("inf") else []
+    return " ".join([kind, *ends])
+
+
+def value_text(value: OptionValue) -> str:
+    """Return a value as a study writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _at_least(name: str, value: int | None, least: int) -> None:
+    if value is not None and value < least:
+        raise StudyError([_fault(name, value, f"at least {least}")])
+
+
+def _fault(name: str, value: int, bound: str) -> Fault:
+    return Fault(
+        where=f"search.{name}",
+        written=str(value),
+        rule=f"{name} must be {bound}",
+        remedy="leave it out for the default",
+    )

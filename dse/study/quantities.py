@@ -1,0 +1,124 @@
+"""The quantities that a study names, and the requirements that apply to it unnamed.
+
+Only what is named, and what that takes, is imported; everything else when there is a mistake, to
+suggest what may have been meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from dse import contract
+from dse.algebra import units
+from dse.algebra.expression import Expression, parse_expression
+from dse.errors import PluginError, UnitError, nearest
+from dse.model.graph import Graph, explain_missing
+from dse.plugins import registry
+from dse.study.scenario import field_path
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class Named:
+    """Looks up the quantities that a study names.
+
+    Attributes
+    ----------
+    graph
+        What can be computed.
+    quantities
+        Names of everything that `graph` is of.
+    inputs
+        Columns of the study that may be named as well.
+    """
+
+    graph: Graph
+    quantities: Collection[str]
+    inputs: Collection[str]
+
+    def quantity(self, name: str) -> str:
+        """Return the quantity called `name`, with or without its unit suffix.
+
+        Raises
+        ------
+        UnitError
+            With rule and remedy: nothing, or more than one thing, is called so, or the study
+            cannot compute it.
+        PluginError
+            Its plug-in, or that of something that it takes, cannot be used.
+        """
+        known = {*self.inputs, *self.quantities}
+        found = [name] if name in known else [one for one in known if units.stem(one) == name]
+        if len(found) == 1:
+            self._require(found[0])
+            return found[0]
+        possible = self._computed()
+        matches = sorted(one for one in possible if units.stem(one) == name)
+        if matches:
+            rule = "several quantities are called so"
+            raise UnitError(rule, f"write {' or '.join(matches)}")
+        stems = {units.stem(one) for one in possible}
+        raise UnitError("this quantity is not known", nearest(name, stems))
+
+    def expression(self, text: str) -> Expression:
+        """Return what an expression over quantities and columns of the study means.
+
+        Raises
+        ------
+        UnitError
+            With rule and remedy: it is not allowed, or names what is not there.
+        """
+        words = set(_WORD.findall(text))
+        named = (one for one in self.quantities if one in words or units.stem(one) in words)
+        known = {*self.inputs, *filter(self.graph.provides, named)}
+        try:
+            return parse_expression(text, known)
+        except UnitError:
+            return parse_expression(text, self._computed())
+
+    def _computed(self) -> set[str]:
+        return {*self.inputs, *(quantity.name for quantity in self.graph.objectives)}
+
+    def _require(self, name: str) -> None:
+        if name not in self.inputs and not self.graph.provides(name):
+            lacking = explain_missing(name, self.graph.missing)
+            fields = sorted({field_path(column) for column in lacking})
+            rule = f"{name} needs {' and '.join(fields)}, which this study does not set"
+            raise UnitError(rule, f"add {fields[0]}, or drop the objective")
+
+
+def applied_requirements(graph: Graph) -> tuple[tuple[contract.Requirement, ...], list[str]]:
+    """Return the requirements on a study's designs, and what is to be said of those left out.
+
+    Raises
+    ------
+    PluginError
+        One that comes with this program cannot be used.
+    """
+    kept, notes = [], list(_unusable())
+    for requirement in registry.records(contract.Requirement).values():
+        try:
+            graph.bind(requirement)
+        except PluginError as error:
+            notes.append(_unchecked(contract.Requirement, requirement.name, error))
+        else:
+            kept.append(requirement)
+    return tuple(kept), notes
+
+
+def _unusable() -> Iterator[str]:
+    """Yield what is to be said of requirements and guards of other packages that are broken."""
+    for kind in registry.APPLIED:
+        for found in registry.survey(kind):
+            if found.error is not None:
+                if found.plugin.own:
+                    raise found.error
+                name = f"{found.plugin.name} of {found.plugin.distribution}"
+                yield _unchecked(kind, name, found.error)
+
+
+def _unchecked(kind: type, name: str, error: PluginError) -> str:
+    return f"{kind.__name__.lower()} {name} cannot be used and is not checked: {error}"

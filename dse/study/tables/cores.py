@@ -1,0 +1,176 @@
+"""A core family from a table: a row per design, columns by headers with units.
+
+What `CoreMetrics` needs comes from columns, from figures that the study gives for every design,
+or from a default that the notes of a result state.  A figure that stands in several forms (cycles
+per task and bandwidth, total power and its parts) has to agree with itself to `AGREEMENT`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import numpy as np
+
+from dse.contract import Column, CoreMetrics
+from dse.model.designs import Designs
+from dse.study import inputs, schema, uncertain
+from dse.study.faults import Faults, Path
+from dse.study.scenario import Scenario
+from dse.study.tables import table_rows
+from dse.study.tables.metrics import AGREEMENT, Figures, Form, as_is
+
+BIT_PER_BYTE = 8.0
+
+_POWER = "power"
+_RATES = ("bandwidth", "throughput", "rate")
+_DYNAMIC = ("dynamic_power_w", "dynamic_w")
+_LEAKAGE = ("leakage_power_w", "leakage_w", "static_power_w")
+_TOTAL = (f"{_POWER}_w", f"total_{_POWER}_w")
+
+KNOWN = (
+    *("area", "clock", "payload", "cycles_per_task", "cycles_per_block", *_RATES),
+    *("latency", "tasks_in_flight", "dynamic_power", "leakage_power", _POWER, "read", "written"),
+)
+"""Figures of a core, as a study calls them in `values`."""
+
+
+def table_designs(
+    written: schema.StageSection, scenario: Scenario, path: Path, faults: Faults
+) -> Designs | None:
+    """Return the designs of a stage that names a table; what is wrong goes to `faults`."""
+    before = len(faults.found)
+    found = inputs.read_input(str(written.table), (*path, "table"), faults)
+    if found is None:
+        return None
+    entry, table = found
+    places = table_rows.called(table, written.columns, (*path, "columns"), faults)
+    figures = Figures(table, places, path, faults)
+    figures.give(written.values)
+    metrics = _metrics(figures)
+    figures.check_all_used(KNOWN)
+    uncertainty = _uncertainty(written, figures)
+    free = [name for name, place in places.items() if place not in figures.places_used()]
+    reserved = {*schema.StageSection.model_fields, "design"}
+    names = table_rows.row_names(table, places, free, reserved, faults)
+    parameters = (*path, "parameters")
+    kept = table_rows.restricted(table, places, written.parameters, parameters, faults)
+    if len(faults.found) > before:
+        return None
+    scenario.inputs[entry.written] = entry
+    scenario.notes.append(entry.note)
+    if figures.assumed:
+        file = FilePath(entry.written).name
+        scenario.notes.append(f"{file}: assumed for every design: {', '.join(figures.assumed)}")
+    return Designs(names, metrics, uncertainty).take(np.flatnonzero(kept))
+
+
+def _metrics(figures: Figures) -> CoreMetrics:
+    """Return what a table says of its designs, in the units of `CoreMetrics`."""
+    payload = figures.need(
+        "the payload of a task",
+        "payload_bit",
+        [("payload_bit", as_is), ("payload_byte", lambda size: size * BIT_PER_BYTE)],
+    )
+    clock = figures.need("the clock", "clock_mhz", [("clock_hz", as_is)])
+    cycles = figures.need("the rate", "cycles_per_task", _rate_forms(clock, payload))
+    latency, slots = _latency(figures, clock, cycles)
+    dynamic, leakage = _power(figures)
+    traffic = [
+        _traffic(figures, direction, payload / BIT_PER_BYTE) for direction in ("read", "written")
+    ]
+    return CoreMetrics(
+        area_m2=figures.need("the area", "area_um2", [("area_m2", as_is)]),
+        clock_hz=clock,
+        dynamic_power_w=dynamic,
+        leakage_power_w=leakage,
+        payload_bit=payload,
+        cycles_per_task=cycles,
+        latency_cycles=latency,
+        tasks_in_flight=slots,
+        read_byte=traffic[0],
+        written_byte=traffic[1],
+        extrapolated=figures.full(0.0),
+    )
+
+
+def _rate_forms(clock: Column, payload: Column) -> list[Form]:
+    forms: list[Form] = [("cycles_per_task", as_is), ("cycles_per_block", as_is)]
+    for name in _RATES:
+        forms += [
+            (f"{name}_bit_per_s", lambda rate: clock * payload / rate),
+            (f"{name}_byte_per_s", lambda rate: clock * payload / (rate * BIT_PER_BYTE)),
+            (f"{name}_task_per_s", lambda rate: clock / rate),
+        ]
+    return forms
+
+
+def _latency(figures: Figures, clock: Column, cycles: Column) -> tuple[Column, Column]:
+    """Return latency and tasks in flight; what is missing follows from the other (Little)."""
+    forms: list[Form] = [("latency_cycles", as_is), ("latency_s", lambda time: time * clock)]
+    latency = figures.one(forms, zero=True)
+    slots = figures.one([("tasks_in_flight", as_is)])
+    if slots is None and latency is not None:
+        figures.assume("tasks in flight = latency / cycles per task, at least 1")
+        slots = np.maximum(np.ceil(latency / cycles * (1 - AGREEMENT)), 1.0)
+    elif latency is None and slots is not None:
+        figures.assume("latency = cycles per task * tasks in flight")
+        latency = cycles * slots
+    if latency is None or slots is None:
+        figures.assume("latency = cycles per task, one task in flight")
+        return cycles, figures.full(1.0)
+    return latency, slots
+
+
+def _power(figures: Figures) -> tuple[Column, Column]:
+    """Return dynamic and leakage power from two of dynamic, leakage and total, or from one."""
+    dynamic, leakage, total = (
+        figures.one([(name, as_is) for name in part], zero=True)
+        for part in (_DYNAMIC, _LEAKAGE, _TOTAL)
+    )
+    if total is None:
+        if dynamic is None:
+            dynamic = figures.need("power", f"dynamic_{_POWER}_mw", [(_DYNAMIC[0], as_is)])
+        if leakage is None:
+            figures.assume("leakage power 0")
+            leakage = figures.full(0.0)
+        return dynamic, leakage
+    if leakage is None:
+        if dynamic is None:
+            figures.assume("all power is dynamic, none leaks")
+            return total, figures.full(0.0)
+        return dynamic, _rest(figures, total, dynamic)
+    if dynamic is None:
+        return _rest(figures, total, leakage), leakage
+    figures.agree(dynamic + leakage, "dynamic plus leakage power", total, figures.which(_TOTAL))
+    return dynamic, leakage
+
+
+def _rest(figures: Figures, total: Column, part: Column) -> Column:
+    """Return what is left of total power; a part above it is a fault, rounding aside."""
+    for row in np.flatnonzero(part > total * (1 + AGREEMENT)):
+        rule = "total power is less than a part of it"
+        figures.refuse(figures.which(_TOTAL), int(row), rule, "correct one of the two")
+    return np.maximum(total - part, 0.0)
+
+
+def _traffic(figures: Figures, direction: str, payload_byte: Column) -> Column:
+    forms: list[Form] = [
+        (f"{direction}_byte", as_is),
+        (f"{direction}_bit", lambda size: size / BIT_PER_BYTE),
+    ]
+    found = figures.one(forms, zero=True, distinct=False)
+    if found is None:
+        figures.assume(f"payload {direction} once")
+        return payload_byte
+    return found
+
+
+def _uncertainty(written: schema.StageSection, figures: Figures) -> dict[str, Column]:
+    """Return relative standard uncertainties: from ``area_uncertainty_percent``, or the study."""
+    shares = uncertain.stated(written.uncertainty, figures.path, figures.faults)
+    found = {metric: figures.full(share) for metric, share in shares.items()}
+    for name, metrics in uncertain.STATED.items():
+        column = figures.one([(f"{name}_uncertainty", as_is)], zero=True)
+        if column is not None:
+            found |= dict.fromkeys(metrics, column)
+    return found

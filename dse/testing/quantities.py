@@ -1,0 +1,219 @@
+"""Conformance of what a quantity declares about stages, instances, bounds and settled arguments.
+
+Part of the conformance kit `dse.testing`: random systems try to refute each declaration, and where
+none refutes what is not declared, the declaration is proposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.algebra import units
+from dse.contract import Column, Objective
+from dse.model.fleet import STAGE_COLUMNS
+from dse.model.graph import argument_names
+from dse.plugins import registry
+from dse.testing import probe
+from dse.testing.probe import Ranges, propose, require
+from dse.testing.systems import Systems, drawn_systems, every_stage, full, switches
+
+_SEED = 2015
+_ROWS = 400
+_ROUNDING = 1e-12
+_MARGIN = 1e-9
+"""Relative; what rounding does to quantities of quantities stays far below it."""
+
+_FEWEST = 50
+"""Systems, or pairs of them, that have to speak for a declaration before it is proposed."""
+
+_JOINS = {"sum": np.add, "least": np.minimum, "largest": np.maximum}
+
+
+def check_stages(objective: Objective, where: str, ranges: Ranges) -> None:
+    """Raise AssertionError when stages join other than `over_stages` declares."""
+    names = sum(argument_names(objective), ())
+    others = [name for name in names if name not in STAGE_COLUMNS]
+    declared = objective.over_stages
+    if others:
+        rule = f"{where}: declares over_stages, but takes {others[0]}, which is no stage column"
+        require(not declared, f"{rule}; remove the declaration")
+        return
+    chain = probe.drawn_arguments(names, np.random.default_rng(_SEED), _ROWS, 3, ranges)
+    alone = [
+        objective.function(**{name: (chain[name][stage],) for name in names}) for stage in range(3)
+    ]
+    whole = objective.function(**chain)
+    holding = [word for word, join in _JOINS.items() if np.array_equal(reduce(join, alone), whole)]
+    values = ", ".join(f"{one[0]:.6g}" for one in alone)
+    require(
+        not declared or declared in holding,
+        f"{where}: declares over_stages={declared!r}, but {values} of three stages give "
+        f"{whole[0]:.6g}; correct or remove the declaration",
+    )
+    found = f"{where}: stages join by {' and '.join(holding)} in every sample"
+    seems = bool(holding) and not declared
+    propose(seems, objective.undeclared, ["over_stages"], found, f"over_stages={holding[:1]}")
+
+
+def check_at_most(objective: Objective, where: str, ranges: Ranges) -> None:
+    """Raise AssertionError when a quantity exceeds what it is declared `at_most`.
+
+    Proposed are columns of its unit that some installed quantity is declared to be at most.
+    """
+    unit = units.suffix(objective.name)
+    known = {name for one in registry.records(Objective).values() for name in one.at_most}
+    tried = dict.fromkeys([*objective.at_most, *known], 0)
+    exceeded: dict[str, str] = {}
+    for systems in drawn_systems(objective, _SEED, ranges):
+        for name in filter(systems.graph.provides, tried):
+            columns = systems.columns([objective.name, name])
+            value = full(columns[objective.name])
+            for most in every_stage(columns[name]):
+                tried[name] += int(np.isfinite(value).sum())
+                wrong = np.argwhere(value > most * (1 + _ROUNDING))
+                if len(wrong):
+                    text = f"{_at(value, wrong)} at a {name} of {_at(most, wrong)}"
+                    exceeded.setdefault(name, text)
+    for name in objective.at_most:
+        require(tried[name] > 0, f"{where}: declares at_most {name!r}, which nothing provides")
+        require(
+            name not in exceeded,
+            f"{where}: declares that it is at most {name}, but is {exceeded.get(name)}; prove or "
+            "remove the declaration",
+        )
+    for name in sorted(known - {objective.name, *objective.at_most}):
+        seems = tried[name] >= _FEWEST and name not in exceeded and units.suffix(name) == unit
+        found = f"{where}: never exceeds {name} in {tried[name]} random systems"
+        propose(seems, objective.undeclared, ["at_most"], found, f"at_most=({name!r},)")
+
+
+def check_growth(objective: Objective, where: str, ranges: Ranges) -> None:
+    """Raise AssertionError when a quantity does not grow with instances as declared."""
+    tried, growing = 0, not objective.labels
+    for systems in drawn_systems(objective, _SEED, ranges):
+        before = full(systems.columns([objective.name])[objective.name])
+        for more in systems.with_one_more():
+            after = full(more.columns([objective.name])[objective.name])
+            known = ~np.isnan(before) & ~np.isnan(after)
+            wrong = np.argwhere(known & ~(after > before))
+            tried += int(known.sum())
+            growing &= not len(wrong)
+            require(
+                not objective.grows_with_instances or not len(wrong),
+                f"{where}: declares that it grows with instances, but goes from "
+                f"{_at(before, wrong)} to {_at(after, wrong)} with one more; prove or remove the "
+                "declaration",
+            )
+    seems = growing and tried >= _FEWEST and not objective.grows_with_instances
+    found = f"{where}: grows with every instance in {tried} random systems"
+    keys = ["grows_with_instances"]
+    propose(seems, objective.undeclared, keys, found, "grows_with_instances=True")
+
+
+def check_settled(objective: Objective, where: str, ranges: Ranges) -> None:
+    """Raise AssertionError when an argument matters that `settled_while` declares settled.
+
+    Tried on pairs of systems of one scenario that reach what is demanded, ordered by all arguments
+    but this one, which stands against them.  Proposed are columns that studies set to no or yes:
+    where they are yes no pair is out of order, where they are no some are.
+    """
+    directed = (*objective.rises_with, *objective.falls_with)
+    for name in objective.settled_while:
+        require(name in directed, f"{where}: declares {name!r} settled, but no direction of it")
+    drawn = list(drawn_systems(objective, _SEED, ranges))
+    columns = {name for systems in drawn for name in switches(systems)}
+    for name in directed if len(directed) > 1 or objective.settled_while else ():
+        declared = objective.settled_while.get(name, "")
+        for column in sorted({*columns, declared} - {""}):
+            trial = _against(objective, name, column, drawn)
+            if column == declared:
+                _refute_settled(trial, name, column, where)
+            elif not declared:
+                found = (
+                    f"{where}: while {column}, {name} matters through the other arguments alone in "
+                    f"{trial.pairs} random pairs"
+                )
+                how = f"settled_while={{{name!r}: {column!r}}}"
+                propose(trial.seems, objective.undeclared, ["settled_while"], found, how)
+
+
+@dataclass
+class _Trial:
+    """What pairs of systems say of an argument: how many there are while a column is positive, and
+    an example of values out of order while it is, and while it is not."""
+
+    pairs: int = 0
+    differ: bool = False
+    wrong: dict[bool, str] = field(default_factory=dict)
+
+    @property
+    def seems(self) -> bool:
+        """Whether the argument is settled while the column is positive, and only then."""
+        return self.pairs >= _FEWEST and self.differ and [*self.wrong] == [False]
+
+
+def _refute_settled(trial: _Trial, name: str, column: str, where: str) -> None:
+    require(trial.pairs > 0, f"{where}: no random system tries that {name} is settled by {column}")
+    require(
+        True not in trial.wrong,
+        f"{where}: declares that {name} is settled while {column}, but goes from "
+        f"{trial.wrong.get(True)} when all other arguments let it rise; prove or remove the "
+        "declaration",
+    )
+
+
+def _against(objective: Objective, name: str, column: str, drawn: Collection[Systems]) -> _Trial:
+    """Compare systems that all arguments but `name` put in order."""
+    trial = _Trial()
+    for systems in drawn:
+        step = systems.graph.bind(objective)
+        if step is None or name not in step.arguments or column not in systems.inputs:
+            continue
+        columns = systems.columns([objective.name])
+        value, feasible = full(columns[objective.name]), systems.feasible()
+        for scenario, positive in enumerate(full(systems.inputs[column])[:, 0] > 0):
+            rows = np.flatnonzero(feasible[scenario] & ~np.isnan(value[scenario]))
+            given = {one: _rows(columns[one], scenario, rows) for one in step.arguments}
+            ordered = _ordered(objective, given, name)
+            first, second = (value[scenario, rows[side]] for side in np.nonzero(ordered))
+            wrong = np.flatnonzero(first > second + _MARGIN * np.abs(second))
+            if wrong.size:
+                text = f"{first[wrong[0]]:.6g} to {second[wrong[0]]:.6g}"
+                trial.wrong.setdefault(bool(positive), text)
+            if positive:
+                trial.pairs += len(first)
+                trial.differ |= bool((first != second).any())
+    return trial
+
+
+def _ordered(
+    objective: Objective, given: dict[str, list[Column]], against: str
+) -> NDArray[np.bool_]:
+    """Return for which pairs every argument lets the quantity rise, but `against` lets it fall."""
+    ordered: NDArray[np.bool_] = np.True_  # type: ignore[assignment]
+    for name, columns in given.items():
+        for column in columns:
+            first = column[:, np.newaxis]
+            if name in objective.rises_with:
+                rises = first <= column
+            elif name in objective.falls_with:
+                rises = first >= column
+            else:
+                rises = first == column
+            ordered = ordered & (~rises if name == against else rises)
+    return ordered
+
+
+def _rows(
+    column: Column | tuple[Column, ...], scenario: int, rows: NDArray[np.intp]
+) -> list[Column]:
+    return [one[scenario, rows] for one in every_stage(column)]
+
+
+def _at(column: Column, rows: NDArray[np.int64]) -> str:
+    return f"{column[tuple(rows[0])]:.6g}" if len(rows) else ""

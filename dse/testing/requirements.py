@@ -1,0 +1,142 @@
+"""Conformance of what a requirement declares to bound and to imply.
+
+Part of the conformance kit `dse.testing`: random arguments and systems try to refute each
+declaration, and where none refutes what is not declared, the declaration is proposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.algebra import units
+from dse.contract import Objective, Requirement
+from dse.model.graph import argument_names
+from dse.plugins import registry
+from dse.testing import probe
+from dse.testing.directions import given_arguments
+from dse.testing.probe import Ranges, code_count, propose, require
+from dse.testing.systems import drawn_systems, full
+
+_SEED = 2015
+_ROWS = 400
+_ROUNDING = 1e-12
+_MARGIN = 1e-9
+_FEWEST = 50
+
+
+def check_bounds(requirement: Requirement, where: str, ranges: Ranges) -> None:
+    """Raise AssertionError when a requirement is met beyond what it declares to bound.
+
+    Proposed are pairs of its arguments, of one unit, that it keeps in order.
+    """
+    pair = (requirement.quantity, requirement.at_most)
+    if requirement.at_least:
+        pair = (requirement.at_least, requirement.quantity)
+    names = sum(argument_names(requirement), ())
+    for name in pair if any(pair) else ():
+        require(name in names, f"{where}: bounds {name!r}, which is not an argument")
+    for given in given_arguments(requirement):
+        drawn = probe.drawn_arguments(given, np.random.default_rng(_SEED), _ROWS, 1, ranges)
+        with np.errstate(all="ignore"):
+            met = np.broadcast_to(requirement.function(**drawn) <= 0, _ROWS)
+        if {*pair} <= {*given}:
+            low, high = (drawn[name] for name in pair)
+            word = "below" if requirement.at_least else "above"
+            require(
+                not (met & (low > high * (1 + _ROUNDING))).any(),
+                f"{where}: is met by a {requirement.quantity} {word} "
+                f"{requirement.at_least or requirement.at_most}; prove or remove the declaration",
+            )
+        elif not any(pair):
+            _propose_bound(requirement, drawn, met, where)
+
+
+def _propose_bound(
+    requirement: Requirement, drawn: Mapping[str, Any], met: NDArray[np.bool_], where: str
+) -> None:
+    numbers = [name for name in drawn if not name.startswith("stage_") and not code_count(name)]
+    for low, high in permutations(numbers, 2):
+        if units.suffix(low) == units.suffix(high):
+            below = drawn[low] <= drawn[high]
+            seems = met.sum() >= _FEWEST and not (met & ~below).any() and not below.all()
+            found = f"{where}: is met only by a {low} that is at most {high}, in {_ROWS} samples"
+            how = f"quantity={low!r}, at_most={high!r} (or at_least, the other way round)"
+            propose(bool(seems), requirement.undeclared, ["at_most", "at_least"], found, how)
+
+
+@dataclass(frozen=True)
+class _Evaluated:
+    """Systems: where a requirement is met, their columns, and which of these are behind it."""
+
+    met: NDArray[np.bool_]
+    columns: Mapping[str, Any]
+    behind: frozenset[str]
+
+
+def check_implied(requirement: Requirement, where: str, ranges: Ranges) -> None:
+    """Raise AssertionError when a requirement is met without what it `implies`.
+
+    Proposed are pairs of columns, of one unit, that are in order wherever it is met and are not
+    where it is missed; the first of them a quantity that its arguments are made of.
+    """
+    arguments = sum(argument_names(requirement), ())
+    for name in requirement.implies:
+        rule = f"{where}: implies something of {name!r}, which is an argument"
+        require(name not in arguments, f"{rule}; bound it as `quantity`")
+    quantities = [name for name in registry.records(Objective) if units.suffix(name)]
+    every = list(_evaluated(requirement, quantities, ranges))
+    for name, column in requirement.implies.items():
+        met, lower, _ = _implied(every, name, column)
+        require(met > 0, f"{where}: no random system tries that it implies {name} >= {column}")
+        require(
+            not lower,
+            f"{where}: declares that it implies {name} of at least {column}, but is met where "
+            f"they are {lower}; prove or remove the declaration",
+        )
+    columns = sorted({name for one in every for name in one.columns})
+    behind = set().union(*(one.behind for one in every)) - {*arguments, *requirement.implies}
+    for name in sorted(behind & {*quantities}):
+        for column in columns:
+            if column != name and units.suffix(column) == units.suffix(name):
+                met, lower, otherwise = _implied(every, name, column)
+                seems = met >= _FEWEST and not lower and otherwise
+                found = f"{where}: met only by a {name} of at least {column}, in {met} systems"
+                how = f"implies={{{name!r}: {column!r}}}"
+                propose(seems, requirement.undeclared, ["implies"], found, how)
+
+
+def _evaluated(
+    requirement: Requirement, quantities: Iterable[str], ranges: Ranges
+) -> Iterator[_Evaluated]:
+    for systems in drawn_systems(requirement, _SEED, ranges):
+        step = systems.graph.bind(requirement)
+        if step is not None:
+            provided = list(filter(systems.graph.provides, quantities))
+            columns = systems.columns([*provided, *step.arguments])
+            with np.errstate(all="ignore"):
+                met = full(step(columns)) <= 0
+            wanted = (*provided, *systems.inputs)
+            behind = frozenset(one.name for one in systems.graph.closure(step.arguments))
+            yield _Evaluated(met, {name: full(columns[name]) for name in wanted}, behind)
+
+
+def _implied(every: Iterable[_Evaluated], name: str, column: str) -> tuple[int, str, bool]:
+    """Return in how many systems a requirement is met, two values that are out of order there, and
+    whether there are some where it is missed."""
+    met, lower, otherwise = 0, "", False
+    for one in every:
+        if name in one.columns and column in one.columns:
+            low, high = one.columns[name], one.columns[column]
+            below = low < high * (1 - _MARGIN)
+            met += int(one.met.sum())
+            otherwise |= bool((below & ~one.met).any())
+            wrong = np.argwhere(below & one.met)
+            if len(wrong) and not lower:
+                lower = f"{low[tuple(wrong[0])]:.6g} and {high[tuple(wrong[0])]:.6g}"
+    return met, lower, otherwise

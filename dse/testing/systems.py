@@ -1,0 +1,220 @@
+"""Random systems: what studies set, fleets of random designs, and the quantities of them.
+
+Some declarations speak of how arguments are made by other quantities, so they can only be tried
+on whole systems.  Part of the conformance kit `dse.testing`; nothing else uses it.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dse.algebra import units
+from dse.contract import Column, CoreMetrics, Objective, Requirement
+from dse.model.designs import Designs
+from dse.model.fleet import STAGE_COLUMNS
+from dse.model.graph import Graph, Step, argument_names, wire
+from dse.model.stage import SHARED_COLUMNS, Stage
+from dse.plugins import registry
+from dse.testing.probe import Ranges, code_count, draw_argument
+
+SCENARIOS, FLEETS = 96, 24
+_DESIGNS, _MOST = 4, 5
+"""Designs of a stage, and most instances of each."""
+
+_METRICS: Mapping[str, tuple[float, float]] = {
+    "area_m2": (1e-9, 1e-6),
+    "dynamic_power_w": (1e-4, 1e-1),
+    "leakage_power_w": (1e-5, 1e-2),
+    "clock_hz": (1e8, 1e9),
+    "payload_bit": (32.0, 512.0),
+    "cycles_per_task": (1.0, 30.0),
+    "latency_cycles": (1.0, 300.0),
+    "tasks_in_flight": (1.0, 30.0),
+    "read_byte": (1.0, 64.0),
+    "written_byte": (1.0, 64.0),
+}
+
+
+def installed(plugin: Objective | Requirement) -> Mapping[str, Objective]:
+    """Return every installed objective by name, and the one that is looked at."""
+    own = {plugin.name: plugin} if isinstance(plugin, Objective) else {}
+    return ChainMap(own, registry.Catalogue(Objective))  # type: ignore[arg-type]
+
+
+def demands() -> tuple[Requirement, ...]:
+    """Return the installed requirements that say what every feasible design reaches."""
+    found = registry.records(Requirement).values()
+    return tuple(requirement for requirement in found if requirement.at_least)
+
+
+@dataclass(frozen=True)
+class Systems:
+    """Systems to look at: `SCENARIOS` x `FLEETS` of them.
+
+    Attributes
+    ----------
+    graph
+        What can be computed of them.
+    inputs
+        What the studies set, one value per scenario: shape (scenarios, 1).
+    stages
+        The chain.
+    counts
+        Instances of each design of each stage, one value per fleet: shape (1, fleets).
+    """
+
+    graph: Graph
+    inputs: Mapping[str, Column]
+    stages: tuple[Stage, ...]
+    counts: Mapping[str, Column] = field(repr=False)
+
+    def columns(self, names: Iterable[str]) -> dict[str, Any]:
+        """Return the columns `names` and what they take; those of stages as tuples."""
+        found: dict[str, Any] = {**self._stage_columns, **self.inputs}
+        with np.errstate(all="ignore"):
+            for step in self.graph.closure(names):
+                found[step.name] = step(found)
+        return found
+
+    def value(self, step: Step) -> Column:
+        """Return what a plug-in gives, shape (scenarios, fleets)."""
+        columns = self.columns(step.arguments)
+        with np.errstate(all="ignore"):
+            return full(step(columns))
+
+    def feasible(self) -> Column:
+        """Return which systems reach all that is demanded, shape (scenarios, fleets)."""
+        steps = [step for step in map(self.graph.bind, demands()) if step is not None]
+        met = [self.value(step) <= 0 for step in steps] or [full(1.0) > 0]
+        return np.asarray(np.all(met, axis=0))
+
+    def with_input(self, name: str, values: Column) -> Systems:
+        """Return the same systems with one column that the studies set replaced."""
+        return replace(self, inputs={**self.inputs, name: values})
+
+    def with_one_more(self) -> Iterator[Systems]:
+        """Yield the systems with one instance more: of each design of each stage in turn."""
+        for name, count in self.counts.items():
+            yield replace(self, counts={**self.counts, name: count + 1.0})
+
+    @cached_property
+    def _stage_columns(self) -> dict[str, tuple[Column, ...]]:
+        given = {**self.counts, **self.inputs}
+        fleets = [stage.fleet(given) for stage in self.stages]
+        with np.errstate(all="ignore"):
+            return {name: tuple(one.column(name) for one in fleets) for name in STAGE_COLUMNS}
+
+
+def full(column: Any) -> Column:
+    """Return a column as it is for every system, shape (scenarios, fleets)."""
+    return np.broadcast_to(np.asarray(column, dtype=np.float64), (SCENARIOS, FLEETS))
+
+
+def every_stage(column: Column | tuple[Column, ...]) -> Iterator[Column]:
+    """Yield the columns of all stages of a staged one, or the only one, as `full` ones."""
+    yield from map(full, column if isinstance(column, tuple) else (column,))
+
+
+def drawn_systems(plugin: Objective | Requirement, seed: int, ranges: Ranges) -> Iterator[Systems]:
+    """Yield systems in which a plug-in has its arguments: of one to three stages, and of studies
+    that set everything, everything but one section, and only what it must have."""
+    quantities = installed(plugin)
+    required, every = _inputs((plugin, *demands()), quantities)
+    sections = sorted({name.partition("_")[0] for name in every})
+    left_out = [set(), every - required]
+    left_out += [{name for name in every if name.startswith(f"{one}_")} for one in sections]
+    rng = np.random.default_rng(seed)
+    tried: list[set[str]] = []
+    for less in left_out:
+        given = every - less
+        if given in tried:
+            continue
+        tried.append(given)
+        graph = wire(quantities, given | set(STAGE_COLUMNS))
+        if graph.bind(plugin) is None:
+            continue
+        for stages in (1, 2, 3):
+            yield _calibrated(_draw(graph, given, stages, rng, ranges), rng)
+
+
+def _inputs(
+    plugins: Iterable[Objective | Requirement], quantities: Mapping[str, Objective]
+) -> tuple[set[str], set[str]]:
+    """Return the columns that studies have to set for the first of `plugins`, and that they may."""
+    required: set[str] = set()
+    every = set(SHARED_COLUMNS)
+    seen: set[str] = set()
+
+    def visit(plugin: Objective | Requirement, must: bool) -> None:
+        if plugin.name in seen:
+            return
+        seen.add(plugin.name)
+        needed, optional = argument_names(plugin)
+        for name in (*needed, *optional):
+            if name in quantities:
+                visit(quantities[name], must and name in needed)
+            elif name not in STAGE_COLUMNS:
+                every.add(name)
+                if must and name in needed:
+                    required.add(name)
+
+    for position, plugin in enumerate(plugins):
+        visit(plugin, position == 0)
+    return required, every
+
+
+def _draw(
+    graph: Graph, names: Iterable[str], stages: int, rng: np.random.Generator, ranges: Ranges
+) -> Systems:
+    inputs = {}
+    for name in sorted(names):
+        values = draw_argument(name, rng, SCENARIOS, ranges)
+        whole = not units.suffix(name) and not code_count(name) and not name.endswith("exponent")
+        inputs[name] = (np.ceil(values) if whole else values)[:, np.newaxis]
+    chain = tuple(Stage(f"stage_{number}", _designs(rng), mixed=True) for number in range(stages))
+    counts: dict[str, Column] = {}
+    for stage in chain:
+        drawn = rng.integers(0, _MOST + 1, (_DESIGNS, 1, FLEETS)).astype(np.float64)
+        drawn[rng.integers(_DESIGNS)] += drawn.sum(axis=0) == 0
+        counts |= {
+            f"{stage.name}.{design}": count
+            for design, count in zip(stage.designs.names, drawn, strict=True)
+        }
+    return Systems(graph, inputs, chain, counts)
+
+
+def _designs(rng: np.random.Generator) -> Designs:
+    drawn = {
+        name: np.exp(rng.uniform(np.log(low), np.log(high), _DESIGNS))
+        for name, (low, high) in _METRICS.items()
+    }
+    extrapolated = rng.integers(2, size=_DESIGNS).astype(np.float64)
+    names = tuple(f"d{number}" for number in range(_DESIGNS))
+    return Designs(names, CoreMetrics(**drawn, extrapolated=extrapolated))
+
+
+def _calibrated(systems: Systems, rng: np.random.Generator) -> Systems:
+    """Return systems of which some reach what is demanded of them, and some only just fail to."""
+    for requirement in demands():
+        column = requirement.at_least
+        if column in systems.inputs and systems.graph.provides(requirement.quantity):
+            unbounded = systems.with_input(column, np.full((SCENARIOS, 1), 1e30))
+            most = full(unbounded.columns([requirement.quantity])[requirement.quantity])
+            spot = rng.integers(FLEETS, size=SCENARIOS)
+            reached = np.take_along_axis(np.sort(most, axis=1), spot[:, np.newaxis], axis=1)
+            usable = np.isfinite(reached) & (reached > 0) & (reached < 1e29)
+            share = 10 ** rng.uniform(-1.0, 0.3, (SCENARIOS, 1))
+            drawn = systems.inputs[column]
+            systems = systems.with_input(column, np.where(usable, reached * share, drawn))
+    return systems
+
+
+def switches(systems: Systems) -> list[str]:
+    """Return the columns that studies set to no or yes."""
+    return [name for name in systems.inputs if code_count(name) == 2]

@@ -1,0 +1,290 @@
+"""Which assumptions move the objectives of the recommended design, and by how much.
+
+Sobol indices (Saltelli et al., 2010) or Morris elementary effects through SALib, over the
+assumptions that change any quantity of the design, each within a range about its nominal value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dse.algebra import units
+from dse.contract import Column
+from dse.errors import DseError, UnitError
+from dse.model.problem import Problem
+from dse.model.space import Index
+from dse.study.assumptions import METRICS, Assumption
+
+METHODS = ("sobol", "morris")
+SAMPLES = {"sobol": 1024, "morris": 100}
+"""Base samples, or trajectories; each takes a few evaluations per assumption."""
+
+TOUCH = 1e-6
+"""Relative change that shows what an assumption sets."""
+
+MOST_ROWS = 2_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """What one assumption does to one objective.
+
+    Attributes
+    ----------
+    name, quantity, value, low, high
+        The assumption: its dotted path, a name whose suffix is its unit, nominal value, range.
+    first, total
+        Sobol: the share of the objective's variance that it makes alone, and with interactions.
+    mean, spread
+        Morris: the mean absolute change of the objective over the range, and how much this
+        depends on the other assumptions (a standard deviation), in the objective's unit.
+    confidence
+        Half of the 95 % interval of `total`, or of `mean`.
+    """
+
+    name: str
+    quantity: str
+    value: float
+    low: float
+    high: float
+    first: float | None = None
+    total: float | None = None
+    mean: float | None = None
+    spread: float | None = None
+    confidence: float = 0.0
+
+    @property
+    def size(self) -> float:
+        """What orders effects."""
+        return (self.total if self.total is not None else self.mean) or 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sensitivity:
+    """Effects on every objective, the largest first.
+
+    Attributes
+    ----------
+    method, width, samples, seed
+        How it was found: `width` is the half-range as a share of the nominal value.
+    evaluated
+        Designs evaluated.
+    effects
+        By objective.
+    ranges
+        Least and largest value of each objective over all samples.
+    inactive
+        Assumptions that change no objective of the design.
+    """
+
+    method: str
+    width: float
+    samples: int
+    seed: int
+    evaluated: int
+    effects: Mapping[str, tuple[Effect, ...]]
+    ranges: Mapping[str, tuple[float, float]]
+    inactive: int
+
+
+@dataclass(frozen=True)
+class _Touch:
+    """What an assumption multiplies: columns of the design, and metrics of the designs in use."""
+
+    columns: tuple[str, ...]
+    metrics: tuple[tuple[int, str, int], ...]
+
+
+def find_sensitivity(
+    problem: Problem,
+    point: Index,
+    assumed: tuple[Assumption, ...],
+    *,
+    method: str = METHODS[0],
+    width: float = 0.1,
+    samples: int | None = None,
+    seed: int = 0,
+) -> Sensitivity:
+    """Return the effects of assumptions on the objectives of one design, whose counts stay.
+
+    Parameters
+    ----------
+    problem, point, assumed
+        The study's problem, the design, (1, d), and its assumptions.
+    method, width, samples, seed
+        As in `dse.sensitivity`, the width as a share of the nominal value.
+
+    Raises
+    ------
+    DseError
+        SALib is not installed.
+    UnitError
+        The method, the range or the number of samples makes no sense, or nothing moves.
+    """
+    _check(method, width, samples)
+    library = _Library(method, seed)
+    touched = [(entry, _touched(problem, point, entry)) for entry in assumed]
+    moving = [(entry, touch) for entry, touch in touched if _moves(problem, point, touch)]
+    if not moving:
+        raise UnitError("no assumption changes an objective of the design", "ask another study")
+    count = samples or SAMPLES[method]
+    library.describe([entry.name for entry, _ in moving], width)
+    factors = library.sample(count)
+    if len(factors) > MOST_ROWS:
+        rule = f"{len(factors):,} evaluations are too many"
+        raise UnitError(rule, "ask for fewer --samples")
+    values = _values(problem, point, [touch for _, touch in moving], factors)
+    effects = {}
+    for name, column in values.items():
+        pairs = zip(moving, library.analyse(factors, column), strict=True)
+        found = [_effect(entry, width, fields) for (entry, _), fields in pairs]
+        effects[name] = tuple(sorted(found, key=lambda effect: -effect.size))
+    return Sensitivity(
+        method=method,
+        width=width,
+        samples=count,
+        seed=seed,
+        evaluated=len(factors),
+        effects=effects,
+        ranges={name: (float(v.min()), float(v.max())) for name, v in values.items()},
+        inactive=len(assumed) - len(moving),
+    )
+
+
+def _effect(entry: Assumption, width: float, fields: Mapping[str, float]) -> Effect:
+    low, high = sorted((entry.value * (1 - width), entry.value * (1 + width)))
+    return Effect(
+        name=entry.name, quantity=entry.quantity, value=entry.value, low=low, high=high, **fields
+    )
+
+
+def _check(method: str, width: float, samples: int | None) -> None:
+    if method not in METHODS:
+        raise UnitError(f"there is no method {method!r}", f"write {' or '.join(METHODS)}")
+    if not 0 < width < 1:
+        rule = f"--range {units.show(100 * width, '')} %: it must be above 0 and below 100 %"
+        raise UnitError(rule, "write for instance --range '10 %'")
+    if samples is not None and method == METHODS[0] and (samples < 2 or samples & samples - 1):
+        rule = f"--samples {samples}: sobol needs a power of two"
+        raise UnitError(rule, f"write for instance {SAMPLES[method]}")
+
+
+def _touched(problem: Problem, point: Index, entry: Assumption) -> _Touch:
+    """Return what an assumption sets of a design, by changing it a little."""
+    changed = entry.at(entry.value * (1 + TOUCH))
+    before, after = problem.space.columns(point), changed.space.columns(point)
+    columns = tuple(n for n in before if not np.array_equal(before[n], after[n], equal_nan=True))
+    metrics = []
+    for stage, (old, new) in enumerate(zip(problem.stages, changed.stages, strict=True)):
+        for metric in METRICS:
+            differ = getattr(old.designs.metrics, metric) != getattr(new.designs.metrics, metric)
+            metrics += [(stage, metric, int(row)) for row in np.flatnonzero(differ)]
+    return _Touch(columns, tuple(metrics))
+
+
+def _moves(problem: Problem, point: Index, touch: _Touch) -> bool:
+    """Return whether what is touched changes an objective of the design."""
+    if not touch.columns and not touch.metrics:
+        return False
+    values = _values(problem, point, [touch], np.array([[1.0], [0.99], [1.01]]))
+    return any(np.ptp(column) > 0 for column in values.values())
+
+
+def _values(
+    problem: Problem, point: Index, touches: list[_Touch], factors: Column
+) -> dict[str, Column]:
+    """Return every objective of the design, (n,), for factors (n, k) on k assumptions."""
+    nominal = problem.space.columns(point)
+    changed = _counts(problem, point)
+    stages = list(problem.stages)
+    for touch, factor in zip(touches, factors.T, strict=True):
+        for name in touch.columns:
+            changed[name] = changed.get(name, nominal[name]) * factor[:, np.newaxis]
+        for stage, metric, row in touch.metrics:
+            designs = stages[stage].designs
+            values = getattr(designs.metrics, metric) * np.ones((len(factors), 1))
+            values[:, row] *= factor
+            metrics = replace(designs.metrics, **{metric: values})
+            stages[stage] = replace(stages[stage], designs=replace(designs, metrics=metrics))
+    goals = [goal.name for goal in problem.goals]
+    columns = replace(problem, stages=tuple(stages)).columns(point, goals, changed)
+    found = {
+        name: np.broadcast_to(columns[name], (len(factors), 1))[:, 0].astype(np.float64)
+        for name in goals
+    }
+    for name, column in found.items():
+        if not np.isfinite(column).all():
+            rule = f"{name} of the design is not finite everywhere in the range"
+            raise UnitError(rule, "choose a narrower --range")
+    return found
+
+
+def _counts(problem: Problem, point: Index) -> dict[str, Column]:
+    """Return columns that keep the number of instances, where the demand would choose it."""
+    counts = problem.counts(point)
+    kept = {}
+    for stage in problem.stages:
+        if not stage.mixed:
+            names = [f"{stage.name}.{design}" for design in stage.designs.names]
+            kept[f"{stage.name}.instances"] = np.asarray(sum(counts[name] for name in names))
+    return kept
+
+
+class _Library:
+    """SALib's sampling and analysis, for one method."""
+
+    def __init__(self, method: str, seed: int) -> None:
+        self._sampler, self._analyser = _salib(method)
+        self._method, self._seed = method, seed
+        self._given: dict[str, Any] = {}
+
+    def describe(self, names: list[str], width: float) -> None:
+        """Take the assumptions and the half-range of their factors."""
+        bounds = [[1 - width, 1 + width]] * len(names)
+        self._given = {"num_vars": len(names), "names": names, "bounds": bounds}
+
+    def sample(self, count: int) -> Column:
+        """Return factors, (n, k)."""
+        given: dict[str, Any] = {"seed": self._seed}
+        if self._method == METHODS[0]:
+            given["calc_second_order"] = False
+        return np.asarray(self._sampler(self._given, count, **given), dtype=np.float64)
+
+    def analyse(self, factors: Column, values: Column) -> list[dict[str, float]]:
+        """Return the fields of an `Effect` for each assumption."""
+        if self._method == METHODS[0]:
+            fields = {"first": "S1", "total": "ST", "confidence": "ST_conf"}
+            analyse = partial(self._analyser, self._given, values, calc_second_order=False)
+        else:
+            fields = {"mean": "mu_star", "spread": "sigma", "confidence": "mu_star_conf"}
+            analyse = partial(self._analyser, self._given, factors, values)
+        size = self._given["num_vars"]
+        if np.ptp(values) <= 1e-12 * np.abs(values).max():
+            return [dict.fromkeys(fields, 0.0)] * size
+        # SALib takes a seed of 0 for none, and its confidence is a resampling.
+        found = analyse(seed=self._seed + 1)
+        return [
+            {field: float(found[name][row]) for field, name in fields.items()}
+            for row in range(size)
+        ]
+
+
+def _salib(method: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return how SALib samples and analyses."""
+    try:
+        from SALib.analyze import morris as morris_analysis
+        from SALib.analyze import sobol as sobol_analysis
+        from SALib.sample import morris as morris_sample
+        from SALib.sample import sobol as sobol_sample
+    except ImportError as error:
+        raise DseError(
+            'sensitivity needs SALib, which is not installed; pip install "accel-dse[uncertainty]"'
+        ) from error
+    if method == METHODS[0]:
+        return sobol_sample.sample, sobol_analysis.analyze
+    return morris_sample.sample, morris_analysis.analyze

@@ -1,0 +1,102 @@
+"""What holds of every design whatever its figures: where it does not, a model is broken.
+
+The functions return by how much, relative to the terms compared.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dse.contract import Column, guard
+from dse.objectives.system.chain import Stages, largest, total
+from dse.objectives.system.rate import limits_in_order
+
+
+@guard(rule="speedup is at most the acceleration and what the interface alone allows")
+def speedup_within_bounds(
+    *, speedup: Column, acceleration: Column, host_time_s: Column, transfer_s: Column
+) -> Column:
+    """Return by what share speedup exceeds A, or T0 / (o + L).
+
+    References
+    ----------
+    Altaf & Wood, ISCA 2017, eqs 3 and 4.
+    """
+    with np.errstate(divide="ignore"):
+        interface = host_time_s / transfer_s
+    return speedup / np.minimum(acceleration, interface) - 1.0
+
+
+@guard(rule="power is energy over time")
+def power_is_energy_over_time(
+    *,
+    power_w: Column,
+    stage_dynamic_power_w: Stages,
+    stage_capacity_bit_per_s: Stages,
+    stage_leakage_power_w: Stages,
+    stream_rate_bit_per_s: Column,
+    buffer_leakage_power_w: Column | float = 0.0,
+) -> Column:
+    """Return by how much power differs from the energy of one second, stage by stage."""
+    energy = total(stage_leakage_power_w) + buffer_leakage_power_w
+    for dynamic, capacity in zip(stage_dynamic_power_w, stage_capacity_bit_per_s, strict=True):
+        energy = energy + dynamic * (stream_rate_bit_per_s / capacity)
+    return np.abs(power_w - energy) / energy
+
+
+@guard(rule="energy per bit times rate is total power")
+def energy_times_rate_is_power(
+    *, energy_j_per_bit: Column, throughput_bit_per_s: Column, total_power_w: Column
+) -> Column:
+    """Return by how much energy per bit at the rate reached differs from total power."""
+    return np.abs(energy_j_per_bit * throughput_bit_per_s / total_power_w - 1.0)
+
+
+@guard(rule="total power is the sum of its parts")
+def total_power_is_its_parts(
+    *,
+    total_power_w: Column,
+    dynamic_power_w: Column,
+    leakage_power_w: Column,
+    host_power_w: Column | float = 0.0,
+    memory_power_w: Column | float = 0.0,
+    budget_constant_power_w: Column | float = 0.0,
+) -> Column:
+    """Return by how much total power differs from everything that draws power."""
+    parts = dynamic_power_w + leakage_power_w + host_power_w + memory_power_w
+    return np.abs(total_power_w / (parts + budget_constant_power_w) - 1.0)
+
+
+@guard(rule="power stays under budget.power_cap")
+def power_stays_under_the_cap(
+    *,
+    power_w: Column,
+    budget_power_cap_w: Column,
+    budget_constant_power_w: Column | float = 0.0,
+    memory_power_w: Column | float = 0.0,
+) -> Column:
+    """Return by what share fleet, memory and constant power exceed the power cap."""
+    return (power_w + memory_power_w + budget_constant_power_w) / budget_power_cap_w - 1.0
+
+
+@guard(rule="throughput is at most every limit it names")
+def throughput_within_limits(
+    *,
+    throughput_bit_per_s: Column,
+    peak_bit_per_s: Column,
+    power_limit_bit_per_s: Column,
+    link_limit_bit_per_s: Column | float = np.inf,
+    memory_limit_bit_per_s: Column | float = np.inf,
+    offload_limit_bit_per_s: Column | float = np.inf,
+    dependence_limit_bit_per_s: Column | float = np.inf,
+) -> Column:
+    """Return by what share the throughput exceeds the tightest limit that it names."""
+    named = limits_in_order(
+        compute=peak_bit_per_s,
+        power=power_limit_bit_per_s,
+        link=link_limit_bit_per_s,
+        memory=memory_limit_bit_per_s,
+        offload=offload_limit_bit_per_s,
+        dependence=dependence_limit_bit_per_s,
+    )
+    return largest(tuple(throughput_bit_per_s / limit for limit in named)) - 1.0

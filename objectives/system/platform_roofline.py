@@ -1,0 +1,257 @@
+"""What a workload gets from a platform, or from several side by side, under a power cap.
+
+Quantities for studies that compare platforms.  The equations stand in `EnergyRoofline`; here are
+the columns it is built from, and definitions such as performance = intensity * traffic.  What
+a platform lacks is NaN (`platform`).
+
+Monotone declarations hold exactly, because each step is a correctly rounded monotone operation;
+what only cancels out in exact arithmetic is not declared.
+
+The columns:
+
+workload_intensity_op_per_byte
+    Operations per byte of memory traffic; 0 is a stream.
+platform_peak_op_per_s, platform_j_per_op
+    Operations of one copy of the platform, in the precision chosen (`platform`).
+budget_memory_byte_per_s, budget_memory_j_per_byte
+    Memory of one copy.
+platform_usable_power_w, budget_constant_power_w
+    Power cap of one copy above its constant power, and that constant power.
+budget_copies
+    Copies side by side; what they reach and draw is of all of them together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dse.contract import Column, Limit, objective
+from dse.objectives.roofline.model import REGIMES, EnergyRoofline, Values
+from dse.objectives.system.platform import where
+from dse.objectives.system.sources import PLATFORMS
+
+_RATES = ("platform_peak_op_per_s", "budget_memory_byte_per_s", "platform_usable_power_w")
+_ENERGIES = ("platform_j_per_op", "budget_memory_j_per_byte")
+
+
+@objective(
+    source=f"{PLATFORMS}, eq. 3",
+    partial=True,
+    rises_with=(*_RATES, "budget_copies"),
+    falls_with=_ENERGIES,
+    undeclared={
+        "workload_intensity_op_per_byte": "it cancels in exact arithmetic only, bound by memory"
+    },
+)
+def platform_memory_byte_per_s(
+    *,
+    workload_intensity_op_per_byte: Values,
+    platform_peak_op_per_s: Values,
+    platform_j_per_op: Values,
+    budget_memory_byte_per_s: Values,
+    budget_memory_j_per_byte: Values,
+    platform_usable_power_w: Values,
+    budget_copies: Values = 1.0,
+) -> Column:
+    """Memory traffic per second that the workload reaches on all copies together.
+
+    ``N / t`` with ``t = max(1 / B, (I e_op + e_mem) / usable, I / F)``, in B/s.
+
+    References
+    ----------
+    Choi, Dukhan, Liu, Vuduc, IPDPS 2014, eq. 3.
+    """
+    model = _roofline(
+        ops=(platform_peak_op_per_s, platform_j_per_op),
+        memory=(budget_memory_byte_per_s, budget_memory_j_per_byte),
+        cap=platform_usable_power_w,
+        copies=budget_copies,
+    )
+    return model.bandwidth(where(workload_intensity_op_per_byte, least=0.0))
+
+
+@objective(
+    source=f"{PLATFORMS}, eqs. 1 and 3 (eq. 7)",
+    partial=True,
+    rises_with=(*_RATES, "budget_constant_power_w", "budget_copies"),
+    told=True,
+    undeclared=dict.fromkeys(_ENERGIES, "under the cap it cancels in exact arithmetic only"),
+)
+def platform_power_w(
+    *,
+    workload_intensity_op_per_byte: Values,
+    platform_peak_op_per_s: Values,
+    platform_j_per_op: Values,
+    budget_memory_byte_per_s: Values,
+    budget_memory_j_per_byte: Values,
+    platform_usable_power_w: Values,
+    budget_constant_power_w: Values,
+    budget_copies: Values = 1.0,
+) -> Column:
+    """Average power while the workload runs on all copies, constant power included.
+
+    ``N (P_const + (I e_op + e_mem) / t)``, in W.
+
+    References
+    ----------
+    Choi, Dukhan, Liu, Vuduc, IPDPS 2014, eqs 1, 3 and 7.
+    """
+    model = _roofline(
+        ops=(platform_peak_op_per_s, platform_j_per_op),
+        memory=(budget_memory_byte_per_s, budget_memory_j_per_byte),
+        cap=platform_usable_power_w,
+        copies=budget_copies,
+        constant=budget_constant_power_w,
+    )
+    return model.power(where(workload_intensity_op_per_byte, least=0.0))
+
+
+@objective(
+    source=f"{PLATFORMS}, section III",
+    partial=True,
+    rises_with=(*_RATES, *_ENERGIES, "budget_constant_power_w", "budget_copies"),
+)
+def platform_peak_power_w(
+    *,
+    platform_peak_op_per_s: Values,
+    platform_j_per_op: Values,
+    budget_memory_byte_per_s: Values,
+    budget_memory_j_per_byte: Values,
+    platform_usable_power_w: Values,
+    budget_constant_power_w: Values,
+    budget_copies: Values = 1.0,
+) -> Column:
+    """Most power that any workload draws on all copies together.
+
+    ``N (P_const + min(usable, F e_op + B e_mem))``, in W.
+
+    References
+    ----------
+    Choi, Dukhan, Liu, Vuduc, IPDPS 2014, section III.
+    """
+    return _roofline(
+        ops=(platform_peak_op_per_s, platform_j_per_op),
+        memory=(budget_memory_byte_per_s, budget_memory_j_per_byte),
+        cap=platform_usable_power_w,
+        copies=budget_copies,
+        constant=budget_constant_power_w,
+    ).peak_power
+
+
+@objective(
+    source=f"{PLATFORMS}, eqs. 5 to 7",
+    labels=REGIMES,
+    partial=True,
+    limits=(
+        Limit(words="memory bandwidth"),
+        Limit(words="the power cap"),
+        Limit(words="compute"),
+    ),
+    limited="platform_performance_op_per_s",
+)
+def platform_regime(
+    *,
+    workload_intensity_op_per_byte: Values,
+    platform_peak_op_per_s: Values,
+    platform_j_per_op: Values,
+    budget_memory_byte_per_s: Values,
+    budget_memory_j_per_byte: Values,
+    platform_usable_power_w: Values,
+) -> Column:
+    """What limits the workload: memory, the power cap or compute.
+
+    The term of t that is the largest; the cap only where strictly so.
+
+    References
+    ----------
+    Choi, Dukhan, Liu, Vuduc, IPDPS 2014, eqs 5 to 7.
+    """
+    model = _roofline(
+        ops=(platform_peak_op_per_s, platform_j_per_op),
+        memory=(budget_memory_byte_per_s, budget_memory_j_per_byte),
+        cap=platform_usable_power_w,
+    )
+    return model.regime(where(workload_intensity_op_per_byte, least=0.0))
+
+
+@objective(
+    source=f"{PLATFORMS}, eq. 4",
+    partial=True,
+    rises_with=("workload_intensity_op_per_byte", "platform_memory_byte_per_s"),
+    told=True,
+)
+def platform_performance_op_per_s(
+    *, workload_intensity_op_per_byte: Values, platform_memory_byte_per_s: Values
+) -> Column:
+    """Operations per second that the workload reaches on all copies together.
+
+    ``I N / t``, in op/s.
+
+    References
+    ----------
+    Choi, Dukhan, Liu, Vuduc, IPDPS 2014, eq. 4.
+    """
+    return np.multiply(workload_intensity_op_per_byte, platform_memory_byte_per_s)
+
+
+@objective(
+    source=f"{PLATFORMS}, eq. 2",
+    partial=True,
+    rises_with=("platform_performance_op_per_s",),
+    falls_with=("platform_power_w",),
+    told=True,
+)
+def platform_efficiency_op_per_j(
+    *, platform_performance_op_per_s: Values, platform_power_w: Values
+) -> Column:
+    """Operations per joule, constant power included.
+
+    ``performance / power``, in op/J.
+
+    References
+    ----------
+    Choi, Dukhan, Liu, Vuduc, IPDPS 2014, eq. 2.
+    """
+    return _ratio(platform_performance_op_per_s, platform_power_w)
+
+
+@objective(
+    source=f"{PLATFORMS}, section V-C",
+    partial=True,
+    rises_with=("platform_power_w",),
+    falls_with=("platform_memory_byte_per_s",),
+)
+def platform_energy_j_per_byte(
+    *, platform_power_w: Values, platform_memory_byte_per_s: Values
+) -> Column:
+    """Energy per byte of memory traffic, operations and constant power included.
+
+    ``power / memory rate``, in J/B.
+
+    References
+    ----------
+    Choi, Dukhan, Liu, Vuduc, IPDPS 2014, section V-C.
+    """
+    return _ratio(platform_power_w, platform_memory_byte_per_s)
+
+
+def _ratio(above: Values, below: Values) -> Column:
+    return np.divide(above, where(below, above=0.0))
+
+
+def _roofline(
+    *,
+    ops: tuple[Values, Values],
+    memory: tuple[Values, Values],
+    cap: Values,
+    copies: Values = 1.0,
+    constant: Values = 0.0,
+) -> EnergyRoofline:
+    return EnergyRoofline(
+        time_per_op=1.0 / where(ops[0], above=0.0, finite=True),
+        time_per_byte=1.0 / where(memory[0], above=0.0, finite=True),
+        energy_per_op=where(ops[1], least=0.0, finite=True),
+        energy_per_byte=where(memory[1], least=0.0, finite=True),
+        constant_power=where(constant, least=0.0, finite=True),
+        power_cap=where(cap, above=0.0),
+    ).times(where(copies, above=0.0, finite=True))

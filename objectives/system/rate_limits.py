@@ -1,0 +1,129 @@
+"""What limits the rate of a chain of fleets, and the rate at which its pipelines run.
+
+In the equations, R is the throughput, c the capacity of the chain, m the memory traffic per
+payload bit.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from dse.contract import Column, objective
+from dse.objectives.system.chain import Stages, least
+from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
+
+
+@objective(
+    source=ENERGY_ROOFLINE,
+    rises_with=(
+        "capacity_bit_per_s",
+        "power_limit_bit_per_s",
+        "link_limit_bit_per_s",
+        "memory_limit_bit_per_s",
+        "offload_limit_bit_per_s",
+    ),
+    at_most=("stage_capacity_bit_per_s",),
+)
+def rate_limit_bit_per_s(
+    *,
+    capacity_bit_per_s: Column,
+    power_limit_bit_per_s: Column,
+    link_limit_bit_per_s: Column | float = np.inf,
+    memory_limit_bit_per_s: Column | float = np.inf,
+    offload_limit_bit_per_s: Column | float = np.inf,
+) -> Column:
+    """Least of all limits at the top clock: the most that this design can carry.
+
+    ``min(c, power, link, memory, offload limit)``, in bit/s.  What dependent tasks allow is part
+    of the capacity; `bound` tells the two apart.
+
+    References
+    ----------
+    Choi et al., IPDPS 2014, eq. 3, as rates.
+    """
+    others = (power_limit_bit_per_s, link_limit_bit_per_s, memory_limit_bit_per_s)
+    return least(cast(Stages, (capacity_bit_per_s, *others, offload_limit_bit_per_s)))
+
+
+@objective(
+    source=ENERGY_ROOFLINE,
+    rises_with=("budget_memory_byte_per_s",),
+    falls_with=("memory_byte_per_bit",),
+)
+def memory_limit_bit_per_s(
+    *, memory_byte_per_bit: Column, budget_memory_byte_per_s: Column
+) -> Column:
+    """Payload rate that the memory bandwidth allows (energy roofline, eq. 3, second term).
+
+    ``bandwidth / m``, in bit/s.
+
+    References
+    ----------
+    Choi et al., IPDPS 2014, eq. 3.
+    """
+    with np.errstate(divide="ignore"):
+        return budget_memory_byte_per_s / memory_byte_per_bit
+
+
+@objective(
+    source="one task in flight per stream: rate <= streams * payload / latency",
+    # up to the peak it is the capacity, from there on infinite
+    rises_with=("capacity_bit_per_s",),
+    falls_with=("peak_bit_per_s",),
+)
+def dependence_limit_bit_per_s(*, capacity_bit_per_s: Column, peak_bit_per_s: Column) -> Column:
+    """Payload rate when each stream has one task in flight (a chained mode such as CBC).
+
+    The least over the stages of streams * payload / latency, in bit/s: the capacity; infinite
+    where that costs nothing.
+    """
+    return np.where(capacity_bit_per_s < peak_bit_per_s, capacity_bit_per_s, np.inf)
+
+
+@objective(
+    source=ENERGY_ROOFLINE,
+    rises_with=("capacity_bit_per_s", "power_limit_bit_per_s"),
+    at_most=("stage_capacity_bit_per_s",),
+)
+def stream_limit_bit_per_s(*, capacity_bit_per_s: Column, power_limit_bit_per_s: Column) -> Column:
+    """Highest payload rate at which the chain may stream.
+
+    ``r_max = min(c, power limit)``, in bit/s.
+
+    References
+    ----------
+    Choi et al., IPDPS 2014, eq. 3.
+    """
+    return np.minimum(capacity_bit_per_s, power_limit_bit_per_s)
+
+
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    rises_with=("throughput_bit_per_s", "offload_stream_bit_per_s", "stream_limit_bit_per_s"),
+    falls_with=("workload_meet",),  # what meets the demand is cut off at the limit
+    at_most=("stage_capacity_bit_per_s",),
+    # a design that carries the demand may stream as fast as that takes
+    settled_while={"stream_limit_bit_per_s": "workload_meet"},
+)
+def stream_rate_bit_per_s(
+    *,
+    throughput_bit_per_s: Column,
+    stream_limit_bit_per_s: Column,
+    offload_stream_bit_per_s: Column | float = 0.0,
+    workload_meet: Column | float = 0.0,
+) -> Column:
+    """Payload rate at which the pipelines are clocked.
+
+    ``r = min(r_max, max(R, offload stream))``, in bit/s, clocked to meet the demand: the least
+    rate that carries it, also through offloads that have to finish in time.  Otherwise
+    ``r = r_max``: as fast as allowed.
+
+    References
+    ----------
+    Battle & Hempstead, section IV-C.
+    """
+    needed = np.maximum(throughput_bit_per_s, offload_stream_bit_per_s)
+    meet = np.minimum(needed, stream_limit_bit_per_s)
+    return np.where(np.asarray(workload_meet) > 0, meet, stream_limit_bit_per_s)

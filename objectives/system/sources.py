@@ -1,0 +1,6 @@
+"""The papers behind the quantities of a system, as reports name them."""
+
+BATTLE_HEMPSTEAD = "Battle & Hempstead, sections IV-C and V-C"
+ENERGY_ROOFLINE = "Choi et al., IPDPS 2014, eqs 1 and 3"
+PLATFORMS = "Choi, Dukhan, Liu, Vuduc, IPDPS 2014"
+LOGCA = "Altaf & Wood, ISCA 2017, eqs 1, 2 and 8"

@@ -1,0 +1,63 @@
+"""The code of docs/plugins.md is one package that installs, conforms and is used by name."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.project.test_readme import blocks
+
+PAGE = "docs/plugins.md"
+STUDY = """\
+workload: {rate: 20 Gbit/s}
+stages: [{core: des, fleet: mixed}]
+objectives: {power_density: minimise, area: minimise}
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install what the page shows, as pip would."""
+    folder = tmp_path_factory.mktemp("page")
+    metadata = folder / "my_package-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
+    points = "\n".join(blocks(PAGE, "toml")).replace('"', "").replace("project.entry-points.", "")
+    for module in ("aes", "density", "search"):
+        points = points.replace(f"my_package.{module}:", "my_package:")
+    (metadata / "entry_points.txt").write_text(points)
+    code = [block for block in blocks(PAGE, "python") if "claims.csv" not in block]
+    (folder / "my_package.py").write_text("\n".join(code))
+    return folder
+
+
+def run(site: Path, *command: str) -> str:
+    env = os.environ | {"PYTHONPATH": str(site)}
+    done = subprocess.run(
+        [sys.executable, "-m", *command], capture_output=True, text=True, cwd=site, env=env
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_page_conforms(site: Path) -> None:
+    (site / "test_page.py").write_text(
+        "from my_package import *\nfrom dse.testing import check_requirement\n"
+        "def test_requirement():\n    check_requirement(stays_cool)\n"
+    )
+    run(site, "pytest", "-q", "test_page.py")
+
+
+def test_the_page_is_used_by_name(site: Path) -> None:
+    (search,) = blocks(PAGE, "yaml")
+    (site / "study.yaml").write_text(STUDY + search)
+    out = run(site, "dse", "run", "study.yaml", "--out", "out")
+    assert "500 evaluated (mine" in out
+    assert "power_density_w_per_m2" in (site / "out" / "front.csv").read_text()
+    assert "most batches" in run(site, "dse", "show", "mine")
+    assert "my-package 1.0" in run(site, "dse", "list", "cores")
+    assert "nothing is broken" in run(site, "dse", "doctor")

@@ -1,0 +1,128 @@
+"""Answers as text: exact for a small front, and never wider than asked for."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dse.reports.front_text import front_text
+from dse.reports.front_view import FrontView
+from dse.reports.text import table_text
+
+VIEW = FrontView(
+    title="How should a 100 Gbps DES fleet be built?",
+    objectives=(("area_m2", "minimise"), ("power_w", "minimise")),
+    front={
+        "area_m2": np.array([149690e-12, 173304e-12, 180000e-12]),
+        "power_w": np.array([25.76e-3, 25.25e-3, 9.5e-3]),
+        "interface": np.array(["sparc_t4", "sparc_t4", "pcie"], dtype=object),
+        "workload.granularity_byte": np.full(3, 65536.0),
+        "bound": np.array(["core", "core", "link"], dtype=object),
+    },
+    axes=("interface", "workload.granularity_byte"),
+    category="bound",
+    names=["2 u16 + 1 u8", "3 u16", "1 u16"],
+    knee=1,
+)
+FACTS = {
+    "designs": 12_345,
+    "evaluated": 4_096,
+    "feasible": 345,
+    "exact": False,
+    "method": "nsga2",
+    "wall_s": 0.83,
+    "hypervolume": 0.61234,
+    "hypervolume_share_of_exact": 0.9876,
+    "notes": ["des: extrapolated beyond unroll 16"],
+}
+
+SUMMARY = """\
+How should a 100 Gbps DES fleet be built?
+
+design        interface  area [um2]  power [mW]  bottleneck
+───────────────────────────────────────────────────────────
+2 u16 + 1 u8  sparc_t4       149690       25.76  core
+3 u16         sparc_t4       173304       25.25  core
+1 u16         pcie           180000        9.50  link
+same for all: granularity 64 KiB
+
+least area   149690 um2            2 u16 + 1 u8, sparc_t4, granularity 64 KiB (core-bound)
+least power  9.5 mW                1 u16, pcie, granularity 64 KiB (link-bound)
+knee         173304 um2, 25.25 mW  3 u16, sparc_t4, granularity 64 KiB (core-bound)
+
+12,345 designs: 4,096 evaluated (nsga2, 830 ms), 345 feasible; Pareto front of 3 designs, not proven
+bottleneck: 2 core, 1 link
+normalised hypervolume: 0.6123, 98.76 % of the exact front's
+note: des: extrapolated beyond unroll 16"""
+
+
+def grown(count: int) -> FrontView:
+    """A front of `count` designs with twenty axes and long names."""
+    t = np.linspace(1, 2, count)
+    front = {"area_m2": t * 1e-7, "power_w": 1e-2 / t, "bound": np.full(count, "core")}
+    axes = {f"workload.axis_{i}_byte": np.arange(count) * (i + 1.0) for i in range(20)}
+    names = [f"{i} u16_pipelined_two_stage + 1 u8 -> 3 r{i}" for i in range(count)]
+    return replace(VIEW, front=front | axes, axes=tuple(axes), names=names, knee=count // 2)
+
+
+def test_the_summary_of_a_small_front():
+    assert front_text(VIEW, FACTS, width=100) == SUMMARY
+
+
+def test_an_exact_front_says_so_and_needs_no_share():
+    text = front_text(VIEW, FACTS | {"exact": True, "evaluated": 12_345}, width=200)
+    assert "345 feasible; Pareto front of 3 designs, proven complete" in text
+    assert "exact front's" not in text
+    text = front_text(VIEW, FACTS | {"exact": True}, width=200)
+    assert "4,096 evaluated (nsga2, 830 ms), the rest pruned; Pareto front of 3 designs" in text
+
+
+def test_a_narrow_terminal_gets_fewer_columns_and_is_told_which():
+    lines = front_text(VIEW, FACTS, width=50).splitlines()
+    assert lines[2] == "design        area [um2]  power [mW]  bottleneck"
+    assert "more columns in front.csv: interface" in lines
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_no_line_is_wider_than_asked_for_and_no_number_is_cut(width):
+    text = front_text(grown(100), FACTS, width=width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+    assert "\x1b" not in text
+
+
+def test_a_long_front_shows_15_rows_with_its_ends_and_its_knee():
+    view = grown(100)
+    table = front_text(view, FACTS, width=120).split("\n\n")[1]
+    assert "... and 85 more in front.csv" in table
+    for row in (0, 99, view.knee):
+        assert f"{row} u16_pipelined" in table
+
+
+def test_values_over_many_decades_carry_their_own_unit():
+    column = {"power_w": np.array([2e-6, 3e-3, 4.0])}
+    text = front_text(replace(VIEW, front={**VIEW.front, **column}), FACTS, width=100)
+    powers = [line.split("  ")[-2].strip() for line in table_rows(text)]
+    assert powers == ["2 uW", "3 mW", "4 W"]
+
+
+def table_rows(text: str) -> list[str]:
+    return text.split("\n\n")[1].splitlines()[2:5]
+
+
+def test_brackets_in_names_are_text_not_markup():
+    text = front_text(replace(VIEW, names=["[red]a", "[/]", "b"]), FACTS, width=100)
+    assert "[red]a" in text
+    assert "[/]" in text
+
+
+def test_an_empty_front_says_so():
+    empty = {name: values[:0] for name, values in VIEW.front.items()}
+    text = front_text(replace(VIEW, front=empty, names=(), knee=None), FACTS, width=100)
+    assert "\n\nno feasible design\n\n" in text
+
+
+def test_a_table_wraps_its_later_columns():
+    text = table_text([("des", "encryption " * 9), ("fft", "")], ("name", "what"), width=40)
+    assert max(map(len, text.splitlines())) <= 40
+    assert text.splitlines()[2].startswith("des   encryption encryption")

@@ -1,0 +1,307 @@
+"""Declarations: the kit refutes those that are false and proposes those that are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dse.contract import Objective, Requirement, objective, requirement
+from dse.plugins import registry
+from dse.testing import check_objective, check_requirement
+from dse.testing.directions import check_directions
+from dse.testing.quantities import check_at_most, check_growth, check_settled, check_stages
+from dse.testing.requirements import check_bounds, check_implied
+
+OBJECTIVES = registry.records(Objective)
+REQUIREMENTS = registry.records(Requirement)
+TURNED = {"rises_with": "falls_with", "falls_with": "rises_with"}
+MISSING = "prove it and declare "
+FALSE = "prove or remove the declaration"
+Plugin = Objective | Requirement
+
+
+# One of each kind ---------------------------------------------------------------------------
+
+
+@objective(source="a test", rises_with=("power_w",), falls_with=("area_m2",))
+def density_w_per_m2(*, power_w, area_m2):
+    """Power per area."""
+    return power_w / area_m2
+
+
+@objective(
+    source="a test",
+    rises_with=("capacity_bit_per_s",),
+    at_most=("stage_capacity_bit_per_s",),
+)
+def halved_bit_per_s(*, capacity_bit_per_s):
+    """Half of what the chain carries."""
+    return 0.5 * capacity_bit_per_s
+
+
+@objective(
+    source="a test",
+    rises_with=("stage_area_m2",),
+    over_stages="sum",
+    grows_with_instances=True,
+)
+def spare_m2(*, stage_area_m2):
+    """A tenth of each stage."""
+    total = 0.0
+    for area in stage_area_m2:
+        total = total + 0.125 * area
+    return total
+
+
+@objective(
+    source="a test",
+    rises_with=("stream_bit",),
+    falls_with=("stream_rate_bit_per_s",),
+    settled_while={"stream_rate_bit_per_s": "workload_meet"},
+)
+def wait_s(*, stream_bit, stream_rate_bit_per_s):
+    """Time in the pipelines."""
+    return stream_bit / stream_rate_bit_per_s
+
+
+@objective(source="a test", rises_with=("stream_rate_bit_per_s", "dynamic_energy_j_per_bit"))
+def heat_w(*, stream_rate_bit_per_s, dynamic_energy_j_per_bit):
+    """Switching power once more."""
+    return stream_rate_bit_per_s * dynamic_energy_j_per_bit
+
+
+@requirement(
+    rule="offloads could carry the rate",
+    rises_with=("workload_rate_bit_per_s",),
+    falls_with=("offload_limit_bit_per_s",),
+    quantity="offload_limit_bit_per_s",
+    at_least="workload_rate_bit_per_s",
+)
+def offloads_fast_enough(*, offload_limit_bit_per_s, workload_rate_bit_per_s):
+    """Return the share that offloads lack."""
+    return 1.0 - offload_limit_bit_per_s / workload_rate_bit_per_s
+
+
+@requirement(
+    rule="the rate is reached",
+    rises_with=("workload_rate_bit_per_s",),
+    falls_with=("throughput_bit_per_s",),
+    quantity="throughput_bit_per_s",
+    at_least="workload_rate_bit_per_s",
+    implies=REQUIREMENTS["meets_demand"].implies,
+)
+def reached(*, throughput_bit_per_s, workload_rate_bit_per_s):
+    """Return the share that is missing."""
+    return 1.0 - throughput_bit_per_s / workload_rate_bit_per_s
+
+
+def check(plugin: Plugin) -> None:
+    (check_objective if isinstance(plugin, Objective) else check_requirement)(plugin)
+
+
+@pytest.mark.parametrize(
+    "plugin",
+    [density_w_per_m2, halved_bit_per_s, spare_m2, wait_s, heat_w, reached],
+    ids=lambda one: one.name,
+)
+def test_what_is_declared_rightly_passes(plugin: Plugin) -> None:
+    check(plugin)
+
+
+LINK = {"link_limit_bit_per_s": "workload_rate_bit_per_s"}
+CASES = {
+    "rises_with": (
+        replace(density_w_per_m2, rises_with=()),
+        "never falls with power_w in 400 random pairs: prove it and declare rises_with=('power_w'",
+        replace(density_w_per_m2, rises_with=("power_w", "area_m2"), falls_with=()),
+        "declares that it never falls with area_m2, but goes from",
+    ),
+    "falls_with": (
+        replace(density_w_per_m2, falls_with=()),
+        "never rises with area_m2 in 400 random pairs: prove it and declare falls_with=('area_m2'",
+        replace(density_w_per_m2, rises_with=(), falls_with=("power_w", "area_m2")),
+        "declares that it never rises with power_w, but goes from",
+    ),
+    "at_most": (
+        replace(halved_bit_per_s, at_most=()),
+        "never exceeds stage_capacity_bit_per_s in",
+        replace(halved_bit_per_s, at_most=("offload_limit_bit_per_s",)),
+        "declares that it is at most offload_limit_bit_per_s, but is",
+    ),
+    "over_stages": (
+        replace(spare_m2, over_stages=""),
+        "stages join by sum in every sample: prove it and declare over_stages=",
+        replace(spare_m2, over_stages="largest"),
+        "declares over_stages='largest', but",
+    ),
+    "grows_with_instances": (
+        replace(spare_m2, grows_with_instances=False),
+        "grows with every instance in",
+        replace(halved_bit_per_s, grows_with_instances=True),
+        "declares that it grows with instances, but goes from",
+    ),
+    "settled_while": (
+        replace(wait_s, settled_while={}),
+        "while workload_meet, stream_rate_bit_per_s matters through the other arguments alone in",
+        replace(heat_w, settled_while={"dynamic_energy_j_per_bit": "workload_meet"}),
+        "declares that dynamic_energy_j_per_bit is settled while workload_meet, but goes from",
+    ),
+    "at_least": (
+        replace(reached, quantity="", at_least=""),
+        "is met only by a workload_rate_bit_per_s that is at most throughput_bit_per_s",
+        replace(reached, at_least="", at_most="workload_rate_bit_per_s"),
+        "is met by a throughput_bit_per_s above workload_rate_bit_per_s; prove or remove",
+    ),
+    "implies": (
+        replace(reached, implies={k: v for k, v in reached.implies.items() if k not in LINK}),
+        "met only by a link_limit_bit_per_s of at least workload_rate_bit_per_s, in",
+        replace(offloads_fast_enough, implies=LINK),
+        "declares that it implies link_limit_bit_per_s of at least workload_rate_bit_per_s, but is",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_missing_declaration_is_proposed_unless_it_says_why_not(case: str) -> None:
+    plugin, message, _, _ = CASES[case]
+    with pytest.raises(AssertionError) as caught:
+        check(plugin)
+    assert message in str(caught.value)
+    assert MISSING in str(caught.value)
+    assert str(caught.value).endswith("or say in undeclared why not")
+    check(replace(plugin, undeclared={case: "for a reason"}))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_false_declaration_is_refuted(case: str) -> None:
+    _, _, plugin, message = CASES[case]
+    with pytest.raises(AssertionError) as caught:
+        check(plugin)
+    assert message in str(caught.value)
+    assert "remove" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("plugin", "message"),
+    [
+        (replace(density_w_per_m2, over_stages="sum"), "takes power_w, which is no stage column"),
+        (
+            replace(halved_bit_per_s, at_most=("nothing_bit_per_s",)),
+            "declares at_most 'nothing_bit_per_s', which nothing provides",
+        ),
+        (
+            replace(wait_s, settled_while={"fill_bit": "workload_meet"}),
+            "declares 'fill_bit' settled, but no direction of it",
+        ),
+        (
+            replace(wait_s, settled_while={"stream_bit": "budget_copies"}),
+            "no random system tries that stream_bit is settled by budget_copies",
+        ),
+        (
+            replace(reached, implies={"nothing_bit_per_s": "workload_rate_bit_per_s"}),
+            "no random system tries that it implies nothing_bit_per_s >= workload_rate",
+        ),
+        (
+            replace(reached, implies={"throughput_bit_per_s": "workload_rate_bit_per_s"}),
+            "implies something of 'throughput_bit_per_s', which is an argument; bound it as",
+        ),
+        (replace(reached, quantity="area_m2"), "bounds 'area_m2', which is not an argument"),
+        (
+            replace(density_w_per_m2, undeclared={"aera_m2": "a slip"}),
+            "says why 'aera_m2' is undeclared, which is neither an argument nor a declaration",
+        ),
+        (
+            replace(density_w_per_m2, undeclared={"area_m2": "a slip"}),
+            "declares how it depends on area_m2, and why not; keep one",
+        ),
+        (
+            replace(density_w_per_m2, undeclared={"at_most": " "}),
+            "does not say why 'at_most' is undeclared",
+        ),
+    ],
+)
+def test_a_declaration_that_cannot_be_tried_is_refused(plugin: Plugin, message: str) -> None:
+    with pytest.raises(AssertionError) as caught:
+        check(plugin)
+    assert message in str(caught.value)
+
+
+# Every one of the built-in plug-ins ----------------------------------------------------------
+
+
+def refused(checked: Callable[..., None], plugin: Plugin, **changed: object) -> str:
+    """Return what a check says of a plug-in that is changed, empty when it passes."""
+    try:
+        checked(replace(plugin, **changed), "it", {})
+    except AssertionError as error:
+        return str(error)
+    return ""
+
+
+def without(mapping, name):
+    return {key: value for key, value in mapping.items() if key != name}
+
+
+@pytest.mark.parametrize("name", [*OBJECTIVES, *REQUIREMENTS])
+def test_no_direction_can_be_left_out_or_turned_round(name: str) -> None:
+    plugin = (OBJECTIVES | REQUIREMENTS)[name]
+    for field, turned in TURNED.items():
+        for argument in getattr(plugin, field):
+            others = tuple(one for one in getattr(plugin, field) if one != argument)
+            wrong = {field: others, turned: (*getattr(plugin, turned), argument)}
+            assert FALSE in refused(check_directions, plugin, **wrong)
+            if not getattr(plugin, "labels", ()):
+                assert MISSING in refused(check_directions, plugin, **{field: others})
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_no_declaration_of_a_quantity_can_be_left_out_or_made_up(name: str) -> None:
+    plugin = OBJECTIVES[name]
+    if plugin.over_stages:
+        assert MISSING in refused(check_stages, plugin, over_stages="")
+        for other in {"sum", "least", "largest"} - {plugin.over_stages}:
+            assert "remove" in refused(check_stages, plugin, over_stages=other)
+    for column in plugin.at_most:
+        assert MISSING in refused(check_at_most, plugin, at_most=())
+        assert FALSE in refused(check_at_most, plugin, at_most=("offload_stream_bit_per_s", column))
+    if plugin.grows_with_instances:
+        assert MISSING in refused(check_growth, plugin, grows_with_instances=False)
+    elif "grows_with_instances" not in plugin.undeclared:
+        assert FALSE in refused(check_growth, plugin, grows_with_instances=True)
+    for argument in plugin.settled_while:
+        assert MISSING in refused(check_settled, plugin, settled_while={})
+        for other in {*plugin.rises_with, *plugin.falls_with} - {argument}:
+            wrong = {**plugin.settled_while, other: "workload_meet"}
+            found = refused(check_settled, plugin, settled_while=wrong)
+            assert FALSE in found or "no random system tries" in found
+
+
+@pytest.mark.parametrize("name", REQUIREMENTS)
+def test_no_declaration_of_a_requirement_can_be_left_out_or_turned_round(name: str) -> None:
+    plugin = REQUIREMENTS[name]
+    for quantity in plugin.implies:
+        wrong = without(plugin.implies, quantity)
+        assert MISSING in refused(check_implied, plugin, implies=wrong)
+    if plugin.quantity:
+        assert MISSING in refused(check_bounds, plugin, quantity="", at_most="", at_least="")
+        turned = {"at_most": plugin.at_least, "at_least": plugin.at_most}
+        assert FALSE in refused(check_bounds, plugin, **turned)
+
+
+def test_random_systems_are_systems() -> None:
+    """Some reach what is demanded and some do not; nothing of them is NaN or negative."""
+    from dse.testing.systems import drawn_systems, full
+
+    throughput = OBJECTIVES["throughput_bit_per_s"]
+    shares = []
+    for systems in drawn_systems(throughput, 1, {}):
+        names = [quantity.name for quantity in systems.graph.objectives if not quantity.partial]
+        columns = systems.columns(names)
+        for name in names:
+            assert (full(columns[name]) >= 0).all(), name
+        if "workload_rate_bit_per_s" in systems.inputs:
+            shares.append(systems.feasible().mean())
+    assert 0.1 < np.mean(shares) < 0.9
