@@ -96,7 +96,7 @@ def agreements(rows: Rows) -> list[tuple[str, str, str, str]]:
     for row in rows:
         if row.verdict in (AGREES, WITHIN):
             section = row.claim.where.replace(";", ",").partition(",")[0]
-            sections.setdefault(section, []).append(row)
+            sections.setdefault(f"{row.claim.paper}, {section}", []).append(row)
     found = []
     for section, own in sorted(sections.items()):
         row = next((row for row in own if is_numeric(row.claim.printed)), own[0])
@@ -169,10 +169,8 @@ def front_page(rows: Rows, rest: str) -> str:
     if found := sides(rows):
         header = ("Where", "What is printed", "Against", "Why")
         parts += ["## Contradictions inside the papers", _table(header, found)]
-    parts += ["## What agrees"]
-    for paper, own in by_paper(rows).items():
-        header = ("Where", "Agree", "Within rounding", "For instance")
-        parts += [f"### {_escaped(paper)}", _table(header, agreements(own))]
+    header = ("Where", "Agree", "Within rounding", "For instance")
+    parts += ["## What agrees", _table(header, agreements(rows))]
     return "\n\n".join([*parts, "## The verdicts", _LEGEND]) + "\n"
 
 

@@ -33,9 +33,8 @@ class Reproduction:
         if found := claim_pages.sides(self.rows):
             headers = ("where", "what is printed", "against", "why")
             parts.append(table_text(found, headers, width=width))
-        for paper, own in claim_pages.by_paper(self.rows).items():
-            headers = (paper, "agree", "within rounding", "for instance")
-            parts.append(table_text(claim_pages.agreements(own), headers, width=width))
+        headers = ("where", "agree", "within rounding", "for instance")
+        parts.append(table_text(claim_pages.agreements(self.rows), headers, width=width))
         rest = "--all tells every claim with its reason, --json as data"
         return "\n\n".join([*parts, f"{self.summary()}\n{rest}"])
 
