@@ -231,7 +231,9 @@ def test_two_choices_of_one_name(folder: Path) -> None:
 def test_a_record_is_not_overwritten_by_accident(tmp_path: Path) -> None:
     path = tmp_path / "link.yaml"
     user_records.write_record(path, {"interface": LINK}, ORIGIN)
-    with pytest.raises(OutputError, match=r"is there already; name another file, or replace it by force"):
+    with pytest.raises(
+        OutputError, match=r"is there already; name another file, or replace it by force"
+    ):
         user_records.write_record(path, {"kernel": KERNEL}, ORIGIN)
     with pytest.raises(StudyError):
         user_records.write_record(path, {"kernel": {"name": "no index"}}, ORIGIN, force=True)
