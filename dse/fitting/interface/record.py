@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from dse.algebra import units
 from dse.errors import OutputError
+from dse.fitting.interface.policy import break_even_text, interval, policy
 from dse.fitting.interface.report import InterfaceReport
-from dse.fitting.interface.text import METHOD, adequacy, break_even_text, interval, policy
+from dse.fitting.interface.text import METHOD, adequacy
 from dse.reports.words import percent
 from dse.study import records
 
@@ -23,9 +24,9 @@ def sections(found: InterfaceReport, name: str, per_byte: PerByte) -> dict[str, 
     With exponent 1, `per_byte` decides: ``latency`` keeps the whole time per byte in the interface,
     where it bounds every accelerator behind it; ``computing`` leaves none.
     """
-    values = {key: value for key, (value, _, _) in found.values.items()}
+    values = {key: value for key, (value, _, _) in found.fit.estimates.items()}
     latency = values["per_byte_s_per_byte"]
-    if found.linear and per_byte == "computing":
+    if found.fit.linear and per_byte == "computing":
         latency = 0.0
     source = f"fitted to {', '.join(file for file, _ in found.timings.files)}"
     machine = found.timings.facts.get("machine", "")
@@ -35,7 +36,7 @@ def sections(found: InterfaceReport, name: str, per_byte: PerByte) -> dict[str, 
         "latency": _written(latency, "per_byte_s_per_byte"),
         "source": source,
         "note": _note(found, per_byte),
-        "assumptions": ["overhead", "latency"] if found.linear else ["overhead"],
+        "assumptions": ["overhead", "latency"] if found.fit.linear else ["overhead"],
     }
     kernel: dict[str, Any] = {
         "name": name,
@@ -54,7 +55,7 @@ def fit_provenance(found: InterfaceReport) -> dict[str, Any]:
     files = found.timings.files
     sizes = found.timings.size
     checks = found.checks
-    values = found.values
+    values = found.fit.estimates
     shown = {
         name: f"{units.show(value, name)} ({interval(low, high, name)})"
         for name, (value, low, high) in values.items()
@@ -83,13 +84,13 @@ def fit_provenance(found: InterfaceReport) -> dict[str, Any]:
 
 def _note(found: InterfaceReport, per_byte: PerByte) -> str:
     text = "overhead is o + L, which times of whole offloads cannot separate"
-    if not found.linear:
-        acceleration = found.values["peak_acceleration"][0]
+    if not found.fit.linear:
+        acceleration = found.fit.estimates["peak_acceleration"][0]
         known = math.isfinite(acceleration)
         return f"{text}; A = {acceleration:.4g}" if known else f"{text}; A is unbounded"
     if per_byte == "latency":
         return f"{text}; latency is the whole time per byte, the device's computing included"
-    least = units.show(found.values["peak_acceleration"][0], "peak_acceleration")
+    least = units.show(found.fit.estimates["peak_acceleration"][0], "peak_acceleration")
     return f"{text}; the whole time per byte is taken as computing, A = {least}"
 
 
