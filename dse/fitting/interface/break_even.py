@@ -60,12 +60,12 @@ def break_even(model: FittedModel, size: Array, host: Array, offload: Array) -> 
     pays = ranges(_spans(lambda x: advantage(model.possible, x)))
     return BreakEven(
         pays=pays,
-        crossings=tuple(_crossing(model, end) for end in ends(pays)),
+        crossings=tuple(_crossing(model, end) for end in range_ends(pays)),
         of_data=_of_data(size, host, offload),
     )
 
 
-def ends(found: Ranges) -> Iterator[float]:
+def range_ends(found: Ranges) -> Iterator[float]:
     """Yield the ends of ranges that are not open."""
     yield from (end for pair in found for end in pair if 0 < end < math.inf)
 

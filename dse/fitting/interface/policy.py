@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from dse.algebra import units
-from dse.fitting.interface.break_even import Ranges, ends, pays_at
+from dse.fitting.interface.break_even import Ranges, pays_at, range_ends
 from dse.fitting.interface.report import InterfaceReport
 from dse.reports.words import listed, percent
 
@@ -27,7 +27,7 @@ def break_even_text(found: InterfaceReport) -> str:
     """
     pays, sizes = found.pays, found.timings.size
     measured = f"the measured offload is faster {_where(pays.of_data, _as_is)}"
-    measured += ", interpolated" * any(ends(pays.of_data))
+    measured += ", interpolated" * any(range_ends(pays.of_data))
     if doubt(found):
         return f"break-even: none that the model gives; {measured}"
     if not pays.crossings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ from dse.fitting.interface.policy import break_even_text, interval, policy
 from dse.fitting.interface.report import InterfaceReport
 from dse.fitting.interface.text import METHOD, adequacy
 from dse.reports.words import percent
-from dse.study import records
+from dse.study import records, uncertain
 
 PerByte = Literal["latency", "computing"]
 """What an offload's time per byte is taken for where the data cannot tell."""
@@ -36,7 +37,6 @@ def sections(found: InterfaceReport, name: str, per_byte: PerByte) -> dict[str, 
         "latency": _written(latency, "per_byte_s_per_byte"),
         "source": source,
         "note": _note(found, per_byte),
-        "assumptions": ["overhead", "latency"] if found.fit.linear else ["overhead"],
     }
     kernel: dict[str, Any] = {
         "name": name,
@@ -47,6 +47,18 @@ def sections(found: InterfaceReport, name: str, per_byte: PerByte) -> dict[str, 
     }
     if machine:
         interface["host"] = kernel["host"] = machine
+    fitted = {"overhead": "fixed_s", "latency": "per_byte_s_per_byte"}
+    if latency == 0.0 < found.fit.estimates["per_byte_s_per_byte"].value:
+        interface["assumptions"] = ["latency"]
+        del fitted["latency"]
+    interface |= _sureness(found, fitted)
+    fitted = {"index": "index_s_per_byte", "exponent": "exponent", "offset": "host_offset_s"}
+    if found.is_linear_unasked:
+        kernel["assumptions"] = ["exponent"]
+        del fitted["exponent"]
+    if found.pure:
+        del fitted["offset"]
+    kernel |= _sureness(found, fitted)
     return {"interface": interface, "kernel": kernel}
 
 
@@ -92,6 +104,16 @@ def _note(found: InterfaceReport, per_byte: PerByte) -> str:
         return f"{text}; latency is the whole time per byte, the device's computing included"
     least = units.show(found.fit.estimates["peak_acceleration"][0], "peak_acceleration")
     return f"{text}; the whole time per byte is taken as computing, A = {least}"
+
+
+def _sureness(found: InterfaceReport, fitted: Mapping[str, str]) -> dict[str, Any]:
+    """Return which fields are fitted, and how sure they are; an exponent kept at 1 is not drawn."""
+    shares = {}
+    for field, name in fitted.items():
+        estimate = found.fit.estimates[name]
+        if estimate.value > 0 and not (name == "exponent" and found.fit.linear):
+            shares[field] = percent(uncertain.share_of_interval(*estimate))
+    return {"fitted": list(fitted), "uncertainty": shares}
 
 
 def _written(value: float, name: str) -> str | float:
