@@ -8,16 +8,7 @@ from collections.abc import Callable, Iterator
 from dse.algebra import units
 from dse.fitting.interface.break_even import Ranges, pays_at, range_ends
 from dse.fitting.interface.report import InterfaceReport
-from dse.reports.words import listed, percent
-
-
-def interval(low: float, high: float, name: str) -> str:
-    """Return an interval as text."""
-    if math.isnan(low) or math.isnan(high):
-        return "none"
-    if math.isinf(high):
-        return f"{units.show(low, name)} or more" if low > 0 else "any"
-    return f"{units.show(low, name)} to {units.show(high, name)}"
+from dse.reports.words import interval, listed, percent
 
 
 def break_even_text(found: InterfaceReport) -> str:

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from dse.algebra import units
 from dse.errors import OutputError
-from dse.fitting.interface.policy import break_even_text, interval, policy
+from dse.fitting.interface.policy import break_even_text, policy
 from dse.fitting.interface.report import InterfaceReport
 from dse.fitting.interface.text import METHOD, adequacy
-from dse.reports.words import percent
+from dse.reports.words import interval, percent
 from dse.study import records, uncertain
 
 PerByte = Literal["latency", "computing"]

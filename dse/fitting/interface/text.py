@@ -10,10 +10,10 @@ from typing import Any
 from dse.algebra import units
 from dse.fitting.interface.adequacy import Curve
 from dse.fitting.interface.fit import SIGNIFICANCE
-from dse.fitting.interface.policy import break_even_text, interval, policy
+from dse.fitting.interface.policy import break_even_text, policy
 from dse.fitting.interface.report import InterfaceReport
 from dse.reports.text import WIDTH, table_text
-from dse.reports.words import percent
+from dse.reports.words import interval, percent
 
 METHOD = "LogCA by least squares of log time, 95 % intervals"
 PER_BYTE = "per_byte_s_per_byte"
