@@ -340,7 +340,10 @@ class TestThreeSizes:
         assert per_byte.low < 1.25e-9 < per_byte.high
         text = " ".join(sentences(found))
         assert "beta = 1 is assumed: three sizes cannot tell it" in text
-        assert "these sizes are too few to test for an offset" in text
+        assert "does not fit the host" in text
+        small = replace(SHA, host_offset=1e-9)
+        found = report_on(timings(small, 0.02, SIZES[[0, 3, 6]]))
+        assert adequacy(found).endswith("these sizes are too few to test for an offset")
 
 
 class TestWhatCannotBeToldApart:
@@ -545,6 +548,7 @@ class TestCommand:
         ("arguments", "said"),
         [
             ((), "a fit needs a CSV of granularity, host and offload times, or both"),
+            (("a.csv", "--clock", "3 W"), "--clock '3 W': a value in Hz is needed"),
             (("--software", "a.txt"), "a fit needs a CSV"),
             (("none.csv",), "none.csv cannot be read: No such file or directory"),
         ],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dse.algebra import units
-from dse.errors import DseError
+from dse.errors import DseError, UnitError
 from dse.fitting.interface.adequacy import Checks, check_adequacy
 from dse.fitting.interface.break_even import BreakEven, break_even
 from dse.fitting.interface.fit import InterfaceFit, fit_times
@@ -83,7 +83,7 @@ def read_timings(
     if data is not None and software is None and hardware is None:
         if algorithm is not None:
             raise DseError("--algorithm chooses among outputs of openssl speed; remove it")
-        return read_csv(data, None if clock is None else units.parse(clock, "clock_hz"))
+        return read_csv(data, None if clock is None else _clock_hz(clock))
     if data is None and software is not None and hardware is not None:
         if clock is not None:
             raise DseError("--clock turns cycles in a CSV into seconds; remove it")
@@ -92,3 +92,13 @@ def read_timings(
         "a fit needs a CSV of granularity, host and offload times, or both --software and "
         "--hardware, outputs of `openssl speed`; name one or the other"
     )
+
+
+def _clock_hz(written: str) -> float:
+    try:
+        clock = units.parse(written, "clock_hz")
+    except UnitError as error:
+        raise UnitError(f"--clock {written!r}: {error.rule}", error.remedy) from error
+    if clock <= 0:
+        raise UnitError(f"--clock {written!r}: it must be more than 0", 'write "3 GHz"')
+    return clock

@@ -136,7 +136,7 @@ def sentences(found: InterfaceReport) -> Iterator[str]:
 def adequacy(found: InterfaceReport) -> str:
     """Say whether LogCA as published fits the host, and whether a host offset repairs it."""
     checks, start = found.checks, "pure LogCA (no host offset)"
-    if math.isnan(checks.pure_p):
+    if math.isnan(checks.pure_p) and checks.pure.fits:
         return f"{start} is {_off(checks.pure)}; these sizes are too few to test for an offset"
     if checks.pure_fits:
         return f"{start} fits the host: the data do not ask for an offset"
