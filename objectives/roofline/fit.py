@@ -124,26 +124,30 @@ def fit_roofline(runs: Measurements, *, capped: bool = True) -> RooflineFit:
     Least squares over the logarithms of model over measured time and energy, parameters not
     negative.  Runs should cover low, middle and high intensity; see `RooflineFit.unidentified`.
     """
-    most = _most(runs)
     held = {} if capped else {"power_cap": np.inf}
-    found, cap_p = _closest(runs, held, most), float("nan")
+    found, cap_p = _closest(runs, held), float("nan")
     unidentified: dict[str, tuple[str, ...]] = {}
     for name in _LIMITS[not capped :]:
-        beyond = np.inf if name == "power_cap" else _TINY * most[name]
-        without = _closest(runs, held | {name: beyond}, most)
+        beyond = np.inf if name == "power_cap" else _TINY * _most(runs)[name]
+        without = _closest(runs, held | {name: beyond})
         p = _nested_p(without, found)
         cap_p = p if name == "power_cap" else cap_p
         if p >= SIGNIFICANCE:
             held[name], found, unidentified[name] = beyond, without, ()
+    alone = {}
     while group := _sum_of(found):
-        unidentified |= {name: tuple(other for other in group if other != name) for name in group}
+        for name in group:
+            unidentified[name] = tuple(other for other in group if other != name)
+            others = dict.fromkeys(unidentified[name], 0.0)
+            alone[name] = (0.0, _intervals(_closest(runs, held | others))[name][1])
         held[group[0]] = 0.0
-        found = _closest(runs, held, most)
+        found = _closest(runs, held)
+    time, energy = _time_and_energy(found.model, runs)
+    most = _most(replace(runs, time_s=time, energy_j=energy))  # without the noise
     model = replace(found.model, **{name: most[name] for name in held if name.startswith("time")})
-    intervals = _intervals(found)
-    for name in unidentified:
-        high = max(most[name], float(np.asarray(getattr(model, name))))
-        intervals[name] = (most[name] if name == "power_cap" else 0.0, high)
+    intervals = _intervals(found) | {name: (0.0, most[name]) for name in held} | alone
+    if "power_cap" in held:
+        intervals["power_cap"] = (most["power_cap"], np.inf)
     code = found.model.regime(_intensity(runs))
     return RooflineFit(
         model=model,
@@ -219,16 +223,14 @@ def _time_and_energy(model: EnergyRoofline, runs: Measurements) -> tuple[Column,
     return model.time(*task), model.energy(*task)
 
 
-def _closest(runs: Measurements, held: Mapping[str, float], most: Mapping[str, float]) -> _Solution:
+def _closest(runs: Measurements, held: Mapping[str, float]) -> _Solution:
     """Return the closest of the fits from every start; `held` parameters stay as they are."""
-    starts = _starts(runs, most)
+    starts = _starts(runs)
     kept = starts if "power_cap" not in held else starts[:1]
     return min((_solve(runs, *start, held) for start in kept), key=lambda one: one.squares)
 
 
-def _starts(
-    runs: Measurements, most: Mapping[str, float]
-) -> list[tuple[dict[str, float], dict[str, float]]]:
+def _starts(runs: Measurements) -> list[tuple[dict[str, float], dict[str, float]]]:
     """Return the size of each parameter and first guesses as shares of it, once per cap start.
 
     Times come from the runs of highest and lowest intensity, the energies from the linear
@@ -242,6 +244,7 @@ def _starts(
         "time_per_op": float(np.median(per_op[order[-few:]])),
         "time_per_byte": float(np.median(per_byte[order[:few]])),
     }
+    most = _most(runs)
     energies = ("energy_per_op", "energy_per_byte", "constant_power")
     scale = np.array([most[name] for name in energies])  # no term can exceed the energy of a run
     terms = np.stack([runs.operations, runs.traffic_byte, runs.time_s], axis=1) * scale
