@@ -44,7 +44,9 @@ def drawn(
 ) -> dict[str, list[float]]:
     """Return what is uncertain of the study, with its shares, by column."""
     prepared = study.prepare(study.read_study(folder / "study.yaml", pairs))
-    return {one.column: one.share.tolist() for one in draws.uncertain_of(prepared, options)}
+    found = draws.uncertain_of(prepared, options)
+    assert len({one.column for one in found}) == len(found)
+    return {one.column: one.share.tolist() for one in found}
 
 
 @pytest.fixture

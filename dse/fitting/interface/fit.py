@@ -233,8 +233,6 @@ def _estimates(model: FittedModel, *, linear: bool) -> dict[str, Estimate]:
 
 
 def _estimate(value: float, centre: float, margin: float) -> Estimate:
-    """Return an interval about `centre`, not below zero, that holds the value."""
-    ends = min(centre - margin, value), max(centre + margin, value)
-    if math.isnan(margin):
-        ends = math.nan, math.nan
-    return Estimate(float(value), *(float(np.maximum(end, 0.0)) for end in ends))
+    """Return an interval about `centre`, not below zero, that holds the value; NaN stays NaN."""
+    low, high = np.minimum(centre - margin, value), np.maximum(centre + margin, value)
+    return Estimate(float(value), float(np.maximum(low, 0.0)), float(np.maximum(high, 0.0)))
