@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from dse import contract
-from dse.algebra import units
 
 _PREFIX = {
     contract.Interface: "interface",
@@ -83,4 +82,4 @@ def _shares(record: contract.Sureness) -> dict[str, float]:
 def _with_share(name: str, record: contract.Sureness) -> str:
     """Return a field as a note names it, with its uncertainty where the record states one."""
     share = record.uncertainty.get(name)
-    return name if share is None else f"{units.stem(name) or name} (+- {100 * share:.3g} %)"
+    return name if share is None else f"{name} (+- {100 * share:.3g} %)"

@@ -101,12 +101,14 @@ def uncertain_of(study: Study, options: Mapping[str, float]) -> tuple[Uncertain,
 def _of_records(study: Study, given: Collection[str]) -> Iterator[Uncertain]:
     """Yield the columns that records state an uncertainty of, unless the study sets them again."""
     axes = study.problem.space.axes
+    paths = [column_path(column) for _, column in study.sureness.shares]
     for (name, column), shares in study.sureness.shares.items():
         setters = [number for number, axis in enumerate(axes) if column in axis.columns]
         last = setters[-1] if setters else None
         path = column_path(column)
         if path not in given and name == ("" if last is None else axes[last].name):
-            yield Uncertain(path, column, shares, axis=last)
+            called = path if paths.count(path) == 1 else f"{path}_{units.suffix(column)}"
+            yield Uncertain(called, column, shares, axis=last)
 
 
 def _metrics(stages: Sequence[Stage], path: str) -> list[tuple[int, str]]:

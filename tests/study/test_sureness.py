@@ -22,7 +22,8 @@ interface:
   fitted: [overhead, latency]
   uncertainty: {overhead: 4 %, latency: 9 %}
 platform: {name: board, constant_power: 30 W, usable_power: 10 W, fitted: [usable_power],
-  uncertainty: {constant_power: 10 %, usable_power: 40 %}}
+  single_rate: 1 Top/s, single_energy: 1 pJ/op,
+  uncertainty: {constant_power: 10 %, usable_power: 40 %, single_rate: 1 %, single_energy: 2 %}}
 core:
   name: law
   parameters: {n: {low: 1, high: 9}}
@@ -46,6 +47,7 @@ def drawn(
     prepared = study.prepare(study.read_study(folder / "study.yaml", pairs))
     found = draws.uncertain_of(prepared, options)
     assert len({one.column for one in found}) == len(found)
+    assert options or len({one.name for one in found}) == len(found)
     return {one.column: one.share.tolist() for one in found}
 
 
@@ -63,6 +65,8 @@ def test_what_records_state_is_drawn_unless_the_study_says_otherwise(folder: Pat
         "interface_overhead_s": [0.04, 0],
         "interface_latency_s_per_byte": [0.09, 0],
         "budget_constant_power_w": [0.1],
+        "budget_single_op_per_s": [0.01],
+        "budget_single_j_per_op": [0.02],
         "budget_power_cap_w": [0.125],  # 3 W and 4 W of 40 W
     }
     assert drawn(folder, {"interface.overhead": 0.2})["interface_overhead_s"] == [0.2, 0.2]
@@ -72,10 +76,13 @@ def test_what_records_state_is_drawn_unless_the_study_says_otherwise(folder: Pat
 
 def test_fitted_values_are_called_fitted_and_not_assumed(folder: Path) -> None:
     notes = study.prepare(study.read_study(folder / "study.yaml")).notes
-    assert "fitted to measurements, for link: overhead (+- 4 %), latency (+- 9 %)" in notes
+    assert (
+        "fitted to measurements, for link: overhead_s (+- 4 %), latency_s_per_byte (+- 9 %)"
+        in notes
+    )
     assert "assumed, not published, for link: link_byte_per_s" in notes
     again = study.read_study(folder / "study.yaml", [("interface.latency", "2 ns/B")])
-    assert "fitted to measurements, for link: overhead (+- 4 %)" in study.prepare(again).notes
+    assert "fitted to measurements, for link: overhead_s (+- 4 %)" in study.prepare(again).notes
     flips = dse.flips(folder / "study.yaml", only=["overhead"])
     entries = {entry.label: entry.nominal for entry in flips.found}
     assert entries["link.overhead (fitted)"] == 3e-6
