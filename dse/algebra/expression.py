@@ -28,14 +28,12 @@ from dse.algebra.expression_grammar import (
     ExpressionReader,
     short,
 )
+from dse.algebra.tolerance import TOLERANCE, met_when_equal
 from dse.contract import Column
 from dse.errors import ExpressionError, nearest
 
 LENGTH_LIMIT = 1000
 """Characters of an expression."""
-
-MISSED = float(np.finfo(np.float64).eps)
-"""Violation of a strict comparison at equality: the bound is missed by a rounding."""
 
 LEAST = float(np.finfo(np.float64).tiny)
 """Violations are relative to no less than this."""
@@ -74,6 +72,7 @@ class Expression:
         A comparison is measured relative to its bound, which is the side that is a nonzero
         number, otherwise its right side: 1.0 means off by the whole bound.  ``and`` is the
         largest violation, ``or`` the smallest; NaN on either side of a comparison is +inf.
+        Sides that differ by no more than `TOLERANCE` are equal.
 
         Raises
         ------
@@ -220,14 +219,31 @@ def _violation(node: ast.expr, columns: Mapping[str, Column]) -> Any:
             combine = np.maximum if isinstance(operator, ast.And) else np.minimum
             return reduce(combine, [_violation(part, columns) for part in parts])
         case ast.Compare(left=left, ops=operators, comparators=others):
-            sides = [_value(side, columns) for side in (left, *others)]
+            sides = [_sized(side, columns) for side in (left, *others)]
             return reduce(np.maximum, map(_missed, operators, sides[:-1], sides[1:]))
     raise TypeError(f"unchecked node {type(node).__name__}")
 
 
-def _missed(operator: ast.cmpop, left: Any, right: Any) -> Any:
-    """Return by how much one comparison is missed, relative to its bound."""
+def _sized(node: ast.expr, columns: Mapping[str, Column]) -> tuple[Any, Any]:
+    """Return the value of a checked arithmetic node, and the size of its largest term."""
+    match node:
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as operator, right=right):
+            one, size = _sized(left, columns)
+            other, other_size = _sized(right, columns)
+            return OPERATIONS[type(operator)](one, other), np.maximum(size, other_size)
+    value = _value(node, columns)
+    return value, np.abs(value)
+
+
+def _missed(operator: ast.cmpop, one: tuple[Any, Any], other: tuple[Any, Any]) -> Any:
+    """Return by how much one comparison is missed, relative to its bound.
+
+    Sides are equal within the tolerance of their largest term: a + b <= c holds where a + b is a
+    rounding more than c.
+    """
+    (left, left_size), (right, right_size) = one, other
     difference = left - right
+    equal = np.abs(difference) <= TOLERANCE * np.maximum(left_size, right_size)
     if isinstance(operator, ast.Gt | ast.GtE):
         difference = -difference
     elif isinstance(operator, ast.Eq):
@@ -238,6 +254,5 @@ def _missed(operator: ast.cmpop, left: Any, right: Any) -> Any:
     bound = np.abs(left if number_on_the_left else right)
     bounded = (bound > 0) & np.isfinite(bound)
     missed = difference / np.where(bounded, np.maximum(bound, LEAST), 1.0)
-    if isinstance(operator, _STRICT):
-        missed = np.where(missed == 0, MISSED, missed)
+    missed = met_when_equal(missed, equal, strict=isinstance(operator, _STRICT))
     return np.where(np.isnan(missed), np.inf, missed)

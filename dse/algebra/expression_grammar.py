@@ -55,6 +55,10 @@ _NUMBER = "a number without unit"
 _UNKNOWN = "an unknown unit"
 
 
+Sided = tuple[ast.expr, str]
+"""One side of an operation and its unit suffix."""
+
+
 class ExpressionReader:
     """Checks a syntax tree against the grammar, resolving names and quantities on the way."""
 
@@ -78,7 +82,7 @@ class ExpressionReader:
             if not isinstance(operator, _COMPARISONS):
                 raise self._refused(node)
         sides = self._sides([node.left, *node.comparators], depth + 1)
-        for (_, left), (_, right) in pairwise(sides):
+        for left, right in pairwise(sides):
             self._common_unit(left, right, node)
         node.left, *node.comparators = (side for side, _ in sides)
         return node
@@ -127,8 +131,8 @@ class ExpressionReader:
         return node, _NUMBER
 
     def _binary(self, node: ast.BinOp, depth: int) -> tuple[ast.expr, str]:
-        node.left, left = self.arithmetic(node.left, depth + 1)
-        node.right, right = self.arithmetic(node.right, depth + 1)
+        first = node.left, left = self.arithmetic(node.left, depth + 1)
+        second = node.right, right = self.arithmetic(node.right, depth + 1)
         if isinstance(node.op, ast.Pow):
             exponent = _literal_exponent(node.right)
             if exponent is None or exponent > EXPONENT_LIMIT:
@@ -138,7 +142,7 @@ class ExpressionReader:
                 )
             return node, _NUMBER if left == _NUMBER else _UNKNOWN
         if isinstance(node.op, ast.Add | ast.Sub):
-            return node, self._common_unit(left, right, node)
+            return node, self._common_unit(first, second, node)
         if right in (_NUMBER, ""):
             return node, right if left == _NUMBER else left
         return node, right if left in (_NUMBER, "") and isinstance(node.op, ast.Mult) else _UNKNOWN
@@ -157,9 +161,10 @@ class ExpressionReader:
             )
         arguments = [self.arithmetic(argument, depth + 1) for argument in node.args]
         node.args = [argument for argument, _ in arguments]
-        unit = arguments[0][1]
-        for _, other in arguments[1:]:
-            unit = self._common_unit(unit, other, node)
+        first = arguments[0]
+        for other in arguments[1:]:
+            first = first[0], self._common_unit(first, other, node)
+        unit = first[1]
         return node, unit if name in _SAME_UNIT or unit == _NUMBER else _UNKNOWN
 
     def _resolve(self, name: str) -> str:
@@ -176,12 +181,20 @@ class ExpressionReader:
             )
         raise ExpressionError(f"there is no quantity {name!r}", nearest(name, self.known))
 
-    def _common_unit(self, left: str, right: str, node: ast.expr) -> str:
-        """Return the unit of two values that are added or compared."""
-        if left == right or right == _NUMBER:
+    def _common_unit(self, one: Sided, other: Sided, node: ast.expr) -> str:
+        """Return the unit of two values that are added or compared; 0 has any unit."""
+        (_, left), (_, right) = one, other
+        if left == right:
             return left
-        if left == _NUMBER:
-            return right
+        if _NUMBER in (left, right):
+            bare, unit = (one[0], right) if left == _NUMBER else (other[0], left)
+            if unit not in ("", _UNKNOWN) and not _is_zero(bare):
+                raise ExpressionError(
+                    f"{self._shown(node)} sets {self._shown(bare)}, which has no unit, beside a "
+                    f"value in {units.label(unit)}",
+                    f"write it with its unit, such as {units.example(unit)!r}",
+                )
+            return unit
         if _UNKNOWN in (left, right):
             return _UNKNOWN
         shown = " and ".join(units.label(unit) or "plain numbers" for unit in (left, right))
@@ -194,6 +207,10 @@ class ExpressionReader:
 
     def _shown(self, node: ast.expr) -> str:
         return short(ast.get_source_segment(self.source, node) or self.source)
+
+
+def _is_zero(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 0
 
 
 def _limit(depth: int) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from dse.algebra import units
 from dse.algebra.expression import Expression, as_read
+from dse.errors import UnitError
 
 DIGITS = 5
 """Significant digits of a value that is told: rounding moves it by less than 0.01 %."""
@@ -33,7 +34,7 @@ class ConstraintThreshold:
     rest
         The constraint with this comparison taken as met.
     name
-        Name that carries the unit of the number; empty where it is a bare SI number.
+        Name that carries the unit of the number; empty where it has none.
     value
         The number in SI.
     up, down
@@ -85,7 +86,7 @@ def _bounds(expression: Expression, tree: ast.expr, source: str) -> Iterator[Con
             yield ConstraintThreshold(
                 quantity=replace(expression, is_constraint=False, tree=other, names=_names(other)),
                 rest=replace(expression, tree=_met(tree, node, position)),
-                name=other.id if isinstance(other, ast.Name) else "",
+                name=other.id if isinstance(other, ast.Name) else _unit_of(source, number),
                 value=_number(number),
                 up=exact or (down if flipped else up),
                 down=exact or (up if flipped else down),
@@ -105,6 +106,16 @@ def _names(node: ast.expr) -> frozenset[str]:
     functions = {id(part.func) for part in ast.walk(node) if isinstance(part, ast.Call)}
     names = (part for part in ast.walk(node) if isinstance(part, ast.Name))
     return frozenset(part.id for part in names if id(part) not in functions)
+
+
+def _unit_of(source: str, number: ast.expr) -> str:
+    """Return a name that carries the unit in which a number is written; empty without one."""
+    written = (ast.get_source_segment(source, number) or "").strip("'\"")
+    try:
+        _, suffix = units.parse_any(written)
+    except UnitError:
+        return ""
+    return f"threshold_{suffix}" if suffix else ""
 
 
 def _number(node: ast.expr) -> float:

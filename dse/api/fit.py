@@ -102,6 +102,7 @@ def interface(
     software: str | Path | None = None,
     hardware: str | Path | None = None,
     algorithm: str | None = None,
+    clock: str | None = None,
     out: str | Path | None = None,
     pure: bool = False,
     per_byte: Literal["latency", "computing"] = "latency",
@@ -117,6 +118,8 @@ def interface(
         In its place: outputs of ``openssl speed`` without and with the accelerator.
     algorithm
         Which of several algorithms in both outputs.
+    clock
+        Of times that `data` has in cycles: ``"3 GHz"``.
     pure
         LogCA as published: no fixed host time.
     per_byte
@@ -136,7 +139,9 @@ def interface(
     data, software, hardware = (
         None if part is None else Path(part) for part in (data, software, hardware)
     )
-    found = report_on(read_timings(data, software, hardware, algorithm), pure=pure)
+    found = report_on(
+        read_timings(data, software, hardware, algorithm=algorithm, clock=clock), pure=pure
+    )
     if out is not None:
         save_interface(found, Path(out), per_byte, force=force)
     return InterfaceFitReport(**vars(found))

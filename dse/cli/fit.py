@@ -123,6 +123,9 @@ def interface(
     algorithm: Annotated[
         str | None, typer.Option(help="Which of several algorithms in both outputs.")
     ] = None,
+    clock: Annotated[
+        str | None, typer.Option(help='Of times in cycles in the CSV: "3 GHz".')
+    ] = None,
     out: Record = None,
     pure: Pure = False,
     per_byte: PerByte = "latency",
@@ -134,7 +137,9 @@ def interface(
     from dse.fitting.interface.report import read_timings, report_on
     from dse.study import records
 
-    found = report_on(read_timings(data, software, hardware, algorithm), pure=pure)
+    found = report_on(
+        read_timings(data, software, hardware, algorithm=algorithm, clock=clock), pure=pure
+    )
     path, _ = records.path_and_name(Path(found.timings.files[-1][0]), out)
     show_interface(found, save_interface(found, path, per_byte, force=force), as_json=json)
 

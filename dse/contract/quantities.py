@@ -143,6 +143,8 @@ class Requirement(_Wired):
 
     Attributes
     ----------
+    strict
+        True when reaching the bound is a violation too.
     implies
         Quantities that are no arguments -> columns that they reach in every design that meets the
         requirement: consequences of how the arguments are made, proven like the rest.
@@ -160,6 +162,7 @@ class Requirement(_Wired):
     at_least: str = ""
     relaxed_by_less: tuple[str, ...] = ()
     relaxed_by_more: tuple[str, ...] = ()
+    strict: bool = False
     implies: Mapping[str, str] = field(default_factory=dict)
     undeclared: Mapping[str, str] = field(default_factory=dict)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dse.algebra.enclosure import Enclosure, ends
 from dse.errors import ContractError
 from dse.model.graph import Step
-from dse.model.problem import Problem, matrix_of, rounded, shape_of
+from dse.model.problem import Problem, matrix_of, requirement_violation, rounded, shape_of
 from dse.model.space import Points, Space, cell_spread, coarsened
 
 
@@ -60,7 +60,7 @@ class Cells:
         problem = self.problem
         with np.errstate(all="ignore"):
             columns = self._columns(points)
-            violation = [_made(step, columns) for step in problem.requirement_steps]
+            violation = [_violation(step, columns) for step in problem.requirement_steps]
             violation += [
                 np.where(np.isnan(columns[name]), np.inf, -1.0) for name in problem.partial_in_use
             ]
@@ -99,6 +99,13 @@ def _made(step: Step, columns: dict[str, Any]) -> Any:
     """Return what a step makes of columns and enclosures; unknown where it cannot be enclosed."""
     try:
         return step(columns)
+    except ContractError:
+        return Enclosure(np.full(1, np.nan), np.full(1, np.nan))
+
+
+def _violation(step: Step, columns: dict[str, Any]) -> Any:
+    try:
+        return requirement_violation(step, columns)
     except ContractError:
         return Enclosure(np.full(1, np.nan), np.full(1, np.nan))
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra.expression import Expression
+from dse.algebra.tolerance import settled
 from dse.contract import Column, Objective, Requirement
 from dse.errors import ContractError
 from dse.model.fleet import STAGE_COLUMNS
@@ -203,7 +204,7 @@ class Problem:
             When a feasible design has a loss that is not finite: names quantity and design.
         """
         columns = self._columns(points, self.search_plan, self.requirement_steps, changed)
-        violation = [step(columns) for step in self.requirement_steps]
+        violation = [requirement_violation(step, columns) for step in self.requirement_steps]
         violation += [
             np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self.partial_in_use
         ]
@@ -296,6 +297,12 @@ class Problem:
             f"{axis.name} = {axis.labels[choice]}"
             for axis, choice in zip(self.space.axes, point, strict=True)
         )
+
+
+def requirement_violation(step: Step, columns: Mapping[str, Any]) -> Any:
+    """Return the violation of a requirement, within the tolerance of written constraints."""
+    strict = isinstance(step.plugin, Requirement) and step.plugin.strict
+    return settled(step(columns), strict=strict)
 
 
 def shape_of(points: Points) -> tuple[int, ...]:

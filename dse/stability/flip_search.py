@@ -118,7 +118,9 @@ def _stability(
     else:
         edges = [line.edge(assumption.value, limit) for limit in (low, high)]
     ends = [_end(line, edge) for edge in edges]
-    return Stability(assumption.name, assumption.quantity, assumption.value, *ends)
+    return Stability(
+        assumption.name, assumption.quantity, assumption.value, ends[0], ends[1], assumption.fitted
+    )
 
 
 def _end(line: Line, edge: Edge) -> IntervalEnd:

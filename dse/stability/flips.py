@@ -51,6 +51,12 @@ class Stability:
     nominal: float
     low: IntervalEnd
     high: IntervalEnd
+    fitted: bool = False
+
+    @property
+    def label(self) -> str:
+        """The name, and that the value is fitted to measurements if it is."""
+        return f"{self.name} (fitted)" if self.fitted else self.name
 
     @property
     def least_change(self) -> float:
@@ -124,7 +130,7 @@ class Flips:
         remarks = []
         if len(moving) > len(shown):
             counts["left_out"] = len(moving) - len(shown)
-            names = ", ".join(entry.name for entry in moving[len(shown) :])
+            names = ", ".join(entry.label for entry in moving[len(shown) :])
             remarks.append(f"Less sensitive: {names}.")
         if self.is_limited:
             remarks.append("Where the space grows beyond what is searched, the range ends there.")
@@ -171,7 +177,7 @@ def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
         if side.flips_at is not None
     ]
     return (
-        entry.name,
+        entry.label,
         units.show(entry.nominal, entry.quantity),
         f">= {units.show(entry.low.holds_to, entry.quantity)}" if entry.low.limited else low,
         f"<= {units.show(entry.high.holds_to, entry.quantity)}" if entry.high.limited else high,
@@ -181,7 +187,7 @@ def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
 
 
 def _notes(flips: Flips) -> list[str]:
-    stable = sorted(e.name for e in flips.found if not math.isfinite(e.least_change))
+    stable = sorted(e.label for e in flips.found if not math.isfinite(e.least_change))
     notes = []
     if stable:
         notes.append(
@@ -201,6 +207,7 @@ def _facts(flips: Flips, entry: Stability) -> dict[str, Any]:
     sides = zip(("below", "above"), (entry.low, entry.high), entry.changes, strict=True)
     return {
         "assumption": entry.name,
+        "fitted": entry.fitted,
         f"nominal{unit}": entry.nominal,
         "least_relative_change": change if math.isfinite(change) else None,
         **{

@@ -56,6 +56,8 @@ class Assumption:
         Returns the problem with another value.
     touched
         An axis and its position, where only designs there depend on the value.
+    fitted
+        Whether a record has it from a fit to measurements.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Assumption:
     problem: Problem
     change: Change
     touched: tuple[int, int] | None = None
+    fitted: bool = False
 
     def at(self, value: float) -> Problem:
         """Return the problem with the scalar at `value`, in SI."""
@@ -81,7 +84,9 @@ def assumptions_of(study: Study) -> tuple[Assumption, ...]:
     Scalars that are zero, infinite or unknown today are left out: there is no per cent of them.
     """
     problem, growing = study.problem, growing_stages(study)
-    found = (*_fields(problem, growing), *_records(problem), *_bounds(problem))
+    known = [*_fields(problem, growing), *_records(problem)]
+    known = [replace(entry, fitted=_is_fitted(study, entry)) for entry in known]
+    found = (*known, *_bounds(problem))
     usable = [
         assumption
         for assumption in (*found, *_designs(problem, growing))
@@ -94,6 +99,16 @@ def assumptions_of(study: Study) -> tuple[Assumption, ...]:
         else entry
         for entry in usable
     )
+
+
+def _is_fitted(study: Study, entry: Assumption) -> bool:
+    """Tell whether the column that an assumption changes comes from a fitted record."""
+    axes = study.problem.space.axes
+    if entry.touched is not None:
+        place, row = entry.touched
+        return (axes[place].name, row, entry.quantity) in study.sureness.fitted
+    alone = not any(entry.quantity in axis.columns for axis in axes)
+    return alone and ("", 0, entry.quantity) in study.sureness.fitted
 
 
 def choose_assumptions(assumptions: tuple[Assumption, ...], wanted: str) -> tuple[Assumption, ...]:
@@ -137,7 +152,7 @@ def _field(problem: Problem, column: str, value: float, growing: frozenset[str])
     def change(found: Problem, new: float) -> Problem:
         return _regrown(_with_space(found, _set(found.space, column, new)), growing)
 
-    return Assumption(_path(column), column, value, _integer(column), problem, change)
+    return Assumption(column_path(column), column, value, _integer(column), problem, change)
 
 
 def _set(space: Space, column: str, value: float) -> Space:
@@ -173,7 +188,7 @@ def _record(
         axes[place] = replace(axes[place], columns={**axes[place].columns, column: values})
         return _with_space(found, Space(tuple(axes), found.space.constants))
 
-    name = f"{label}.{_path(column).partition('.')[2]}"
+    name = f"{label}.{column_path(column).partition('.')[2]}"
     return Assumption(name, column, value, _integer(column), problem, change, (place, row))
 
 
@@ -281,7 +296,7 @@ def _integer(column: str) -> bool:
     return unit is not None and unit.integer
 
 
-def _path(column: str) -> str:
+def column_path(column: str) -> str:
     """Return the field that sets a column; of a record's column that is no field, its words."""
     path = field_path(column)
     section, _, rest = column.partition("_")

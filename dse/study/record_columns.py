@@ -43,7 +43,7 @@ def platform_columns(record: contract.Platform) -> dict[str, float]:
     columns = {"budget_power_cap_w": record.constant_power_w + usable}
     for name in contract.Platform.__dataclass_fields__:
         value = getattr(record, name)
-        if name != "usable_power_w" and not isinstance(value, str):
+        if name != "usable_power_w" and isinstance(value, int | float | None):
             columns[f"budget_{name}"] = math.nan if value is None else float(value)
     return columns
 

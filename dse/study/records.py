@@ -23,9 +23,9 @@ from dse.files.folder import write_text
 from dse.files.position import KeyPath, quoted
 from dse.files.yaml import to_yaml
 from dse.plugins import registry
-from dse.study import core_law, record_schema
+from dse.study import core_law, record_schema, uncertain
 from dse.study.faults import Faults, validate_as
-from dse.study.fields import StudySection
+from dse.study.fields import Given, StudySection
 from dse.study.inputs import Input, locate
 from dse.study.record_schema import Record
 
@@ -137,15 +137,40 @@ def _interface(written: record_schema.InterfaceEntry, faults: Faults) -> contrac
         faults.add(("interface", "device"), rule, "remove it, and write out its fields")
     fields = _plain(written, "interface_")
     fields.pop("device", None)
-    return contract.Interface(**fields, assumptions=tuple(written.assumptions))
+    return contract.Interface(**fields, **_sureness(written, "interface", faults))
 
 
 def _kernel(written: record_schema.KernelEntry, faults: Faults) -> contract.Kernel:
-    return contract.Kernel(**_plain(written, "kernel_"))
+    fields = _plain(written, "kernel_")
+    return contract.Kernel(**fields, **_sureness(written, "kernel", faults))
 
 
 def _platform(written: record_schema.PlatformEntry, faults: Faults) -> contract.Platform:
-    return contract.Platform(**_plain(written))
+    return contract.Platform(**_plain(written), **_sureness(written, "platform", faults))
+
+
+def _sureness(written: record_schema.SureEntry, section: str, faults: Faults) -> dict[str, Any]:
+    """Return how sure the figures of a section are, by field of the contract."""
+    columns = {
+        name: value.column.removeprefix(f"{section}_")
+        for name in type(written).model_fields
+        if isinstance(value := getattr(written, name), Given)
+    }
+    for where, names in (("fitted", written.fitted), ("uncertainty", written.uncertainty)):
+        for place, name in enumerate(names):
+            if name not in columns:
+                key = place if where == "fitted" else name
+                rule, remedy = "the record gives no such figure", nearest(name, columns)
+                faults.add((section, where, key), rule, remedy, quoted(name))
+    shares = {}
+    for name, value in written.uncertainty.items():
+        with faults.at((section, "uncertainty", name)):
+            shares[columns.get(name, name)] = uncertain.share(value)
+    return {
+        "assumptions": tuple(columns.get(name, name) for name in written.assumptions),
+        "fitted": tuple(columns.get(name, name) for name in written.fitted),
+        "uncertainty": shares,
+    }
 
 
 def _core(written: record_schema.CoreEntry, faults: Faults) -> contract.Core | None:
@@ -169,7 +194,9 @@ def _core(written: record_schema.CoreEntry, faults: Faults) -> contract.Core | N
         return None
     told = [written.source or "a record of the user's own", *filter(None, [written.note])]
     told += [f"  {name} = {core_law.law_text(name, law)}" for name, law in laws.items()]
-    return core_law.own_core(written.name, written.summary, "\n".join(told), parameters, laws)
+    spread = uncertain.stated(written.uncertainty, ("core",), faults)
+    text = "\n".join(told)
+    return core_law.own_core(written.name, written.summary, text, parameters, laws, spread)
 
 
 def _law(

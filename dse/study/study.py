@@ -29,6 +29,7 @@ from dse.study.inputs import Input
 from dse.study.quantities import Named, applied_requirements
 from dse.study.scenario import Scenario, resolve, to_columns
 from dse.study.stages import build
+from dse.study.sureness import RecordSureness
 from dse.study.tables import evaluated
 
 EXAMPLE = "workload.rate=73 Gbps"
@@ -51,6 +52,8 @@ class Study:
         Assumptions that stand behind the numbers.
     inputs
         Tables that the study names, by the name as written.
+    sureness
+        How sure the figures of records are.
     """
 
     document: Document
@@ -59,6 +62,7 @@ class Study:
     settings: SearchSettings
     notes: tuple[str, ...]
     inputs: Mapping[str, Input] = field(default_factory=dict)
+    sureness: RecordSureness = field(default_factory=RecordSureness)
 
     def __repr__(self) -> str:
         """Return the question and what it amounts to."""
@@ -238,8 +242,15 @@ def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) ->
 def _ready(
     found: Document, written: schema.StudyFile, problem: Problem, scenario: Scenario
 ) -> Study:
-    question, notes = _question(written, found), _notes(scenario)
-    return Study(found, question, problem, _settings(written), notes, scenario.inputs)
+    return Study(
+        document=found,
+        question=_question(written, found),
+        problem=problem,
+        settings=_settings(written),
+        notes=_notes(scenario),
+        inputs=scenario.inputs,
+        sureness=scenario.sureness,
+    )
 
 
 def _check_parts(written: schema.StudyFile, faults: Faults) -> None:

@@ -8,7 +8,7 @@ of an axis sets is drawn for each record, any other field once for all designs.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from dse.model.problem import Evaluation, Problem
 from dse.model.space import Axis, Index, Space
 from dse.model.stage import Stage
 from dse.study import schema, uncertain
-from dse.study.assumptions import growing_stages, highest_rate
+from dse.study.assumptions import column_path, growing_stages, highest_rate
 from dse.study.stages import mixed_axes
 from dse.study.study import Study
 
@@ -72,7 +72,7 @@ class Uncertain:
 
 
 def uncertain_of(study: Study, options: Mapping[str, float]) -> tuple[Uncertain, ...]:
-    """Return what is uncertain: what stages state, and `options`, by path, which come first.
+    """Return what is uncertain: what stages and records state, and `options`, which come first.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def uncertain_of(study: Study, options: Mapping[str, float]) -> tuple[Uncertain,
         for number, stage in enumerate(stages)
         for metric, share in stage.designs.uncertainty.items()
     }
-    fields: list[Uncertain] = []
+    fields = list(_of_records(study, {SHORT.get(path, path) for path in options}))
     for path, share in options.items():
         designs = _metrics(stages, path)
         for number, metric in designs:
@@ -97,6 +97,19 @@ def uncertain_of(study: Study, options: Mapping[str, float]) -> tuple[Uncertain,
         for (number, metric), share in sorted(stated.items())
     ]
     return (*metrics, *fields)
+
+
+def _of_records(study: Study, given: Collection[str]) -> Iterator[Uncertain]:
+    """Yield the columns that records state an uncertainty of, unless the study sets them again."""
+    axes = study.problem.space.axes
+    paths = [column_path(column) for _, column in study.sureness.shares]
+    for (name, column), shares in study.sureness.shares.items():
+        setters = [number for number, axis in enumerate(axes) if column in axis.columns]
+        last = setters[-1] if setters else None
+        path = column_path(column)
+        if path not in given and name == ("" if last is None else axes[last].name):
+            called = path if paths.count(path) == 1 else f"{path}_{units.suffix(column)}"
+            yield Uncertain(called, column, shares, axis=last)
 
 
 def _metrics(stages: Sequence[Stage], path: str) -> list[tuple[int, str]]:

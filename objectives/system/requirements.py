@@ -5,8 +5,6 @@ The functions return by how much a bound is missed, relative to it; at most 0 wh
 
 from __future__ import annotations
 
-import numpy as np
-
 from dse.contract import Column, requirement
 from dse.objectives.system.chain import Stages, least
 
@@ -60,6 +58,7 @@ def fits_in_flight(*, interface_in_flight: Column, interface_max_in_flight: Colu
 
 @requirement(
     rule="constant power and leakage stay below budget.power_cap",
+    strict=True,  # at the cap nothing is left to run with
     rises_with=("leakage_power_w", "budget_constant_power_w"),
     falls_with=("budget_power_cap_w",),
     relaxed_by_less=("budget_constant_power_w",),
@@ -74,8 +73,7 @@ def spares_power(
 ) -> Column:
     """Return by how much constant power exceeds the power cap, relative to the cap."""
     constant = leakage_power_w + budget_constant_power_w
-    # at the cap nothing is left to run with, so equality is a violation too
-    return np.nextafter(constant / budget_power_cap_w - 1.0, np.inf)
+    return constant / budget_power_cap_w - 1.0
 
 
 @requirement(

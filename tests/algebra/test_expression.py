@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -33,11 +34,16 @@ def error(text):
     return str(caught.value)
 
 
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False).filter(
+    lambda number: number == 0 or abs(number) > 1e-280  # below, the tolerance is no number
+)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("power <= 30 mW", [-0.5, 0.0, 1.0]),
-        ("power_w <= 0.03", [-0.5, 0.0, 1.0]),
+        ("power_w <= 30 mW", [-0.5, 0.0, 1.0]),
         ("30 mW >= power", [-0.5, 0.0, 1.0]),
         ("power <= '30 mW'", [-0.5, 0.0, 1.0]),
         ("2 * power <= 60mW", [-0.5, 0.0, 1.0]),
@@ -70,20 +76,26 @@ def test_violation_is_relative_to_the_bound(text, expected):
     ],
 )
 @given(
-    left=st.floats(allow_nan=False, allow_infinity=False),
-    right=st.floats(allow_nan=False, allow_infinity=False),
+    left=NUMBERS,
+    right=NUMBERS,
 )
 def test_a_violation_is_at_most_zero_exactly_where_the_comparison_holds(
     operator, holds, left, right
 ):
-    """Also at equality, next to it, at the ends of the range, and for literal bounds."""
-    for other in (left, right, math.nextafter(left, math.inf)):
+    """Also at equality, next to it, at the ends of the range, and for literal bounds.
+
+    Numbers that differ by a rounding, or by 1e-12 of their size, are equal.
+    """
+    for other in (left, right, math.nextafter(left, math.inf), left * (1 + 1e-13), left * 1.001):
         columns = {"a": np.array([left]), "b": np.array([other])}
-        expected = bool(holds(left, other))
+        if not math.isfinite(other):
+            continue
+        apart = abs(Fraction(left) - Fraction(other))
+        equal = apart <= max(abs(Fraction(left)), abs(Fraction(other))) / 10**12
+        expected = bool(holds(0.0, 0.0) if equal else holds(left, other))
         for text in (f"a {operator} b", f"a {operator} {float(other)!r}"):
-            if np.isfinite(other):
-                missed = parse_expression(text, ("a", "b")).violation(columns)[0]
-                assert (missed <= 0) == expected, (text, left, other, missed)
+            missed = parse_expression(text, ("a", "b")).violation(columns)[0]
+            assert (missed <= 0) == expected, (text, left, other, missed)
 
 
 def test_nan_is_missed_by_infinity_whatever_the_operator():
@@ -165,7 +177,53 @@ def test_every_error_says_rule_and_remedy(text, message):
 
 def test_a_comparison_is_no_quantity():
     with pytest.raises(ExpressionError, match="is a comparison; a quantity needs arithmetic"):
-        parse_expression("power <= 3", NAMES).value(COLUMNS)
+        parse_expression("power <= 3 W", NAMES).value(COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "area <= 100000",
+            "'area <= 100000' sets '100000', which has no unit, beside a value in m2",
+        ),
+        ("3 <= power", "'3 <= power' sets '3', which has no unit, beside a value in W"),
+        ("power + 1 <= 2 W", "'power + 1' sets '1', which has no unit, beside a value in W"),
+        ("max(power, 2 * 3) <= 9 W", "sets '2 * 3', which has no unit, beside a value in W"),
+        ("1 mW <= power <= 30", "sets '30', which has no unit, beside a value in W"),
+    ],
+)
+def test_a_number_beside_a_unit_needs_one(text, shown):
+    assert shown in error(text)
+    assert "; write it with its unit, such as '" in error(text)
+
+
+def test_zero_and_counts_need_no_unit():
+    for text in ("power > 0", "power - power >= 0", "instances <= 3", "power / power <= 2"):
+        assert parse_expression(text, NAMES).violation(COLUMNS).shape == (3,)
+
+
+@pytest.mark.parametrize("count", range(1, 30))
+def test_as_many_as_fit_exactly_do_fit(count):
+    """n cores of 0.1 mW meet a bound of n times 0.1 mW, however their sum was rounded."""
+    together = {"power_w": np.array([sum([1e-4] * count), count * 1e-4, 1e-4 * count])}
+    met = f"power <= {count * 0.1:.1f} mW"
+    assert (parse_expression(met, NAMES).violation(together) <= 0).all()
+    assert (parse_expression(met.replace("<=", "=="), NAMES).violation(together) <= 0).all()
+    assert (parse_expression(met.replace("<=", "<"), NAMES).violation(together) > 0).all()
+    assert (parse_expression(met.replace("<=", "!="), NAMES).violation(together) > 0).all()
+    less = {"power_w": together["power_w"] * (1 + 1e-11)}
+    assert (parse_expression(met, NAMES).violation(less) > 0).all()
+
+
+def test_the_tolerance_is_that_of_the_terms_compared():
+    """Areas are small numbers in m2: a difference of two of them is not equal to 0 for that."""
+    columns = {"area_m2": np.array([3e-13, 3e-13]), "power_w": np.array([1.0, 1.0])}
+    names = {"area_m2", "power_w"}
+    found = parse_expression("area - '0.2 um2' <= 0", names).violation(columns)
+    assert (found > 0).all()
+    found = parse_expression("area - '0.3 um2' <= 0", names).violation(columns)
+    assert (found <= 0).all()
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,15 @@ def test_areas_are_predicted_better_by_a_power_of_n_than_by_the_printed_forms() 
         assert area.others[0][1] > least * area.leave_one_out
 
 
+def test_a_record_is_as_sure_as_its_law_is_close() -> None:
+    found = des(area="affine")
+    core = core_record(found)[0]["core"]
+    off = (4607 + 3429 * UNROLL) / AREA_UM2 - 1
+    scatter = np.sqrt(np.sum(off**2) / (5 - 2))
+    assert float(core["uncertainty"]["area"].split()[0]) == pytest.approx(100 * scatter, rel=2e-3)
+    assert "clock" not in core["uncertainty"]  # the same everywhere
+
+
 # Independent oracles.
 
 

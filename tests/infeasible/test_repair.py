@@ -194,7 +194,7 @@ def _with_number(found: study.Study, entry: repair.Repair, value: float) -> str:
         ("power < 24 mW", ["power < 25.249 mW"]),
         ("area < 0.1 mm2 and instances <= 9", ["area < 149691 um2 and instances <= 9"]),
         ("instances == 9", ["instances == 8.0"]),
-        ("power + '1 mW' <= '20 mW'", ["power + '1 mW' <= 0.026249"]),
+        ("power + '1 mW' <= '20 mW'", ["power + '1 mW' <= 26.249 mW"]),
         ("'120 Gbit/s' * 1 <= throughput", ["100 Gbit/s <= throughput"]),
         (
             "power <= 1 mW or area <= 1 um2",
