@@ -8,7 +8,6 @@ two values is compared in the middle and again in each half, down to `NARROW`.  
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -19,7 +18,7 @@ from dse import search
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.stability import rivals
-from dse.stability.log_scale import LogScale
+from dse.stability.log_scale import LogScale, log_distance
 from dse.stability.tracking import (
     AnswerDesigns,
     Pool,
@@ -279,7 +278,7 @@ class Line:
         """Return the designs that may win between two values; None when they are too many."""
         start, end, middle = (self.problem(value) for value in values)
         column = self.tracked.column(start)
-        distance = abs(math.log(values[1] / values[0]))
+        distance = log_distance(values[0], values[1])
         if among is None:
             short = distance <= rivals.SHORT
             found = rivals.among_all(start, end, incumbents, column, self._touched, short=short)

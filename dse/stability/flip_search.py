@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Sequence
 
 from dse.infeasible.explanation import require_feasible
@@ -110,7 +112,7 @@ def _stability(
         known=(assumption.value, nominal),
         touched=assumption.touched,
     )
-    low, high = assumption.value / factor, assumption.value * factor
+    low, high = _range(assumption.value, factor)
     if assumption.integer:
         low, high = max(1.0, float(round(low))), float(round(high))
     if line.holds(assumption.value, low, high):
@@ -119,6 +121,14 @@ def _stability(
         edges = [line.edge(assumption.value, limit) for limit in (low, high)]
     ends = [_end(line, edge) for edge in edges]
     return Stability(assumption.name, assumption.quantity, assumption.value, *ends)
+
+
+def _range(value: float, factor: float) -> tuple[float, float]:
+    """Return the ends of the range in which a value is varied, neither of them 0 nor infinite."""
+    most, least = sys.float_info.max, sys.float_info.min
+    near, far = max(abs(value) / factor, min(abs(value), least)), min(abs(value) * factor, most)
+    low, high = sorted((math.copysign(near, value), math.copysign(far, value)))
+    return low, high
 
 
 def _end(line: Line, edge: Edge) -> IntervalEnd:

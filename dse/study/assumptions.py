@@ -152,14 +152,16 @@ def _set(space: Space, column: str, value: float) -> Space:
 
 def _records(problem: Problem) -> Iterator[Assumption]:
     """What each record of an axis sets, unless a later axis sets it again."""
-    axes = problem.space.axes
+    axes, known = problem.space.axes, problem.graph.quantities
+    names = (name for axis in axes for name in axis.columns if name in known)
+    choices = {*schema.CHOICES, *(name for name in names if known[name].labels)}
     for place, axis in enumerate(axes):
         if axis.unit_name or not is_choice_of_scenario(problem, axis):
             continue
         later = {name for other in axes[place + 1 :] for name in other.columns}
         for row, label in enumerate(axis.labels):
             for column, values in axis.columns.items():
-                if column not in later and column not in schema.CHOICES:
+                if column not in later and column not in choices:
                     yield _record(problem, place, row, column, label, float(values[row]))
 
 
@@ -173,7 +175,8 @@ def _record(
         axes[place] = replace(axes[place], columns={**axes[place].columns, column: values})
         return _with_space(found, Space(tuple(axes), found.space.constants))
 
-    name = f"{label}.{_path(column).partition('.')[2]}"
+    of_section, _, name = _path(column).partition(".")
+    name = f"{label}.{name or units.stem(of_section) or of_section}"
     return Assumption(name, column, value, _integer(column), problem, change, (place, row))
 
 
@@ -285,6 +288,7 @@ def _path(column: str) -> str:
     """Return the field that sets a column; of a record's column that is no field, its words."""
     path = field_path(column)
     section, _, rest = column.partition("_")
-    if path in ("workload.kernel", "budget.platform") or path == column:
-        return f"{section}.{units.stem(rest)}"
-    return path
+    words = f"{section}.{units.stem(rest)}"
+    if path == column:
+        return words if section in schema.SECTIONS else column
+    return words if path in ("workload.kernel", "budget.platform") else path

@@ -148,7 +148,7 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
     found = replace(found, overrides=(*found.overrides, *overrides))
     counts: dict[str, dict[str, str]] = {}
     for name, value in overrides:
-        if name == evaluated.DESIGN and found.data.get("designs"):
+        if name == evaluated.DESIGN and evaluated.is_evaluated(found):
             found = evaluated.only(found, value)
             continue
         stage, _, rest = name.partition(".")

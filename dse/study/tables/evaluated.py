@@ -70,6 +70,11 @@ def space(written: schema.StudyFile, scenario: Scenario, faults: Faults) -> tupl
     return Space((axis,)), wire({one.name: one for one in quantities}, chosen)
 
 
+def is_evaluated(found: Document) -> bool:
+    """Tell whether a study is over designs that are evaluated already."""
+    return bool(found.data.get("designs"))
+
+
 def only(found: Document, name: str) -> Document:
     """Return a study over evaluated designs with one of them left."""
     said = found.data["designs"]
