@@ -14,6 +14,10 @@ class DseError(Exception):
     exit_code = 2
 
 
+FOREIGN = (Exception, SystemExit)
+"""What the code of a plug-in may raise; it must not end the program, nor pass for one of ours."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Fault:
     """One thing wrong in a file.

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dse.contract.papers import Claim, ClaimValue, Laboratory
-from dse.errors import ContractError, UnknownPluginError, nearest
+from dse.errors import FOREIGN, ContractError, UnknownPluginError, nearest
 from dse.plugins import registry
 from dse.reports.text import table_text
 from dse.reproduction.study_runner import StudyRunner
@@ -164,7 +164,7 @@ def _ours(claim: Claim, laboratory: Laboratory) -> ClaimValue | None:
         return None
     try:
         ours = claim.ours(laboratory)
-    except Exception as error:  # whatever a foreign model raises
+    except FOREIGN as error:  # whatever a foreign model raises
         raise ContractError(
             f"claim {claim.name!r} cannot be computed: {type(error).__name__}: {error}; "
             "repair its `ours`, or set it to None and say why it cannot be checked"

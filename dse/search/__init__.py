@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from dse.contract import Index, Method
 from dse.contract.methods import OptionValue
-from dse.errors import ContractError, DseError
+from dse.errors import FOREIGN, ContractError, DseError
 from dse.model.problem import Evaluation
 from dse.plugins import registry
 from dse.search.archive import Archive, Progress, Searchable
@@ -102,7 +102,7 @@ def run_method(
         method.function(archive, seed=seed, population=population, start=start, **given)
     except DseError:
         raise
-    except Exception as error:  # whatever a foreign function raises
+    except FOREIGN as error:  # whatever a foreign function raises
         raise ContractError(
             f"method {method.name} fails: {type(error).__name__}: {error}; repair its plug-in, or "
             f"search with another method"
