@@ -86,6 +86,15 @@ class ContractError(DseError):
     """A plug-in broke its contract: the message names the quantity and the design point."""
 
 
+class EvaluationError(ContractError):
+    """The function of a plug-in fails for some designs."""
+
+    def __init__(self, said: str, remedy: str) -> None:
+        """Keep what failed and the remedy apart, so that the design can be named between them."""
+        self.said = said
+        super().__init__(f"{said}; {remedy}")
+
+
 class PluginError(DseError):
     """A plug-in cannot be used."""
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from dse.algebra.enclosure import Enclosure
 from dse.contract import Column, Guard, Objective, Requirement
-from dse.errors import FOREIGN, ContractError, PluginError
+from dse.errors import FOREIGN, ContractError, EvaluationError, PluginError
 
 REMEDY = "repair its plug-in, or leave it out of the study"
 
@@ -38,9 +38,10 @@ class Step:
 
         Raises
         ------
+        EvaluationError
+            When the plug-in's function fails; the message names it.
         ContractError
-            When the plug-in's function fails, or returns no number for each design; the message
-            names it.
+            When it returns no number for each design.
         """
         arguments = {name: columns[name] for name in self.arguments}
         try:
@@ -48,9 +49,8 @@ class Step:
         except _NoColumnError as error:
             raise ContractError(f"{self.name} fails: {error}; {REMEDY}") from error
         except FOREIGN as error:
-            raise ContractError(
-                f"{self.name} fails: {type(error).__name__}: {error}; {REMEDY}"
-            ) from error
+            said = f"{self.name} fails: {type(error).__name__}: {error}"
+            raise EvaluationError(said, REMEDY) from error
         return column
 
 
@@ -67,12 +67,17 @@ def _numbers(result: Any, arguments: Iterable[Any]) -> Any:
         kind = {"c": "complex numbers", "U": "text", "S": "bytes"}.get(column.dtype.kind, "objects")
         raise _NoColumnError(f"it returns {kind}, not a real number for each design")
     if column.shape not in ((), (1,)):
-        parts = (part for one in arguments for part in (one if isinstance(one, tuple) else (one,)))
-        given = np.broadcast_shapes(*(np.shape(part) for part in parts))
+        given = joint_shape(arguments)
         if column.shape != given and not _fits(column.shape, given):
             rule = f"it returns the shape {column.shape} for columns of the shape {given}"
             raise _NoColumnError(rule)
     return column.astype(np.float64, copy=False)
+
+
+def joint_shape(arguments: Iterable[Any]) -> tuple[int, ...]:
+    """Return the shape to which columns, and tuples of columns, broadcast together."""
+    parts = (part for one in arguments for part in (one if isinstance(one, tuple) else (one,)))
+    return np.broadcast_shapes(*(np.shape(part) for part in parts))
 
 
 def _fits(shape: tuple[int, ...], given: tuple[int, ...]) -> bool:

@@ -91,6 +91,7 @@ class Archive:
         self.reference_evaluations = 0
         self.pruned = 0
         self.feasible = 0
+        self.failed, self.failure = 0, ""
         self.closed = {True: 0, False: 0}
         axes, objectives = len(self.problem.sizes), self.problem.objective_count
         self._known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
@@ -177,6 +178,9 @@ class Archive:
         feasible = evaluation.feasible
         self.evaluated += len(points)
         self.feasible += int(feasible.sum())
+        if evaluation.failed is not None:
+            self.failed += int(evaluation.failed.sum())
+            self.failure = self.failure or evaluation.failure
         self._update_front(points, evaluation.loss, feasible)
         if not all(sample.complete for sample in self._samples):
             hashed = hashes(points, len(self.problem.sizes))
@@ -252,6 +256,8 @@ class Archive:
             sample_index=sample[_lexicographic(sample, self.problem.sizes)],
             evaluated=self.evaluated,
             feasible=self.feasible,
+            failed=self.failed,
+            failure=self.failure,
             reference_evaluations=self.reference_evaluations,
             certificate=certificate or Certificate(),
             exact=self.evaluated + self.pruned == self.problem.size and not self.problem.continuous,

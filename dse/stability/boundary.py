@@ -166,8 +166,13 @@ class Line:
         return others is not None and not len(others)
 
     def _is_complete(self, value: float) -> bool:
-        """Whether every design is compared: one loss decides, or the front is followed."""
+        """Whether every design is compared: one loss decides, or the front is followed.
+
+        Two ends say nothing of a design between them that may fail there.
+        """
         problem = self.problem(value)
+        if problem.tolerant:
+            return False
         comparable = self.tracked.front or self.tracked.column(problem) is not None
         return comparable and (problem.size <= SCREENED or rivals.composes(problem))
 

@@ -237,6 +237,7 @@ def _ready(
     found: Document, written: schema.StudyFile, problem: Problem, scenario: Scenario
 ) -> Study:
     question, notes = _question(written, found), _notes(scenario)
+    problem = replace(problem, tolerant=written.search.on_failure == "infeasible")
     return Study(found, question, problem, _settings(written), notes, scenario.inputs)
 
 
