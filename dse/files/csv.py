@@ -89,11 +89,12 @@ class CsvTable:
             faults.append(self.fault(int(row), column, *_not_a_number(cells[row].strip())))
         return values * rest
 
-    def share_of_numbers(self, column: int) -> float:
-        """Return the share of cells in a column that are numbers."""
+    def share_of_numbers(self, column: int, *, filled: bool = False) -> float:
+        """Return the share of cells in a column, or of its `filled` ones, that are numbers."""
         counts = Counter(self.columns[column])
         numbers = sum(count for cell, count in counts.items() if is_number(cell))
-        return numbers / len(self)
+        empty = sum(count for cell, count in counts.items() if filled and not cell.strip())
+        return numbers / max(1, len(self) - empty)
 
 
 def is_number(cell: str) -> bool:

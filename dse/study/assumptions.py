@@ -17,6 +17,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.algebra.expression import Expression
+from dse.algebra.expression_reader import LabelCode
 from dse.errors import UnitError, nearest
 from dse.model.problem import Constraint, Problem
 from dse.model.space import Axis, Space, constant
@@ -226,7 +227,9 @@ def _compared(tree: ast.expr) -> Iterator[tuple[ast.Constant, float, str]]:
             sides = [node.left, *node.comparators]
             named = next((side.id for side in sides if isinstance(side, ast.Name)), "")
             for side in sides:
-                if isinstance(side, ast.Constant) and isinstance(side.value, int | float):
+                if not isinstance(side, ast.Constant) or isinstance(side.value, LabelCode):
+                    continue
+                if isinstance(side.value, int | float):
                     yield side, float(side.value), named
 
 

@@ -30,6 +30,9 @@ from dse.study.scenario import Scenario, resolve, to_columns
 from dse.study.stages import build
 from dse.study.tables import evaluated
 
+LABELS_SHOWN = 8
+"""Texts of a column that a message shows."""
+
 
 @dataclass(frozen=True, repr=False)
 class Study:
@@ -227,8 +230,11 @@ def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) ->
     space, graph = evaluated.space(written, scenario, faults)
     written = evaluated.with_quantities(written, graph.quantities)
     goals = _goals(written, Named(graph, graph.quantities, ()), faults)
-    numbers = [name for name, quantity in graph.quantities.items() if not quantity.labels]
-    constraints = _constraints(written, lambda text: parse_expression(text, numbers), faults)
+    labels = {name: one.labels for name, one in graph.quantities.items() if one.labels}
+    numbers = graph.quantities.keys() - labels.keys()
+    constraints = _constraints(
+        written, lambda text: parse_expression(text, numbers, labels), faults
+    )
     faults.raise_any()
     return _ready(found, written, Problem(space, (), graph, goals, constraints), scenario)
 
@@ -282,7 +288,8 @@ def _goals(written: schema.StudyFile, named: Named, faults: Faults) -> tuple[Goa
             continue
         found = named.graph.quantities.get(full)
         if found is not None and found.labels:
-            rule = f"{full} is a name ({', '.join(found.labels)}), not a number"
+            shown = ", ".join(found.labels[:LABELS_SHOWN])
+            rule = f"{full} is a name ({shown}), not a number"
             faults.add(path, rule, "choose a quantity with a unit", repr(name))
         else:
             goals.append(Goal(full, maximise=sense == "maximise"))

@@ -637,3 +637,68 @@ def test_a_figure_given_without_its_unit_is_told_so(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("area_um2,clock_mhz,cycles_per_block,power_mw\n1,1,1,1\n")
     told = "its unit is missing, or not that of the figure; write it with its unit, as in 128 bit"
     assert any(f"values.payload: 128; {told}" in fault for fault in faults(path))
+
+
+NAMES = "name,B,OP,W,ms,Valid\n" + "".join(
+    f"d{row},{row + 1},{9 - row},{row % 3 + 1},{row % 4},{'true' if row % 2 else 'false'}\n"
+    for row in range(9)
+)
+OVER_NAMES = """designs: names.csv
+objectives: {B: minimise, OP: minimise, ms: maximise, W: minimise}
+constraints: ['Valid == "true"', "B <= 6"]
+"""
+
+
+def test_columns_called_like_units_keep_their_names_and_numbers(write, tmp_path) -> None:
+    write(NAMES, "names.csv")
+    run = dse.run(write(OVER_NAMES))
+    assert {"B", "OP", "W", "ms"} <= {*run.front.columns}
+    assert {goal.name for goal in run.run.first.problem.goals} == {"B", "OP", "W", "ms"}
+    assert set(run.front["design"]) == {"d1", "d3", "d5"}
+    assert run.front["ms"].tolist() == [float(name[1:]) % 4 for name in run.front["design"]]
+    assert "least W" in run.text()
+
+
+@pytest.mark.parametrize(
+    ("rule", "kept"),
+    [
+        ("Valid == 'false'", {"d0", "d2", "d4", "d6", "d8"}),
+        ("Valid != 'false'", {"d1", "d3", "d5", "d7"}),
+        ("Valid == 'true' or B <= 1", {"d0", "d1", "d3", "d5", "d7"}),
+    ],
+)
+def test_texts_are_constrained(rule: str, kept: set[str], write) -> None:
+    write(NAMES, "names.csv")
+    problem = problem_of(write(OVER_NAMES.partition("constraints")[0] + f'constraints: ["{rule}"]'))
+    labels = problem.space.axes[0].labels
+    found = everything(problem).feasible
+    assert {label for label, ok in zip(labels, found, strict=True) if ok} == kept
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ("Valid == 'ture'", "no design has the Valid 'ture'; did you mean 'true'?"),
+        ("Valid <= 'true'", "Valid is a text"),
+        ("abs(Valid) <= 3", "Valid is a text, not a number"),
+        ("B <= 3 ms", "a plain number is needed, not one in s"),
+    ],
+)
+def test_a_text_is_compared_with_what_stands_in_its_column(rule, told, write) -> None:
+    write(NAMES, "names.csv")
+    text = OVER_NAMES.partition("constraints")[0] + f'constraints: ["{rule}"]'
+    assert told in faults(write(text))[0]
+
+
+def test_a_text_has_no_distance_and_does_not_move(write) -> None:
+    write(NAMES, "names.csv")
+    path = write(OVER_NAMES.replace("ms: maximise, ", ""))
+    answer = dse.answer(path).text()
+    assert 'violates Valid == "true".' in answer
+    assert "Valid" not in answer.partition("What would change it")[2]
+
+
+def test_an_empty_cell_of_an_objective_is_told_as_empty(write) -> None:
+    write("name,err,c\nx,1,2\ny,,3\n", "e.csv")
+    (told,) = faults(write("designs: e.csv\nobjectives: {err: minimise}\n"))
+    assert "e.csv:3:3: err: ''; the cell is empty" in told
