@@ -95,6 +95,10 @@ class EvaluationError(ContractError):
         super().__init__(f"{said}; {remedy}")
 
 
+class NotFiniteError(ContractError):
+    """A number of a design that meets every constraint is infinite or none."""
+
+
 class PluginError(DseError):
     """A plug-in cannot be used."""
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dse.algebra.expression import Expression
 from dse.algebra.tolerance import settled
 from dse.contract import Column, Objective, Requirement
-from dse.errors import ContractError
+from dse.errors import ContractError, NotFiniteError
 from dse.model.failures import EVALUATED, Failures
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import REMEDY, Graph, Step, bind
@@ -300,7 +300,8 @@ class Problem:
         said, remedy = (reason, REMEDY) if failed[row] else self._complaint(found, row)
         failure = f"{said} for the design {self._text(found.points, row)}"
         if not self.tolerant:
-            raise ContractError(f"{failure}; {remedy}")
+            kind = ContractError if failed[row] else NotFiniteError
+            raise kind(f"{failure}; {remedy}")
         found.violation[wrong] = np.where(
             np.isnan(found.violation[wrong]), np.inf, found.violation[wrong]
         )

@@ -13,7 +13,8 @@ from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.runs import runner
 from dse.stability import rivals
-from dse.stability.boundary import SCREENED, Edge, Line
+from dse.stability.boundary import SCREENED, Line
+from dse.stability.edge import Edge
 from dse.stability.flips import FACTOR, NEAR, NOTHING_FITS, SECTION, Flips, IntervalEnd, Stability
 from dse.stability.tracking import AnswerDesigns, Pool, TrackedAnswer, answer_among
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions

@@ -13,8 +13,10 @@ import pytest
 from dse.errors import InfeasibleError, UnitError
 from dse.model.preference import prefer
 from dse.model.tables import design_names
+from dse.stability import edge
 from dse.stability.boundary import Line
 from dse.stability.flip_search import find_flips
+from dse.stability.sweep_search import find_crossovers
 from dse.stability.tracking import Pool, TrackedAnswer
 from dse.study import assumptions, study
 from tests.conftest import STUDIES, everything
@@ -263,3 +265,25 @@ def test_a_bound_at_the_end_of_the_floats_is_varied_within_them(least: str, writ
     found = {entry.name: entry for entry in find_flips(prepared(text, write)).found}
     bound = found[f"accuracy >= {least}"]
     assert 0.0 < bound.low.holds_to <= bound.nominal <= bound.high.holds_to < math.inf
+
+
+OVERFLOWING = """
+workload: {rate: 1 Gbit/s, granularity: 4 KiB, kernel: {index: 15 ns/B, exponent: 1.2}}
+stages: [{core: des, designs: [u8, u16], instances: {from: 1, to: 3}}]
+interface: {device: sparc_t4_engine}
+objectives: {speedup: maximise, area: minimise}
+"""
+
+
+def test_a_range_ends_where_a_quantity_overflows(write) -> None:
+    """The host takes 15 ns * 2 ** (12 * exponent): no float from 1024 / 12 on."""
+    result = find_flips(prepared(OVERFLOWING, write), written="speedup", only=["exponent"])
+    (exponent,) = result.found
+    assert exponent.high.limited == edge.OVERFLOW
+    assert exponent.high.holds_to == pytest.approx(1024 / 12, rel=1e-3)
+    assert exponent.low.limited == ""
+    assert "a quantity grows beyond every number, the range ends there" in result.text()
+    assert "kernel.exponent from 0.0012 to 8" in result.text()
+    at = result.study.document
+    sweep = find_crossovers(at, "kernel.exponent=1..400", preferred="speedup")
+    assert "a quantity grows beyond every number: the range ends there" in sweep.text()
