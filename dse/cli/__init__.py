@@ -10,6 +10,7 @@ from importlib import import_module
 
 from dse.cli.app import app, write_in_any_encoding
 from dse.errors import DseError
+from dse.files.position import visible
 
 __all__ = ["app", "main"]
 
@@ -33,5 +34,5 @@ def main() -> None:
         app()
     except DseError as error:
         sys.stdout.flush()
-        print(error, file=sys.stderr)
+        print(visible(str(error)), file=sys.stderr)
         sys.exit(error.exit_code)

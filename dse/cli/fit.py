@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from dse.cli.app import AsJson, app, settings, show_json
+from dse.cli.app import AsJson, app, settings, show_json, tell
 
 if TYPE_CHECKING:
     from dse.fitting.interface.report import InterfaceReport
@@ -84,7 +84,7 @@ def core(
     if json:
         show_json({"record": str(path), **core_facts(found)})
     else:
-        print(f"{core_text(found)}\n\nwritten to {path}: use it as `core: {path}`, {_COUNTED}")
+        tell(f"{core_text(found)}\n\nwritten to {path}: use it as `core: {path}`, {_COUNTED}")
 
 
 @fit.command()
@@ -113,7 +113,7 @@ def platform(
         show_json({"record": str(path), **platform_facts(found)})
     else:
         used = f"use it as `budget.platform: {path}`, {_COUNTED}"
-        print(f"{platform_text(found)}\n\nwritten to {path}: {used}")
+        tell(f"{platform_text(found)}\n\nwritten to {path}: {used}")
 
 
 @fit.command("interface")
@@ -154,9 +154,9 @@ def show_interface(found: InterfaceReport, files: Sequence[Path], *, as_json: bo
         return
     from dse.fitting.interface.text import interface_text
 
-    print(f"{interface_text(found)}\n")
+    tell(f"{interface_text(found)}\n")
     for file in files:
-        print(f"written to {file}")
+        tell(f"written to {file}")
     record = next(file for file in files if file.suffix == ".yaml")
     used = f"use it as `interface.device: {record}` and `workload.kernel: {record}`"
-    print(textwrap.fill(f"{used}, {_COUNTED}", _WIDTH, break_on_hyphens=False))
+    tell(textwrap.fill(f"{used}, {_COUNTED}", _WIDTH, break_on_hyphens=False))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, app, show
+from dse.cli.app import AsJson, app, show, tell
 
 
 @app.command()
@@ -32,4 +32,4 @@ def reproduce(
     if out is None or json:
         show(found, as_json=json)
     else:
-        print(f"{found.summary()}\nwritten to {out}")
+        tell(f"{found.summary()}\nwritten to {out}")
