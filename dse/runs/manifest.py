@@ -82,6 +82,9 @@ def _notes(run: Run) -> Iterator[str]:
             f"{name} cannot be bounded ({reason}), so that nothing is pruned by it: "
             f"{evaluated:,} designs were evaluated"
         )
+    if any(answer.hypervolume is None for answer in run.answers):
+        goals = len(run.first.problem.goals)
+        yield f"the hypervolume of so many designs in {goals} objectives is left out: too much work"
     failed = sum(answer.outcome.failed for answer in run.answers)
     if failed:
         first = next(answer.outcome.failure for answer in run.answers if answer.outcome.failed)

@@ -75,11 +75,7 @@ class Archive:
         self, problem: Searchable, *, total: int, progress: Progress | None = None
     ) -> None:
         """Start empty; the search may evaluate `total` distinct designs."""
-        count = len(problem.constraint_names)
-        if count > CONSTRAINT_LIMIT:
-            raise ContractError(
-                f"a study has {count} constraints; at most {CONSTRAINT_LIMIT} are supported"
-            )
+        check_constraints(problem)
         self.problem = problem
         self.total = total
         self._progress = progress
@@ -316,6 +312,16 @@ class Archive:
         candidate = (float(worst[row]), tuple(index[row].tolist()))
         if self._nearest is None or candidate < self._nearest[:2]:
             self._nearest = (*candidate, violation[row].copy())
+
+
+def check_constraints(problem: Searchable) -> None:
+    """Raise `ContractError` when a study has more constraints than a search keeps apart."""
+    count = len(problem.constraint_names)
+    if count > CONSTRAINT_LIMIT:
+        raise ContractError(
+            f"a study has {count} constraints; at most {CONSTRAINT_LIMIT} are supported; join "
+            f"some of them with `and`"
+        )
 
 
 def _keys(index: Index) -> list[bytes]:

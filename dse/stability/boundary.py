@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse import search
-from dse.errors import NotFiniteError
+from dse.errors import NotFiniteError, UnitError
 from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.search.exact.enumeration import CHUNK
@@ -194,7 +194,10 @@ class Line:
         """Return how far the space stays small enough to be searched."""
 
         def fits(value: float) -> bool:
-            return self.problem(value).size <= LARGEST
+            try:
+                return self.problem(value).size <= LARGEST
+            except UnitError:  # there are no axes so long
+                return False
 
         return limit if fits(limit) else self._scale.bisected(start, limit, NARROW, fits)[0]
 

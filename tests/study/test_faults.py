@@ -276,3 +276,23 @@ def test_thousands_of_unknown_names_take_little_time_and_text(write: Write) -> N
     assert time.process_time() - start < 5.0
     assert len(str(caught.value)) < 10_000
     assert str(caught.value).endswith("... and at least 360 more")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("clock_ghz", "clock_hz", "slow at 0.9 Hz carries 115.2 bit/s; 8.7e+08 of them would be"),
+        ("100 Gbit/s", "1e10 Gbit/s", "slow at 900 MHz carries 115.2 Gbit/s; 8.7e+07 of them"),
+    ],
+)
+def test_counts_of_a_mixed_stage_are_refused_before_they_are_listed(
+    old: str, new: str, told: str, write: Write, tmp_path: Path
+) -> None:
+    table = "design,area_um2,clock_ghz,cycles_per_task,payload_bit,power_mw\nslow,1,0.9,1,128,1\n"
+    (tmp_path / "t.csv").write_text(table.replace(old, new))
+    study_text = GOOD.replace("core: des", "table: t.csv\n    fleet: mixed").replace(old, new)
+    start = time.process_time()
+    fault = fault_of(write, study_text)
+    assert time.process_time() - start < 1.0
+    assert f"stages.0.fleet: 'mixed'; {told}" in fault
+    assert "is its clock in GHz" in fault
