@@ -15,7 +15,7 @@ from dse.algebra.tolerance import settled
 from dse.contract import Column, Objective, Requirement
 from dse.errors import ContractError, NotFiniteError
 from dse.model.failures import EVALUATED, Failures
-from dse.model.fleet import STAGE_COLUMNS
+from dse.model.fleet import offered
 from dse.model.graph import REMEDY, Graph, Step, bind
 from dse.model.matrices import matrix_of, rounded, shape_of
 from dse.model.space import Index, Points, Space, as_index
@@ -160,14 +160,18 @@ class Problem:
         return tuple(step for step in steps if step is not None)
 
     @cached_property
+    def offered(self) -> tuple[str, ...]:
+        """Stage columns that every stage has figures for."""
+        return offered(stage.designs for stage in self.stages)
+
+    @cached_property
     def available(self) -> frozenset[str]:
         """Names of all columns: what the study sets, stages and objectives."""
         names = set(self.space.constants)
         for axis in self.space.axes:
             names.update(axis.columns)
         names.update(step.name for step in self.graph.steps)
-        if self.stages:
-            names.update(STAGE_COLUMNS)
+        names.update(self.offered)
         return frozenset(names)
 
     @property
@@ -274,7 +278,7 @@ class Problem:
         columns: dict[str, Any] = self.space.columns(points) | dict(changed or {})
         wanted = {name for step in (*plan, *requirements) for name in step.arguments}
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            columns |= self.stage_columns(columns, STAGE_COLUMNS if every_stage_column else wanted)
+            columns |= self.stage_columns(columns, self.offered if every_stage_column else wanted)
             for step in plan:
                 found = step(columns) if failures is None else failures.column(step, columns)
                 columns[step.name] = found
@@ -283,9 +287,9 @@ class Problem:
     def stage_columns(
         self, columns: Mapping[str, Any], wanted: Collection[str]
     ) -> dict[str, tuple[Any, ...]]:
-        """Return those of `STAGE_COLUMNS` that are wanted, from columns or enclosures of inputs."""
+        """Return what stages offer of what is wanted, from columns or enclosures of inputs."""
         fleets = [stage.fleet(columns) for stage in self.stages]
-        names = [name for name in STAGE_COLUMNS if fleets and name in wanted]
+        names = [name for name in self.offered if name in wanted]
         return {name: tuple(fleet.column(name) for fleet in fleets) for name in names}
 
     def _judged(

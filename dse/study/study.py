@@ -15,7 +15,7 @@ from dse.algebra.expression import parse_expression as parse_expression
 from dse.errors import PluginError, StudyError, UnitError
 from dse.files import document
 from dse.files.document import Document
-from dse.model.fleet import STAGE_COLUMNS
+from dse.model.fleet import offered
 from dse.model.graph import wire
 from dse.model.problem import Constraint, Goal, Problem
 from dse.model.space import Space, constant, product_text
@@ -25,7 +25,7 @@ from dse.study import schema
 from dse.study.axes import numeric
 from dse.study.faults import Faults, validate
 from dse.study.inputs import Input
-from dse.study.quantities import Named, applied_requirements
+from dse.study.quantities import Named, applied_requirements, check_cap, without_figures
 from dse.study.scenario import Scenario, resolve, to_columns
 from dse.study.stages import build
 from dse.study.tables import evaluated
@@ -205,19 +205,22 @@ def prepare(found: Document) -> Study:
     built = build(written, scenario, faults)
     _check_parts(written, faults)
     faults.raise_any()
+    chain = offered(part.stage.designs for part in built)
+    check_cap(chain, scenario, faults)
+    faults.raise_any()
     constants = to_columns(scenario.constants)
     constants["workload_meet"] = constant(float(bool(built) and all(part.meet for part in built)))
     stage_axes = tuple(axis for part in built for axis in part.axes)
     space = Space((*stage_axes, *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
     objectives = registry.Catalogue(contract.Objective)
-    graph = wire(objectives, inputs | set(STAGE_COLUMNS if built else ()))
+    graph = wire(objectives, inputs | set(chain))
     named = Named(graph, registry.names(contract.Objective), _reportable(inputs))
     goals = _goals(written, named, faults)
     constraints = _constraints(written, named.expression, faults)
     faults.raise_any()
     requirements, unchecked = applied_requirements(graph)
-    scenario.notes += unchecked
+    scenario.notes += [*unchecked, *without_figures(graph)]
     stages = tuple(part.stage for part in built)
     problem = Problem(space, stages, graph, goals, constraints, requirements)
     return _ready(found, written, problem, scenario)

@@ -702,3 +702,54 @@ def test_an_empty_cell_of_an_objective_is_told_as_empty(write) -> None:
     write("name,err,c\nx,1,2\ny,,3\n", "e.csv")
     (told,) = faults(write("designs: e.csv\nobjectives: {err: minimise}\n"))
     assert "e.csv:3:3: err: ''; the cell is empty" in told
+
+
+UNPOWERED = """design,area_um2,clock_mhz,cycles_per_block,payload_bit
+tiny,2400,800,226,128
+word,5800,700,54,128
+pipe,9800,700,2,128
+"""
+OVER_UNPOWERED = """workload: {rate: 10 Gbit/s}
+stages: [{name: aes, table: cores.csv, instances: {from: 1, to: 8}}]
+objectives: {area: minimise}
+"""
+
+
+@pytest.mark.parametrize("column", [None, "power_mw", "leakage_power_mw"])
+def test_power_may_be_absent_or_zero_and_what_lacks_it_is_said(column, write, tmp_path) -> None:
+    table = UNPOWERED
+    if column is not None:
+        head, *rows = UNPOWERED.splitlines()
+        table = "\n".join([f"{head},{column}", *(f"{row},0" for row in rows)]) + "\n"
+    write(table, "cores.csv")
+    result = dse.run(write(OVER_UNPOWERED), out=tmp_path / "run")
+    assert result.front["aes.pipe"].tolist() == [1]  # the demand is held to
+    (note,) = [note for note in result.manifest["notes"] if "no figures of" in note]
+    assert "leakage power; left out are " in note
+    assert "power_w" in note.partition("left out are ")[2]
+    assert not [name for name in result.front.columns if "power" in name or "_j_" in name]
+    assert {"throughput_bit_per_s", "clock_hz", "bound"} <= {*result.front.columns}
+    (told,) = faults(write(OVER_UNPOWERED.replace("{area:", "{power: minimise, area:")))
+    assert "power_w needs dynamic energy and leakage power, of which a stage has no figures" in told
+    (told,) = faults(write(OVER_UNPOWERED + "budget: {power_cap: 1 W}\n"))
+    assert "nothing tells when the cap is reached" in told
+
+
+def test_one_design_may_draw_no_power(write) -> None:
+    head, *rows = UNPOWERED.splitlines()
+    table = [f"{head},power_mw", f"{rows[0]},0", f"{rows[1]},2", f"{rows[2]},3"]
+    write("\n".join(table) + "\n", "cores.csv")
+    text = OVER_UNPOWERED.replace("10 Gbit/s", "1 Gbit/s").replace(
+        "{area:", "{power: minimise, area:"
+    )
+    assert 0.0 in dse.run(write(text)).front["power_w"].tolist()
+
+
+def test_gate_equivalents_never_mix_with_square_metres(write) -> None:
+    write("name,area_kge,core_um2\na,12.5,100\nb,40,90\n", "ge.csv")
+    text = "designs: ge.csv\nobjectives: {area: minimise, core: minimise}\nconstraints: [RULE]\n"
+    front = dse.run(write(text.replace("RULE", "area <= 30 kGE"))).front
+    assert front["area_ge"].tolist() == [12500.0]
+    for rule in ("area <= 30 um2", "area + core <= 30 kGE", "core <= 30 kGE"):
+        (told,) = faults(write(text.replace("RULE", rule)))
+        assert {"GE", "m2"} <= {*re.findall(r"\w+", told)}, told
