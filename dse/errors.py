@@ -14,6 +14,10 @@ class DseError(Exception):
     exit_code = 2
 
 
+FOREIGN = (Exception, SystemExit)
+"""What the code of a plug-in may raise; it must not end the program, nor pass for one of ours."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Fault:
     """One thing wrong in a file.
@@ -51,16 +55,21 @@ class Fault:
 MOST_FAULTS = 40
 """Most faults in one message; a file with more has another problem than any of them."""
 
+ENOUGH_FAULTS = 400
+"""So many end the reading of a file: looking for what was meant in each takes its time."""
+
 
 class StudyError(DseError):
     """A study that cannot be run: every fault at once."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         """Keep the faults in the order in which they stand in the file."""
-        self.faults: Sequence[Fault] = sorted(faults, key=lambda fault: (fault.line, fault.column))
+        each = dict.fromkeys(faults)
+        self.faults: Sequence[Fault] = sorted(each, key=lambda fault: (fault.line, fault.column))
         shown = [str(fault) for fault in self.faults[:MOST_FAULTS]]
         if len(self.faults) > MOST_FAULTS:
-            shown.append(f"... and {len(self.faults) - MOST_FAULTS} more")
+            least = "at least " if len(self.faults) >= ENOUGH_FAULTS else ""
+            shown.append(f"... and {least}{len(self.faults) - MOST_FAULTS} more")
         super().__init__("\n".join(shown))
 
 
@@ -84,6 +93,19 @@ class ExpressionError(UnitError):
 
 class ContractError(DseError):
     """A plug-in broke its contract: the message names the quantity and the design point."""
+
+
+class EvaluationError(ContractError):
+    """The function of a plug-in fails for some designs."""
+
+    def __init__(self, said: str, remedy: str) -> None:
+        """Keep what failed and the remedy apart, so that the design can be named between them."""
+        self.said = said
+        super().__init__(f"{said}; {remedy}")
+
+
+class NotFiniteError(ContractError):
+    """A number of a design that meets every constraint is infinite or none."""
 
 
 class PluginError(DseError):

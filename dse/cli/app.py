@@ -10,6 +10,8 @@ from typing import Annotated, Any, Protocol
 
 import typer
 
+from dse.files.position import visible
+
 REFUTED = 1
 """Exit status when a run is not what it says."""
 
@@ -70,7 +72,12 @@ def show(found: Found, *, as_json: bool) -> None:
     if as_json:
         show_json(found.to_dict())
     else:
-        print(found.text())
+        tell(found.text())
+
+
+def tell(text: str) -> None:
+    """Print text; what is in a name must not steer the terminal."""
+    print(visible(text))
 
 
 def show_json(value: Any) -> None:

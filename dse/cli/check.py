@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dse.cli.app import Setting, StudyFile, app
+from dse.cli.app import Setting, StudyFile, app, tell
 
 
 @app.command()
@@ -13,4 +13,4 @@ def check(study: StudyFile, set_: Setting = None) -> None:
 
     found = studies.load(study, overrides=set_)
     search.check_search(found.problem, found.settings)
-    print(f"{study}: {found.summary()}")
+    tell(f"{study}: {found.summary()}")

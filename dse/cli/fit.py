@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from dse.cli.app import AsJson, app, show_json
+from dse.cli.app import AsJson, app, show_json, tell
 
 if TYPE_CHECKING:
     from dse.fitting.interface.report import InterfaceReport
@@ -79,7 +79,7 @@ def core(
     if json:
         show_json({"record": str(path), **found.to_dict()})
     else:
-        print(f"{found.text()}\n\nwritten to {path}: use it as `core: {path}`, {_COUNTED}")
+        tell(f"{found.text()}\n\nwritten to {path}: use it as `core: {path}`, {_COUNTED}")
 
 
 @fit.command()
@@ -107,7 +107,7 @@ def platform(
         show_json({"record": str(path), **found.to_dict()})
     else:
         used = f"use it as `budget.platform: {path}`, {_COUNTED}"
-        print(f"{found.text()}\n\nwritten to {path}: {used}")
+        tell(f"{found.text()}\n\nwritten to {path}: {used}")
 
 
 @fit.command("interface")
@@ -153,9 +153,9 @@ def show_interface(found: InterfaceReport, files: Sequence[Path], *, as_json: bo
         return
     from dse.fitting.interface.text import interface_text
 
-    print(f"{interface_text(found)}\n")
+    tell(f"{interface_text(found)}\n")
     for file in files:
-        print(f"written to {file}")
+        tell(f"written to {file}")
     record = next(file for file in files if file.suffix == ".yaml")
     used = f"use it as `interface.device: {record}` and `workload.kernel: {record}`"
-    print(textwrap.fill(f"{used}, {_COUNTED}", _WIDTH, break_on_hyphens=False))
+    tell(textwrap.fill(f"{used}, {_COUNTED}", _WIDTH, break_on_hyphens=False))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, app, show
+from dse.cli.app import AsJson, app, show, tell
 
 
 @app.command()
@@ -37,6 +37,6 @@ def reproduce(
     if json:
         show(found, as_json=True)
     elif out is not None:
-        print(f"{found.summary()}\nwritten to {' and '.join(map(str, found.pages(out)))}")
+        tell(f"{found.summary()}\nwritten to {' and '.join(map(str, found.pages(out)))}")
     else:
-        print(found.full_text() if everything else found.text())
+        tell(found.full_text() if everything else found.text())

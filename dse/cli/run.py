@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Setting, StudyFile, app, show_json
+from dse.cli.app import AsJson, Setting, StudyFile, app, show_json, tell
 from dse.errors import InfeasibleError
 
 RUNS = Path("runs")
@@ -48,7 +48,7 @@ def run(
     if json:
         show_json({"folder": str(folder)} | result.to_dict())
     else:
-        print(f"{result.text()}\n\nwritten to {folder}")
+        tell(f"{result.text()}\n\nwritten to {folder}")
 
 
 def _fresh(stem: str) -> Path:

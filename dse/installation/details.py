@@ -15,6 +15,7 @@ from dse import contract
 from dse.algebra import units
 from dse.errors import UnknownPluginError, nearest
 from dse.files.document import is_record
+from dse.files.folder import is_regular
 from dse.installation.inventory import Row
 from dse.plugins import registry
 from dse.reports.text import table_text
@@ -55,7 +56,7 @@ def _show_of_papers(name: str) -> bool:
 
 def _show_own(name: str) -> bool:
     """Print the records of a file, or those of this name in the working directory."""
-    if is_record(name) and Path(name).is_file():
+    if is_record(name) and is_regular(Path(name)):
         files, by_path = {name: records.read_record(Path(name))}, True
     else:
         files, by_path = records.own_records()[0], False

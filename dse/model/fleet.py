@@ -6,7 +6,7 @@ fleet may also mix designs of the family.  Capacities, areas and powers of insta
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -162,7 +162,7 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
         fleet.designs.metrics.written_byte / fleet.designs.metrics.payload_bit
     ),
 }
-"""What a stage offers to the objectives; each reaches them as a tuple, one column per stage.
+"""What a stage may offer to the objectives; each reaches them as a tuple, one column per stage.
 
 ``stage_capacity_bit_per_s`` is what the stage carries: in a chained mode (CBC, for instance) a
 stream has one task in flight, so the streams fill only as many slots of the pipelines, and the
@@ -170,3 +170,21 @@ stage carries streams * payload / latency of its ``stage_peak_bit_per_s``; slots
 tasks leave empty switch as well, which ``stage_dynamic_energy_j_per_bit`` charges to the payload.
 ``stage_serial_tasks`` is how many streams share the pipelines then, 1 for independent tasks.
 """
+
+_FIGURES = {
+    "stage_dynamic_energy_j_per_bit": "dynamic_power_w",
+    "stage_dynamic_power_w": "dynamic_power_w",
+    "stage_leakage_power_w": "leakage_power_w",
+}
+"""Stage columns that a core may lack figures for, and the metric that is NaN then."""
+
+
+def offered(stages: Iterable[Designs]) -> tuple[str, ...]:
+    """Return which of `STAGE_COLUMNS` a chain offers: those that every stage has figures for."""
+    chain = tuple(stages)
+    lacking = {
+        name
+        for name, metric in _FIGURES.items()
+        if any(np.isnan(getattr(designs.metrics, metric)).any() for designs in chain)
+    }
+    return tuple(name for name in STAGE_COLUMNS if chain and name not in lacking)

@@ -70,9 +70,7 @@ class Influence:
         """Return the traits of fleets."""
         found = {name: fleet.column(name) for name in self.plain}
         for name, step in self.joined.items():
-            found[name] = step.plugin.function(
-                **{argument: (fleet.column(argument),) for argument in step.arguments}
-            )
+            found[name] = step({name: (fleet.column(name),) for name in step.arguments})
         return found
 
     def chain(self, stages: Sequence[Traits]) -> Columns:

@@ -29,7 +29,7 @@ from dse.contract.papers import (
     Laboratory,
     PrintedNumbers,
 )
-from dse.errors import ContractError
+from dse.errors import FOREIGN, ContractError
 
 AGREES: Final = "agrees"
 WITHIN: Final = "agrees within the inputs' rounding"
@@ -220,7 +220,7 @@ def _answer(
 ) -> ClaimValue:
     try:
         ours = answer(laboratory, printed)
-    except Exception as error:  # whatever a foreign model raises
+    except FOREIGN as error:  # whatever a foreign model raises
         raise ContractError(
             f"{_named(claim)} cannot be computed: {type(error).__name__}: {error}; "
             "repair its `ours`, or leave it out and say why it cannot be checked"

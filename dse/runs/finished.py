@@ -14,6 +14,7 @@ import numpy as np
 
 from dse.errors import OutputError
 from dse.files import document
+from dse.files.csv import as_written
 from dse.files.document import Document
 from dse.model import tables
 from dse.model.problem import Problem
@@ -111,7 +112,7 @@ def read_run(folder: Path) -> Finished:
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         with (folder / "front.csv").open(encoding="utf-8", newline="") as stream:
-            rows = tuple(csv.DictReader(stream))
+            rows = tuple(map(_as_written, csv.DictReader(stream)))
         text, file = manifest["study"], manifest["study_file"]
         overrides = tuple(manifest["overrides"].items())
         parsed = inputs.restored(
@@ -178,3 +179,10 @@ def _choice(written: str, known: Mapping[Any, int]) -> int:
     if value not in known:
         raise ValueError(f"{written!r} is not among its values")
     return known[value]
+
+
+def _as_written(row: Mapping[str | None, Any]) -> Row:
+    """Return a row with the texts that its cells stand for; a row of another length as it is."""
+    if None in row or None in row.values():
+        return dict(row)  # type: ignore[arg-type]
+    return {as_written(str(name)): as_written(cell) for name, cell in row.items()}

@@ -13,7 +13,7 @@ import numpy as np
 
 from dse.model import tables
 from dse.reports.designs import objective_values, open_axes
-from dse.reports.words import unit_suffix
+from dse.reports.words import plural, unit_suffix
 from dse.runs.runner import Run, SolvedStudy, knee_row
 from dse.study import inputs
 from dse.study.inputs import Input
@@ -50,6 +50,7 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
         "designs": first.problem.size,
         "evaluated": sum(answer.outcome.evaluated for answer in run.answers),
         "feasible": sum(answer.outcome.feasible for answer in run.answers),
+        "failed": sum(answer.outcome.failed for answer in run.answers),
         "front": sum(len(answer.outcome.front_index) for answer in run.answers),
         "exact": all(answer.outcome.exact for answer in run.answers),
         "certificate": _certificate(run.answers),
@@ -81,6 +82,13 @@ def _notes(run: Run) -> Iterator[str]:
             f"{name} cannot be bounded ({reason}), so that nothing is pruned by it: "
             f"{evaluated:,} designs were evaluated"
         )
+    if any(answer.hypervolume is None for answer in run.answers):
+        goals = len(run.first.problem.goals)
+        yield f"the hypervolume of so many designs in {goals} objectives is left out: too much work"
+    failed = sum(answer.outcome.failed for answer in run.answers)
+    if failed:
+        first = next(answer.outcome.failure for answer in run.answers if answer.outcome.failed)
+        yield f"{plural(failed, 'design')} failed and count as infeasible; the first: {first}"
     if run.sweep is not None:
         pairs = zip(run.sweep.written, run.answers, strict=True)
         empty = [written for written, answer in pairs if not answer.outcome.feasible]

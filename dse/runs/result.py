@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dse.errors import OutputError
+from dse.files.csv import as_written, inert
 from dse.files.folder import new_folder
 from dse.files.json import json_text
 from dse.model import tables
@@ -119,7 +120,7 @@ class Result:
         """
         target = Path(folder)
         with new_folder(target, (*FILES, *inputs.owned(target))) as fresh:
-            self.front.to_csv(fresh / "front.csv", index=False, lineterminator="\n")
+            _texts(self.front, inert).to_csv(fresh / "front.csv", index=False, lineterminator="\n")
             arrow = pa.Table.from_pandas(self.evaluations, preserve_index=False)
             pq.write_table(arrow, fresh / "evaluations.parquet")
             manifest = json_text(self.manifest) + "\n"
@@ -155,7 +156,7 @@ def plot(run: Path, folder: Path) -> tuple[Path, ...]:
         When `run` is not the folder of a run, or `folder` cannot be written.
     """
     try:
-        front = pd.read_csv(run / "front.csv")
+        front = _texts(pd.read_csv(run / "front.csv"), as_written)
         evaluations = pd.read_parquet(run / "evaluations.parquet")
         manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
         view = _view(front, evaluations, manifest)
@@ -177,3 +178,13 @@ def _thin(index: Any, most: int) -> Any:
         return index
     chosen = np.random.default_rng(0).choice(len(index), most, replace=False)
     return index[np.sort(chosen)]
+
+
+def _texts(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+    """Return a table with its texts and headers changed."""
+    changed = {
+        name: [change(cell) if isinstance(cell, str) else cell for cell in table[name]]
+        for name in table.columns
+        if not pd.api.types.is_numeric_dtype(table[name])
+    }
+    return table.assign(**changed).rename(columns=change)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -36,7 +37,7 @@ class SolvedStudy:
         What the search found; the front in the order in which it is written.
     reference, hypervolume
         The reference point in the units of the losses, and the volume up to it as a share of
-        the box between the front's best values and the reference.
+        the box between the front's best values and the reference; None where it is too much work.
     share
         The hypervolume as a share of the exact front's, None when that is not known.
     at_least
@@ -51,7 +52,7 @@ class SolvedStudy:
     study: Study
     outcome: Outcome
     reference: tuple[float, ...]
-    hypervolume: float
+    hypervolume: float | None
     share: float | None
     seconds: float
     at_least: float | None = None
@@ -132,13 +133,15 @@ def solve_study(prepared: Study, options: Options, progress: Progress | None) ->
     best = front if front is not None else outcome.front_loss
     reference = reference_point(best)
     ideal = best.min(axis=0)
+    reached = tuple(reference.tolist())
     volume = hypervolume(outcome.front_loss, reference, ideal=ideal)
+    if math.isnan(volume):
+        return SolvedStudy(prepared, outcome, reached, None, None, seconds, opaque=unbounded)
     share = None if front is None else volume / hypervolume(front, reference, ideal=ideal)
     least = None
     if share is None:
         problem = prepared.problem
         least = share_at_least(problem, outcome.front_loss, reference, problem.floor)
-    reached = tuple(reference.tolist())
     return SolvedStudy(prepared, outcome, reached, volume, share, seconds, least, unbounded)
 
 

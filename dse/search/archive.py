@@ -75,11 +75,7 @@ class Archive:
         self, problem: Searchable, *, total: int, progress: Progress | None = None
     ) -> None:
         """Start empty; the search may evaluate `total` distinct designs."""
-        count = len(problem.constraint_names)
-        if count > CONSTRAINT_LIMIT:
-            raise ContractError(
-                f"a study has {count} constraints; at most {CONSTRAINT_LIMIT} are supported"
-            )
+        check_constraints(problem)
         self.problem = problem
         self.total = total
         self._progress = progress
@@ -91,6 +87,7 @@ class Archive:
         self.reference_evaluations = 0
         self.pruned = 0
         self.feasible = 0
+        self.failed, self.failure = 0, ""
         self.closed = {True: 0, False: 0}
         axes, objectives = len(self.problem.sizes), self.problem.objective_count
         self._known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
@@ -177,6 +174,9 @@ class Archive:
         feasible = evaluation.feasible
         self.evaluated += len(points)
         self.feasible += int(feasible.sum())
+        if evaluation.failed is not None:
+            self.failed += int(evaluation.failed.sum())
+            self.failure = self.failure or evaluation.failure
         self._update_front(points, evaluation.loss, feasible)
         if not all(sample.complete for sample in self._samples):
             hashed = hashes(points, len(self.problem.sizes))
@@ -252,6 +252,8 @@ class Archive:
             sample_index=sample[_lexicographic(sample, self.problem.sizes)],
             evaluated=self.evaluated,
             feasible=self.feasible,
+            failed=self.failed,
+            failure=self.failure,
             reference_evaluations=self.reference_evaluations,
             certificate=certificate or Certificate(),
             exact=self.evaluated + self.pruned == self.problem.size and not self.problem.continuous,
@@ -310,6 +312,16 @@ class Archive:
         candidate = (float(worst[row]), tuple(index[row].tolist()))
         if self._nearest is None or candidate < self._nearest[:2]:
             self._nearest = (*candidate, violation[row].copy())
+
+
+def check_constraints(problem: Searchable) -> None:
+    """Raise `ContractError` when a study has more constraints than a search keeps apart."""
+    count = len(problem.constraint_names)
+    if count > CONSTRAINT_LIMIT:
+        raise ContractError(
+            f"a study has {count} constraints; at most {CONSTRAINT_LIMIT} are supported; join "
+            f"some of them with `and`"
+        )
 
 
 def _keys(index: Index) -> list[bytes]:

@@ -47,6 +47,8 @@ class Outcome:
         all of them where there are no more than the archive keeps.
     evaluated, feasible
         Number of distinct designs evaluated, and of those that meet every constraint.
+    failed, failure
+        Number of those that cannot be evaluated and count as infeasible; why the first cannot.
     reference_evaluations
         Designs evaluated besides, to have something to compare bounds with.
     exact
@@ -68,6 +70,8 @@ class Outcome:
     sample_index: Index
     evaluated: int
     feasible: int
+    failed: int = 0
+    failure: str = ""
     reference_evaluations: int
     exact: bool
     certificate: Certificate

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Sequence
 
 from dse.infeasible.explanation import require_feasible
@@ -11,7 +13,8 @@ from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.runs import runner
 from dse.stability import rivals
-from dse.stability.boundary import SCREENED, Edge, Line
+from dse.stability.boundary import SCREENED, Line
+from dse.stability.edge import Edge
 from dse.stability.flips import FACTOR, NEAR, NOTHING_FITS, SECTION, Flips, IntervalEnd, Stability
 from dse.stability.tracking import AnswerDesigns, Pool, TrackedAnswer, answer_among
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
@@ -110,7 +113,7 @@ def _stability(
         known=(assumption.value, nominal),
         touched=assumption.touched,
     )
-    low, high = assumption.value / factor, assumption.value * factor
+    low, high = _range(assumption.value, factor)
     if assumption.integer:
         low, high = max(1.0, float(round(low))), float(round(high))
     if line.holds(assumption.value, low, high):
@@ -121,6 +124,14 @@ def _stability(
     return Stability(
         assumption.name, assumption.quantity, assumption.value, ends[0], ends[1], assumption.fitted
     )
+
+
+def _range(value: float, factor: float) -> tuple[float, float]:
+    """Return the ends of the range in which a value is varied, neither of them 0 nor infinite."""
+    most, least = sys.float_info.max, sys.float_info.min
+    near, far = max(abs(value) / factor, min(abs(value), least)), min(abs(value) * factor, most)
+    low, high = sorted((math.copysign(near, value), math.copysign(far, value)))
+    return low, high
 
 
 def _end(line: Line, edge: Edge) -> IntervalEnd:

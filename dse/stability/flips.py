@@ -12,7 +12,7 @@ from dse.reports.designs import difference
 from dse.reports.sections import Section
 from dse.reports.text import WIDTH, table_text
 from dse.reports.words import signed, unit_suffix
-from dse.stability.boundary import Edge
+from dse.stability.edge import Edge
 from dse.study.study import Study
 
 FACTOR = 1000.0
@@ -64,6 +64,11 @@ class Stability:
         return min((abs(change) for change in self.changes if change is not None), default=math.inf)
 
     @property
+    def is_limited(self) -> bool:
+        """Whether its range ends early at either end."""
+        return bool(self.low.limited or self.high.limited)
+
+    @property
     def changes(self) -> tuple[float | None, float | None]:
         """Relative change to the flip below and above, None where there is none."""
         low, high = (
@@ -94,9 +99,10 @@ class Flips:
         return all(side.complete for entry in self.found for side in (entry.low, entry.high))
 
     @property
-    def is_limited(self) -> bool:
-        """Whether a range ends where the space has too many designs to search."""
-        return any(side.limited for entry in self.found for side in (entry.low, entry.high))
+    def limits(self) -> tuple[str, ...]:
+        """Why some ranges end early."""
+        sides = (side for entry in self.found for side in (entry.low, entry.high))
+        return tuple(sorted({side.limited for side in sides if side.limited}))
 
     def text(self) -> str:
         """Return a table, the least change first, and what changes nothing."""
@@ -132,8 +138,7 @@ class Flips:
             counts["left_out"] = len(moving) - len(shown)
             names = ", ".join(entry.label for entry in moving[len(shown) :])
             remarks.append(f"Less sensitive: {names}.")
-        if self.is_limited:
-            remarks.append("Where the space grows beyond what is searched, the range ends there.")
+        remarks += [f"Where {reason}, the range ends there." for reason in self.limits]
         if not full:
             counts["widest_range_factor"] = int(FACTOR)
             remarks.append(f"Use --flips to vary each by up to {FACTOR:g}x in both directions.")
@@ -187,18 +192,26 @@ def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
 
 
 def _notes(flips: Flips) -> list[str]:
-    stable = sorted(e.label for e in flips.found if not math.isfinite(e.least_change))
+    still = [entry for entry in flips.found if not math.isfinite(entry.least_change)]
+    stable = sorted(entry.label for entry in still if not entry.is_limited)
     notes = []
     if stable:
         notes.append(
             f"no flip between 1/{flips.factor:g} and {flips.factor:g} times the nominal value: "
             f"{', '.join(stable)}"
         )
+    ends = [f"{entry.name} {_searched(entry)}" for entry in still if entry.is_limited]
+    if ends:
+        notes.append(f"no flip within what was searched: {', '.join(ends)}")
     if not flips.is_complete:
         notes.append(NOT_EVERY_DESIGN)
-    if flips.is_limited:
-        notes.append("where the space grows beyond what is searched exactly, the range ends there")
-    return notes
+    return notes + [f"where {reason}, the range ends there" for reason in flips.limits]
+
+
+def _searched(entry: Stability) -> str:
+    """Return the range in which an answer holds."""
+    low, high = (units.show(side.holds_to, entry.quantity) for side in (entry.low, entry.high))
+    return f"from {low} to {high}"
 
 
 def _facts(flips: Flips, entry: Stability) -> dict[str, Any]:
@@ -218,7 +231,8 @@ def _facts(flips: Flips, entry: Stability) -> dict[str, Any]:
                 "becomes": ", ".join(side.becomes) or None,
                 "differs": difference(side.becomes, flips.answer) or None,
                 "every_design_compared": side.complete,
-                "range_limited": side.limited,
+                "range_limited": bool(side.limited),
+                "range_ends_where": side.limited or None,
             }
             for name, side, relative in sides
         },

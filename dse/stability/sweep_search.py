@@ -87,7 +87,8 @@ def _intervals(line: Line, low: float, high: float) -> Iterator[AnswerInterval]:
         texts = parts(line.problem(start), rows, counts=tracked.counts, by=tracked.by)
         designs = tuple(dict.fromkeys(", ".join(text) for text in texts))
         first, last = ((), ()) if tracked.front else (_goals(line, start), _goals(line, end))
-        yield AnswerInterval(start, end, designs, first, last, edge is None or edge.complete)
+        complete, limited = (True, "") if edge is None else (edge.complete, edge.limited)
+        yield AnswerInterval(start, end, designs, first, last, complete, limited)
         start = None if edge is None else edge.flips_at
 
 

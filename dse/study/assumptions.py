@@ -17,6 +17,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.algebra.expression import Expression
+from dse.algebra.expression_grammar import LabelCode
 from dse.errors import UnitError, nearest
 from dse.model.problem import Constraint, Problem
 from dse.model.space import Axis, Space, constant
@@ -167,14 +168,16 @@ def _set(space: Space, column: str, value: float) -> Space:
 
 def _records(problem: Problem) -> Iterator[Assumption]:
     """What each record of an axis sets, unless a later axis sets it again."""
-    axes = problem.space.axes
+    axes, known = problem.space.axes, problem.graph.quantities
+    names = (name for axis in axes for name in axis.columns if name in known)
+    choices = {*schema.CHOICES, *(name for name in names if known[name].labels)}
     for place, axis in enumerate(axes):
         if axis.unit_name or not is_choice_of_scenario(problem, axis):
             continue
         later = {name for other in axes[place + 1 :] for name in other.columns}
         for row, label in enumerate(axis.labels):
             for column, values in axis.columns.items():
-                if column not in later and column not in schema.CHOICES:
+                if column not in later and column not in choices:
                     yield _record(problem, place, row, column, label, float(values[row]))
 
 
@@ -188,7 +191,8 @@ def _record(
         axes[place] = replace(axes[place], columns={**axes[place].columns, column: values})
         return _with_space(found, Space(tuple(axes), found.space.constants))
 
-    name = f"{label}.{column_path(column).partition('.')[2]}"
+    of_section, _, name = column_path(column).partition(".")
+    name = f"{label}.{name or units.stem(of_section) or of_section}"
     return Assumption(name, column, value, _integer(column), problem, change, (place, row))
 
 
@@ -238,7 +242,9 @@ def _compared(tree: ast.expr) -> Iterator[tuple[ast.Constant, float, str]]:
             sides = [node.left, *node.comparators]
             named = next((side.id for side in sides if isinstance(side, ast.Name)), "")
             for side in sides:
-                if isinstance(side, ast.Constant) and isinstance(side.value, int | float):
+                if not isinstance(side, ast.Constant) or isinstance(side.value, LabelCode):
+                    continue
+                if isinstance(side.value, int | float):
                     yield side, float(side.value), named
 
 
@@ -300,6 +306,7 @@ def column_path(column: str) -> str:
     """Return the field that sets a column; of a record's column that is no field, its words."""
     path = field_path(column)
     section, _, rest = column.partition("_")
-    if path in ("workload.kernel", "budget.platform") or path == column:
-        return f"{section}.{units.stem(rest)}"
-    return path
+    words = f"{section}.{units.stem(rest)}"
+    if path == column:
+        return words if section in schema.SECTIONS else column
+    return words if path in ("workload.kernel", "budget.platform") else path

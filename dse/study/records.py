@@ -19,7 +19,7 @@ from dse.algebra import units
 from dse.errors import Fault, OutputError, StudyError, UnitError, UnknownPluginError, nearest
 from dse.files import document
 from dse.files.document import Document, is_record
-from dse.files.folder import write_text
+from dse.files.folder import is_regular, write_text
 from dse.files.position import KeyPath, quoted
 from dse.files.yaml import to_yaml
 from dse.plugins import registry
@@ -73,7 +73,7 @@ def get_record(kind: type[Kind], name: str, within: Document) -> tuple[Kind, Use
     if not is_record(name):
         return registry.get(kind, name), None
     path = locate(within, name)
-    if not path.is_file():
+    if not is_regular(path):
         raise UnknownPluginError(
             f"there is no file {str(path)!r}", "a path counts from the folder of the study"
         )

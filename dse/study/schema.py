@@ -236,6 +236,10 @@ class SearchSection(StudySection):
     budget: Annotated[int | None, Field(ge=1, description="Most designs to evaluate")] = None
     seed: Annotated[int, Field(ge=0, lt=2**32, description="Same seed, same front")] = 1
     population: Annotated[int | None, Field(ge=2, le=100_000)] = None
+    on_failure: Annotated[
+        Literal["stop", "infeasible"],
+        Field(description="What a design is that cannot be evaluated: an error, or infeasible"),
+    ] = "stop"
     warm_start: Annotated[
         bool, Field(description="Begin a heuristic with corners and a coarse grid of the space")
     ] = True

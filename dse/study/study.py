@@ -16,7 +16,7 @@ from dse.errors import PluginError, StudyError, UnitError
 from dse.files import document
 from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document
-from dse.model.fleet import STAGE_COLUMNS
+from dse.model.fleet import offered
 from dse.model.graph import wire
 from dse.model.problem import Constraint, Goal, Problem
 from dse.model.space import Space, constant, product_text
@@ -26,7 +26,7 @@ from dse.study import schema
 from dse.study.axes import numeric
 from dse.study.faults import Faults, validate
 from dse.study.inputs import Input
-from dse.study.quantities import Named, applied_requirements
+from dse.study.quantities import Named, applied_requirements, check_cap, without_figures
 from dse.study.scenario import Scenario, resolve, to_columns
 from dse.study.stages import build
 from dse.study.sureness import RecordSureness
@@ -34,6 +34,8 @@ from dse.study.tables import evaluated
 
 EXAMPLE = "workload.rate=73 Gbps"
 """An override, for remedies."""
+LABELS_SHOWN = 8
+"""Texts of a column that a message shows."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,7 +156,7 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
     found = replace(found, overrides=(*found.overrides, *overrides))
     counts: dict[str, dict[str, str]] = {}
     for name, value in overrides:
-        if name == evaluated.DESIGN and found.data.get("designs"):
+        if name == evaluated.DESIGN and evaluated.is_evaluated(found):
             found = evaluated.only(found, value)
             continue
         stage, _, rest = name.partition(".")
@@ -208,19 +210,22 @@ def prepare(found: Document) -> Study:
     built = build(written, scenario, faults)
     _check_parts(written, faults)
     faults.raise_any()
+    chain = offered(part.stage.designs for part in built)
+    check_cap(chain, scenario, faults)
+    faults.raise_any()
     constants = to_columns(scenario.constants)
     constants["workload_meet"] = constant(float(bool(built) and all(part.meet for part in built)))
     stage_axes = tuple(axis for part in built for axis in part.axes)
     space = Space((*stage_axes, *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
     objectives = registry.Catalogue(contract.Objective)
-    graph = wire(objectives, inputs | set(STAGE_COLUMNS if built else ()))
+    graph = wire(objectives, inputs | set(chain))
     named = Named(graph, registry.names(contract.Objective), _reportable(inputs))
     goals = _goals(written, named, faults)
     constraints = _constraints(written, named.expression, faults)
     faults.raise_any()
     requirements, unchecked = applied_requirements(graph)
-    scenario.notes += unchecked
+    scenario.notes += [*unchecked, *without_figures(graph)]
     stages = tuple(part.stage for part in built)
     problem = Problem(space, stages, graph, goals, constraints, requirements)
     return _ready(found, written, problem, scenario)
@@ -233,8 +238,11 @@ def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) ->
     space, graph = evaluated.space(written, scenario, faults)
     written = evaluated.with_quantities(written, graph.quantities)
     goals = _goals(written, Named(graph, graph.quantities, ()), faults)
-    numbers = [name for name, quantity in graph.quantities.items() if not quantity.labels]
-    constraints = _constraints(written, lambda text: parse_expression(text, numbers), faults)
+    labels = {name: one.labels for name, one in graph.quantities.items() if one.labels}
+    numbers = graph.quantities.keys() - labels.keys()
+    constraints = _constraints(
+        written, lambda text: parse_expression(text, numbers, labels), faults
+    )
     faults.raise_any()
     return _ready(found, written, Problem(space, (), graph, goals, constraints), scenario)
 
@@ -242,10 +250,11 @@ def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) ->
 def _ready(
     found: Document, written: schema.StudyFile, problem: Problem, scenario: Scenario
 ) -> Study:
+    tolerant = written.search.on_failure == "infeasible"
     return Study(
         document=found,
         question=_question(written, found),
-        problem=problem,
+        problem=replace(problem, tolerant=tolerant),
         settings=_settings(written),
         notes=_notes(scenario),
         inputs=scenario.inputs,
@@ -294,7 +303,8 @@ def _goals(written: schema.StudyFile, named: Named, faults: Faults) -> tuple[Goa
             continue
         found = named.graph.quantities.get(full)
         if found is not None and found.labels:
-            rule = f"{full} is a name ({', '.join(found.labels)}), not a number"
+            shown = ", ".join(found.labels[:LABELS_SHOWN])
+            rule = f"{full} is a name ({shown}), not a number"
             faults.add(path, rule, "choose a quantity with a unit", repr(name))
         else:
             goals.append(Goal(full, maximise=sense == "maximise"))

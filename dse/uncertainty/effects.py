@@ -133,7 +133,7 @@ def find_sensitivity(
     if not moving:
         raise UnitError("no assumption changes an objective of the design", "ask another study")
     count = samples or SAMPLES[method]
-    library.describe([entry.name for entry, _ in moving], width)
+    library.describe(len(moving), width)
     factors = library.sample(count)
     if len(factors) > MOST_ROWS:
         rule = f"{len(factors):,} evaluations are too many"
@@ -245,10 +245,11 @@ class _Library:
         self._method, self._seed = method, seed
         self._given: dict[str, Any] = {}
 
-    def describe(self, names: list[str], width: float) -> None:
-        """Take the assumptions and the half-range of their factors."""
-        bounds = [[1 - width, 1 + width]] * len(names)
-        self._given = {"num_vars": len(names), "names": names, "bounds": bounds}
+    def describe(self, count: int, width: float) -> None:
+        """Take the number of assumptions and the half-range of their factors."""
+        names = [str(number) for number in range(count)]  # the library takes equal ones for one
+        bounds = [[1 - width, 1 + width]] * count
+        self._given = {"num_vars": count, "names": names, "bounds": bounds}
 
     def sample(self, count: int) -> Column:
         """Return factors, (n, k)."""

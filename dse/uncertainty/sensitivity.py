@@ -12,6 +12,7 @@ from dse.reports.designs import described
 from dse.reports.sections import Readable, Section
 from dse.reports.words import ROUNDING, in_words, percent
 from dse.study import assumptions, uncertain
+from dse.study.tables.evaluated import is_evaluated
 from dse.uncertainty.effects import METHODS, Effect, Sensitivity, find_sensitivity
 
 SMALL = 0.005
@@ -45,6 +46,9 @@ def sensitivity_of(
         remedy = f"set one value: {known.sweep.path}={known.sweep.written[0]}"
         raise UnitError(rule, remedy)
     study, front = known.points[0].study, known.points[0].front
+    if is_evaluated(study.document):
+        rule = "the designs are evaluated already: no assumption of the study moves their figures"
+        raise UnitError(rule, "ask `dse flips` which figure may change by how much")
     preference = prefer(study.problem, preferred)
     point = front[preference.order(study.problem, front)[:1]]
     found = find_sensitivity(

@@ -12,6 +12,11 @@ from dse.objectives.system.chain import Stages, largest, total
 from dse.objectives.system.rate import limits_in_order
 
 
+def _apart(one: Column, other: Column) -> Column:
+    """Return how far one number is from another, relative to that unless it is 0."""
+    return np.abs(one - other) / np.where(other > 0, other, 1.0)
+
+
 @guard(rule="speedup is at most the acceleration and what the interface alone allows")
 def speedup_within_bounds(
     *, speedup: Column, acceleration: Column, host_time_s: Column, transfer_s: Column
@@ -41,7 +46,7 @@ def power_is_energy_over_time(
     energy = total(stage_leakage_power_w) + buffer_leakage_power_w
     for dynamic, capacity in zip(stage_dynamic_power_w, stage_capacity_bit_per_s, strict=True):
         energy = energy + dynamic * (stream_rate_bit_per_s / capacity)
-    return np.abs(power_w - energy) / energy
+    return _apart(power_w, energy)
 
 
 @guard(rule="energy per bit times rate is total power")
@@ -49,7 +54,7 @@ def energy_times_rate_is_power(
     *, energy_j_per_bit: Column, throughput_bit_per_s: Column, total_power_w: Column
 ) -> Column:
     """Return by how much energy per bit at the rate reached differs from total power."""
-    return np.abs(energy_j_per_bit * throughput_bit_per_s / total_power_w - 1.0)
+    return _apart(energy_j_per_bit * throughput_bit_per_s, total_power_w)
 
 
 @guard(rule="total power is the sum of its parts")
@@ -64,7 +69,7 @@ def total_power_is_its_parts(
 ) -> Column:
     """Return by how much total power differs from everything that draws power."""
     parts = dynamic_power_w + leakage_power_w + host_power_w + memory_power_w
-    return np.abs(total_power_w / (parts + budget_constant_power_w) - 1.0)
+    return _apart(total_power_w, parts + budget_constant_power_w)
 
 
 @guard(rule="power stays under budget.power_cap")
@@ -84,7 +89,7 @@ def throughput_within_limits(
     *,
     throughput_bit_per_s: Column,
     peak_bit_per_s: Column,
-    power_limit_bit_per_s: Column,
+    power_limit_bit_per_s: Column | float = np.inf,
     link_limit_bit_per_s: Column | float = np.inf,
     memory_limit_bit_per_s: Column | float = np.inf,
     offload_limit_bit_per_s: Column | float = np.inf,

@@ -77,6 +77,9 @@ PREFIXES = [
     ("1 Ttask", "batch_task", 1e12),
     ("1 Ptask", "batch_task", 1e15),
     ("1 cycle", "overhead_cycles", 1.0),
+    ("1 GE", "area_ge", 1.0),
+    ("1 kGE", "area_ge", 1e3),
+    ("1 MGE", "area_ge", 1e6),
 ]
 
 SPELLINGS = [

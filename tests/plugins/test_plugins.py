@@ -273,6 +273,11 @@ def test_a_plug_in_that_is_not_there(install: Install) -> None:
         ("flat_m2", "0 * area_m2", ", grows_with_instances=True", "implausible: flat_m2 is 0 and"),
         ("lost_w", "power_w / 0 * 0", "", "implausible: lost_w is nan"),
         ("rash_w", "1 // 0", "", "rash_w fails: ZeroDivisionError"),
+        ("leaving_w", "exit(0)", "", "leaving_w fails: SystemExit: 0; repair"),
+        ("word_w", "'one'", "", "word_w fails: it returns text, not a real number for each"),
+        ("deep_w", "power_w * 1j", "", "deep_w fails: it returns complex numbers"),
+        ("loose_w", "[None] * len(power_w)", "", "loose_w fails: it returns objects"),
+        ("wide_w", "[power_w, power_w]", "", "wide_w fails: it returns the shape (2, "),
     ],
 )
 def test_a_broken_model_stops_the_run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -311,3 +312,19 @@ def test_the_schema_accepts_the_shipped_studies() -> None:
     assert {"workload", "stages", "interface", "budget", "axes", "objectives"} <= set(properties)
     for path in STUDIES.glob("*.yaml"):
         assert set(study.read_study(path).data) <= set(properties)
+
+
+def test_a_hypervolume_that_takes_too_long_is_left_out_with_a_note(write: Write) -> None:
+    values = np.random.default_rng(0).normal(size=(400, 8))
+    values = np.abs(values) / np.linalg.norm(values, axis=1, keepdims=True)
+    names = [f"q{column}" for column in range(8)]
+    rows = "".join(f"d{n},{','.join(map(repr, row))}\n" for n, row in enumerate(values.tolist()))
+    path = write(f"designs: t.csv\nobjectives: {{{', '.join(f'{n}: maximise' for n in names)}}}\n")
+    (path.parent / "t.csv").write_text(f"name,{','.join(names)}\n{rows}")
+    start = time.process_time()
+    result = dse.run(path)
+    text = result.text()
+    assert time.process_time() - start < 10.0
+    assert result.manifest["hypervolume"] is None
+    assert "hypervolume of so many designs in 8 objectives is left out" in " ".join(text.split())
+    assert len(result.front) > 300

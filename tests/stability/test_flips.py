@@ -13,8 +13,10 @@ import pytest
 from dse.errors import InfeasibleError, UnitError
 from dse.model.preference import prefer
 from dse.model.tables import design_names
+from dse.stability import edge
 from dse.stability.boundary import Line
 from dse.stability.flip_search import find_flips
+from dse.stability.sweep_search import find_crossovers
 from dse.stability.tracking import Pool, TrackedAnswer
 from dse.study import assumptions, study
 from tests.conftest import STUDIES, everything
@@ -233,3 +235,55 @@ def test_shipped_study_flips_where_it_should() -> None:
     assert next(entry.name for entry in result.found) == "fft.r64.clock"
     rate = next(entry for entry in result.found if entry.name == "workload.rate")
     assert (rate.low.flips_at, rate.high.flips_at) == pytest.approx((82.58e9, 102.1e9), rel=1e-4)
+
+
+SLACK = "name,area_um2,wns_ns\n" + "".join(
+    f"d{row},{100 + 10 * row},{0.05 * row - 0.3:.2f}\n" for row in range(12)
+)
+
+
+def test_negative_numbers_flip_where_they_bind(write) -> None:
+    """Slack is met from d4 on: its bound may move to the slack of d3 and to its own."""
+    write(SLACK, "slack.csv")
+    text = (
+        "designs: slack.csv\nobjectives: {area: minimise, wns: maximise}\n"
+        "constraints: [wns >= -0.1 ns]\n"
+    )
+    found = {entry.name: entry for entry in find_flips(prepared(text, write)).found}
+    bound, own = found["wns >= -0.1 ns"], found["d4.wns"]
+    ends = (bound.low.flips_at, bound.high.holds_to, own.low.holds_to)
+    assert ends == pytest.approx((-0.15e-9, -0.1e-9, -0.1e-9), rel=1e-6)
+    assert (bound.low.becomes, bound.high.becomes) == (("d3",), ("d5",))
+    assert own.high.flips_at is None
+    assert found["d5.area"].low.flips_at == pytest.approx(140e-12)
+
+
+@pytest.mark.parametrize("least", ["5e-324", "1e308"])
+def test_a_bound_at_the_end_of_the_floats_is_varied_within_them(least: str, write) -> None:
+    write("name,a,accuracy\nx,1,0.9\ny,2,1.5e308\n", "table.csv")
+    text = "designs: table.csv\nobjectives: {a: minimise}\n" + f"constraints: [accuracy >= {least}]"
+    found = {entry.name: entry for entry in find_flips(prepared(text, write)).found}
+    bound = found[f"accuracy >= {least}"]
+    assert 0.0 < bound.low.holds_to <= bound.nominal <= bound.high.holds_to < math.inf
+
+
+OVERFLOWING = """
+workload: {rate: 1 Gbit/s, granularity: 4 KiB, kernel: {index: 15 ns/B, exponent: 1.2}}
+stages: [{core: des, designs: [u8, u16], instances: {from: 1, to: 3}}]
+interface: {device: sparc_t4_engine}
+objectives: {speedup: maximise, area: minimise}
+"""
+
+
+def test_a_range_ends_where_a_quantity_overflows(write) -> None:
+    """The host takes 15 ns * 2 ** (12 * exponent): no float from 1024 / 12 on."""
+    result = find_flips(prepared(OVERFLOWING, write), written="speedup", only=["exponent"])
+    (exponent,) = result.found
+    assert exponent.high.limited == edge.OVERFLOW
+    assert exponent.high.holds_to == pytest.approx(1024 / 12, rel=1e-3)
+    assert exponent.low.limited == ""
+    assert "a quantity grows beyond every number, the range ends there" in result.text()
+    assert "kernel.exponent from 0.0012 to 8" in result.text()
+    at = result.study.document
+    sweep = find_crossovers(at, "kernel.exponent=1..400", preferred="speedup")
+    assert "a quantity grows beyond every number: the range ends there" in sweep.text()

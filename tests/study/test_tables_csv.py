@@ -634,3 +634,119 @@ def test_a_figure_given_without_its_unit_is_told_so(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("area_um2,clock_mhz,cycles_per_block,power_mw\n1,1,1,1\n")
     told = "its unit is missing, or not that of the figure; write it with its unit, as in 128 bit"
     assert any(f"values.payload: 128; {told}" in fault for fault in faults(path))
+
+
+NAMES = "name,B,OP,W,ms,Valid\n" + "".join(
+    f"d{row},{row + 1},{9 - row},{row % 3 + 1},{row % 4},{'true' if row % 2 else 'false'}\n"
+    for row in range(9)
+)
+OVER_NAMES = """designs: names.csv
+objectives: {B: minimise, OP: minimise, ms: maximise, W: minimise}
+constraints: ['Valid == "true"', "B <= 6"]
+"""
+
+
+def test_columns_called_like_units_keep_their_names_and_numbers(write, tmp_path) -> None:
+    write(NAMES, "names.csv")
+    run = dse.run(write(OVER_NAMES))
+    assert {"B", "OP", "W", "ms"} <= {*run.front.columns}
+    assert {goal.name for goal in run.run.first.problem.goals} == {"B", "OP", "W", "ms"}
+    assert set(run.front["design"]) == {"d1", "d3", "d5"}
+    assert run.front["ms"].tolist() == [float(name[1:]) % 4 for name in run.front["design"]]
+    assert "least W" in run.text()
+
+
+@pytest.mark.parametrize(
+    ("rule", "kept"),
+    [
+        ("Valid == 'false'", {"d0", "d2", "d4", "d6", "d8"}),
+        ("Valid != 'false'", {"d1", "d3", "d5", "d7"}),
+        ("Valid == 'true' or B <= 1", {"d0", "d1", "d3", "d5", "d7"}),
+    ],
+)
+def test_texts_are_constrained(rule: str, kept: set[str], write) -> None:
+    write(NAMES, "names.csv")
+    problem = problem_of(write(OVER_NAMES.partition("constraints")[0] + f'constraints: ["{rule}"]'))
+    labels = problem.space.axes[0].labels
+    found = everything(problem).feasible
+    assert {label for label, ok in zip(labels, found, strict=True) if ok} == kept
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ("Valid == 'ture'", "no design has the Valid 'ture'; did you mean 'true'?"),
+        ("Valid <= 'true'", "Valid is a text"),
+        ("abs(Valid) <= 3", "Valid is a text, not a number"),
+        ("B <= 3 ms", "a plain number is needed, not one in s"),
+    ],
+)
+def test_a_text_is_compared_with_what_stands_in_its_column(rule, told, write) -> None:
+    write(NAMES, "names.csv")
+    text = OVER_NAMES.partition("constraints")[0] + f'constraints: ["{rule}"]'
+    assert told in faults(write(text))[0]
+
+
+def test_a_text_has_no_distance_and_does_not_move(write) -> None:
+    write(NAMES, "names.csv")
+    path = write(OVER_NAMES.replace("ms: maximise, ", ""))
+    answer = dse.answer(path).text()
+    assert 'violates Valid == "true".' in answer
+    assert "Valid" not in answer.partition("What would change it")[2]
+
+
+def test_an_empty_cell_of_an_objective_is_told_as_empty(write) -> None:
+    write("name,err,c\nx,1,2\ny,,3\n", "e.csv")
+    (told,) = faults(write("designs: e.csv\nobjectives: {err: minimise}\n"))
+    assert "e.csv:3:3: err: ''; the cell is empty" in told
+
+
+UNPOWERED = """design,area_um2,clock_mhz,cycles_per_block,payload_bit
+tiny,2400,800,226,128
+word,5800,700,54,128
+pipe,9800,700,2,128
+"""
+OVER_UNPOWERED = """workload: {rate: 10 Gbit/s}
+stages: [{name: aes, table: cores.csv, instances: {from: 1, to: 8}}]
+objectives: {area: minimise}
+"""
+
+
+@pytest.mark.parametrize("column", [None, "power_mw", "leakage_power_mw"])
+def test_power_may_be_absent_or_zero_and_what_lacks_it_is_said(column, write, tmp_path) -> None:
+    table = UNPOWERED
+    if column is not None:
+        head, *rows = UNPOWERED.splitlines()
+        table = "\n".join([f"{head},{column}", *(f"{row},0" for row in rows)]) + "\n"
+    write(table, "cores.csv")
+    result = dse.run(write(OVER_UNPOWERED), out=tmp_path / "run")
+    assert result.front["aes.pipe"].tolist() == [1]  # the demand is held to
+    (note,) = [note for note in result.manifest["notes"] if "no figures of" in note]
+    assert "leakage power; left out are " in note
+    assert "power_w" in note.partition("left out are ")[2]
+    assert not [name for name in result.front.columns if "power" in name or "_j_" in name]
+    assert {"throughput_bit_per_s", "clock_hz", "bound"} <= {*result.front.columns}
+    (told,) = faults(write(OVER_UNPOWERED.replace("{area:", "{power: minimise, area:")))
+    assert "power_w needs dynamic energy and leakage power, of which a stage has no figures" in told
+    (told,) = faults(write(OVER_UNPOWERED + "budget: {power_cap: 1 W}\n"))
+    assert "nothing tells when the cap is reached" in told
+
+
+def test_one_design_may_draw_no_power(write) -> None:
+    head, *rows = UNPOWERED.splitlines()
+    table = [f"{head},power_mw", f"{rows[0]},0", f"{rows[1]},2", f"{rows[2]},3"]
+    write("\n".join(table) + "\n", "cores.csv")
+    text = OVER_UNPOWERED.replace("10 Gbit/s", "1 Gbit/s").replace(
+        "{area:", "{power: minimise, area:"
+    )
+    assert 0.0 in dse.run(write(text)).front["power_w"].tolist()
+
+
+def test_gate_equivalents_never_mix_with_square_metres(write) -> None:
+    write("name,area_kge,core_um2\na,12.5,100\nb,40,90\n", "ge.csv")
+    text = "designs: ge.csv\nobjectives: {area: minimise, core: minimise}\nconstraints: [RULE]\n"
+    front = dse.run(write(text.replace("RULE", "area <= 30 kGE"))).front
+    assert front["area_ge"].tolist() == [12500.0]
+    for rule in ("area <= 30 um2", "area + core <= 30 kGE", "core <= 30 kGE"):
+        (told,) = faults(write(text.replace("RULE", rule)))
+        assert {"GE", "m2"} <= {*re.findall(r"\w+", told)}, told

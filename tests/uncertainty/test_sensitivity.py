@@ -12,7 +12,7 @@ import pytest
 
 import dse
 from dse.cli import main
-from dse.errors import DseError
+from dse.errors import DseError, UnitError
 from tests.conftest import STUDIES
 
 pytest.importorskip("SALib")
@@ -97,3 +97,10 @@ def test_without_salib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "SALib.analyze", None)
     with pytest.raises(DseError, match=r'pip install "accel-dse\[uncertainty\]"'):
         dse.sensitivity(DES, overrides=FIXED)
+
+
+def test_evaluated_designs_are_refused_in_words(write: Callable[..., Path]) -> None:
+    write("name,a,c\n" + "".join(f"d{row},{row + 1},{9 - row}\n" for row in range(9)), "t.csv")
+    path = write("designs: t.csv\nobjectives: {a: minimise, c: minimise}\n")
+    with pytest.raises(UnitError, match=r"evaluated already.*dse flips"):
+        dse.sensitivity(path)

@@ -122,11 +122,18 @@ def _latency(figures: Figures, clock: Column, cycles: Column) -> tuple[Column, C
 
 
 def _power(figures: Figures) -> tuple[Column, Column]:
-    """Return dynamic and leakage power from two of dynamic, leakage and total, or from one."""
+    """Return dynamic and leakage power from two of dynamic, leakage and total, or from one.
+
+    A table without power, or with nothing but zeros, says nothing of it: both are NaN.
+    """
     dynamic, leakage, total = (
         figures.one([(name, as_is) for name in part], zero=True)
         for part in (_DYNAMIC, _LEAKAGE, _TOTAL)
     )
+    given = [column for column in (dynamic, leakage, total) if column is not None]
+    if not any(column.any() for column in given):
+        unknown = figures.full(np.nan)
+        return unknown, unknown
     if total is None:
         if dynamic is None:
             dynamic = figures.need("power", f"dynamic_{_POWER}_mw", [(_DYNAMIC[0], as_is)])
