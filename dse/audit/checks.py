@@ -110,9 +110,7 @@ def check_accounting(run: Finished, every: Points) -> Check:
     if min(evaluated, *pruned) < 0 or exact != (accounted == designs) or accounted > designs:
         claim = "exact" if exact else "not exact"
         wrong.append(f"{shown} is {accounted:,} of {designs:,} designs, and the front {claim}")
-    feasible = _whole(run.manifest, "feasible")
-    if not len(run.rows) <= feasible <= evaluated + _whole(certificate, "evaluated_as_reference"):
-        wrong.append(f"{feasible:,} feasible is less than the front or more than were evaluated")
+    wrong += _wrong_feasible(run, evaluated, pruned[0], accounted == designs)
     return check_of("accounting", wrong, f"{shown} {'=' if exact else 'of'} {designs:,} designs")
 
 
@@ -138,6 +136,21 @@ def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) ->
         for name, holder, right in counts
         if (said := _whole(holder, name.rpartition(".")[2])) != right
     ]
+
+
+def _wrong_feasible(run: Finished, evaluated: int, dominated: int, every: bool) -> list[str]:
+    """Return what is wrong with the counts of feasible designs, of those evaluated and of all."""
+    manifest, feasible = run.manifest, _whole(run.manifest, "feasible")
+    if "feasible_in_space" not in manifest:  # written when `feasible` counted pruned ones too
+        evaluated += dominated
+    if not len(run.rows) <= feasible <= evaluated:
+        return [f"{feasible:,} feasible is less than the front or more than were evaluated"]
+    if manifest.get("feasible_in_space") is None:
+        return []
+    known = _whole(manifest, "feasible_in_space")
+    if known == feasible + dominated and every:
+        return []
+    return [f"{known:,} feasible in the space is not what was evaluated and pruned as dominated"]
 
 
 def _whole(counts: Mapping[str, Any], name: str) -> int:

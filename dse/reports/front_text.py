@@ -27,7 +27,8 @@ Cells = tuple[str, list[str]]
 def front_text(view: FrontView, facts: Mapping[str, Any], *, width: int | None = None) -> str:
     """Return a front in a few lines.
 
-    `facts` are those of a manifest: the counts ``designs``, ``evaluated`` and ``feasible``;
+    `facts` are those of a manifest: the counts ``designs``, ``evaluated``, ``feasible`` (of those)
+    and, if known, ``feasible_in_space``;
     ``exact``, ``method`` and ``wall_s``; if known ``hypervolume``, what is known of its share of
     the exact front's, and ``notes``.
     """
@@ -120,7 +121,9 @@ def _highlights(view: FrontView, width: int) -> str:
 
 def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
     pruned = facts["exact"] and facts["evaluated"] < facts["designs"]
-    found = "the rest pruned" if pruned else f"{facts['feasible']:,} feasible"
+    count = facts.get("feasible_in_space") if pruned else facts["feasible"]
+    found = "the rest pruned" if pruned else ""
+    found += f"{'; ' * pruned}{count:,} feasible" if count is not None else ""
     if view.size:
         proven = "proven complete" if facts["exact"] else "not proven"
         found += f"; Pareto front of {plural(view.size, 'design')}, {proven}"

@@ -50,6 +50,7 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
         "designs": first.problem.size,
         "evaluated": sum(answer.outcome.evaluated for answer in run.answers),
         "feasible": sum(answer.outcome.feasible for answer in run.answers),
+        "feasible_in_space": _feasible_in_space(run.answers),
         "front": sum(len(answer.outcome.front_index) for answer in run.answers),
         "exact": all(answer.outcome.exact for answer in run.answers),
         "certificate": _certificate(run.answers),
@@ -109,6 +110,12 @@ def _quality(answer: SolvedStudy) -> dict[str, Any]:
         "hypervolume_share_of_exact": answer.share,
         "hypervolume_share_at_least": answer.at_least if answer.share is None else answer.share,
     }
+
+
+def _feasible_in_space(answers: Sequence[SolvedStudy]) -> int | None:
+    """Return how many designs of the whole spaces are feasible, None where one is not known."""
+    known = [answer.outcome.feasible_in_space for answer in answers]
+    return sum(count for count in known if count is not None) if None not in known else None
 
 
 def _certificate(answers: Sequence[SolvedStudy]) -> dict[str, Any]:

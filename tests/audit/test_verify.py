@@ -209,6 +209,16 @@ def test_changed_counts_are_refused(
     assert failures(verify_run(folder, trials=TRIALS))["accounting"] == text
 
 
+def test_pruned_designs_are_no_fault_of_the_count_of_feasible_ones(tmp_path: Path) -> None:
+    dse.run(STUDIES / "des_100gbps.yaml", out=tmp_path / "run", method="enumerate")
+    assert failures(verify_run(tmp_path / "run", trials=TRIALS)) == {}
+    rewrite(tmp_path / "run", same, feasible_in_space=7_955_372)
+    assert (
+        "7,955,372 feasible in the space is not what"
+        in (failures(verify_run(tmp_path / "run", trials=TRIALS))["accounting"])
+    )
+
+
 def test_another_study_in_the_manifest_is_refused(copy: Callable[[str], Path]) -> None:
     folder = copy("mix")
     rewrite(folder, same, study=MIX.replace("0.5 mm2", "0.6 mm2"))
