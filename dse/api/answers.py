@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from dse.answers.answer import (
     Recommendation,
     SweepAnswer,
-    preference_of,
     recommend,
     recommend_swept,
 )
@@ -20,6 +19,7 @@ from dse.study import study as studies
 from dse.study.study import Sweep
 
 if TYPE_CHECKING:
+    from dse.model.preference import Preference
     from dse.runs.result import Result
     from dse.stability.crossovers import Crossovers
     from dse.stability.flips import Flips
@@ -52,6 +52,7 @@ def answer(
     *,
     rate: str | None = None,
     prefer: str | None = None,
+    tolerance: str | None = None,
     overrides: Overrides | None = None,
     flips: bool | None = None,
     samples: int | None = None,
@@ -69,8 +70,11 @@ def answer(
     rate
         The demanded rate, with its unit: ``"100 Gbps"``.
     prefer
-        ``power``, ``area``, ``knee``, an objective, or an expression to minimise; power when
-        it is an objective, otherwise the first objective.
+        ``power``, ``area``, ``knee``, an objective, or an expression to minimise; what the study
+        prefers, else power when it is an objective, otherwise the first objective.
+    tolerance
+        Among designs within this share of the best, ``"1 %"``, the other objectives decide, in
+        the order in which the study names them; the study's, else none.
     overrides
         Fields to replace: ``{"interface.device": "sandy_bridge"}``.
     flips
@@ -99,7 +103,7 @@ def answer(
         uncertainty = [f"{path}={value}" for path, value in uncertainty.items()]
     sampled = sampling.sampling_options(samples, uncertainty, seed)
     fronts = known_fronts(known(source), rate=rate, overrides=override_pairs(overrides))
-    preference = preference_of(fronts.points[0].study, prefer)
+    preference = fronts.points[0].study.preferring(prefer, tolerance)
     if fronts.sweep is not None:
         if sampled is not None:
             raise _one_at_a_time(fronts.sweep)
@@ -108,10 +112,10 @@ def answer(
     first = fronts.points[0]
     found = Answer(**vars(recommend(first, preference, fronts.options)))
     changing = flips is not False and flips_section(
-        first.study, first.front, prefer, exact=bool(first.found["exact"]), full=bool(flips)
+        first.study, first.front, preference, exact=bool(first.found["exact"]), full=bool(flips)
     )
     found = found.with_section(changing) if changing else found
-    return found if sampled is None else _with_certainty(found, fronts, prefer, sampled)
+    return found if sampled is None else _with_certainty(found, fronts, preference, sampled)
 
 
 def _one_at_a_time(sweep: Sweep) -> UnitError:
@@ -120,7 +124,7 @@ def _one_at_a_time(sweep: Sweep) -> UnitError:
 
 
 def _with_certainty(
-    found: Answer, fronts: KnownFronts, prefer: str | None, sampled: SamplingOptions
+    found: Answer, fronts: KnownFronts, preference: Preference, sampled: SamplingOptions
 ) -> Answer:
     from dse.uncertainty.sampling import certainty
 
@@ -128,7 +132,7 @@ def _with_certainty(
     sure = certainty(
         first.study,
         first.front,
-        preference_of(first.study, prefer),
+        preference,
         sampled,
         settings=fronts.options.apply(first.study.settings),
     )
@@ -140,6 +144,7 @@ def flips(
     *,
     only: Sequence[str] = (),
     prefer: str | None = None,
+    tolerance: str | None = None,
     overrides: Overrides | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Flips:
@@ -149,7 +154,7 @@ def flips(
 
     Parameters
     ----------
-    source, prefer, overrides
+    source, prefer, tolerance, overrides
         As in `answer`.
     only
         Names of assumptions, or parts of their dotted names; all of them when empty.
@@ -164,7 +169,8 @@ def flips(
     from dse.stability.flip_search import find_flips
 
     prepared = studies.prepare(study_of(source, overrides))
-    return find_flips(prepared, written=prefer, only=only, progress=progress)
+    chosen = prepared.preferring(prefer, tolerance)
+    return find_flips(prepared, preference=chosen, only=only, progress=progress)
 
 
 def sweep(
@@ -172,6 +178,7 @@ def sweep(
     range_: str | None = None,
     *,
     prefer: str | None = None,
+    tolerance: str | None = None,
     front: bool = False,
     counts: bool = False,
     by: Sequence[str] = (),
@@ -184,7 +191,7 @@ def sweep(
 
     Parameters
     ----------
-    source, prefer, overrides
+    source, prefer, tolerance, overrides
         As in `answer`.
     range_
         ``NAME=FROM..TO``, where NAME is an assumption; None for the range of the study's sweep.
@@ -207,7 +214,8 @@ def sweep(
     return find_crossovers(
         study_of(source, overrides),
         range_,
-        preferred=prefer,
+        prefer=prefer,
+        tolerance=tolerance,
         front=front,
         counts=counts,
         by=by,
@@ -223,6 +231,7 @@ def sensitivity(
     samples: int | None = None,
     seed: int = 0,
     prefer: str | None = None,
+    tolerance: str | None = None,
     overrides: Overrides | None = None,
 ) -> SensitivityReport:
     """Say which assumptions move the objectives of the recommended design, and how much.
@@ -231,7 +240,7 @@ def sensitivity(
 
     Parameters
     ----------
-    source, prefer, overrides
+    source, prefer, tolerance, overrides
         As in `answer`.
     method
         ``sobol`` or ``morris``.
@@ -255,5 +264,6 @@ def sensitivity(
         width=width,
         samples=samples,
         seed=seed,
-        preferred=prefer,
+        prefer=prefer,
+        tolerance=tolerance,
     )

@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, app, settings, show, show_json
+from dse.cli.app import (
+    AsJson,
+    Prefer,
+    Setting,
+    StudyOrRun,
+    Tolerance,
+    app,
+    settings,
+    show,
+    show_json,
+)
 from dse.errors import InfeasibleError
 
 
@@ -17,6 +27,7 @@ def answer(
         str | None, typer.Option(help='Demanded rate, such as "100 Gbps"; the study\'s.')
     ] = None,
     prefer: Prefer = None,
+    tolerance: Tolerance = None,
     samples: Annotated[
         int | None,
         typer.Option(
@@ -50,6 +61,7 @@ def answer(
             study,
             rate=rate,
             prefer=prefer,
+            tolerance=tolerance,
             overrides=settings(set_),
             flips=flips,
             samples=samples,

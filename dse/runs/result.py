@@ -21,7 +21,7 @@ from dse.model import tables
 from dse.model.tables import Table
 from dse.reports import plots
 from dse.reports.front_text import front_text
-from dse.reports.front_view import FrontView
+from dse.reports.front_view import FrontView, Recommended
 from dse.runs import finished
 from dse.runs.manifest import inputs_of, manifest_of, swept_column
 from dse.runs.runner import Run, SolvedStudy
@@ -125,7 +125,8 @@ class Result:
             manifest = json_text(self.manifest) + "\n"
             (fresh / "manifest.json").write_text(manifest, encoding="utf-8")
             plots.draw_front(self.view, fresh)
-            inputs.write_inputs(inputs_of(self.run), fresh)
+            studies = (answer.study for answer in self.run.answers)
+            inputs.write_inputs(inputs_of(studies), fresh)
         self.folder = target
         return target
 
@@ -142,8 +143,14 @@ def _view(front: pd.DataFrame, evaluations: pd.DataFrame, manifest: Mapping[str,
         limits=picture.get("limits", True),
         sweep=picture["sweep"],
         names=picture["names"],
-        knee=picture["knee"],
+        recommended=_recommended(manifest),
     )
+
+
+def _recommended(manifest: Mapping[str, Any]) -> Recommended | None:
+    """Return the recommended design; None for a sweep, and for a run from before it was written."""
+    said = manifest.get("recommended")
+    return Recommended(said["row"] - 1, said["design"], said["rule"]) if said else None
 
 
 def plot(run: Path, folder: Path) -> tuple[Path, ...]:

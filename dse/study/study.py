@@ -17,11 +17,12 @@ from dse.files import document
 from dse.files.document import Document
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import wire
+from dse.model.preference import Preference
 from dse.model.problem import Constraint, Goal, Problem
 from dse.model.space import Space, constant, product_text
 from dse.plugins import registry
 from dse.search.settings import SearchSettings, option_faults
-from dse.study import schema
+from dse.study import preferring, schema
 from dse.study.axes import numeric
 from dse.study.faults import Faults, validate
 from dse.study.inputs import Input
@@ -43,6 +44,8 @@ class Study:
         What it asks, in plain words.
     problem, settings
         What is searched, and how.
+    preference
+        Which design of a front it recommends.
     notes
         Assumptions that stand behind the numbers.
     inputs
@@ -53,6 +56,7 @@ class Study:
     question: str
     problem: Problem
     settings: SearchSettings
+    preference: Preference
     notes: tuple[str, ...]
     inputs: Mapping[str, Input] = field(default_factory=dict)
 
@@ -71,6 +75,23 @@ class Study:
                 f"{sweep.path} takes {len(sweep.values)} values, and the study runs for each"
             )
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def preferring(self, written: str | None = None, tolerance: str | None = None) -> Preference:
+        """Return which design is recommended, by what is given in place of the study's own.
+
+        Parameters
+        ----------
+        written
+            ``power``, ``area``, ``knee``, an objective, or an expression to minimise.
+        tolerance
+            Share of the best within which the other objectives decide: ``1 %``.
+
+        Raises
+        ------
+        UnitError
+            When either makes no sense in this study.
+        """
+        return preferring.replaced(self.preference, self.problem, written, tolerance)
 
     def with_(
         self, overrides: Mapping[str, object] | None = None, *, rate: str | None = None
@@ -217,7 +238,7 @@ def prepare(found: Document) -> Study:
     scenario.notes += unchecked
     stages = tuple(part.stage for part in built)
     problem = Problem(space, stages, graph, goals, constraints, requirements)
-    return _ready(found, written, problem, scenario)
+    return _ready(written, problem, scenario, faults)
 
 
 def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) -> Study:
@@ -230,14 +251,17 @@ def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) ->
     numbers = [name for name, quantity in graph.quantities.items() if not quantity.labels]
     constraints = _constraints(written, lambda text: parse_expression(text, numbers), faults)
     faults.raise_any()
-    return _ready(found, written, Problem(space, (), graph, goals, constraints), scenario)
+    return _ready(written, Problem(space, (), graph, goals, constraints), scenario, faults)
 
 
 def _ready(
-    found: Document, written: schema.StudyFile, problem: Problem, scenario: Scenario
+    written: schema.StudyFile, problem: Problem, scenario: Scenario, faults: Faults
 ) -> Study:
+    found = faults.document
     question, notes = _question(written, found), _notes(scenario)
-    return Study(found, question, problem, _settings(written), notes, scenario.inputs)
+    preference = preferring.preference_of(written, problem, faults)
+    faults.raise_any()
+    return Study(found, question, problem, _settings(written), preference, notes, scenario.inputs)
 
 
 def _check_parts(written: schema.StudyFile, faults: Faults) -> None:

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from dse.algebra import units
 from dse.answers.source import KnownFronts
 from dse.errors import UnitError
-from dse.model.preference import prefer
 from dse.reports.designs import described
 from dse.reports.sections import Readable, Section
 from dse.reports.words import ROUNDING, in_words, percent
@@ -33,7 +32,8 @@ def sensitivity_of(
     width: str = "10 %",
     samples: int | None = None,
     seed: int = 0,
-    preferred: str | None = None,
+    prefer: str | None = None,
+    tolerance: str | None = None,
 ) -> SensitivityReport:
     """Return the sensitivity of the recommended design of a study, or of a finished run.
 
@@ -45,7 +45,7 @@ def sensitivity_of(
         remedy = f"set one value: --set {known.sweep.path}={known.sweep.written[0]!r}"
         raise UnitError(rule, remedy)
     study, front = known.points[0].study, known.points[0].front
-    preference = prefer(study.problem, preferred)
+    preference = study.preferring(prefer, tolerance)
     point = front[preference.order(study.problem, front)[:1]]
     found = find_sensitivity(
         study.problem,

@@ -147,8 +147,8 @@ def test_a_heuristic_repeats_itself_and_says_how_good_it_is(method: str, write: 
     assert np.array_equal(answers[0].outcome.front_index, answers[1].outcome.front_index)
     assert answers[0].outcome.evaluated <= 120
     assert not answers[0].outcome.exact
-    assert answers[0].share is not None
-    assert 0 < answers[0].share <= 1
+    assert answers[0].quality.share is not None
+    assert 0 < answers[0].quality.share <= 1
 
 
 def test_a_sweep_is_one_table_with_the_swept_value(write: Write) -> None:
