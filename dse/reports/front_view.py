@@ -214,11 +214,11 @@ def best_per_value(x: Values, y: Values, sense: str) -> Values:
     return np.column_stack((values, best))
 
 
-def elided(name: str) -> str:
+def elided(name: str, most: int = MOST_CHARACTERS) -> str:
     """Cut the middle out of a long name: it is the ends that tell designs apart."""
-    if len(name) <= MOST_CHARACTERS:
+    if len(name) <= most:
         return name
-    keep = (MOST_CHARACTERS - 3) // 2
+    keep = (most - 3) // 2
     return f"{name[:keep]}...{name[-keep:]}"
 
 

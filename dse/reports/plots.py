@@ -234,10 +234,9 @@ def _legend(figure: Figure, view: FrontView, groups: Groups, cloud_label: str) -
         for label, (colour, marker) in zip(groups, PALETTE, strict=False)
     ]
     if view.recommended is not None:
+        design = elided(view.recommended.design, 2 * front_view.MOST_CHARACTERS)
         look |= {"markerfacecolor": "none", "markeredgewidth": 1, "markersize": 11}
-        handles.append(
-            Line2D([], [], marker="o", label=f"recommended: {view.recommended.design}", **look)
-        )
+        handles.append(Line2D([], [], marker="o", label=f"recommended: {design}", **look))
     if cloud_label:
         look |= {"markerfacecolor": CLOUD_COLOUR, "markeredgewidth": 0, "markersize": 6}
         handles.append(Line2D([], [], marker="o", label=cloud_label, **look))

@@ -129,7 +129,8 @@ def test_names_cover_neither_each_other_nor_a_point_and_stay_inside():
 
 @pytest.mark.parametrize("kinds", [1, 3, 8])
 def test_the_legend_stays_inside_the_picture(kinds):
-    view = make(9)
+    long = Recommended(2, "a long design " * 20, "the design with the least area")
+    view = replace(make(9), recommended=long)
     bound = np.array([f"limit number {i % kinds}" for i in range(9)])
     figure = plots._figure(replace(view, front={**view.front, "bound": bound}))
     box = figure.legends[0].get_window_extent()
