@@ -17,7 +17,6 @@ from dse.model import tables
 from dse.model.cells import opaque
 from dse.model.space import Index
 from dse.reports.designs import described, objective_values, open_axes
-from dse.reports.words import unit_suffix
 from dse.runs.runner import Quality, Run, SolvedStudy
 from dse.search.exact.enumeration import WHOLE
 from dse.study import inputs
@@ -52,7 +51,7 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
     parts = [FrontOfPart(a.study, a.outcome.front_index, a.quality) for a in run.answers]
     evaluated = sum(answer.outcome.evaluated for answer in run.answers)
     return {
-        **study_facts(run.document, parts),
+        **study_facts(run.document, [part.study for part in parts]),
         "versions": {"python": platform.python_version()}
         | {name: version(name) for name in LIBRARIES},
         "method": run.settings.method,
@@ -69,16 +68,16 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
     }
 
 
-def study_facts(document: Document, parts: Parts) -> dict[str, Any]:
-    """Return what of a manifest follows from the study alone."""
-    first = parts[0].study
+def study_facts(document: Document, studies: Sequence[Study]) -> dict[str, Any]:
+    """Return what of a manifest follows from the study alone, at every value of its sweep."""
+    first = studies[0]
     return {
         "question": first.question,
         "study": document.text,
         "study_file": Path(document.file).name,
         "study_sha256": hashlib.sha256(document.text.encode()).hexdigest(),
         "overrides": dict(document.overrides),
-        "inputs": inputs.copies(inputs_of(part.study for part in parts)),
+        "inputs": inputs.copies(inputs_of(studies)),
         "objectives": {goal.name: goal.sense for goal in first.problem.goals},
         "constraints": list(first.problem.constraint_names),
         "designs": first.problem.size,
@@ -99,7 +98,7 @@ def front_facts(
     else:
         values = zip(sweep.values, said, strict=True)
         points = {
-            "sweep": swept_column(sweep),
+            "sweep": sweep.header,
             "points": [{"value": value} | entry for value, entry in values],
         }
     return {
@@ -113,11 +112,6 @@ def front_facts(
 def inputs_of(studies: Iterable[Study]) -> dict[str, Input]:
     """Return the files that a study names, at any value of its sweep."""
     return {name: entry for study in studies for name, entry in study.inputs.items()}
-
-
-def swept_column(sweep: Sweep) -> str:
-    """Return the name of the column of the swept field."""
-    return sweep.path + (unit_suffix(sweep.column) if sweep.column else "")
 
 
 def _notes(parts: Parts, sweep: Sweep | None, evaluated: int) -> Iterator[str]:
@@ -193,6 +187,6 @@ def _picture(document: Document, sweep: Sweep | None, parts: Parts) -> dict[str,
         "axes": [tables.axis_column(axis) for _, axis in open_axes(study.problem)],
         "category": tables.category(study.problem),
         "limits": bool(study.problem.graph.steps),
-        "sweep": swept_column(sweep) if sweep else None,
+        "sweep": sweep.header if sweep else None,
         "names": names,
     }

@@ -117,6 +117,12 @@ class Sweep:
     values: tuple[float | str, ...]
     written: tuple[str, ...]
 
+    @property
+    def header(self) -> str:
+        """The column of the field in the tables of a run: its path and the suffix of its unit."""
+        suffix = units.suffix(self.column) if self.column else ""
+        return f"{self.path}_{suffix}" if suffix else self.path
+
 
 def read_study(
     source: str | FilePath | Mapping[str, Any], overrides: Sequence[tuple[str, str]] = ()
