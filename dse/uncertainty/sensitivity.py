@@ -58,7 +58,8 @@ def sensitivity_of(
     )
     design = described(study.problem, point)[0]
     line = (
-        f"{design}, with each assumption within {percent(share)} of its nominal value: "
+        f"{design}, {preference.design}, with each assumption within {percent(share)} of its "
+        "nominal value: "
         f"{found.evaluated:,} evaluations ({method}, seed {seed}). Counts stay as they are; "
         f"{found.inactive} other assumptions change no objective of this design."
     )

@@ -473,6 +473,18 @@ def test_every_command_names_the_same_design(name: str, write, tmp_path: Path) -
     assert sure.certainty.pick.answer == 1.0
 
 
+def test_every_value_of_a_sweep_names_the_same_design(write) -> None:
+    path = write(f"{ONE}tolerance: 3 %\nsweep: {{workload.rate: [20 Gbit/s, 60 Gbit/s]}}\n")
+    result = dse.run(path)
+    said = [point["recommended"] for point in result.manifest["points"]]
+    picks = dse.answer(path).picks
+    for entry, pick in zip(said, picks, strict=True):
+        row = dict(result.front.iloc[entry["row"] - 1])
+        assert {key: row[key] for key in pick.quantities} == pytest.approx(pick.quantities)
+        assert {key: row[key] for key in pick.choices} == pick.choices
+    assert said[0]["row"] < said[1]["row"]
+
+
 def test_what_a_tolerance_trades_is_told(ask) -> None:
     found = ask(CRYPTO, tolerance="1 %")
     assert found.pick.quantities["area_m2"] == pytest.approx(472148e-12)
