@@ -32,8 +32,10 @@ def share_of_best(written: str | float) -> float:
     return share
 
 
-def preference_of(written: StudyFile, problem: Problem, faults: Faults) -> Preference:
-    """Return the preference that a study states; what is wrong with it goes to `faults`."""
+def stated_preference(written: StudyFile, problem: Problem, faults: Faults) -> Preference | None:
+    """Return the preference that a study states, if any; what is wrong goes to `faults`."""
+    if written.prefer is None and written.tolerance is None:
+        return None
     found = prefer(problem)
     with faults.at(("prefer",)):
         found = prefer(problem, written.prefer)

@@ -17,7 +17,7 @@ from dse.files import document
 from dse.files.document import Document
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import wire
-from dse.model.preference import Preference
+from dse.model.preference import Preference, prefer
 from dse.model.problem import Constraint, Goal, Problem
 from dse.model.space import Space, constant, product_text
 from dse.plugins import registry
@@ -44,8 +44,8 @@ class Study:
         What it asks, in plain words.
     problem, settings
         What is searched, and how.
-    preference
-        Which design of a front it recommends.
+    stated
+        Which design of a front it recommends, where it says so.
     notes
         Assumptions that stand behind the numbers.
     inputs
@@ -56,7 +56,7 @@ class Study:
     question: str
     problem: Problem
     settings: SearchSettings
-    preference: Preference
+    stated: Preference | None
     notes: tuple[str, ...]
     inputs: Mapping[str, Input] = field(default_factory=dict)
 
@@ -75,6 +75,11 @@ class Study:
                 f"{sweep.path} takes {len(sweep.values)} values, and the study runs for each"
             )
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    @property
+    def preference(self) -> Preference:
+        """Which design of a front is recommended; made only when asked for: it needs all models."""
+        return self.stated or prefer(self.problem)
 
     def preferring(self, written: str | None = None, tolerance: str | None = None) -> Preference:
         """Return which design is recommended, by what is given in place of the study's own.
@@ -265,9 +270,9 @@ def _ready(
 ) -> Study:
     found = faults.document
     question, notes = _question(written, found), _notes(scenario)
-    preference = preferring.preference_of(written, problem, faults)
+    stated = preferring.stated_preference(written, problem, faults)
     faults.raise_any()
-    return Study(found, question, problem, _settings(written), preference, notes, scenario.inputs)
+    return Study(found, question, problem, _settings(written), stated, notes, scenario.inputs)
 
 
 def _check_parts(written: schema.StudyFile, faults: Faults) -> None:
