@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from dse.answers.answer import (
     Recommendation,
     SweepAnswer,
-    preference_of,
     recommend,
     recommend_swept,
 )
@@ -22,6 +21,7 @@ from dse.study import study as studies
 from dse.study.study import Sweep
 
 if TYPE_CHECKING:
+    from dse.model.preference import Preference
     from dse.runs.result import Result
     from dse.stability.crossovers import Crossovers
     from dse.stability.flips import Flips
@@ -55,6 +55,7 @@ def answer(
     *,
     rate: str | None = None,
     prefer: str | None = None,
+    tolerance: str | None = None,
     overrides: Overrides | None = None,
     flips: bool | None = None,
     samples: int | None = None,
@@ -72,8 +73,11 @@ def answer(
     rate
         The demanded rate, with its unit: ``"100 Gbps"``.
     prefer
-        ``power``, ``area``, ``knee``, an objective, or an expression to minimise; power when
-        it is an objective, otherwise the first objective.
+        ``power``, ``area``, ``knee``, an objective, or an expression to minimise; what the study
+        prefers, else power when it is an objective, otherwise the first objective.
+    tolerance
+        Among designs within this share of the best, ``"1 %"``, the other objectives decide, in
+        the order in which the study names them; the study's, else none.
     overrides
         Fields to replace: ``{"interface.device": "sandy_bridge"}``.
     flips
@@ -100,7 +104,7 @@ def answer(
 
     sampled = sampling.sampling_options(samples, uncertainty, seed)
     fronts = known_fronts(known(source), rate=rate, overrides=override_pairs(overrides))
-    preference = preference_of(fronts.points[0].study, prefer)
+    preference = fronts.points[0].study.preferring(prefer, tolerance)
     if fronts.sweep is not None:
         if sampled is not None:
             raise _one_at_a_time(fronts.sweep)
@@ -109,10 +113,10 @@ def answer(
     first = fronts.points[0]
     found = Answer(**vars(recommend(first, preference, fronts.options)))
     changing = flips is not False and flips_section(
-        first.study, first.front, prefer, exact=bool(first.found["exact"]), full=bool(flips)
+        first.study, first.front, preference, exact=bool(first.found["exact"]), full=bool(flips)
     )
     found = found.with_section(changing) if changing else found
-    return found if sampled is None else _with_certainty(found, fronts, prefer, sampled)
+    return found if sampled is None else _with_certainty(found, fronts, preference, sampled)
 
 
 def _one_at_a_time(sweep: Sweep) -> UnitError:
@@ -121,7 +125,7 @@ def _one_at_a_time(sweep: Sweep) -> UnitError:
 
 
 def _with_certainty(
-    found: Answer, fronts: KnownFronts, prefer: str | None, sampled: SamplingOptions
+    found: Answer, fronts: KnownFronts, preference: Preference, sampled: SamplingOptions
 ) -> Answer:
     from dse.uncertainty.sampling import certainty
 
@@ -129,7 +133,7 @@ def _with_certainty(
     sure = certainty(
         first.study,
         first.front,
-        preference_of(first.study, prefer),
+        preference,
         sampled,
         settings=fronts.options.apply(first.study.settings),
     )
@@ -142,6 +146,7 @@ def flips(
     *,
     only: str | Sequence[str] = (),
     prefer: str | None = None,
+    tolerance: str | None = None,
     overrides: Overrides | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Flips:
@@ -151,7 +156,7 @@ def flips(
 
     Parameters
     ----------
-    source, prefer, overrides
+    source, prefer, tolerance, overrides
         As in `answer`.
     only
         Names of assumptions, or parts of their dotted names; all of them when empty.
@@ -166,7 +171,8 @@ def flips(
     from dse.stability.flip_search import find_flips
 
     prepared = studies.prepare(study_of(source, overrides))
-    return find_flips(prepared, written=prefer, only=texts(only), progress=progress)
+    chosen = prepared.preferring(prefer, tolerance)
+    return find_flips(prepared, preference=chosen, only=texts(only), progress=progress)
 
 
 @public
@@ -175,6 +181,7 @@ def sweep(
     range_: str | None = None,
     *,
     prefer: str | None = None,
+    tolerance: str | None = None,
     front: bool = False,
     counts: bool = False,
     by: str | Sequence[str] = (),
@@ -187,7 +194,7 @@ def sweep(
 
     Parameters
     ----------
-    source, prefer, overrides
+    source, prefer, tolerance, overrides
         As in `answer`.
     range_
         ``NAME=FROM..TO``, where NAME is an assumption; None for the range of the study's sweep.
@@ -210,7 +217,8 @@ def sweep(
     return find_crossovers(
         study_of(source, overrides),
         range_,
-        preferred=prefer,
+        prefer=prefer,
+        tolerance=tolerance,
         front=front,
         counts=counts,
         by=texts(by),
@@ -227,6 +235,7 @@ def sensitivity(
     samples: int | None = None,
     seed: int = 0,
     prefer: str | None = None,
+    tolerance: str | None = None,
     overrides: Overrides | None = None,
 ) -> SensitivityReport:
     """Say which assumptions move the objectives of the recommended design, and how much.
@@ -235,7 +244,7 @@ def sensitivity(
 
     Parameters
     ----------
-    source, prefer, overrides
+    source, prefer, tolerance, overrides
         As in `answer`.
     method
         ``sobol`` or ``morris``.
@@ -259,5 +268,6 @@ def sensitivity(
         width=width,
         samples=samples,
         seed=seed,
-        preferred=prefer,
+        prefer=prefer,
+        tolerance=tolerance,
     )

@@ -38,7 +38,7 @@ def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Inde
     faults: list[Fault] = []
     value = 0
     if run.sweep is not None:
-        swept = (run.sweep.path, str(run.manifest.get("sweep")))
+        swept = (run.sweep.path, run.sweep.header)
         value = _swept(run.sweep, swept[1], left, faults)
         left = {name: text for name, text in left.items() if name not in swept}
     prepared = study.prepare(run.document_at(value))

@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, app, show, show_json
+from dse.cli.app import (
+    AsJson,
+    Prefer,
+    Setting,
+    StudyOrRun,
+    Tolerance,
+    app,
+    show,
+    show_json,
+)
 from dse.errors import InfeasibleError
 
 
@@ -17,6 +26,7 @@ def answer(
         str | None, typer.Option(help='Demanded rate, such as "100 Gbps"; the study\'s.')
     ] = None,
     prefer: Prefer = None,
+    tolerance: Tolerance = None,
     samples: Annotated[
         int | None,
         typer.Option(help="Draw what is uncertain so often, and say how sure the answer is."),
@@ -48,6 +58,7 @@ def answer(
             study,
             rate=rate,
             prefer=prefer,
+            tolerance=tolerance,
             overrides=set_,
             flips=flips,
             samples=samples,

@@ -31,6 +31,13 @@ Prefer = Annotated[
     str | None,
     typer.Option(help="power, area, knee, an objective, or an expression to minimise."),
 ]
+Tolerance = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PERCENT",
+        help='Among designs so near the best the other objectives decide: "1 %".',
+    ),
+]
 Setting = Annotated[
     list[str] | None,
     typer.Option(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, app, show
+from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, Tolerance, app, show
 
 
 @app.command()
@@ -21,6 +21,7 @@ def sensitivity(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
     prefer: Prefer = None,
+    tolerance: Tolerance = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -34,6 +35,7 @@ def sensitivity(
         samples=samples,
         seed=seed,
         prefer=prefer,
+        tolerance=tolerance,
         overrides=set_,
     )
     show(found, as_json=json)

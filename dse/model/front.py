@@ -196,31 +196,18 @@ def reference_point(loss: ArrayLike) -> Column:
     return reference
 
 
-def knee(loss: ArrayLike) -> int:
-    """Return the row of a front where giving up one objective stops paying for the others.
+def bend(loss: ArrayLike) -> Column:
+    """Return how far each row of a front is from the knee's ideal, (n,); the knee is the least.
 
-    Every objective is scaled to [0, 1] over the rows; the knee is the row that lies farthest,
-    on the better side, from the plane through the m corners where one objective is at its
-    worst and all others at their best.  For two objectives that is the line through the two
-    ends of the front.  The lowest row wins a tie, so one or two rows give row 0.
+    The sum of the objectives, each scaled to [0, 1] over the rows.  At the knee, giving up one
+    objective stops paying for the others: it lies farthest, on the better side, from the plane
+    through the m corners where one objective is at its worst and all others at their best.  For
+    two objectives that is the line through the two ends of the front.
 
     Parameters
     ----------
     loss
         (n, m), n >= 1, finite, minimised; rows of a front.
-
-    Raises
-    ------
-    ContractError
-        There is no row, or a loss is NaN or infinite.
-    """
-    return int(np.argmin(bend(loss)))
-
-
-def bend(loss: ArrayLike) -> Column:
-    """Return how far each row of a front is from the knee's ideal, (n,); `knee` is the least.
-
-    The sum of the objectives, each scaled to [0, 1] over the rows.
 
     Raises
     ------

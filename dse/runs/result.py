@@ -22,9 +22,9 @@ from dse.model import tables
 from dse.model.tables import Table
 from dse.reports import plots
 from dse.reports.front_text import front_text
-from dse.reports.front_view import FrontView
-from dse.runs import finished
-from dse.runs.manifest import inputs_of, manifest_of, swept_column
+from dse.reports.front_view import FrontView, Recommended
+from dse.runs import checksums, finished
+from dse.runs.manifest import inputs_of, manifest_of
 from dse.runs.runner import Run, SolvedStudy
 from dse.study import inputs
 
@@ -86,7 +86,7 @@ class Result:
             return {}
         value = self.run.sweep.values[number]
         kind = object if isinstance(value, str) else float
-        return {swept_column(self.run.sweep): np.full(count, value, dtype=kind)}
+        return {self.run.sweep.header: np.full(count, value, dtype=kind)}
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
@@ -123,10 +123,11 @@ class Result:
             _texts(self.front, inert).to_csv(fresh / "front.csv", index=False, lineterminator="\n")
             arrow = pa.Table.from_pandas(self.evaluations, preserve_index=False)
             pq.write_table(arrow, fresh / "evaluations.parquet")
-            manifest = json_text(self.manifest) + "\n"
-            (fresh / "manifest.json").write_text(manifest, encoding="utf-8")
             plots.draw_front(self.view, fresh)
-            inputs.write_inputs(inputs_of(self.run), fresh)
+            studies = (answer.study for answer in self.run.answers)
+            inputs.write_inputs(inputs_of(studies), fresh)
+            manifest = json_text(checksums.with_checksums(self.manifest, fresh)) + "\n"
+            (fresh / checksums.MANIFEST).write_text(manifest, encoding="utf-8")
         self.folder = target
         return target
 
@@ -143,8 +144,30 @@ def _view(front: pd.DataFrame, evaluations: pd.DataFrame, manifest: Mapping[str,
         limits=picture.get("limits", True),
         sweep=picture["sweep"],
         names=picture["names"],
-        knee=picture["knee"],
+        recommended=_recommended(manifest),
     )
+
+
+def _recommended(manifest: Mapping[str, Any]) -> Recommended | None:
+    """Return the recommended design; None for a sweep, and for a run from before it was written."""
+    said = manifest.get("recommended")
+    return Recommended(said["row"] - 1, said["design"], said["rule"]) if said else None
+
+
+def read_evaluations(run: Path) -> Table:
+    """Return evaluations.parquet of the run in folder `run`.
+
+    Raises
+    ------
+    OutputError
+        When it cannot be read.
+    """
+    path = run / "evaluations.parquet"
+    try:
+        found = pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{path} cannot be read: {error}") from error
+    return {str(name): found[name].to_numpy() for name in found}
 
 
 def plot(run: Path, folder: Path) -> tuple[Path, ...]:

@@ -132,6 +132,12 @@ class Archive:
         return self.total - self.evaluated
 
     @property
+    def _feasible_in_space(self) -> int | None:
+        """Feasible designs of the whole space, where each was evaluated or closed by its bounds."""
+        known = self.evaluated + sum(self.closed.values()) == self.problem.size
+        return self.feasible + self.closed[True] if known and not self.problem.continuous else None
+
+    @property
     def front(self) -> tuple[Index, Matrix]:
         """The best designs so far, in no order, and their losses."""
         return self._front_index, self._front_loss
@@ -192,7 +198,6 @@ class Archive:
     def close(self, designs: Points, *, feasible: bool) -> None:
         """Count designs that are known to be all infeasible, or all feasible but dominated."""
         self.pruned += len(designs)
-        self.feasible += len(designs) * feasible
         self.closed[feasible] += len(designs)
         sample = self._samples[0 if feasible else 1]
         if not sample.complete:
@@ -254,6 +259,7 @@ class Archive:
             feasible=self.feasible,
             failed=self.failed,
             failure=self.failure,
+            feasible_in_space=self._feasible_in_space,
             reference_evaluations=self.reference_evaluations,
             certificate=certificate or Certificate(),
             exact=self.evaluated + self.pruned == self.problem.size and not self.problem.continuous,

@@ -49,6 +49,10 @@ class Outcome:
         Number of distinct designs evaluated, and of those that meet every constraint.
     failed, failure
         Number of those that cannot be evaluated and count as infeasible; why the first cannot.
+        Number of distinct designs evaluated, and how many of these meet every constraint.
+    feasible_in_space
+        How many designs of the whole space do, pruned ones too; None where that is not known:
+        what was pruned by bounds on partial designs was not sorted into feasible and infeasible.
     reference_evaluations
         Designs evaluated besides, to have something to compare bounds with.
     exact
@@ -72,6 +76,7 @@ class Outcome:
     feasible: int
     failed: int = 0
     failure: str = ""
+    feasible_in_space: int | None
     reference_evaluations: int
     exact: bool
     certificate: Certificate

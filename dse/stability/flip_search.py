@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from dse.infeasible.explanation import require_feasible
-from dse.model.preference import prefer
+from dse.model.preference import Preference
 from dse.model.space import Index
 from dse.reports.designs import parts
 from dse.reports.sections import Section
@@ -24,7 +24,7 @@ from dse.study.study import Study
 def find_flips(
     study: Study,
     *,
-    written: str | None = None,
+    preference: Preference | None = None,
     only: Sequence[str] = (),
     factor: float = FACTOR,
     known: Index | None = None,
@@ -36,8 +36,8 @@ def find_flips(
     ----------
     study
         A prepared study.
-    written
-        What is preferred, as `dse.model.preference.prefer` takes it.
+    preference
+        Which design is the answer; the study's own.
     only, progress
         As in `dse.flips`.
     factor
@@ -49,7 +49,7 @@ def find_flips(
     if only:
         wanted = {entry.name for name in only for entry in choose_assumptions(every, name)}
         chosen = tuple(entry for entry in every if entry.name in wanted)
-    tracked = TrackedAnswer(prefer(study.problem, written))
+    tracked = TrackedAnswer(preference or study.preference)
     front = _front(study) if known is None else known
     pool = Pool.over(study.problem)
     pool.add(front)
@@ -65,7 +65,7 @@ def find_flips(
 
 
 def flips_section(
-    study: Study, front: Index, preferred: str | None, *, exact: bool, full: bool
+    study: Study, front: Index, preference: Preference, *, exact: bool, full: bool
 ) -> Section | None:
     """Return what would change the answer to a study; None where it is not worth a word.
 
@@ -76,15 +76,15 @@ def flips_section(
         reason = "The front is not proven, so it cannot tell; dse flips searches every design."
         return without_flips(reason) if full else None
     problem = study.problem
-    if not full and TrackedAnswer(prefer(problem, preferred)).column(problem) is None:
+    if not full and TrackedAnswer(preference).column(problem) is None:
         return without_flips(
-            "A knee or an expression is tracked from point to point, which takes longer: "
-            "ask with --flips."
+            "A knee, an expression or a tolerance is tracked from point to point, which takes "
+            "longer: ask with --flips."
         )
     if not full and problem.size > SCREENED and not rivals.composes(problem):
         return without_flips("The space is large, and to track the answer takes long: use --flips.")
     factor = FACTOR if full else NEAR
-    return find_flips(study, written=preferred, factor=factor, known=front).section(full=full)
+    return find_flips(study, preference=preference, factor=factor, known=front).section(full=full)
 
 
 def without_flips(reason: str) -> Section:

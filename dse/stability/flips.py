@@ -30,8 +30,8 @@ SECTION = ("flips", "What would change it")
 HEADERS = ("assumption", "nominal", "holds from", "to", "change needed", "answer beyond")
 NOTHING_FITS = "no feasible design"
 NOT_EVERY_DESIGN = (
-    "not every design was compared: for a knee or an expression, and in large spaces, the "
-    "answer was searched exactly at some values only"
+    "not every design was compared: for a knee, an expression or a tolerance, and in large spaces, "
+    "the answer was searched exactly at some values only"
 )
 
 

@@ -11,7 +11,6 @@ from dse.algebra import units
 from dse.errors import UnitError, nearest
 from dse.files.csv import is_number
 from dse.files.document import Document
-from dse.model.preference import prefer
 from dse.model.problem import Problem
 from dse.reports.designs import objective_values, parts
 from dse.stability.boundary import Line
@@ -34,7 +33,8 @@ def find_crossovers(
     found: Document,
     written: str | None,
     *,
-    preferred: str | None = None,
+    prefer: str | None = None,
+    tolerance: str | None = None,
     front: bool = False,
     counts: bool = False,
     by: Sequence[str] = (),
@@ -51,7 +51,7 @@ def find_crossovers(
     """
     prepared, assumption, low, high = read_range(found, written)
     tracked = TrackedAnswer(
-        prefer(prepared.problem, preferred),
+        prepared.preferring(prefer, tolerance),
         front=front,
         counts=counts,
         by=tuple(_axis(prepared.problem, name) for name in by),

@@ -278,6 +278,14 @@ class StudyFile(StudySection):
         list[str],
         Field(description="Bounds with units (`power <= 30 mW`) and expressions in SI"),
     ] = Field(default_factory=list)
+    prefer: Annotated[
+        str | None,
+        Field(description="Which design of the front is recommended; `dse answer --help`"),
+    ] = None
+    tolerance: Annotated[
+        str | int | float | None,
+        Field(description="Share of the best within which the other objectives decide: 1 %"),
+    ] = None
     search: SearchSection = Field(default_factory=SearchSection)
     sweep: Annotated[
         dict[str, Values],

@@ -18,11 +18,12 @@ from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document
 from dse.model.fleet import offered
 from dse.model.graph import wire
+from dse.model.preference import Preference, prefer
 from dse.model.problem import Constraint, Goal, Problem
 from dse.model.space import Space, constant, product_text
 from dse.plugins import registry
 from dse.search.settings import SearchSettings, option_faults
-from dse.study import schema
+from dse.study import preferring, schema
 from dse.study.axes import numeric
 from dse.study.faults import Faults, validate
 from dse.study.inputs import Input
@@ -50,6 +51,8 @@ class Study:
         What it asks, in plain words.
     problem, settings
         What is searched, and how.
+    stated
+        Which design of a front it recommends, where it says so.
     notes
         Assumptions that stand behind the numbers.
     inputs
@@ -62,6 +65,7 @@ class Study:
     question: str
     problem: Problem
     settings: SearchSettings
+    stated: Preference | None
     notes: tuple[str, ...]
     inputs: Mapping[str, Input] = field(default_factory=dict)
     sureness: RecordSureness = field(default_factory=RecordSureness)
@@ -81,6 +85,28 @@ class Study:
                 f"{sweep.path} takes {len(sweep.values)} values, and the study runs for each"
             )
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    @property
+    def preference(self) -> Preference:
+        """Which design of a front is recommended; made only when asked for: it needs all models."""
+        return self.stated or prefer(self.problem)
+
+    def preferring(self, written: str | None = None, tolerance: str | None = None) -> Preference:
+        """Return which design is recommended, by what is given in place of the study's own.
+
+        Parameters
+        ----------
+        written
+            ``power``, ``area``, ``knee``, an objective, or an expression to minimise.
+        tolerance
+            Share of the best within which the other objectives decide: ``1 %``.
+
+        Raises
+        ------
+        UnitError
+            When either makes no sense in this study.
+        """
+        return preferring.replaced(self.preference, self.problem, written, tolerance)
 
     def with_(self, overrides: Assignments | None = None, *, rate: str | None = None) -> Study:
         """Return the study with fields replaced: ``study.with_({"des.clock": 1}, rate="73 Gbps")``.
@@ -103,6 +129,12 @@ class Sweep:
     column: str
     values: tuple[float | str, ...]
     written: tuple[str, ...]
+
+    @property
+    def header(self) -> str:
+        """The column of the field in the tables of a run: its path and the suffix of its unit."""
+        suffix = units.suffix(self.column) if self.column else ""
+        return f"{self.path}_{suffix}" if suffix else self.path
 
 
 def read_study(
@@ -228,7 +260,7 @@ def prepare(found: Document) -> Study:
     scenario.notes += [*unchecked, *without_figures(graph)]
     stages = tuple(part.stage for part in built)
     problem = Problem(space, stages, graph, goals, constraints, requirements)
-    return _ready(found, written, problem, scenario)
+    return _ready(written, problem, scenario, faults)
 
 
 def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) -> Study:
@@ -244,18 +276,21 @@ def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) ->
         written, lambda text: parse_expression(text, numbers, labels), faults
     )
     faults.raise_any()
-    return _ready(found, written, Problem(space, (), graph, goals, constraints), scenario)
+    return _ready(written, Problem(space, (), graph, goals, constraints), scenario, faults)
 
 
 def _ready(
-    found: Document, written: schema.StudyFile, problem: Problem, scenario: Scenario
+    written: schema.StudyFile, problem: Problem, scenario: Scenario, faults: Faults
 ) -> Study:
-    tolerant = written.search.on_failure == "infeasible"
+    found = faults.document
+    stated = preferring.stated_preference(written, problem, faults)
+    faults.raise_any()
     return Study(
         document=found,
         question=_question(written, found),
-        problem=replace(problem, tolerant=tolerant),
+        problem=replace(problem, tolerant=written.search.on_failure == "infeasible"),
         settings=_settings(written),
+        stated=stated,
         notes=_notes(scenario),
         inputs=scenario.inputs,
         sureness=scenario.sureness,

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from dse.algebra import units
 from dse.answers.source import KnownFronts
 from dse.errors import UnitError
-from dse.model.preference import prefer
 from dse.reports.designs import described
 from dse.reports.sections import Readable, Section
 from dse.reports.words import ROUNDING, in_words, percent
@@ -34,7 +33,8 @@ def sensitivity_of(
     width: str = "10 %",
     samples: int | None = None,
     seed: int = 0,
-    preferred: str | None = None,
+    prefer: str | None = None,
+    tolerance: str | None = None,
 ) -> SensitivityReport:
     """Return the sensitivity of the recommended design of a study, or of a finished run.
 
@@ -49,7 +49,7 @@ def sensitivity_of(
     if is_evaluated(study.document):
         rule = "the designs are evaluated already: no assumption of the study moves their figures"
         raise UnitError(rule, "ask `dse flips` which figure may change by how much")
-    preference = prefer(study.problem, preferred)
+    preference = study.preferring(prefer, tolerance)
     point = front[preference.order(study.problem, front)[:1]]
     found = find_sensitivity(
         study.problem,
@@ -62,7 +62,8 @@ def sensitivity_of(
     )
     design = described(study.problem, point)[0]
     line = (
-        f"{design}, with each assumption within {percent(share)} of its nominal value: "
+        f"{design}, {preference.design}, with each assumption within {percent(share)} of its "
+        "nominal value: "
         f"{found.evaluated:,} evaluations ({method}, seed {seed}). Counts stay as they are; "
         f"{found.inactive} other assumptions change no objective of this design."
     )

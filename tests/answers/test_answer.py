@@ -421,12 +421,101 @@ def test_a_section_can_be_added_before_the_notes(ask) -> None:
     assert repr(answer).index("Extra:\nOne line.") < repr(answer).index("note: ")
 
 
+# One recommendation -------------------------------------------------------------------------
+
+ONE = """
+workload: {rate: 100 Gbit/s, granularity: 4 KiB, kernel: des}
+stages: [{core: des, designs: [u8, u16], instances: least}]
+axes:
+  interface.device: [sparc_t4_engine, sandy_bridge]
+  interface.in_flight: [1, 2, 4]
+objectives: {area: minimise, total_power: minimise, offload_latency: minimise}
+"""
+RULES: dict[str, tuple[dict[str, str], str]] = {
+    "": ({}, "the design with the least total power"),
+    "area": ({"prefer": "area"}, "the design with the least area"),
+    "knee": ({"prefer": "knee"}, "the knee of the front"),
+    "tolerance": (
+        {"tolerance": "3 %"},
+        "the design with the least area, then least offload latency, within 3 % of the least "
+        "total power",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_every_command_names_the_same_design(name: str, write, tmp_path: Path) -> None:
+    given, rule = RULES[name]
+    path = write(ONE + "".join(f"{key}: {value}\n" for key, value in given.items()))
+    result = dse.run(path, out=tmp_path / "run")
+    said = result.manifest["recommended"]
+    row = dict(result.front.iloc[said["row"] - 1])
+    assert said["rule"] == rule
+    shown = result.view.recommended
+    assert (shown.row, shown.design, shown.rule) == (said["row"] - 1, said["design"], rule)
+    assert f"recommended: {rule}" in re.sub(r"\s+", " ", result.text())
+    assert f"recommended: {said['design']}" in (tmp_path / "run" / "front.svg").read_text()
+    bare = write(ONE, "bare.yaml")
+    for source, options in ((path, {}), (tmp_path / "run", {}), (bare, given)):
+        answer = dse.answer(source, flips=False, **options)
+        assert {key: row[key] for key in answer.pick.choices} == answer.pick.choices
+        assert {key: row[key] for key in answer.pick.counts} == answer.pick.counts
+    assert f"It {'is' if name == 'knee' else 'has'} the " in repr(answer)
+    parts = dse.flips(path, only=["granularity"]).answer
+    assert ", ".join(parts) == said["design"]
+    assert dse.sensitivity(bare, method="morris", samples=2, **given).design == said["design"]
+    held = dse.sweep(bare, "rate=100..101Gbps", counts=True, **given).intervals[0]
+    assert held.designs == (said["design"],)
+    sure = dse.answer(path, flips=False, samples=1)
+    assert sure.certainty.pick.answer == 1.0
+
+
+def test_every_value_of_a_sweep_names_the_same_design(write) -> None:
+    path = write(f"{ONE}tolerance: 3 %\nsweep: {{workload.rate: [20 Gbit/s, 60 Gbit/s]}}\n")
+    result = dse.run(path)
+    said = [point["recommended"] for point in result.manifest["points"]]
+    picks = dse.answer(path).picks
+    for entry, pick in zip(said, picks, strict=True):
+        row = dict(result.front.iloc[entry["row"] - 1])
+        assert {key: row[key] for key in pick.quantities} == pytest.approx(pick.quantities)
+        assert {key: row[key] for key in pick.choices} == pick.choices
+    assert said[0]["row"] < said[1]["row"]
+
+
+def test_what_a_tolerance_trades_is_told(ask) -> None:
+    found = ask(CRYPTO, tolerance="1 %")
+    assert found.pick.quantities["area_m2"] == pytest.approx(472148e-12)
+    text = re.sub(r"\s+", " ", repr(found))
+    assert (
+        "Compared with the design with the least total power, 3 u16 with device sparc_t4_engine, "
+        "in flight 2 and granularity 64 KiB: 38.8 % less area and 6.13 % less offload latency for "
+        "0.176 % more total power."
+    ) in text
+    trade = found.to_dict()["answer"]["trade"]
+    assert trade["tolerance"] == 0.01
+    assert trade["differences"]["area_m2"]["share"] == pytest.approx(472148 / 770992 - 1, rel=1e-5)
+    assert "the tolerance changes nothing" in repr(ask(CRYPTO, tolerance="0.1 %"))
+    assert "Compared with" not in repr(ask(CRYPTO))
+
+
 # What makes no sense ------------------------------------------------------------------------
 
 NONSENSE = {
     ("--prefer", "colour"): "prefer 'colour': there is no quantity 'colour'; known: ",
     ("--prefer", "bound"): "prefer 'bound': there is no quantity 'bound'; ",
     ("--prefer", "power <= 3 W"): "prefer 'power <= 3 W': 'power <= 3 W' is a comparison; ",
+    ("--tolerance", "abc"): "tolerance 'abc': a tolerance is a share of the best value; write it",
+    ("--tolerance", "1 mW"): "tolerance '1 mW': a tolerance is a share of the best value; write",
+    ("--tolerance", "x %"): "tolerance 'x %': 'x %' is not a finite number; write it in per cent",
+    ("--tolerance", "-1 %"): "tolerance '-1 %': a tolerance is neither negative nor more than",
+    (
+        "--tolerance",
+        "1000 %",
+    ): "tolerance '1000 %': a tolerance is neither negative nor more than",
+    ("--tolerance", "1"): "tolerance '1': a tolerance is a share of the best value; write it in",
+    ("--set", "tolerance=1 mW"): "tolerance: '1 mW'; a tolerance is a share of the best",
+    ("--set", "prefer=colour"): "prefer: 'colour'; there is no quantity 'colour'; known",
+    ("--tolerance=1 %", "--prefer=knee"): "tolerance '1 %': the knee weighs all objectives and ",
     ("--rate", "100"): "rate '100': a value in bit/s needs its unit; write the value with its",
     ("--rate", "5 W"): "rate '5 W': a value in bit/s is needed, not one in W; ",
     ("--rate", "0 Gbps"): "rate '0 Gbps': it must be more than 0; ",

@@ -57,6 +57,40 @@ def test_files_of_a_run(tmp_path: Path, write: Write) -> None:
     assert evaluations["feasible"].sum() == manifest["feasible"]
 
 
+SEVEN_OF_EACH = """
+workload: {rate: 40 Gbit/s}
+stages: [{core: des, fleet: mixed, instances: {from: 0, to: 6}}]
+objectives: {area: minimise, power: minimise}
+constraints: [area <= 0.3 mm2]
+"""
+"""117 649 designs: just enough for parts of them to be pruned."""
+
+
+@pytest.mark.parametrize("method", ["enumerate", "compose", "random"])
+def test_feasible_is_of_those_evaluated_whatever_the_method(method: str, write: Write) -> None:
+    found = dse.run(
+        write(SEVEN_OF_EACH), method=method, budget=200_000 * (method != "random") or 90
+    )
+    manifest, way = found.manifest, found.manifest["certificate"]
+    truth = int(everything(problem_of(write(SEVEN_OF_EACH))).feasible.sum())
+    pruned = way["pruned_as_dominated"]
+    assert 0 < manifest["front"] <= manifest["feasible"] <= manifest["evaluated"]
+    assert (pruned > 0) == (method != "random")
+    if method == "enumerate":
+        assert manifest["feasible"] + pruned == manifest["feasible_in_space"] == truth
+        assert f"the rest pruned; {truth:,} feasible;" in " ".join(found.text().split())
+    else:
+        assert manifest["feasible_in_space"] is None
+    if method == "random":
+        assert manifest["feasible"] == found.evaluations["feasible"].sum()
+
+
+def test_a_budget_that_covers_the_space_counts_all_of_it(write: Write) -> None:
+    manifest = dse.run(write(SMALL), method="nsga2", budget=10_000).manifest
+    truth = int(everything(problem_of(write(SMALL))).feasible.sum())
+    assert manifest["feasible"] == manifest["feasible_in_space"] == truth
+
+
 def test_the_front_is_what_brute_force_finds(write: Write) -> None:
     """An oracle written apart: compare every feasible design with every other."""
     problem = problem_of(write(SMALL))
@@ -105,8 +139,8 @@ def test_a_heuristic_repeats_itself_and_says_how_good_it_is(method: str, write: 
     assert np.array_equal(answers[0].outcome.front_index, answers[1].outcome.front_index)
     assert answers[0].outcome.evaluated <= 120
     assert not answers[0].outcome.exact
-    assert answers[0].share is not None
-    assert 0 < answers[0].share <= 1
+    assert answers[0].quality.share is not None
+    assert 0 < answers[0].quality.share <= 1
 
 
 def test_a_sweep_is_one_table_with_the_swept_value(write: Write) -> None:

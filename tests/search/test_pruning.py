@@ -49,7 +49,8 @@ def same(plain, bounded) -> None:
     assert second.evaluated + sum(decided(bounded)) == plain.problem.size
     assert first.exact
     assert second.exact
-    assert first.feasible == second.feasible
+    assert first.feasible == first.feasible_in_space == second.feasible_in_space
+    assert second.feasible == first.feasible - bounded.closed[True] <= second.evaluated
     assert first.conflicts() == second.conflicts()
 
 

@@ -12,7 +12,6 @@ import pytest
 import dse
 from dse import contract, search
 from dse.errors import DseError
-from dse.model.preference import prefer
 from dse.plugins import registry
 from dse.runs import runner
 from dse.search import SearchSettings
@@ -46,7 +45,7 @@ def sure(path: Path, written: str | None = None, **given: object) -> Certainty:
     prepared = study.prepare(study.read_study(path))
     front = runner.solve_study(prepared, runner.Options(), None).outcome.front_index
     return sampling.certainty(
-        prepared, front, prefer(prepared.problem, written), SamplingOptions(**given)
+        prepared, front, prepared.preferring(written), SamplingOptions(**given)
     )
 
 
@@ -56,7 +55,7 @@ def by_brute_force(
     """Return in how many draws each design is on the front and the answer, and regrets."""
     prepared = study.prepare(study.read_study(path))
     drawn = draws.draw_study(prepared, draws.uncertain_of(prepared, given), count, 0)
-    preference = prefer(prepared.problem, written)
+    preference = prepared.preferring(written)
     every = SearchSettings(method="enumerate")
     nominal = search.run_search(prepared.problem, every).front_index
     first = nominal[preference.order(prepared.problem, nominal)[:1]]
@@ -80,6 +79,7 @@ def by_brute_force(
     [
         (TINY, None, {"area": 0.1, "power": 0.2}),
         (TINY, "area * power", {"area": 0.1, "bandwidth": 0.2}),
+        (f"{TINY}tolerance: 5 %\n", None, {"area": 0.1, "power": 0.2}),
         (TINY, "knee", {"power": 0.2, "rate": 0.2}),
         (OFFLOAD, None, {"interface.overhead": 0.5, "power": 0.3, "budget.power_cap": 0.0}),
     ],
