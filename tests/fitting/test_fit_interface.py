@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,6 @@ from scipy.optimize import least_squares
 
 import dse
 from dse.algebra import units
-from dse.cli import main
 from dse.errors import StudyError
 from dse.fitting.interface import plots
 from dse.fitting.interface.adequacy import SIGNIFICANCE, lack_of_fit
@@ -30,6 +28,7 @@ from dse.fitting.interface.text import adequacy, sentences
 from dse.fitting.interface.timings import Timings, read_csv
 from dse.objectives.logca.model import LogCA
 from dse.study import records as user_records
+from tests.conftest import run_dse
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -77,18 +76,13 @@ def csv(path: Path, data: Timings, unit: str = "us", factor: float = 1e6) -> Pat
 
 
 @pytest.fixture
-def command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Command:
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     """Run the command line in an empty folder: status, output, errors."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["dse", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return int(ended.value.code or 0), printed.out, printed.err
+        done = run_dse(*arguments)
+        return done.returncode, done.stdout, done.stderr
 
     return run
 

@@ -22,7 +22,7 @@ from dse.infeasible import conflicts, explanation, repair
 from dse.reports.text import table_text
 from dse.runs import finished, result
 from dse.search import SearchSettings
-from dse.search.exact import compose, proven
+from dse.search.exact import compose, prove
 from dse.study import study
 from tests.conftest import everything
 from tests.infeasible.test_repair import studies
@@ -62,7 +62,7 @@ def test_composed_and_enumerated_say_the_same(data: dict[str, Any]) -> None:
     assume(found.problem.size <= 500)
     assume(not everything(found.problem).feasible.any())
     every = facts_of(found, "enumerate")
-    with patch.object(proven, "ENOUGH", 0), patch.object(compose, "RANDOM", 64):
+    with patch.object(prove, "ENOUGH", 0), patch.object(compose, "RANDOM", 64):
         composed = facts_of(found, "compose")
     assert composed["conflicts"] == every["conflicts"]
     assert changes(composed) == changes(every)

@@ -15,7 +15,7 @@ from dse.errors import ContractError
 from dse.model.graph import wire
 from dse.runs import runner
 from dse.runs.result import Result
-from dse.search.exact import enumeration, proven
+from dse.search.exact import enumeration, prove
 from dse.study import study
 from tests.conftest import everything, problem_of
 
@@ -107,7 +107,7 @@ def test_bounds_prove_the_same_front(how, write, monkeypatch) -> None:
     monkeypatch.setattr(enumeration, "SEEDS", 64)
     archive = search.Archive(problem, total=problem.size)
     enumeration.enumerate_all(archive, chunk=64, whole=10)
-    composed = proven.prove(problem, "compose", None, budget=None, limit=10**9)
+    composed = prove.prove(problem, "compose", None, budget=None, limit=10**9)
     for found in (archive.outcome(), composed):
         assert found.exact
         assert set(map(tuple, found.front_index.tolist())) == wanted

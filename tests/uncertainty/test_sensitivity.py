@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 import dse
-from dse.cli import main
 from dse.errors import DseError, UnitError
-from tests.conftest import STUDIES
+from tests.conftest import STUDIES, run_dse
 
 pytest.importorskip("SALib")
 DES = STUDIES / "des_100gbps.yaml"
@@ -63,17 +62,12 @@ def test_counts_stay_where_the_demand_would_choose_them(write: Callable[[str], P
     assert sizes["workload.rate"] == pytest.approx(0.0, abs=0.01)
 
 
-def test_the_command_repeats_itself_and_has_units(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    command = ["dse", "sensitivity", str(DES), "--samples", "64"]
+def test_the_command_repeats_itself_and_has_units() -> None:
     shown = []
     for extra in ([], [], ["--json"]):
-        monkeypatch.setattr(sys, "argv", [*command, *extra])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert not ended.value.code
-        shown.append(capsys.readouterr().out)
+        done = run_dse("sensitivity", str(DES), "--samples", "64", *extra)
+        assert done.returncode == 0
+        shown.append(done.stdout)
     assert shown[0] == shown[1]
     assert "57768 um2" in shown[0]
     assert json.loads(shown[2])["area_m2"]["effects"][0]["value"] == pytest.approx(57768e-12)
