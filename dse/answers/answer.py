@@ -18,6 +18,7 @@ from dse.answers.alternatives import (
     alternatives_section,
 )
 from dse.answers.design import Pick, pick
+from dse.answers.edges import edge_notes
 from dse.answers.source import KnownFront
 from dse.answers.trade import Trade
 from dse.files.document import Document
@@ -111,7 +112,8 @@ def recommend(solved: KnownFront, preference: Preference, options: Options) -> R
     for axis in dict.fromkeys(entry.axis for entry in others):
         entries = [entry for entry in others if entry.axis == axis]
         parts.append(alternatives_section(axis, entries, chosen, goals, preferred))
-    parts.append(sections.notes_section(_notes(solved.study, preference)))
+    notes = [*edge_notes(solved.study, ranked[0]), *_notes(solved.study, preference)]
+    parts.append(sections.notes_section(notes))
     return Recommendation(
         question=solved.study.question,
         preference=preference.text,

@@ -105,7 +105,7 @@ _STUDY = "the path of a study, YAML text, a dict or a Study"
 _RUN = Kind("the folder of a run, or a Result that was saved", _is_run)
 _PATH = _instance("a path", str, Path)
 _TEXT = _instance("a text", str)
-_WORDS = ("method", "rate", "prefer", "width", "range_", "algorithm", "clock", "papers")
+_WORDS = ("method", "rate", "prefer", "tolerance", "width", "range_", "algorithm", "clock")
 _TEXTS = Kind("a text or a list of texts", _are_texts)
 _FLAG = _instance("True or False", bool)
 _COUNT = _whole(1)
@@ -116,7 +116,7 @@ KINDS: Mapping[str, Kind] = {
     "source": Kind(f"{_STUDY}, a Result or its folder", lambda v: _is_study(v) or _is_run(v)),
     **dict.fromkeys(("run", "first", "second"), _RUN),
     **dict.fromkeys(("table", "data", "software", "hardware", "out"), _PATH),
-    **dict.fromkeys(_WORDS, _TEXT),
+    **dict.fromkeys((*_WORDS, "papers"), _TEXT),
     **dict.fromkeys(("only", "by", "over"), _TEXTS),
     **dict.fromkeys(("front", "counts", "pure", "force", "flips"), _FLAG),
     **dict.fromkeys(("trials", "samples", "budget"), _COUNT),

@@ -140,11 +140,14 @@ class Sureness:
         Fields that are fitted to measurements.
     uncertainty
         Relative standard uncertainty of fields; none where nothing is known.
+    left_out
+        Fields that a user's own record does not give; neutral values stand for them.
     """
 
     assumptions: tuple[str, ...] = ()
     fitted: tuple[str, ...] = ()
     uncertainty: Mapping[str, float] = field(default_factory=dict, hash=False)
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

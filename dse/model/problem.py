@@ -16,7 +16,7 @@ from dse.contract import Column, Objective, Requirement
 from dse.errors import ContractError, NotFiniteError
 from dse.model.failures import EVALUATED, Failures
 from dse.model.fleet import offered
-from dse.model.graph import REMEDY, Graph, Step, bind
+from dse.model.graph import REMEDY, Graph, Step
 from dse.model.matrices import matrix_of, rounded, shape_of
 from dse.model.space import Index, Points, Space, as_index, product_text
 from dse.model.stage import Stage
@@ -155,15 +155,15 @@ class Problem:
     @cached_property
     def partial_in_use(self) -> tuple[str, ...]:
         """Quantities in use that may not exist."""
-        used = {goal.name for goal in self.goals}
-        used.update(name for rule in self.constraints for name in rule.expression.names)
-        return tuple(q.name for q in self.quantities if q.partial and q.name in used)
+        used = [goal.name for goal in self.goals]
+        used += [name for rule in self.constraints for name in sorted(rule.expression.names)]
+        known = self.graph.quantities
+        return tuple(name for name in dict.fromkeys(used) if name in known and known[name].partial)
 
     @cached_property
     def requirement_steps(self) -> tuple[Step, ...]:
         """The requirements whose columns the study provides."""
-        available = self.available
-        steps = (bind(requirement, available) for requirement in self.requirements)
+        steps = map(self.graph.bind, self.requirements)
         return tuple(step for step in steps if step is not None)
 
     @cached_property

@@ -27,6 +27,7 @@ from dse.study import core_law, record_schema, uncertain
 from dse.study.faults import Faults, validate_as
 from dse.study.fields import Given, StudySection
 from dse.study.inputs import Input, locate
+from dse.study.record_columns import LEFT_OUT
 from dse.study.record_schema import Record
 
 FOLDER = Path("records")
@@ -137,7 +138,9 @@ def _interface(written: record_schema.InterfaceEntry, faults: Faults) -> contrac
         faults.add(("interface", "device"), rule, "remove it, and write out its fields")
     fields = _plain(written, "interface_")
     fields.pop("device", None)
-    return contract.Interface(**fields, **_sureness(written, "interface", faults))
+    left_out = tuple(name for name in LEFT_OUT if getattr(written, name) is None)
+    sureness = _sureness(written, "interface", faults)
+    return contract.Interface(**fields, **sureness, left_out=left_out)
 
 
 def _kernel(written: record_schema.KernelEntry, faults: Faults) -> contract.Kernel:

@@ -7,7 +7,7 @@ A record of a catalogue (`Interface`, `Platform`, `Kernel`) sets a group of colu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from dse.study.faults import Faults
 from dse.study.fields import Given, StudySection, Unit, unit_of
 from dse.study.inputs import Input
 from dse.study.record_columns import (
+    LEFT_OUT,
     interface_columns,
     kernel_columns,
     neutral,
@@ -113,14 +114,16 @@ def _interface(
     if path in axes:
         devices = axes.pop(path)
         found = _record_axis(path, devices, contract.Interface, interface_columns, scenario, faults)
+        _note_left_out(found, written, axes, scenario)
         _note_hosts(found, written, scenario)
         scenario.keep_sureness(found, written, path)
     else:
-        record = contract.Interface(name="defined in the study")
+        record = contract.Interface(name="the interface of the study", left_out=tuple(LEFT_OUT))
         if written.device is not None:
             with faults.at(("interface", "device")):
                 record = scenario.record(contract.Interface, written.device, faults)
         scenario.constants.update(interface_columns(record))
+        _note_left_out([record], written, axes, scenario)
         _note_hosts([record], written, scenario)
         scenario.keep_sureness([record], written)
     _override(written, scenario)
@@ -206,6 +209,24 @@ def _replace(scenario: Scenario, columns: Mapping[str, float]) -> None:
     for position, axis in enumerate(scenario.axes):
         kept = {name: values for name, values in axis.columns.items() if name not in columns}
         scenario.axes[position] = replace(axis, columns=kept)
+
+
+def _note_left_out(
+    found: list[contract.Interface],
+    written: schema.InterfaceSection,
+    axes: Collection[str],
+    scenario: Scenario,
+) -> None:
+    """Note what is taken for granted because neither record nor study nor an axis gives it."""
+    for record in found:
+        assumed = [
+            LEFT_OUT[name]
+            for name in record.left_out
+            if getattr(written, name) is None and f"interface.{name}" not in axes
+        ]
+        if assumed:
+            words = ", ".join(assumed)
+            scenario.notes.append(f"interface: assumed, as {record.name} does not say: {words}")
 
 
 def _note_hosts(

@@ -103,7 +103,7 @@ def test_rows_that_are_designs() -> None:
     ("found", "begins"),
     [
         (lambda: dse.load(SMALL), "Which DES core decrypts three HD streams"),
-        (lambda: dse.problem(SMALL), "6 = 6 designs; minimise area_m2, minimise power_w\naxes: "),
+        (lambda: dse.problem(SMALL), "6 designs; minimise area_m2, minimise power_w\naxes: "),
         (lambda: dse.problem(SMALL).space, "Space("),
     ],
 )
@@ -116,7 +116,7 @@ def test_what_comes_back_prints_as_the_commands_do(tmp_path: Path) -> None:
     table = tmp_path / "core.csv"
     table.write_text("n,area_um2,power_mw,clock_ghz,payload_bit,cycles_per_task\n" + _rows())
     for found, begins in (
-        (dse.verify(result, trials=10), "holds  study: "),
+        (dse.verify(result, trials=10), "holds  files: "),
         (dse.explain(result, "des.u1=1"), "des.design = u1\nit is on the front (row 1)\n"),
         (dse.fit.core(table, over="n"), f"4 designs of {table}, n from 1 to 8"),
     ):

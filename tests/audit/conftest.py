@@ -1,4 +1,4 @@
-"""Runs of these tests have no pictures: nothing here looks at them, and drawing takes longest."""
+"""Runs of these tests have no pictures where nothing looks at them: drawing takes longest."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 from dse.reports import plots
 
 
-@pytest.fixture(scope="package", autouse=True)
-def no_pictures() -> Iterator[None]:
+@pytest.fixture(scope="module", autouse=True)
+def no_pictures(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plots, "draw_front", lambda view, folder: ())
+        if not request.module.__name__.endswith("test_tampering"):
+            patch.setattr(plots, "draw_front", lambda view, folder: ())
         yield

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import dse
 from dse.audit.verify import verify_run
-from dse.cli import app
+from dse.cli import application
 from dse.errors import DseError
 from dse.runs import checksums
 from tests.conftest import STUDIES
@@ -113,7 +113,7 @@ def test_an_untouched_run_holds_and_so_does_one_whose_pictures_are_drawn_again(
 ) -> None:
     folder = copy(name)
     assert told(folder) == ""
-    assert CliRunner().invoke(app, ["plot", str(folder)]).exit_code == 0
+    assert CliRunner().invoke(application(), ["plot", str(folder)]).exit_code == 0
     write(folder, dict(reversed(manifest_of(folder).items())))  # order and layout say nothing
     assert told(folder) == ""
 

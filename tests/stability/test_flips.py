@@ -280,7 +280,8 @@ objectives: {speedup: maximise, area: minimise}
 
 def test_a_range_ends_where_a_quantity_overflows(write) -> None:
     """The host takes 15 ns * 2 ** (12 * exponent): no float from 1024 / 12 on."""
-    result = find_flips(prepared(OVERFLOWING, write), written="speedup", only=["exponent"])
+    chosen = prepared(OVERFLOWING, write)
+    result = find_flips(chosen, preference=chosen.preferring("speedup"), only=["exponent"])
     (exponent,) = result.found
     assert exponent.high.limited == edge.OVERFLOW
     assert exponent.high.holds_to == pytest.approx(1024 / 12, rel=1e-3)
@@ -288,5 +289,5 @@ def test_a_range_ends_where_a_quantity_overflows(write) -> None:
     assert "a quantity grows beyond every number, the range ends there" in result.text()
     assert "kernel.exponent from 0.0012 to 8" in result.text()
     at = result.study.document
-    sweep = find_crossovers(at, "kernel.exponent=1..400", preferred="speedup")
+    sweep = find_crossovers(at, "kernel.exponent=1..400", prefer="speedup")
     assert "a quantity grows beyond every number: the range ends there" in sweep.text()

@@ -102,3 +102,29 @@ def test_a_figure_that_the_record_does_not_give_is_a_fault(folder: Path) -> None
         "link.yaml:9:32: interface.uncertainty.switch: '9 W'; a plain number is needed, not "
         "one in W; write a number without a unit",
     ]
+
+
+OWN = """
+workload: {rate: 1 Gbit/s, granularity: 4 KiB}
+stages: [{core: des, instances: least}]
+interface: {overhead: 1 us, latency: 2 us, in_flight: 8}
+objectives: {area: minimise, power: minimise}
+"""
+
+
+def test_what_an_interface_of_ones_own_leaves_out_is_told(write) -> None:
+    def assumed(text: str) -> list[str]:
+        notes = study.prepare(study.read_study(write(text))).notes
+        return [note for note in notes if note.startswith("interface: assumed")]
+
+    assert assumed(OWN) == [
+        "interface: assumed, as the interface of the study does not say: an unlimited link, any "
+        "number of offloads in flight, any number of host cores, buffers without area, buffers "
+        "without leakage"
+    ]
+    link = "interface: {name: link, overhead: 0 s, latency: 0 s, link: 1 GB/s}\n"
+    write(link, "link.yaml")
+    own = OWN.replace("{overhead: 1 us, latency: 2 us, in_flight: 8}", "{device: link.yaml}")
+    (note,) = assumed(own)
+    assert "does not say: one offload in flight, any number" in note  # but neither of the zeros
+    assert assumed(OWN.replace("interface:", "interface: {device: sandy_bridge} #")) == []

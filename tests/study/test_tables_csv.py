@@ -275,8 +275,21 @@ def test_designs_evaluated_already_give_their_exact_front(write, tmp_path) -> No
     ]
     assert result.front["slack_s"].tolist()[0] == -3e-12  # a metric may be negative
     assert result.front["variant"].tolist()[2] == "pipe"
-    assert "least latency  30 ns            unroll4_iter (iter)" in result.text()
+    assert "least latency 30 ns unroll4_iter (iter)" in " ".join(result.text().split())
     assert (tmp_path / "run" / "front.svg").stat().st_size > 10_000
+
+
+def test_a_chained_mode_needs_a_latency(write: Write) -> None:
+    """It decides the rate there: as many bits as are in flight, per latency."""
+    write(AES, "cores.csv")
+    assert faults(write(STUDY), ("workload.chained", "true")) == [
+        "study.yaml:5:5: stages.0.table: 'cores.csv'; the table has no column for the latency, "
+        "such as latency_cycles; accepted are latency_cycles or latency_s with any prefix of the unit; "
+        "call a column so with `columns: {latency_cycles: HEADER}`, or give all designs one with "
+        "`values: {latency: 15 cycles}`"
+    ]
+    given = STUDY.replace("128 bit}", "128 bit, latency: 12 cycles}")
+    assert problem_of(write(given), ("workload.chained", "true")).size > 1
 
 
 @settings(max_examples=25, deadline=None)
