@@ -284,9 +284,9 @@ def test_a_chained_mode_needs_a_latency(write: Write) -> None:
     write(AES, "cores.csv")
     assert faults(write(STUDY), ("workload.chained", "true")) == [
         "study.yaml:5:5: stages.0.table: 'cores.csv'; the table has no column for the latency, "
-        "such as latency_cycles; accepted are latency_cycles or latency_s with any prefix of the unit; "
-        "call a column so with `columns: {latency_cycles: HEADER}`, or give all designs one with "
-        "`values: {latency: 15 cycles}`"
+        "such as latency_cycles; accepted are latency_cycles or latency_s with any prefix of the "
+        "unit; call a column so with `columns: {latency_cycles: HEADER}`, or give all designs one "
+        "with `values: {latency: 15 cycles}`"
     ]
     given = STUDY.replace("128 bit}", "128 bit, latency: 12 cycles}")
     assert problem_of(write(given), ("workload.chained", "true")).size > 1
