@@ -210,4 +210,6 @@ def _stacked(columns: Sequence[Column], count: int) -> NDArray[np.float64]:
     matrix = np.empty((count, len(columns)), order="F")
     for position, column in enumerate(columns):
         matrix[:, position] = column
-    return np.where(np.isnan(matrix), -np.inf, matrix)
+    if np.isnan(matrix.min(initial=np.inf)):
+        matrix[np.isnan(matrix)] = -np.inf
+    return matrix

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra.enclosure import Enclosure, is_exact
+from dse.algebra.enclosure import Enclosure, ends, is_exact
 from dse.contract import Column
 from dse.model.designs import Designs
 from dse.model.open_counts import OpenCounts
@@ -117,11 +117,27 @@ class Fleet:
         bandwidth = self.designs.bandwidth_bit_per_s
         return OpenCounts(self.counts, self.positions, bandwidth, self.clock, self.floor)
 
+    @cached_property
+    def _count_ends(self) -> tuple[list[Column], list[Column]]:
+        """Least and largest counts; the same ones where all are known."""
+        if all(map(is_exact, self.counts)):
+            return self.counts, self.counts
+        lows, highs = zip(*map(ends, self.counts), strict=True)
+        return list(lows), list(highs)
+
     def _sum(self, metric: Column) -> Any:
-        result = self.counts[0] * _of(metric, self.positions[0])
-        for count, position in zip(self.counts[1:], self.positions[1:], strict=True):
-            result = result + count * _of(metric, position)
-        return result
+        """Return the sum over all instances of a metric, which is not negative."""
+        values = [_of(metric, position) for position in self.positions]
+        least, most = self._count_ends
+        low = _weighted(least, values)
+        return low if least is most else Enclosure(low, _weighted(most, values))
+
+
+def _weighted(counts: list[Column], values: list[Column]) -> Column:
+    result = counts[0] * values[0]
+    for count, value in zip(counts[1:], values[1:], strict=True):
+        result = result + count * value
+    return result
 
 
 def _of(metric: Column, positions: NDArray[np.int64]) -> Column:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dse.algebra.expression import Expression
 from dse.algebra.tolerance import settled
 from dse.contract import Column, Objective, Requirement
-from dse.errors import ContractError, NotFiniteError
+from dse.errors import ContractError, EvaluationError, NotFiniteError
 from dse.model.failures import EVALUATED, Failures
 from dse.model.fleet import offered
 from dse.model.graph import REMEDY, Graph, Step
@@ -287,8 +287,12 @@ class Problem:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             columns |= self.stage_columns(columns, self.offered if every_stage_column else wanted)
             for step in plan:
-                found = step(columns) if failures is None else failures.column(step, columns)
-                columns[step.name] = found
+                try:
+                    columns[step.name] = step(columns)
+                except EvaluationError:
+                    if failures is None:
+                        raise
+                    columns[step.name] = failures.column(step, columns)
         return columns
 
     def stage_columns(
