@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.algebra.expression import Expression
 from dse.algebra.expression import parse_expression as parse_expression
+from dse.contract import Matrix
 from dse.errors import ExpressionError
 from dse.model import tables
 from dse.model.front import bend
@@ -19,8 +20,6 @@ from dse.model.space import Index
 KNEE = "knee"
 SHORT = {"power": "w", "area": "m2"}
 """Words for the objective with this unit; without such an objective they are expressions."""
-
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

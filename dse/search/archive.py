@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
+from dse.contract import Matrix as Matrix
+from dse.contract.methods import Axes
 from dse.errors import ContractError
 from dse.model.front import dominated, nondominated, nondominated_by
 from dse.model.problem import Evaluation
@@ -17,7 +19,6 @@ from dse.model.space import Index, Points, as_index, one_block
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
 
-Matrix = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 """Called with the number of designs evaluated so far and the number planned."""
 
@@ -33,20 +34,8 @@ CONSTRAINT_LIMIT = 62
 """A set of constraints is the bits of one int64."""
 
 
-class Searchable(Protocol):
+class Searchable(Axes, Protocol):
     """What a search needs to know of a study."""
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Number of values of each axis."""
-
-    @property
-    def ordered(self) -> tuple[bool, ...]:
-        """Which axes have an order."""
-
-    @property
-    def coordinates(self) -> tuple[Column | None, ...]:
-        """Where the values of each axis lie on its scale, rising in [0, 1]; None for choices."""
 
     @property
     def continuous(self) -> tuple[str, ...]:
