@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import settings
 
 import dse
 from dse.cli import main
@@ -22,6 +23,9 @@ from dse.model.problem import Evaluation, Problem
 from dse.plugins import registry
 from dse.runs.runner import Options, Run, run_study
 from dse.study import study
+
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")  # a busy machine misses deadlines that say nothing of the code
 
 ROOT = Path(__file__).parent.parent
 STUDIES = ROOT / "studies"

@@ -228,7 +228,7 @@ def test_an_unexpected_failure_of_the_parser_is_a_fault(monkeypatch):
     ]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.randoms(use_true_random=False))
 def test_only_study_errors_escape_from_a_mutated_study(chance):
     text = mutate(SAMPLE, chance)
@@ -239,7 +239,7 @@ def test_only_study_errors_escape_from_a_mutated_study(chance):
         assert error.faults  # noqa: PT017
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text(max_size=60), st.text(max_size=20))
 def test_only_study_errors_escape_from_any_text(text, path):
     for action in (

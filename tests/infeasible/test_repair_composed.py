@@ -55,7 +55,7 @@ def facts_of(found: study.Study, method: str) -> dict[str, Any]:
     return explanation.explain_infeasible(found, outcome)[1]
 
 
-@settings(max_examples=5, deadline=None, derandomize=True, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=5, derandomize=True, phases=[Phase.explicit, Phase.generate])
 @given(data=studies())
 def test_composed_and_enumerated_say_the_same(data: dict[str, Any]) -> None:
     found = prepared(data)

@@ -375,7 +375,7 @@ def smooth(a, b, c, limit):
     return Problem(Space(axes), (), graph, goals, (Constraint("enough", rule),))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     numbers=st.tuples(*[st.integers(1, 9)] * 3, st.integers(0, 25)),
     chosen=st.integers(1, 60),

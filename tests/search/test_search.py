@@ -119,7 +119,7 @@ def random_problem(seed, constraints=2):
 # --- the exact method -----------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10_000), chunk=st.integers(1, 70))
 def test_exact_is_the_oracle_for_any_chunk(seed, chunk):
     problem = random_problem(seed)
@@ -361,7 +361,7 @@ def test_conflicts_by_hand(patterns, expected):
     assert run(problem, "exact").conflicts() == expected
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10_000))
 def test_conflicts_are_minimal_and_complete(seed):
     """By the definition: a set conflicts when no design meets all of it."""

@@ -292,7 +292,7 @@ def test_a_chained_mode_needs_a_latency(write: Write) -> None:
     assert problem_of(write(given), ("workload.chained", "true")).size > 1
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 300))
 def test_the_front_is_that_of_brute_force(seed: int, rows: int, tmp_path_factory) -> None:
     """Any table of numbers, any sense: the front is that of all pairs compared."""
@@ -580,7 +580,7 @@ HEADERS += [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=st.data())
 def test_whatever_stands_in_a_table_runs_or_is_told(data: st.DataObject, tmp_path_factory) -> None:
     folder = tmp_path_factory.mktemp("fuzz")
