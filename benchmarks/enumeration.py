@@ -65,7 +65,7 @@ def rates(path: Path) -> tuple[str, ...]:
         assert np.array_equal(first.front_index, other.front_index)  # noqa: S101
         assert np.array_equal(first.front_loss, other.front_loss)  # noqa: S101
         assert np.array_equal(first.sample_index, other.sample_index)  # noqa: S101
-        assert first.feasible == other.feasible  # noqa: S101
+        assert first.feasible_in_space == other.feasible_in_space  # noqa: S101
     seconds = [cpu_seconds(lambda way=way: searched(problem, way)) for way in WAYS]
     left = outcomes[-1].evaluated
     return (

@@ -55,7 +55,16 @@ ALONE = {
 }
 """Commands that need no study of their own, or just one."""
 
-PASSING = {"folder", "wall_s", "versions", "written", "program", "python", "study_sha256"}
+PASSING = {
+    "folder",
+    "checksums",
+    "wall_s",
+    "versions",
+    "written",
+    "program",
+    "python",
+    "study_sha256",
+}
 """What may differ between two runs of one version."""
 
 

@@ -14,6 +14,10 @@ class DseError(Exception):
     exit_code = 2
 
 
+FOREIGN = (Exception, SystemExit)
+"""What the code of a plug-in may raise; it must not end the program, nor pass for one of ours."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Fault:
     """One thing wrong in a file.
@@ -51,17 +55,26 @@ class Fault:
 MOST_FAULTS = 40
 """Most faults in one message; a file with more has another problem than any of them."""
 
+ENOUGH_FAULTS = 400
+"""So many end the reading of a file: looking for what was meant in each takes its time."""
+
 
 class StudyError(DseError):
     """A study that cannot be run: every fault at once."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         """Keep the faults in the order in which they stand in the file."""
-        self.faults: Sequence[Fault] = sorted(faults, key=lambda fault: (fault.line, fault.column))
+        each = dict.fromkeys(faults)
+        self.faults: Sequence[Fault] = sorted(each, key=lambda fault: (fault.line, fault.column))
         shown = [str(fault) for fault in self.faults[:MOST_FAULTS]]
         if len(self.faults) > MOST_FAULTS:
-            shown.append(f"... and {len(self.faults) - MOST_FAULTS} more")
+            least = "at least " if len(self.faults) >= ENOUGH_FAULTS else ""
+            shown.append(f"... and {least}{len(self.faults) - MOST_FAULTS} more")
         super().__init__("\n".join(shown))
+
+
+class ArgumentError(DseError):
+    """What a function was called with is not of the kind that it takes."""
 
 
 class UnitError(DseError):
@@ -80,6 +93,19 @@ class ExpressionError(UnitError):
 
 class ContractError(DseError):
     """A plug-in broke its contract: the message names the quantity and the design point."""
+
+
+class EvaluationError(ContractError):
+    """The function of a plug-in fails for some designs."""
+
+    def __init__(self, said: str, remedy: str) -> None:
+        """Keep what failed and the remedy apart, so that the design can be named between them."""
+        self.said = said
+        super().__init__(f"{said}; {remedy}")
+
+
+class NotFiniteError(ContractError):
+    """A number of a design that meets every constraint is infinite or none."""
 
 
 class PluginError(DseError):
@@ -162,10 +188,12 @@ def comma(number: str) -> tuple[str, str] | None:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a remedy: the closest known names, or all of them when there are few."""
+    """Return a remedy: the closest known names; if none is close the 12 shortest paths."""
     names = sorted(known)
     close = get_close_matches(name, names, n=3, cutoff=0.5)
     if close:
         return "did you mean " + " or ".join(repr(match) for match in close) + "?"
-    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-    return f"known: {shown}" if names else "none are known"
+    if len(names) > 12:
+        names = get_close_matches(name, names, len(names), 0.0)
+        names = [*sorted(names, key=lambda path: path.count("."))[:12], "..."]
+    return f"known: {', '.join(names)}" if names else "none are known"

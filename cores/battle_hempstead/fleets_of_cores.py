@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,6 @@ class _Chains:
     fft: NDArray[Any]
     area: NDArray[np.float64]
     power: NDArray[np.float64]
-    des_instances: NDArray[np.int64]
 
     def best(self, quantity: str) -> tuple[str, str]:
         """Return the DES and the FFT design with the least area or power."""
@@ -135,12 +135,10 @@ def _sweep(laboratory: Laboratory) -> dict[int, _Chains]:
     found = laboratory.designs(_SWEEP)
     rates = np.rint(np.asarray(found["workload.rate_bit_per_s"]) / 1e9)
     des, fft = (np.array(designs_of_fleets(found, stage)) for stage in ("des", "fft"))
-    instances = np.sum([found[name] for name in found if name.startswith("des.")], axis=0)
     area, power = found["area_m2"], found["power_w"]
     rows = {rate: rates == rate for rate in range(1, _LAST + 1)}
     return {
-        rate: _Chains(des[here], fft[here], area[here], power[here], instances[here])
-        for rate, here in rows.items()
+        rate: _Chains(des[here], fft[here], area[here], power[here]) for rate, here in rows.items()
     }
 
 
@@ -150,36 +148,44 @@ def best_chain(laboratory: Laboratory, quantity: str, rate: float) -> str:
     return " and ".join(_sweep(laboratory)[int(rate)].best(quantity))
 
 
+def _coincide(laboratory: Laboratory) -> list[bool]:
+    """Return by rate whether the chain with the least area has the least power, too."""
+    return [one.best("area") == one.best("power") for one in _sweep(laboratory).values()]
+
+
 @functions
 def rates_with_one_best_chain(laboratory: Laboratory) -> float:
     """Return at how many rates the chain with the least area has the least power, too."""
-    chains = _sweep(laboratory).values()
-    return float(sum(one.best("area") == one.best("power") for one in chains))
+    return float(sum(_coincide(laboratory)))
 
 
 @functions
-def widest_spread(laboratory: Laboratory, quantity: str) -> float:
-    """Return most over least area or power, at the rate where it is largest."""
-    return max(chains.spread(quantity) for chains in _sweep(laboratory).values())
+def runs_with_one_best_chain(laboratory: Laboratory) -> float:
+    """Return in how many runs of neighbouring rates it has."""
+    return float(
+        sum(now and not before for before, now in pairwise([False, *_coincide(laboratory)]))
+    )
 
 
 @functions
-def rates_won(laboratory: Laboratory, design: str, quantity: str, first: float) -> str:
+def widest_spread(laboratory: Laboratory, quantity: str, step: float) -> float:
+    """Return most over least area or power, at the rate where it is largest; rates in steps."""
+    sweep = _sweep(laboratory)
+    rates = range(int(step), _LAST + 1, int(step))
+    return max(sweep[rate].spread(quantity) for rate in rates)
+
+
+@functions
+def rates_won(laboratory: Laboratory, design: str, quantity: str, first: float) -> float:
     """Return at how many rates from the first on a design has the least area or power."""
-    return _at_rates(laboratory, first, lambda chains: design in chains.best(quantity))
+    sweep = _sweep(laboratory)
+    rates = range(int(first), _LAST + 1)
+    return float(sum(design in sweep[rate].best(quantity) for rate in rates))
 
 
 @functions
-def rates_with_several_instances(laboratory: Laboratory, first: float) -> str:
-    """Return at how many rates from the first on every DES design needs several instances."""
-    return _at_rates(laboratory, first, lambda chains: int(chains.des_instances.min()) > 1)
-
-
-def _at_rates(laboratory: Laboratory, first: float, holds: Callable[[_Chains], bool]) -> str:
-    """Return at how many rates a statement holds, and the first at which it does not."""
-    sweep, rates = _sweep(laboratory), range(int(first), _LAST + 1)
-    failing = [rate for rate in rates if not holds(sweep[rate])]
-    if not failing:
-        return f"at all {len(rates)} rates"
-    count = len(rates) - len(failing)
-    return f"at {count} of {len(rates)} rates; first not at {failing[0]} Gbit/s"
+def wins_at_share(
+    laboratory: Laboratory, design: str, quantity: str, first: float, share: float
+) -> bool:
+    """Return whether a design wins at least at some share of the rates from the first on."""
+    return rates_won(laboratory, design, quantity, first) >= share * (_LAST + 1 - first)

@@ -1,38 +1,40 @@
-"""Single cores: cells of Tables I to III, the laws of equations 2 to 9, ratios and orders.
+"""Single cores: cells of Tables I to III, the laws of equations 2 to 8, ratios and orders.
 
 A *core* is ``des``, ``fft`` or ``jacobi``, a *design* one of its table, a *quantity* one of
 `_QUANTITIES`.  The paper calls several of them per task: per finished task, per task in flight,
-or per task and second.
+or per task and second.  Every printed cell is read within its rounding.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib.resources import files
 from itertools import pairwise
 
 import numpy as np
 
 from dse.contract import Column, CoreMetrics
 from dse.contract.claim_table import ClaimFunctions
+from dse.contract.papers import PrintedNumbers
+from dse.contract.published import read_published
 from dse.cores import des, fft, jacobi
-from dse.cores._table import full_power_w, full_rate_task_per_s, read_table
+from dse.cores._table import full_power_w, full_rate_task_per_s
 
 functions = ClaimFunctions()
 
 _CORES = {"des": des.core, "fft": fft.core, "jacobi": jacobi.core}
-_LAWS: Mapping[str, tuple[tuple[str, ...], Callable[[], CoreMetrics]]] = {
-    "des": (
-        ("u1", "u2", "u4", "u8", "u16"),
-        lambda: des.des_law(unroll=np.array([1.0, 2.0, 4.0, 8.0, 16.0])),
-    ),
-    "fft": (("r64", "r2"), lambda: fft.fft_law(pipeline_depth=np.array([17.0, 26.0]))),
-    "jacobi": (
-        ("n1", "n2", "n3", "n4"),
-        lambda: jacobi.jacobi_law(side=np.array([1.0, 2.0, 3.0, 4.0])),
-    ),
+_ROWS = {
+    name: {
+        row["design"]: row
+        for row in read_published(files("dse.cores") / "tables" / f"{name}.csv").rows
+    }
+    for name in _CORES
 }
-"""The laws at the designs that they describe; eq. 6 places only r2 and r64 of the FFT."""
+_CLOCKED_BY = {"des": "bandwidth", "fft": "bandwidth", "jacobi": "clock"}
+"""The printed column that the clock of our models follows from."""
 
 
 def _power_mw(of: CoreMetrics) -> Column:
@@ -41,9 +43,7 @@ def _power_mw(of: CoreMetrics) -> Column:
 
 _QUANTITIES: Mapping[str, Callable[[CoreMetrics], Column]] = {
     "area_m2": lambda of: of.area_m2,
-    "area_um2": lambda of: of.area_m2 * 1e12,
-    "area_mm2": lambda of: of.area_m2 * 1e6,
-    "power_w": lambda of: _power_mw(of) / 1e3,
+    "power_w": full_power_w,
     "power_mw": _power_mw,
     "clock_hz": lambda of: of.clock_hz,
     "clock_mhz": lambda of: of.clock_hz / 1e6,
@@ -51,11 +51,10 @@ _QUANTITIES: Mapping[str, Callable[[CoreMetrics], Column]] = {
     "rate_mtask": lambda of: full_rate_task_per_s(of) / 1e6,
     "rate_gtask": lambda of: full_rate_task_per_s(of) / 1e9,
     "tasks_per_cycle": lambda of: 1 / of.cycles_per_task,
-    "words_per_cycle": lambda of: of.payload_bit / 64 / of.cycles_per_task,
+    "rounds_per_cycle": lambda of: 16 / of.cycles_per_task,
     "pipeline_depth": lambda of: of.latency_cycles,
     "tasks_in_flight": lambda of: of.tasks_in_flight,
     "parallelism": lambda of: of.latency_cycles / of.cycles_per_task,
-    "latency_by_parallelism": lambda of: of.tasks_in_flight * of.cycles_per_task,
     "energy_per_task": lambda of: _power_mw(of) / full_rate_task_per_s(of),
     "energy_per_cycle_in_flight": lambda of: _power_mw(of) / of.tasks_in_flight / of.clock_hz,
     "power_in_flight": lambda of: _power_mw(of) / of.tasks_in_flight,
@@ -66,123 +65,195 @@ _QUANTITIES: Mapping[str, Callable[[CoreMetrics], Column]] = {
 
 _ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
+_EQUATIONS: Mapping[int, Callable[[Callable[[str], float], float], float]] = {
+    2: lambda number, n: number("3500") * n + number("4600"),
+    3: lambda number, n: number("0.64") * n + number("0.09"),
+    5: lambda number, p: number("0.77") * p - number("0.04"),
+    6: lambda number, p: number("4.4") * math.exp(number("1.9") * p),
+    8: lambda number, n: number("1018") + number("635") * n**2,
+}
+"""As printed: areas in um2, of the FFT in mm2; powers in mW, though equation 3 says W."""
 
-def _values(core: str, quantity: str) -> dict[str, float]:
-    model = _CORES[core].models["table"]
-    values = _QUANTITIES[quantity](model.function())
-    return dict(zip(model.designs, values.tolist(), strict=True))
+
+def _moved(printed: PrintedNumbers, core: str, prefix: str) -> Column:
+    """Return a printed column over what is printed: ones where no cell is moved."""
+    rows = _ROWS[core]
+    (column,) = {name for row in rows.values() for name in row if name.startswith(prefix + "_")}
+    cells = [row[column] for row in rows.values()]
+    names = [f"{core} {design} {column}" for design in rows]
+    return np.array([printed.share(*cell, cells) for cell in zip(names, cells, strict=True)])
+
+
+def _table(printed: PrintedNumbers, core: str) -> CoreMetrics:
+    of = _CORES[core].models["table"].function()
+    return replace(
+        of,
+        area_m2=of.area_m2 * _moved(printed, core, "area"),
+        dynamic_power_w=of.dynamic_power_w * _moved(printed, core, "dynamic_power"),
+        leakage_power_w=of.leakage_power_w * _moved(printed, core, "leakage_power"),
+        clock_hz=of.clock_hz * _moved(printed, core, _CLOCKED_BY[core]),
+    )
+
+
+def _values(printed: PrintedNumbers, core: str, quantity: str) -> dict[str, float]:
+    values = _QUANTITIES[quantity](_table(printed, core))
+    return dict(zip(_ROWS[core], values.tolist(), strict=True))
+
+
+def _cell(printed: PrintedNumbers, core: str, design: str, column: str) -> float:
+    cells = [row[column] for row in _ROWS[core].values()]
+    return printed.read(f"{core} {design} {column}", _ROWS[core][design][column], cells)
 
 
 @functions
-def core_value(core: str, quantity: str, design: str) -> float:
+def core_value(printed: PrintedNumbers, core: str, quantity: str, design: str) -> float:
     """Return a quantity of a design."""
-    return _values(core, quantity)[design]
+    return _values(printed, core, quantity)[design]
 
 
 @functions
-def law_value(core: str, quantity: str, design: str) -> float:
-    """Return a quantity of a design by the law."""
-    designs, law = _LAWS[core]
-    return float(_QUANTITIES[quantity](law())[designs.index(design)])
-
-
-@functions
-def bandwidth_by_rate(core: str, design: str) -> float:
-    """Return bandwidth in Gbit/s as it follows from the printed performance."""
-    designs, printed = read_table(f"{core}.csv")
-    payload_bit = _CORES[core].models["table"].function().payload_bit
-    carried = printed["rate_task_per_s"] / 1e6 * payload_bit / 1e3
-    return float(carried[designs.index(design)])
-
-
-@functions
-def jacobi_clock_by_rate(design: str) -> float:
-    """Return the clock of a Jacobi core in MHz by its printed performance and parallelism."""
-    designs, printed = read_table("jacobi.csv")
-    clock = printed["rate_task_per_s"] / 1e9 * 1e3 / printed["parallelism"]
-    return float(clock[designs.index(design)])
-
-
-@functions
-def core_ratio(core: str, quantity: str, design: str, base: str) -> float:
+def core_ratio(printed: PrintedNumbers, core: str, quantity: str, design: str, base: str) -> float:
     """Return a quantity of a design over that of another."""
-    values = _values(core, quantity)
+    values = _values(printed, core, quantity)
     return values[design] / values[base]
 
 
 @functions
-def largest_core_ratio(core: str, quantity: str, base: str) -> float:
+def core_value_to(
+    printed: PrintedNumbers, unit: float, how: str, core: str, quantity: str, *designs: str
+) -> float:
+    """Return a quantity, or a ratio of two designs, ``rounded`` or ``cut`` to a unit."""
+    values = _values(printed, core, quantity)
+    value = values[designs[0]] / (values[designs[1]] if designs[1:] else 1.0)
+    return (math.floor(value / unit) if how == "cut" else round(value / unit)) * unit
+
+
+@functions
+def largest_core_ratio(printed: PrintedNumbers, core: str, quantity: str, base: str) -> float:
     """Return the largest value of a quantity over that of one design."""
-    values = _values(core, quantity)
+    values = _values(printed, core, quantity)
     return max(values.values()) / values[base]
 
 
 @functions
-def least_core_ratio(core: str, quantity: str, base: str) -> float:
+def least_core_ratio(printed: PrintedNumbers, core: str, quantity: str, base: str) -> float:
     """Return the least value of a quantity over that of one design."""
-    values = _values(core, quantity)
+    values = _values(printed, core, quantity)
     return min(values.values()) / values[base]
 
 
 @functions
-def design_with_least(core: str, quantity: str) -> str:
-    """Return the design with the least of a quantity."""
-    values = _values(core, quantity)
-    return min(values, key=values.__getitem__)
+def design_with_least(printed: PrintedNumbers, core: str, quantity: str, among: str = "") -> str:
+    """Return the design with the least of a quantity, among some where they are named."""
+    values = _values(printed, core, quantity)
+    return min(among.split() or values, key=values.__getitem__)
 
 
 @functions
-def design_with_most(core: str, quantity: str, among: str = "") -> str:
+def design_with_most(printed: PrintedNumbers, core: str, quantity: str, among: str = "") -> str:
     """Return the design with the most of a quantity, among some where they are named."""
-    values = _values(core, quantity)
+    values = _values(printed, core, quantity)
     return max(among.split() or values, key=values.__getitem__)
 
 
 @functions
-def core_order(core: str, quantity: str, designs: str, order: str, others: str | float) -> bool:
-    """Return whether each of some designs stands in an order to each of others, or to a number.
+def core_order(
+    printed: PrintedNumbers,
+    core: str,
+    quantity: str,
+    designs: str,
+    order: str,
+    others: str | float,
+    share: float = 1.0,
+) -> bool:
+    """Return whether each of some designs stands in an order to a share of each of others.
 
-    ``core_order(des, energy_per_task, u8 u16, <, u1 u2 u4)``: u8 and u16 take less than any other.
+    ``core_order(des, energy_per_task, u8 u16, <, u1 u2 u4)``: u8 and u16 take less than any
+    other.  A number may stand for the others.
     """
-    values = _values(core, quantity)
+    values = _values(printed, core, quantity)
     right = [values[name] for name in others.split()] if isinstance(others, str) else [others]
-    return all(_ORDERS[order](values[name], other) for name in designs.split() for other in right)
+    holds = _ORDERS[order]
+    return all(holds(values[name], share * other) for name in designs.split() for other in right)
 
 
 @functions
-def performance_efficiency(design: str) -> float:
+def equation(printed: PrintedNumbers, number: float, at: float) -> float:
+    """Return what an equation comes to as printed."""
+    named = f"eq. {number:.0f}"
+    return _EQUATIONS[int(number)](lambda cell: printed.read(f"{named}: {cell}", cell), at)
+
+
+@functions
+def equation_at_depth(printed: PrintedNumbers, number: float, depth: float) -> float:
+    """Return what equation 5 or 6 comes to for a pipeline depth, P being depth over 17."""
+    return equation(printed, number, depth / 17)
+
+
+@functions
+def performance_efficiency(printed: PrintedNumbers, design: str) -> float:
     """Return the rate of a DES design over that of as many u1 as it has tasks in flight (1)."""
-    rate, parallel = _values("des", "rate"), _values("des", "tasks_in_flight")
+    rate, parallel = _values(printed, "des", "rate"), _values(printed, "des", "tasks_in_flight")
     return rate[design] / rate["u1"] / parallel[design]
 
 
 @functions
-def shorter_cycle_percent() -> float:
+def shorter_cycle_percent(printed: PrintedNumbers) -> float:
     """Return by how much partitioning shortens the cycle: u1_p2 beside u1."""
-    return 100 * (1 - core_ratio("des", "clock_hz", "u1", "u1_p2"))
+    return 100 * (1 - core_ratio(printed, "des", "clock_hz", "u1", "u1_p2"))
 
 
 @functions
-def area_in_flight_falls_but_for_u4() -> bool:
+def area_in_flight_falls_but_for_u4(printed: PrintedNumbers) -> bool:
     """Return whether area per task in flight falls as DES is unrolled, and u4 is above u2."""
-    area = _values("des", "area_in_flight")
+    area = _values(printed, "des", "area_in_flight")
     others = pairwise(area[name] for name in ("u1", "u2", "u8", "u16"))
     return all(fewer >= more for fewer, more in others) and area["u4"] > area["u2"]
 
 
 @functions
-def fft_design_is_beaten(design: str) -> bool:
-    """Return whether another takes no more of either, energy per task and area per rate."""
-    energy, area = _values("fft", "energy_per_task"), _values("fft", "area_per_rate")
+def tasks_per_cycle_ratio(printed: PrintedNumbers, design: str, base: str) -> float:
+    """Return tasks per cycle of an FFT over those of another, by printed performance and clock."""
+    of, other = (
+        _cell(printed, "fft", name, "rate_mtask_per_s") / _cell(printed, "fft", name, "clock_mhz")
+        for name in (design, base)
+    )
+    return of / other
+
+
+@functions
+def words_per_cycle(printed: PrintedNumbers, design: str, word_bit: float) -> float:
+    """Return words per cycle of an FFT, by printed bandwidth and clock."""
+    bandwidth = _cell(printed, "fft", design, "bandwidth_gbit_per_s")
+    return bandwidth * 1e3 / _cell(printed, "fft", design, "clock_mhz") / word_bit
+
+
+@functions
+def power_ratio_at(
+    printed: PrintedNumbers, core: str, rate_gbit: float, design: str, base: str
+) -> float:
+    """Return power of one design over that of another, both slowed down to a rate."""
+
+    def power(name: str) -> float:
+        share = rate_gbit / _cell(printed, core, name, "bandwidth_gbit_per_s")
+        dynamic = _cell(printed, core, name, "dynamic_power_mw")
+        return share * dynamic + _cell(printed, core, name, "leakage_power_mw")
+
+    return power(design) / power(base)
+
+
+@functions
+def design_is_beaten(printed: PrintedNumbers, core: str, design: str, quantities: str) -> bool:
+    """Return whether another design takes no more of any of some quantities."""
+    values = [_values(printed, core, quantity) for quantity in quantities.split()]
     return any(
-        energy[other] <= energy[design] and area[other] <= area[design]
-        for other in energy
-        if other != design
+        all(of[other] <= of[design] for of in values) for other in values[0] if other != design
     )
 
 
 @functions
-def jacobi_steps_fall() -> bool:
+def jacobi_steps_fall(printed: PrintedNumbers) -> bool:
     """Return whether the next larger array costs ever less in area, relatively."""
-    steps = [large / small for small, large in pairwise(_values("jacobi", "area_m2").values())]
+    areas = _values(printed, "jacobi", "area_m2").values()
+    steps = [large / small for small, large in pairwise(areas)]
     return all(later < earlier for earlier, later in pairwise(steps))

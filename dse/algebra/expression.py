@@ -5,7 +5,8 @@ small literal exponent, comparisons (also chained), ``and``, ``or`` and the func
 `FUNCTIONS`.  A name is a quantity with its unit suffix (``power_w``), or without it where
 only one quantity fits (``power``).  A side of a comparison may be a value with its unit
 (``power <= 30 mW``); inside arithmetic such a value is quoted (``power + '5 mW'``).  A bare
-number is SI.  Everything else is refused, so that an expression from anywhere is safe to read.
+number is SI.  Texts are compared with ``==`` and ``!=`` (``tool == 'a'``).  Everything else is
+refused, so that an expression from anywhere is safe to read.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ from dse.algebra.expression_grammar import (
     FUNCTIONS,
     OPERATIONS,
     ExpressionReader,
+    Labels,
     short,
 )
 from dse.algebra.tolerance import TOLERANCE, met_when_equal
@@ -113,7 +116,9 @@ class Expression:
             return np.array(np.broadcast_to(evaluate(self.tree, needed), shape), dtype=np.float64)
 
 
-def parse_expression(text: str, names: Collection[str]) -> Expression:
+def parse_expression(
+    text: str, names: Collection[str], labels: Labels = MappingProxyType({})
+) -> Expression:
     """Read an expression over the quantities `names`.
 
     Parameters
@@ -122,6 +127,8 @@ def parse_expression(text: str, names: Collection[str]) -> Expression:
         For instance ``25 um2 <= area <= 1 mm2 and power < 30 mW``.
     names
         Known quantities, with their unit suffix.
+    labels
+        Quantities that are texts; these are compared with ``==`` and ``!=`` only.
 
     Raises
     ------
@@ -129,7 +136,7 @@ def parse_expression(text: str, names: Collection[str]) -> Expression:
         The text is not an allowed expression, names an unknown quantity, or mixes units.
     """
     source = as_read(text)
-    reader = ExpressionReader(source, names)
+    reader = ExpressionReader(source, names, labels)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python comments on odd literals; the reader checks them.
         try:

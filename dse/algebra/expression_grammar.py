@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -55,6 +55,14 @@ _NUMBER = "a number without unit"
 _UNKNOWN = "an unknown unit"
 
 
+Labels = Mapping[str, Sequence[str]]
+"""Quantities that are texts, and the texts by the numbers that stand for them."""
+
+
+class LabelCode(float):
+    """The number of a text that a constraint compares with: nothing between two of them exists."""
+
+
 Sided = tuple[ast.expr, str]
 """One side of an operation and its unit suffix."""
 
@@ -62,9 +70,10 @@ Sided = tuple[ast.expr, str]
 class ExpressionReader:
     """Checks a syntax tree against the grammar, resolving names and quantities on the way."""
 
-    def __init__(self, source: str, names: Collection[str]) -> None:
+    def __init__(self, source: str, names: Collection[str], labels: Labels) -> None:
         """Read a tree parsed from `source`; `used` collects which of `names` it needs."""
         self.source = source
+        self.labels = labels
         self.known = frozenset(names)
         self.used: set[str] = set()
 
@@ -81,11 +90,32 @@ class ExpressionReader:
         for operator in node.ops:
             if not isinstance(operator, _COMPARISONS):
                 raise self._refused(node)
-        sides = self._sides([node.left, *node.comparators], depth + 1)
+        texts = self._compared_texts(node)
+        sides = texts or self._sides([node.left, *node.comparators], depth + 1)
         for left, right in pairwise(sides):
             self._common_unit(left, right, node)
         node.left, *node.comparators = (side for side, _ in sides)
         return node
+
+    def _compared_texts(self, node: ast.Compare) -> list[Sided]:
+        """Return the sides of a comparison with a text; none where the sides are numbers."""
+        sides = [node.left, *node.comparators]
+        name = next((s for s in sides if isinstance(s, ast.Name) and s.id in self.labels), None)
+        if name is None:
+            return []
+        other = sides[1 - sides.index(name)]
+        operators = [type(operator) for operator in node.ops]
+        if operators not in ([ast.Eq], [ast.NotEq]) or not isinstance(other, ast.Constant):
+            rule = f"{name.id} is a text: {self._shown(node)} does not compare it with one"
+            example = self.labels[name.id][0]
+            raise ExpressionError(rule, f"write for instance {name.id} == {example!r}")
+        known = {text: LabelCode(code) for code, text in enumerate(self.labels[name.id])}
+        if str(other.value) not in known:
+            rule = f"no design has the {name.id} {other.value!r}"
+            raise ExpressionError(rule, nearest(str(other.value), known))
+        other.value = known[str(other.value)]
+        self.used.add(name.id)
+        return [(side, "") for side in sides]
 
     def _sides(self, sides: list[ast.expr], depth: int) -> list[tuple[ast.expr, str]]:
         """Check the sides of a comparison; a value beside a name is read in the name's unit."""
@@ -179,7 +209,11 @@ class ExpressionReader:
             raise ExpressionError(
                 f"{name!r} may be any of {', '.join(matches)}", "write the name with its unit"
             )
-        raise ExpressionError(f"there is no quantity {name!r}", nearest(name, self.known))
+        if name in self.labels:
+            example = f"{name} == {self.labels[name][0]!r}"
+            raise ExpressionError(f"{name} is a text, not a number", f"compare it: {example}")
+        everything = {*self.known, *self.labels}
+        raise ExpressionError(f"there is no quantity {name!r}", nearest(name, everything))
 
     def _common_unit(self, one: Sided, other: Sided, node: ast.expr) -> str:
         """Return the unit of two values that are added or compared; 0 has any unit."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from dse.algebra import units
 from dse.algebra.expression import Expression, as_read
+from dse.algebra.expression_grammar import LabelCode
 from dse.errors import UnitError
 
 DIGITS = 5
@@ -79,6 +80,8 @@ def _bounds(expression: Expression, tree: ast.expr, source: str) -> Iterator[Con
             left, right = sides[position : position + 2]
             if _is_number(left) == _is_number(right) or isinstance(operator, ast.NotEq):
                 continue
+            if _is_text(left) or _is_text(right):
+                continue
             number, other = (left, right) if _is_number(left) else (right, left)
             flipped = number is left
             up, down = isinstance(operator, _UP), isinstance(operator, _DOWN)
@@ -95,6 +98,10 @@ def _bounds(expression: Expression, tree: ast.expr, source: str) -> Iterator[Con
                 span=(number.col_offset, number.end_col_offset or number.col_offset),
                 quoted="'" in expression.text or '"' in expression.text,
             )
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, LabelCode)
 
 
 def _is_number(node: ast.expr) -> bool:

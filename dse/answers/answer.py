@@ -18,11 +18,12 @@ from dse.answers.alternatives import (
     alternatives_section,
 )
 from dse.answers.design import Pick, pick
+from dse.answers.edges import edge_notes
 from dse.answers.source import KnownFront
-from dse.errors import ExpressionError
+from dse.answers.trade import Trade
 from dse.files.document import Document
 from dse.model.graph import explain_missing
-from dse.model.preference import Preference, prefer
+from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.plugins import registry
@@ -65,22 +66,6 @@ class SweepAnswer(Readable):
     picks: tuple[Pick | None, ...]
 
 
-def preference_of(study: Study, preferred: str | None) -> Preference:
-    """Return which design a study prefers; see `dse.model.preference.prefer`.
-
-    Raises
-    ------
-    ExpressionError
-        What is preferred is no quantity of the study.
-    """
-    try:
-        return prefer(study.problem, preferred)
-    except ExpressionError as error:
-        rule = f"--prefer {preferred!r}: {error.rule}"
-        remedy = f"{error.remedy}; or write power, area, knee or an objective"
-        raise ExpressionError(rule, remedy) from error
-
-
 def recommend(solved: KnownFront, preference: Preference, options: Options) -> Recommendation:
     """Return the answer of a study from its front.
 
@@ -106,11 +91,18 @@ def recommend(solved: KnownFront, preference: Preference, options: Options) -> R
     tied = _tied(problem, ranked)
     tie = pick(problem, ranked[tied][1], preferred) if tied.sum() > 1 else None
     second = _runner_up(problem, preference, ranked[0], ranked[~tied], others)
-    reason = sections.reason(chosen, _text(preference), preferred, goals)
+    reason = sections.reason(chosen, preference, goals)
+    trade = _trade(problem, front, chosen, preference)
     given = _given(solved.study.document)
     parts = [
         sections.recommendation_section(
-            chosen, reason, given, solved.found, tie, int(tied.sum()) - 2
+            chosen,
+            reason,
+            trade,
+            given,
+            solved.found,
+            tie,
+            int(tied.sum()) - 2,
         ),
         sections.limits_section(chosen),
         sections.advice_section(chosen),
@@ -120,16 +112,26 @@ def recommend(solved: KnownFront, preference: Preference, options: Options) -> R
     for axis in dict.fromkeys(entry.axis for entry in others):
         entries = [entry for entry in others if entry.axis == axis]
         parts.append(alternatives_section(axis, entries, chosen, goals, preferred))
-    parts.append(sections.notes_section(_notes(solved.study, preference)))
+    notes = [*edge_notes(solved.study, ranked[0]), *_notes(solved.study, preference)]
+    parts.append(sections.notes_section(notes))
     return Recommendation(
         question=solved.study.question,
-        preference=_text(preference),
+        preference=preference.text,
         sections=tuple(parts),
         pick=chosen,
         runner_up=second,
         best={goal.name: found for goal, found in best.items()},
         others=others,
     )
+
+
+def _trade(problem: Problem, front: Index, chosen: Pick, preference: Preference) -> Trade | None:
+    """Return what a tolerance trades, None without one."""
+    if not preference.tolerance:
+        return None
+    strict = front[preference.within(0).order(problem, front)[0]]
+    best = pick(problem, strict, preference.quantity)
+    return Trade(chosen, best, preference, problem.goals)
 
 
 def _tied(problem: Problem, ranked: Index) -> NDArray[np.bool_]:
@@ -150,21 +152,13 @@ def _runner_up(
     candidates: list[tuple[float, Pick]] = []
     if len(rest):
         first = pick(problem, rest[0], preference.quantity)
-        if not preference.is_quantity:
+        if not preference.is_quantity or preference.tolerance:
             return first
         candidates.append((float(preference.merit(problem, rest[:1])[0]), first))
     for entry in others:
         if entry.design is not None and entry.merit is not None and entry.merit >= merit:
             candidates.append((entry.merit, entry.design))
     return min(candidates, key=lambda candidate: candidate[0])[1] if candidates else None
-
-
-def _text(preference: Preference) -> str:
-    """Return a preference in words."""
-    name = preference.quantity
-    if name is None:
-        return preference.text
-    return f"{'most' if preference.maximise else 'least'} {in_words(field_path(name))}"
 
 
 def _given(found: Document) -> dict[str, str]:
@@ -188,7 +182,7 @@ def _notes(prepared: Study, preference: Preference) -> list[str]:
     if most and least and len(goals) > 1 and not demanded:
         notes.insert(
             0,
-            f"nothing is demanded, so {_text(preference)} alone favours the smallest design; "
+            f"nothing is demanded, so {preference.best} alone favours the smallest design; "
             f"ask with --prefer {units.stem(most[0])}, --prefer knee or --rate",
         )
     axes = prepared.problem.space.axes
@@ -221,12 +215,12 @@ def recommend_swept(
     first = points[0].study
     goals = [goal.name for goal in first.problem.goals]
     parts = (
-        sections.sweep_section(sweep, picks, goals, _text(preference)),
+        sections.sweep_section(sweep, picks, goals, preference.design),
         sections.notes_section(dict.fromkeys(n for entry in points for n in entry.study.notes)),
     )
     return SweepAnswer(
         question=first.question,
-        preference=_text(preference),
+        preference=preference.text,
         sections=parts,
         path=sweep.path,
         values=sweep.values,

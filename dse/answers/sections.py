@@ -8,6 +8,8 @@ from typing import Any
 
 from dse.algebra import units
 from dse.answers.design import Advice, Bottleneck, Bottlenecks, Pick, amount, telling_columns
+from dse.answers.trade import Trade
+from dse.model.preference import Preference
 from dse.model.problem import Goal
 from dse.reports.sections import Section
 from dse.reports.words import ROUNDING, change, in_words, listed, percent
@@ -21,6 +23,7 @@ CLOSE = 0.5
 def recommendation_section(
     pick: Pick,
     because: str,
+    trade: Trade | None,
     given: Mapping[str, str],
     found: Mapping[str, Any],
     tied: Pick | None,
@@ -28,10 +31,14 @@ def recommendation_section(
 ) -> Section:
     """Return the recommendation: the design, why, and its objective values.
 
-    `tied` is a design with the same objective values, if any, and `more` the number of others.
+    `trade` is what a tolerance bought, None without one; `tied` is a design with the same
+    objective values, if any, and `more` the number of others.
     """
     lines = [f"Take {pick.line}.", f"{because} {_proof(found)}"]
     facts = pick.to_dict() | {"given": dict(given)} | dict(found)
+    if trade is not None:
+        lines.append(trade.text)
+        facts["trade"] = trade.to_dict()
     if tied is not None:
         also = f" and {more} more" if more else ""
         lines.append(f"Equal in every objective: {tied.line}{also}.")
@@ -43,17 +50,20 @@ def recommendation_section(
     return Section("answer", lines=tuple(lines), rows=rows, facts=facts)
 
 
-def reason(pick: Pick, preference: str, preferred: str | None, goals: Sequence[str]) -> str:
+def reason(pick: Pick, preference: Preference, goals: Sequence[str]) -> str:
     """Return why a design is the answer.
 
     Only an objective is known to be least among all designs, the front holds the others' least
     or not.
     """
-    if preference.startswith("the "):
-        return f"It is {preference}."
-    start = "It has" if preferred in goals else "Of the designs on the front it has"
-    number = f", {units.show(pick.quantities[preferred], preferred)}" if preferred else ""
-    return f"{start} the {preference}{number}."
+    if not preference.is_quantity:
+        return f"It is {preference.text}."
+    name = preference.quantity
+    start = "It has" if name in goals else "Of the designs on the front it has"
+    number = ""
+    if name is not None and not preference.tolerance:
+        number = f", {units.show(pick.quantities[name], name)}"
+    return f"{start} the {preference.text}{number}."
 
 
 def _proof(found: Mapping[str, Any]) -> str:
@@ -187,7 +197,7 @@ def best_section(picks: Mapping[Goal, Pick]) -> Section:
 
 
 def sweep_section(
-    sweep: Sweep, picks: Sequence[Pick | None], goals: Sequence[str], preferred: str
+    sweep: Sweep, picks: Sequence[Pick | None], goals: Sequence[str], design: str
 ) -> Section:
     """Return one line per value of a sweep: the design, its objectives, its bottleneck."""
     columns = telling_columns([pick for pick in picks if pick is not None], goals)
@@ -202,9 +212,7 @@ def sweep_section(
         else:
             bottleneck = ", ".join(entry.limits[0].words for entry in pick.bottlenecks)
             rows.append((start, pick.name, *map(pick.shown, columns), bottleneck))
-    knee = preferred.startswith("the ")
-    design = preferred.removeprefix("the ") if knee else f"design with the {preferred}"
-    line = f"The {design}, for each {swept}; for all about one of them add --set {sweep.path}=..."
+    line = f"T{design[1:]}, for each {swept}; for all about one of them add --set {sweep.path}=..."
     headers = (swept, "design", *map(in_words, columns), "bottleneck")
     return Section("sweep", lines=(line,), headers=headers, rows=tuple(rows), facts=facts)
 

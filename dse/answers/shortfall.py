@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +42,8 @@ class Shortfall:
     def text(self, *, together: bool = False) -> str:
         """Return which constraint is violated and by how much; `together` with others."""
         if self.value is None:
-            return f"it violates {self.rule} by {percent(self.violation)}"
+            known = math.isfinite(self.violation) and not self.quantity  # a text has no distance
+            return f"it violates {self.rule}" + (f" by {percent(self.violation)}" if known else "")
         if self.limit is None:
             return f"it violates {self.rule} with {amount(self.value, self.quantity)}"
         most = "" if together else "no more than "
@@ -160,5 +162,8 @@ def _shortfall(
     names = next((r.expression.names for r in problem.constraints if r.text == text), frozenset())
     if len(names) == 1:
         (name,) = names
+        known = problem.graph.quantities
+        if name in known and known[name].labels:
+            return Shortfall(text, violation, design, name)
         return Shortfall(text, violation, design, name, float(columns[name][0]))
     return Shortfall(text, violation, design)

@@ -77,8 +77,8 @@ def known_fronts(
         found = document.read_document(source) if isinstance(source, Path) else source
     found = _overridden(found, pairs)
     if rate is not None and not found.data.get("stages"):
-        rule = f"--rate {rate!r}: this study has no stages to carry a rate"
-        raise UnitError(rule, "leave --rate out")
+        rule = f"rate {rate!r}: this study has no stages to carry a rate"
+        raise UnitError(rule, "leave the rate out")
     return _of_run(runner.run_study(found, Options()))
 
 
@@ -98,9 +98,9 @@ def _rate(written: str) -> str:
     try:
         rate = units.parse(written, "workload_rate_bit_per_s")
     except UnitError as error:
-        raise UnitError(f"--rate {written!r}: {error.rule}", error.remedy) from error
+        raise UnitError(f"rate {written!r}: {error.rule}", error.remedy) from error
     if rate <= 0:
-        raise UnitError(f"--rate {written!r}: it must be more than 0", "write a demanded rate")
+        raise UnitError(f"rate {written!r}: it must be more than 0", "write a demanded rate")
     return written
 
 

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dse.answers.answer import (
     Recommendation,
     SweepAnswer,
-    preference_of,
     recommend,
     recommend_swept,
 )
 from dse.answers.source import KnownFronts, known_fronts
+from dse.api.arguments import public, texts
 from dse.api.sources import Overrides, StudySource, known, override_pairs, study_of
 from dse.errors import UnitError
+from dse.files.assignments import Assignments
 from dse.study import study as studies
 from dse.study.study import Sweep
 
 if TYPE_CHECKING:
+    from dse.model.preference import Preference
     from dse.runs.result import Result
     from dse.stability.crossovers import Crossovers
     from dse.stability.flips import Flips
@@ -47,15 +49,17 @@ class Answer(Recommendation):
     certainty: Certainty | None = None
 
 
+@public
 def answer(
     source: StudySource | Result,
     *,
     rate: str | None = None,
     prefer: str | None = None,
+    tolerance: str | None = None,
     overrides: Overrides | None = None,
     flips: bool | None = None,
     samples: int | None = None,
-    uncertainty: Mapping[str, str] | Sequence[str] = (),
+    uncertainty: Assignments = (),
     seed: int = 0,
 ) -> Answer | SweepAnswer:
     """Answer the question of a study: which design, why, and what any other choice would cost.
@@ -69,8 +73,11 @@ def answer(
     rate
         The demanded rate, with its unit: ``"100 Gbps"``.
     prefer
-        ``power``, ``area``, ``knee``, an objective, or an expression to minimise; power when
-        it is an objective, otherwise the first objective.
+        ``power``, ``area``, ``knee``, an objective, or an expression to minimise; what the study
+        prefers, else power when it is an objective, otherwise the first objective.
+    tolerance
+        Among designs within this share of the best, ``"1 %"``, the other objectives decide, in
+        the order in which the study names them; the study's, else none.
     overrides
         Fields to replace: ``{"interface.device": "sandy_bridge"}``.
     flips
@@ -95,11 +102,9 @@ def answer(
     from dse.stability.flip_search import flips_section, without_flips
     from dse.uncertainty import sampling
 
-    if isinstance(uncertainty, Mapping):
-        uncertainty = [f"{path}={value}" for path, value in uncertainty.items()]
     sampled = sampling.sampling_options(samples, uncertainty, seed)
     fronts = known_fronts(known(source), rate=rate, overrides=override_pairs(overrides))
-    preference = preference_of(fronts.points[0].study, prefer)
+    preference = fronts.points[0].study.preferring(prefer, tolerance)
     if fronts.sweep is not None:
         if sampled is not None:
             raise _one_at_a_time(fronts.sweep)
@@ -108,19 +113,19 @@ def answer(
     first = fronts.points[0]
     found = Answer(**vars(recommend(first, preference, fronts.options)))
     changing = flips is not False and flips_section(
-        first.study, first.front, prefer, exact=bool(first.found["exact"]), full=bool(flips)
+        first.study, first.front, preference, exact=bool(first.found["exact"]), full=bool(flips)
     )
     found = found.with_section(changing) if changing else found
-    return found if sampled is None else _with_certainty(found, fronts, prefer, sampled)
+    return found if sampled is None else _with_certainty(found, fronts, preference, sampled)
 
 
 def _one_at_a_time(sweep: Sweep) -> UnitError:
-    rule = f"the study sweeps {sweep.path}, and --samples asks about one answer"
-    return UnitError(rule, f"set one value: --set {sweep.path}={sweep.written[0]!r}")
+    rule = f"the study sweeps {sweep.path}, and samples ask about one answer"
+    return UnitError(rule, f"set one value: {sweep.path}={sweep.written[0]}")
 
 
 def _with_certainty(
-    found: Answer, fronts: KnownFronts, prefer: str | None, sampled: SamplingOptions
+    found: Answer, fronts: KnownFronts, preference: Preference, sampled: SamplingOptions
 ) -> Answer:
     from dse.uncertainty.sampling import certainty
 
@@ -128,18 +133,20 @@ def _with_certainty(
     sure = certainty(
         first.study,
         first.front,
-        preference_of(first.study, prefer),
+        preference,
         sampled,
         settings=fronts.options.apply(first.study.settings),
     )
     return replace(found.with_section(sure.section()), certainty=sure)
 
 
+@public
 def flips(
     source: StudySource | Result,
     *,
-    only: Sequence[str] = (),
+    only: str | Sequence[str] = (),
     prefer: str | None = None,
+    tolerance: str | None = None,
     overrides: Overrides | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Flips:
@@ -149,7 +156,7 @@ def flips(
 
     Parameters
     ----------
-    source, prefer, overrides
+    source, prefer, tolerance, overrides
         As in `answer`.
     only
         Names of assumptions, or parts of their dotted names; all of them when empty.
@@ -164,17 +171,20 @@ def flips(
     from dse.stability.flip_search import find_flips
 
     prepared = studies.prepare(study_of(source, overrides))
-    return find_flips(prepared, written=prefer, only=only, progress=progress)
+    chosen = prepared.preferring(prefer, tolerance)
+    return find_flips(prepared, preference=chosen, only=texts(only), progress=progress)
 
 
+@public
 def sweep(
     source: StudySource | Result,
     range_: str | None = None,
     *,
     prefer: str | None = None,
+    tolerance: str | None = None,
     front: bool = False,
     counts: bool = False,
-    by: Sequence[str] = (),
+    by: str | Sequence[str] = (),
     overrides: Overrides | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Crossovers:
@@ -184,7 +194,7 @@ def sweep(
 
     Parameters
     ----------
-    source, prefer, overrides
+    source, prefer, tolerance, overrides
         As in `answer`.
     range_
         ``NAME=FROM..TO``, where NAME is an assumption; None for the range of the study's sweep.
@@ -207,14 +217,16 @@ def sweep(
     return find_crossovers(
         study_of(source, overrides),
         range_,
-        preferred=prefer,
+        prefer=prefer,
+        tolerance=tolerance,
         front=front,
         counts=counts,
-        by=by,
+        by=texts(by),
         progress=progress,
     )
 
 
+@public
 def sensitivity(
     source: StudySource | Result,
     *,
@@ -223,6 +235,7 @@ def sensitivity(
     samples: int | None = None,
     seed: int = 0,
     prefer: str | None = None,
+    tolerance: str | None = None,
     overrides: Overrides | None = None,
 ) -> SensitivityReport:
     """Say which assumptions move the objectives of the recommended design, and how much.
@@ -231,7 +244,7 @@ def sensitivity(
 
     Parameters
     ----------
-    source, prefer, overrides
+    source, prefer, tolerance, overrides
         As in `answer`.
     method
         ``sobol`` or ``morris``.
@@ -255,5 +268,6 @@ def sensitivity(
         width=width,
         samples=samples,
         seed=seed,
-        preferred=prefer,
+        prefer=prefer,
+        tolerance=tolerance,
     )

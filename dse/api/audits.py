@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dse.api.arguments import public
 from dse.api.sources import folder_of
+from dse.files.assignments import Assignments
 
 if TYPE_CHECKING:
     from dse.audit.diff import RunComparison
@@ -19,6 +20,7 @@ TRIALS = 1_000_000
 """Random designs held against a front unless told otherwise."""
 
 
+@public
 def verify(
     run: str | Path | Result,
     *,
@@ -53,9 +55,8 @@ def verify(
     return verify.verify_run(folder_of(run), trials=trials, seed=seed, progress=progress)
 
 
-def explain(
-    run: str | Path | Result, design: str | Sequence[str] | Mapping[str, object]
-) -> Explanation:
+@public
+def explain(run: str | Path | Result, design: Assignments) -> Explanation:
     """Say why a design is on the front of a run, or what it violates or is dominated by.
 
     >>> dse.explain("runs/settop", {"des.u16": 1})
@@ -74,11 +75,10 @@ def explain(
     """
     from dse.audit.explain import explain_design
 
-    if isinstance(design, Mapping):
-        design = [f"{name}={value}" for name, value in design.items()]
-    return explain_design(folder_of(run), [design] if isinstance(design, str) else design)
+    return explain_design(folder_of(run), design)
 
 
+@public
 def diff(first: str | Path | Result, second: str | Path | Result) -> RunComparison:
     """Compare two runs: designs gained, lost and moved, and which change did it.
 

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from dse.api.arguments import public, texts
+from dse.files.assignments import Assignments, assignments
+
 if TYPE_CHECKING:
-    from dse.fitting.core import CoreFit
-    from dse.fitting.interface.report import InterfaceReport
-    from dse.fitting.platform import PlatformFit
+    from dse.api.fitted import CoreFitReport, InterfaceFitReport, PlatformFitReport
 
 
+@public
 def core(
     table: str | Path,
     *,
     out: str | Path | None = None,
-    over: Sequence[str] = (),
-    forms: Mapping[str, str] | None = None,
-    settings: Mapping[str, object] | None = None,
+    over: str | Sequence[str] = (),
+    forms: Assignments | None = None,
+    settings: Assignments | None = None,
     force: bool = False,
-) -> CoreFit:
+) -> CoreFitReport:
     """Fit laws of area, power and rate over one or two parameters to a table of designs.
 
     Parameters
@@ -44,25 +46,28 @@ def core(
     dse.errors.StudyError
         With everything that is wrong with the table and the settings.
     """
+    from dse.api.fitted import CoreFitReport
     from dse.fitting.core import fit_core
     from dse.fitting.core_report import core_record
     from dse.study import records
 
     path, name = records.path_and_name(Path(table), None if out is None else Path(out))
-    pairs = [(field, str(value)) for field, value in (settings or {}).items()]
-    found = fit_core(Path(table), name, over, pairs, forms)
+    pairs = [*assignments(settings, "values.payload=64 bit").items()]
+    given = assignments(forms, "area=affine")
+    found = CoreFitReport(**vars(fit_core(Path(table), name, texts(over), pairs, given)))
     if out is not None:
         records.write_record(path, *core_record(found), force=force)
     return found
 
 
+@public
 def platform(
     data: str | Path,
     *,
     out: str | Path | None = None,
     precision: str = "single",
     force: bool = False,
-) -> PlatformFit:
+) -> PlatformFitReport:
     """Fit the energy roofline of a platform to measured runs.
 
     Parameters
@@ -79,27 +84,30 @@ def platform(
     dse.errors.StudyError
         With everything that is wrong with the table.
     """
+    from dse.api.fitted import PlatformFitReport
     from dse.fitting.platform import fit_platform, platform_record
     from dse.study import records
 
     path, name = records.path_and_name(Path(data), None if out is None else Path(out))
-    found = fit_platform(Path(data), name, precision)
+    found = PlatformFitReport(**vars(fit_platform(Path(data), name, precision)))
     if out is not None:
         records.write_record(path, *platform_record(found), force=force)
     return found
 
 
+@public
 def interface(
     data: str | Path | None = None,
     *,
     software: str | Path | None = None,
     hardware: str | Path | None = None,
     algorithm: str | None = None,
+    clock: str | None = None,
     out: str | Path | None = None,
     pure: bool = False,
     per_byte: Literal["latency", "computing"] = "latency",
     force: bool = False,
-) -> InterfaceReport:
+) -> InterfaceFitReport:
     """Fit a kernel and an interface to host and offload times, or to openssl speed.
 
     Parameters
@@ -110,6 +118,8 @@ def interface(
         In its place: outputs of ``openssl speed`` without and with the accelerator.
     algorithm
         Which of several algorithms in both outputs.
+    clock
+        Of times that `data` has in cycles: ``"3 GHz"``.
     pure
         LogCA as published: no fixed host time.
     per_byte
@@ -122,13 +132,16 @@ def interface(
     dse.errors.DseError
         When the times cannot be read or fitted.
     """
+    from dse.api.fitted import InterfaceFitReport
     from dse.fitting.interface.record import save_interface
     from dse.fitting.interface.report import read_timings, report_on
 
     data, software, hardware = (
         None if part is None else Path(part) for part in (data, software, hardware)
     )
-    found = report_on(read_timings(data, software, hardware, algorithm), pure=pure)
+    found = report_on(
+        read_timings(data, software, hardware, algorithm=algorithm, clock=clock), pure=pure
+    )
     if out is not None:
         save_interface(found, Path(out), per_byte, force=force)
-    return found
+    return InterfaceFitReport(**vars(found))

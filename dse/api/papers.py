@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dse.api.arguments import public
+
 if TYPE_CHECKING:
     from dse.reproduction.reproduce import Reproduction
 
 
+@public
 def reproduce(*papers: str) -> Reproduction:
     """Check each number and statement of the papers against our models.
 

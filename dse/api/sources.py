@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dse.errors import OutputError
-from dse.files.document import Document
+from dse.files.assignments import Assignments, assignments
+from dse.files.document import Document, no_such
 from dse.study import study as studies
 from dse.study.study import Study
 
@@ -15,16 +17,16 @@ if TYPE_CHECKING:
     from dse.runs.result import Result
     from dse.runs.runner import Run
 
-Overrides = Mapping[str, object]
-"""Fields to replace: ``{"workload.rate": "73 Gbps"}``."""
+Overrides = Assignments
+"""Fields to replace: ``{"workload.rate": "73 Gbps"}``, or ``"workload.rate=73 Gbps"``."""
 
 StudySource = str | Path | Mapping[str, Any] | Study
 """The path of a study file, YAML of more than one line, the same as a dict, or a `Study`."""
 
 
 def override_pairs(overrides: Overrides | None) -> list[tuple[str, str]]:
-    """Return overrides as pairs of dotted path and text."""
-    return [(path, str(value)) for path, value in (overrides or {}).items()]
+    """Return overrides as pairs of dotted path and YAML."""
+    return [*assignments(overrides, studies.EXAMPLE).items()]
 
 
 def document_of(study: StudySource, overrides: Overrides | None = None) -> Document:
@@ -54,14 +56,23 @@ def study_of(source: StudySource | Result, overrides: Overrides | None = None) -
 
 
 def known(source: StudySource | Result) -> Path | Document | Run:
-    """Return a path, the document of a study that is no file, or the run of a `Result`."""
+    """Return a path, the document of a study that is no file, or the run of a `Result`.
+
+    Raises
+    ------
+    StudyError
+        When nothing is at the path.
+    """
     if isinstance(source, Study):
         return source.document
     if isinstance(source, Mapping) or (isinstance(source, str) and "\n" in source):
         return studies.read_study(source)
-    if isinstance(source, str | Path):
-        return Path(source)
-    return source.run
+    if not isinstance(source, str | Path):
+        return source.run
+    path = Path(source)
+    if not os.path.exists(path):
+        raise no_such(path, "file or folder of a run", "*.y*ml", "*/manifest.json")
+    return path
 
 
 def folder_of(run: str | Path | Result) -> Path:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.sources import Overrides, StudySource, document_of
+from dse.api.arguments import public
+from dse.api.sources import Overrides, StudySource, document_of, override_pairs
+from dse.files.assignments import Assignments, assignments
 
 if TYPE_CHECKING:
     from dse.model.problem import Problem
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from dse.study.study import Study
 
 
+@public
 def load(study: StudySource, *, overrides: Overrides | None = None) -> Study:
     """Read a study and check it.
 
@@ -44,6 +46,7 @@ def load(study: StudySource, *, overrides: Overrides | None = None) -> Study:
     return studies.ready(document_of(study, overrides))
 
 
+@public
 def problem(study: StudySource, *, overrides: Overrides | None = None) -> Problem:
     """Return a study as an optimiser sees it: rows of indices in, losses and violations out.
 
@@ -59,15 +62,19 @@ def problem(study: StudySource, *, overrides: Overrides | None = None) -> Proble
     -------
     Problem
         ``sizes`` says how many values each axis has; a design is a row of positions on them.
+        Rows that are none are a `dse.errors.ArgumentError`.
 
     Raises
     ------
     dse.errors.StudyError
         When the study has faults: all of them at once.
     """
-    return load(study, overrides=overrides).problem
+    from dse.model.door import opened
+
+    return opened(load(study, overrides=overrides).problem)
 
 
+@public
 def run(
     study: StudySource,
     *,
@@ -121,9 +128,10 @@ def run(
     return result
 
 
+@public
 def evaluate(
     study: StudySource,
-    design: Mapping[str, object] | None = None,
+    design: Assignments | None = None,
     *,
     overrides: Overrides | None = None,
 ) -> DesignTerms:
@@ -136,7 +144,8 @@ def evaluate(
     study, overrides
         As in `load`.
     design
-        Values of the axes that the study leaves open; counts that are left out are 0.
+        Values of the axes that the study leaves open, as in `explain`; once one design of a
+        stage has a count, those that are left out have 0.
 
     Raises
     ------
@@ -150,7 +159,7 @@ def evaluate(
     from dse.runs import terms
     from dse.study import study as studies
 
-    chosen = {**(overrides or {}), **(design or {})}
+    chosen = dict(override_pairs(overrides)) | assignments(design, "des.u16=3", joined=True)
     prepared = studies.prepare(document_of(study, chosen))
     terms.require_one_design(prepared)
     invariants.check_invariants(prepared.problem, as_index(one_block(prepared.problem.sizes)))

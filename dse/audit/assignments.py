@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,30 +21,6 @@ from dse.study.study import Study, Sweep
 MOST_VALUES = 12
 """Most values of an axis that a message names."""
 
-_BETWEEN = re.compile(r"[,\s]+(?=[^\s,=]+\s*=)")
-
-
-def assignments(texts: Sequence[str]) -> dict[str, str]:
-    """Return ``{name: value}`` of texts such as ``des.u16=3 workload.granularity=64 KiB``.
-
-    Raises
-    ------
-    StudyError
-        When a part is not ``NAME=VALUE``, or a name stands twice.
-    """
-    found: dict[str, str] = {}
-    faults = []
-    for part in (part for text in texts for part in _BETWEEN.split(text.strip(", \n\t"))):
-        name, equals, value = (side.strip() for side in part.partition("="))
-        if not (name and equals and value):
-            faults.append(_fault("", repr(part), "it must be NAME=VALUE", "write des.u16=3"))
-        elif name in found:
-            faults.append(_fault(name, value, f"it is {found[name]} already", "write it once"))
-        found[name] = value
-    if faults:
-        raise StudyError(faults)
-    return found
-
 
 def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Index]:
     """Return the design (1, d) that `given` names, its study, and which value of the sweep.
@@ -63,7 +38,7 @@ def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Inde
     faults: list[Fault] = []
     value = 0
     if run.sweep is not None:
-        swept = (run.sweep.path, str(run.manifest.get("sweep")))
+        swept = (run.sweep.path, run.sweep.header)
         value = _swept(run.sweep, swept[1], left, faults)
         left = {name: text for name, text in left.items() if name not in swept}
     prepared = study.prepare(run.document_at(value))
@@ -88,7 +63,7 @@ def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Inde
 def assignment_text(problem: Problem, point: NDArray[np.int64]) -> str:
     """Return one design, (d,), as assignments with units; counts of 0 are left out.
 
-    `assignments` and `named_design` read it back.
+    `dse.files.assignments` and `named_design` read it back.
     """
     parts = []
     for axis, choice in zip(problem.space.axes, point, strict=True):
@@ -175,9 +150,7 @@ def _read_choice(axis: Axis, column: str, left: dict[str, str], faults: list[Fau
     if written is None:
         if axis.size > 1:
             rule = f"{axis.name} is not given; its values are {_values(axis)}"
-            faults.append(
-                _fault("", "", rule, f'add --design "{axis.name}={value_label(axis, -1)}"')
-            )
+            faults.append(_fault("", "", rule, f'add "{axis.name}={value_label(axis, -1)}"'))
         return 0
     if written in axis.labels:
         return axis.labels.index(written)

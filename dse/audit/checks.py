@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +16,10 @@ from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.words import listed, plural
-from dse.runs import finished
+from dse.runs import checksums, finished
 from dse.runs.finished import TOLERANCE, Finished, Row, stands_for
 from dse.study import study
+from dse.study.study import Study
 
 ACCOUNTS = ("evaluated", "pruned_as_dominated", "pruned_as_infeasible")
 """Where a certificate says that designs went."""
@@ -34,11 +34,20 @@ class WrittenFront:
     """
 
     where: str
-    problem: Problem
+    study: Study
     numbers: NDArray[np.int64]
     index: Index
     loss: NDArray[np.float64]
     feasible: NDArray[np.bool_]
+
+    @property
+    def problem(self) -> Problem:
+        """The problem of the study."""
+        return self.study.problem
+
+
+class NoDesignError(OutputError):
+    """A row of front.csv that is no design of its study."""
 
 
 Points = tuple[WrittenFront, ...]
@@ -49,48 +58,32 @@ def points(run: Finished) -> Iterator[WrittenFront]:
 
     Raises
     ------
-    OutputError
+    NoDesignError
         When a row of front.csv is no design of the study.
     """
     for number, row in enumerate(run.rows, start=1):
         if None in row or None in row.values():
-            raise OutputError(f"row {number} of the front has more or fewer cells than columns")
+            raise NoDesignError(f"row {number} of the front has more or fewer cells than columns")
     for choice in run.choices:
-        problem = study.prepare(run.document_at(choice)).problem
-        yield _point(run.where(choice), problem, run.rows, run.row_numbers(choice))
+        prepared = study.prepare(run.document_at(choice))
+        yield _point(run.where(choice), prepared, run.rows, run.row_numbers(choice))
 
 
-def _point(where: str, problem: Problem, rows: tuple[Row, ...], numbers: list[int]) -> WrittenFront:
+def _point(where: str, found: Study, rows: tuple[Row, ...], numbers: list[int]) -> WrittenFront:
+    problem = found.problem
     try:
         index = finished.find_designs(problem, tuple(rows[number] for number in numbers))
     except OutputError as error:
-        raise OutputError(f"{where}: {error}" if where else str(error)) from error
+        raise NoDesignError(f"{where}: {error}" if where else str(error)) from error
     evaluation = problem.evaluate(index)
     return WrittenFront(
         where,
-        problem,
+        found,
         np.array(numbers, dtype=np.int64),
         index,
         evaluation.loss,
         evaluation.feasible,
     )
-
-
-def check_study(run: Finished, every: Points) -> Check:
-    """Check that the manifest is that of the study whose text it holds."""
-    manifest, first = run.manifest, every[0].problem
-    digest = hashlib.sha256(str(manifest["study"]).encode()).hexdigest()
-    says = {
-        "study_sha256": digest,
-        "objectives": {goal.name: goal.sense for goal in first.goals},
-        "constraints": list(first.constraint_names),
-    }
-    wrong = [
-        f"{key} of the manifest is not that of its study"
-        for key, value in says.items()
-        if manifest.get(key) != value
-    ]
-    return check_of("study", wrong, f"the manifest's text, sha256 {digest[:12]}")
 
 
 def check_accounting(run: Finished, every: Points) -> Check:
@@ -110,34 +103,42 @@ def check_accounting(run: Finished, every: Points) -> Check:
     if min(evaluated, *pruned) < 0 or exact != (accounted == designs) or accounted > designs:
         claim = "exact" if exact else "not exact"
         wrong.append(f"{shown} is {accounted:,} of {designs:,} designs, and the front {claim}")
-    feasible = _whole(run.manifest, "feasible")
-    if not len(run.rows) <= feasible <= evaluated + _whole(certificate, "evaluated_as_reference"):
-        wrong.append(f"{feasible:,} feasible is less than the front or more than were evaluated")
+    wrong += _wrong_feasible(run, evaluated, pruned[0], accounted == designs)
     return check_of("accounting", wrong, f"{shown} {'=' if exact else 'of'} {designs:,} designs")
 
 
 def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) -> list[str]:
     """Return the counts of the manifest that are not those of its study and rows."""
-    manifest = run.manifest
     ties = sum(len(point.loss) - len(np.unique(point.loss, axis=0)) for point in every)
     counts = [
         ("certificate.designs", certificate, sum(point.problem.size for point in every)),
         ("certificate.ties", certificate, ties),
-        ("designs", manifest, every[0].problem.size),
-        ("evaluated", manifest, _whole(certificate, "evaluated")),
-        ("front", manifest, len(run.rows)),
+        ("evaluated", run.manifest, _whole(certificate, "evaluated")),
     ]
-    if run.sweep is not None:
-        entries = manifest.get("points", ())
-        if len(entries) != len(every):
-            return [f"points has {len(entries)} entries for {plural(len(every), 'value')}"]
-        for number, (entry, point) in enumerate(zip(entries, every, strict=True)):
-            counts.append((f"points.{number}.front", entry, len(point.loss)))
     return [
         f"{name} of the manifest is {said:,}, and should be {right:,}"
         for name, holder, right in counts
         if (said := _whole(holder, name.rpartition(".")[2])) != right
     ]
+
+
+def _wrong_feasible(run: Finished, evaluated: int, dominated: int, every: bool) -> list[str]:
+    """Return what is wrong with the counts of feasible designs, of those evaluated and of all."""
+    manifest, feasible = run.manifest, _whole(run.manifest, "feasible")
+    told = "feasible_in_space" in manifest
+    if not told and checksums.are_due(manifest):
+        return ["feasible_in_space is missing from the manifest"]
+    if not told:  # written when `feasible` counted pruned ones too
+        evaluated += dominated
+    if not len(run.rows) <= feasible <= evaluated:
+        return [f"{feasible:,} feasible is less than the front or more than were evaluated"]
+    if manifest.get("feasible_in_space") is None:
+        return []
+    known = _whole(manifest, "feasible_in_space")
+    if known == feasible + dominated and every:
+        return []
+    right = f"{feasible:,} feasible + {dominated:,} pruned as dominated"
+    return [f"feasible_in_space of the manifest is {known:,}, and should be {right}"]
 
 
 def _whole(counts: Mapping[str, Any], name: str) -> int:
@@ -174,7 +175,7 @@ def check_numbers(run: Finished, every: Points) -> Check:
         for name in columns:
             if name in expected:
                 values = expected[name]
-            elif name == run.manifest.get("sweep"):
+            elif run.sweep is not None and name == run.sweep.header:
                 continue
             else:  # a column of other values of the sweep
                 values = np.full(len(rows), 0.0 if "." in name else np.nan)

@@ -59,7 +59,8 @@ class ComparedFronts:
         Designs on one front only, and on both with other numbers.
     reference, volumes
         The point up to which both hypervolumes count, by objective, and these as shares of the
-        box between it and the best values of both fronts; NaN where both are empty.
+        box between it and the best values of both fronts; NaN where both are empty, or where it
+        is too much work.
     """
 
     value: float | str | None
@@ -167,7 +168,8 @@ def _point(found: RunComparison, point: ComparedFronts) -> Iterator[str]:
     if point.differences:
         reference = ", ".join(units.show(value, name) for name, value in point.reference.items())
         old, new = point.volumes
-        yield f"\nnormalised hypervolume: {old:.4f} -> {new:.4f} (reference {reference})"
+        volumes = "too much work" if math.isnan(old + new) else f"{old:.4f} -> {new:.4f}"
+        yield f"\nnormalised hypervolume: {volumes} (reference {reference})"
 
 
 def _because(found: RunComparison, cause: Cause) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.algebra.expression import Expression
-from dse.audit.assignments import assignment_text, assignments, named_design
+from dse.audit.assignments import assignment_text, named_design
 from dse.contract import Requirement
+from dse.files.assignments import Assignments, assignments
 from dse.model.graph import Step
 from dse.model.problem import Problem
 from dse.model.space import Index
@@ -59,7 +60,7 @@ class ViolatedConstraint:
         return f"{self.rule}: {violated}; {values}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """What a run says of one design.
 
@@ -103,6 +104,8 @@ class Explanation:
             lines.append(f"  {in_words(name)} {units.show(value, name)}{self._against(name)}")
         return "\n".join(lines)
 
+    __repr__ = text
+
     def _against(self, name: str) -> str:
         if self.rival_objectives is None or self.verdict == "front":
             return ""
@@ -117,32 +120,33 @@ class Explanation:
         return {**asdict(self), "difference": self.difference}
 
 
-def explain_design(folder: Path, texts: Sequence[str]) -> Explanation:
+def explain_design(folder: Path, design: Assignments) -> Explanation:
     """Say why a design is on the front of the run in `folder`, or not.
 
-    `texts` is the design, as ``des.u16=3 interface.device=apu``; see `dse.audit.assignments`.
+    `design` is for instance ``des.u16=3 interface.device=apu``; see `dse.audit.assignments`.
     """
     run = finished.read_run(folder)
-    value, prepared, index = named_design(run, assignments(texts))
+    given = assignments(design, "des.u16=3", joined=True)
+    value, prepared, index = named_design(run, given)
     problem = prepared.problem
     evaluation = problem.evaluate(index)
-    design = ", ".join(filter(None, [run.where(value), assignment_text(problem, index[0])]))
+    name = ", ".join(filter(None, [run.where(value), assignment_text(problem, index[0])]))
     objectives = objective_values(problem, evaluation.loss[0])
     if not evaluation.feasible[0]:
         violations = _violations(problem, index, evaluation.violation[0])
-        return Explanation("infeasible", design, objectives, violations)
+        return Explanation("infeasible", name, objectives, violations)
     numbers = run.row_numbers(value)
     front = finished.find_designs(problem, tuple(run.rows[number] for number in numbers))
     row, verdict = _compare(problem, index, evaluation.loss[0], front)
     if row is None:
         verdict = "refutation" if run.manifest.get("exact") else "improvement"
-        return Explanation(verdict, design, objectives)
+        return Explanation(verdict, name, objectives)
     if verdict == "equal" and run.manifest.get("exact"):
         verdict = "refutation"  # an exact front holds every design of equal objectives
     rival = front[[row]]
     return Explanation(
         verdict,
-        design,
+        name,
         objectives,
         row=numbers[row] + 1,
         rival=assignment_text(problem, rival[0]),

@@ -10,7 +10,7 @@ from typing import Any
 from dse.algebra import units
 from dse.reports.words import plural
 
-HOLDS, FAILS, FOUND = "holds", "FAILS", "found"
+HOLDS, FAILS, FOUND, MISSED = "holds", "FAILS", "found", "not checked"
 
 MOST_SHOWN = 3
 """Most finds, and most faults of a check, that are written out."""
@@ -20,7 +20,8 @@ MOST_SHOWN = 3
 class Check:
     """One thing that was checked, the verdict and what was seen.
 
-    A verdict is ``holds``, ``FAILS``, or ``found`` for designs better than a heuristic's.
+    A verdict is ``holds``, ``FAILS``, ``found`` for designs better than a heuristic's, or ``not
+    checked`` where the run does not say what would be needed.
     """
 
     name: str
@@ -58,7 +59,7 @@ class Find:
         return f"{self.design} ({values}) {said[self.relation]}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification:
     """What checking a run found.
 
@@ -98,7 +99,10 @@ class Verification:
             )
         kind = "an exact front" if self.exact else "a heuristic's front"
         better = ", and it can be improved" if self.found else ""
-        return "\n".join([*lines, f"{self.folder} is what it says, {kind}{better}"])
+        missed = ", as far as it was checked" * any(c.verdict == MISSED for c in self.checks)
+        return "\n".join([*lines, f"{self.folder} is what it says, {kind}{better}{missed}"])
+
+    __repr__ = text
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.audit import challenge, checks
+from dse.audit import challenge, checks, derived, evaluations
 from dse.audit.assignments import assignment_text
 from dse.audit.checks import WrittenFront
 from dse.audit.verdict import FAILS, FOUND, HOLDS, Check, Find, Verification, check_of
-from dse.errors import OutputError
+from dse.errors import DseError
 from dse.model.front import nondominated
 from dse.model.space import Index
 from dse.reports.designs import objective_values
@@ -33,21 +33,32 @@ def verify_run(
     folder: Path, *, trials: int = TRIALS, seed: int = 0, progress: Progress | None = None
 ) -> Verification:
     """Check the run in `folder` again; parameters and errors as in `dse.verify`."""
-    run = finished.read_run(folder)
-    exact = bool(run.manifest.get("exact"))
+    manifest = finished.read_manifest(folder)
+    exact = bool(manifest.get("exact"))
+    written = (derived.check_files(manifest, folder), derived.check_manifest(manifest))
     try:
+        run = finished.read_run(folder)
         points = tuple(checks.points(run))
-    except OutputError as error:
-        return Verification(folder, exact, (check_of("designs", [str(error)], ""),))
+    except checks.NoDesignError as error:
+        return Verification(folder, exact, (*written, check_of("designs", [str(error)], "")))
+    except DseError as error:
+        if all(check.holds for check in written):
+            raise
+        return Verification(folder, exact, (*written, check_of("study", [str(error)], "")))
     found = (
-        checks.check_study(run, points),
+        *written,
+        derived.check_study(run, points),
         checks.check_accounting(run, points),
         checks.check_designs(run, points),
         checks.check_numbers(run, points),
         checks.check_feasible(points),
         checks.check_mutual(points),
+        derived.check_summary(run, points),
+        evaluations.check_evaluations(run, points),
     )
-    return _challenged(Verification(folder, exact, found), points, trials, seed, progress)
+    known = run.manifest.get("feasible_in_space")
+    verified = Verification(folder, exact, found)
+    return _challenged(verified, points, trials, seed, known, progress)
 
 
 def _challenged(
@@ -55,6 +66,7 @@ def _challenged(
     points: tuple[WrittenFront, ...],
     trials: int,
     seed: int,
+    known: int | None,
     progress: Progress | None,
 ) -> Verification:
     """Return what was checked and the attempt to find designs that the front lacks."""
@@ -63,13 +75,13 @@ def _challenged(
     finds: list[Find] = []
     for number, point in enumerate(points):
         random = np.random.default_rng([seed, number])
-        known = {row.tobytes() for row in point.index}
+        told = {row.tobytes() for row in point.index}
         best = (point.index[:0], point.loss[:0])
         for designs in challenge.rival_designs(point.problem, point.index, share, random):
             evaluation = point.problem.evaluate(designs)
             good = np.flatnonzero(evaluation.feasible)
             tried, feasible = tried + len(designs), feasible + len(good)
-            lacking = good[_lacking(point, designs[good], evaluation.loss[good], known, verified)]
+            lacking = good[_lacking(point, designs[good], evaluation.loss[good], told, verified)]
             found += len(lacking)
             best = _best(best, (designs[lacking], evaluation.loss[lacking]))
             if progress is not None:
@@ -78,7 +90,7 @@ def _challenged(
     whole = all(point.problem.size <= share for point in points)
     return replace(
         verified,
-        checks=(*verified.checks, _challenge(verified.exact, whole, tried, feasible, found)),
+        checks=(*verified.checks, _challenge(verified.exact, whole, tried, feasible, found, known)),
         tried=tried,
         feasible=feasible,
         found=found,
@@ -129,9 +141,13 @@ def _find(point: WrittenFront, design: NDArray[np.int64], loss: NDArray[np.float
     return Find(text, objective_values(point.problem, loss), relation, row)
 
 
-def _challenge(exact: bool, whole: bool, tried: int, feasible: int, found: int) -> Check:
+def _challenge(
+    exact: bool, whole: bool, tried: int, feasible: int, found: int, known: int | None
+) -> Check:
     which = "every design" if whole else "random designs and neighbours of the front"
     text = f"{tried:,} tried ({which}), {feasible:,} feasible, "
+    if whole and known not in (None, feasible):
+        return Check("challenge", FAILS, f"{text}and feasible_in_space of the manifest is {known}")
     if not found:
         return Check("challenge", HOLDS, f"{text}none missing from the front")
     missing = f"{text}{found:,} missing from the front"

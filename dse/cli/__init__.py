@@ -12,6 +12,7 @@ from typer import Typer
 
 from dse.cli.app import app, write_in_any_encoding
 from dse.errors import DseError
+from dse.files.position import visible
 
 __all__ = ["application", "main"]
 
@@ -39,5 +40,5 @@ def main() -> None:
         application(*sys.argv[1:2])()
     except DseError as error:
         sys.stdout.flush()
-        print(error, file=sys.stderr)
+        print(visible(str(error)), file=sys.stderr)
         sys.exit(error.exit_code)

@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, app, settings, show, show_json
+from dse.cli.app import (
+    AsJson,
+    Prefer,
+    Setting,
+    StudyOrRun,
+    Tolerance,
+    app,
+    show,
+    show_json,
+)
 from dse.errors import InfeasibleError
 
 
@@ -17,11 +26,10 @@ def answer(
         str | None, typer.Option(help='Demanded rate, such as "100 Gbps"; the study\'s.')
     ] = None,
     prefer: Prefer = None,
+    tolerance: Tolerance = None,
     samples: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Draw what is uncertain so often, and say how sure the answer is."
-        ),
+        typer.Option(help="Draw what is uncertain so often, and say how sure the answer is."),
     ] = None,
     uncertainty: Annotated[
         list[str] | None,
@@ -30,7 +38,7 @@ def answer(
             help='How sure a figure or field is: --uncertainty "area=10 %".',
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     flips: Annotated[
         bool | None,
         typer.Option(
@@ -50,7 +58,8 @@ def answer(
             study,
             rate=rate,
             prefer=prefer,
-            overrides=settings(set_),
+            tolerance=tolerance,
+            overrides=set_,
             flips=flips,
             samples=samples,
             uncertainty=uncertainty or [],

@@ -5,13 +5,12 @@ from __future__ import annotations
 import codecs
 import io
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 
 import typer
 
-from dse.errors import UnitError
+from dse.files.position import visible
 
 REFUTED = 1
 """Exit status when a run is not what it says."""
@@ -31,6 +30,13 @@ RunFolder = Annotated[Path, typer.Argument(help="Folder that `dse run` wrote.", 
 Prefer = Annotated[
     str | None,
     typer.Option(help="power, area, knee, an objective, or an expression to minimise."),
+]
+Tolerance = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PERCENT",
+        help='Among designs so near the best the other objectives decide: "1 %".',
+    ),
 ]
 Setting = Annotated[
     list[str] | None,
@@ -73,7 +79,12 @@ def show(found: Found, *, as_json: bool) -> None:
     if as_json:
         show_json(found.to_dict())
     else:
-        print(found.text())
+        tell(found.text())
+
+
+def tell(text: str) -> None:
+    """Print text; what is in a name must not steer the terminal."""
+    print(visible(text))
 
 
 def show_json(value: Any) -> None:
@@ -81,26 +92,6 @@ def show_json(value: Any) -> None:
     from dse.files.json import json_text
 
     print(json_text(value))
-
-
-def settings(pairs: Sequence[str] | None) -> dict[str, object]:
-    """Split ``path=value`` options.
-
-    Raises
-    ------
-    UnitError
-        When an option has no ``=``.
-    """
-    split: dict[str, object] = {}
-    for pair in pairs or []:
-        path, equals, value = pair.partition("=")
-        if not equals or not path.strip():
-            raise UnitError(
-                f"--set {pair!r}: it must be PATH=VALUE",
-                'write for instance --set "workload.rate=73 Gbps"',
-            )
-        split[path.strip()] = value.strip()
-    return split
 
 
 def say(line: str) -> None:

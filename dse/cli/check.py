@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dse.cli.app import Setting, StudyFile, app, settings
+from dse.cli.app import Setting, StudyFile, app, tell
 
 
 @app.command()
@@ -11,6 +11,6 @@ def check(study: StudyFile, set_: Setting = None) -> None:
     from dse import search
     from dse.api import studies
 
-    found = studies.load(study, overrides=settings(set_))
+    found = studies.load(study, overrides=set_)
     search.check_search(found.problem, found.settings)
-    print(f"{study}: {found.summary()}")
+    tell(f"{study}: {found.summary()}")

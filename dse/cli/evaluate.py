@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from dse.cli.app import AsJson, Setting, StudyFile, app, settings, show
+from dse.cli.app import AsJson, Setting, StudyFile, app, show
 from dse.errors import InfeasibleError
 
 
@@ -13,7 +13,7 @@ def evaluate(study: StudyFile, set_: Setting = None, json: AsJson = False) -> No
     """Evaluate one design, with every term of its model written out."""
     from dse.api import studies
 
-    found = studies.evaluate(study, overrides=settings(set_))
+    found = studies.evaluate(study, overrides=set_)
     show(found, as_json=json)
     if not found.feasible:
         raise typer.Exit(InfeasibleError.exit_code)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import app
+from dse.cli.app import app, tell
 
 
 @app.command()
@@ -22,4 +22,4 @@ def figure(
     from dse.reproduction.figures import draw_figures
 
     for path in draw_figures(name, out, gallery):
-        print(path)
+        tell(str(path))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from dse.cli.app import AsJson, app, settings, show_json
+from dse.cli.app import AsJson, app, show_json, tell
 
 if TYPE_CHECKING:
     from dse.fitting.interface.report import InterfaceReport
@@ -72,19 +72,14 @@ def core(
 ) -> None:
     """Fit laws of area, power and rate over one or two parameters to a table of designs."""
     from dse.api import fit as fits
-    from dse.fitting.core import forms_of
-    from dse.fitting.core_report import core_facts, core_text
     from dse.study import records
 
     path, _ = records.path_and_name(table, out)
-    given = forms_of(form or [])
-    found = fits.core(
-        table, out=path, over=over or [], forms=given, settings=settings(set_), force=force
-    )
+    found = fits.core(table, out=path, over=over or [], forms=form, settings=set_, force=force)
     if json:
-        show_json({"record": str(path), **core_facts(found)})
+        show_json({"record": str(path), **found.to_dict()})
     else:
-        print(f"{core_text(found)}\n\nwritten to {path}: use it as `core: {path}`, {_COUNTED}")
+        tell(f"{found.text()}\n\nwritten to {path}: use it as `core: {path}`, {_COUNTED}")
 
 
 @fit.command()
@@ -104,16 +99,15 @@ def platform(
 ) -> None:
     """Fit the energy roofline of a platform to measured runs."""
     from dse.api import fit as fits
-    from dse.fitting.platform import platform_facts, platform_text
     from dse.study import records
 
     path, _ = records.path_and_name(data, out)
     found = fits.platform(data, out=path, precision=precision, force=force)
     if json:
-        show_json({"record": str(path), **platform_facts(found)})
+        show_json({"record": str(path), **found.to_dict()})
     else:
         used = f"use it as `budget.platform: {path}`, {_COUNTED}"
-        print(f"{platform_text(found)}\n\nwritten to {path}: {used}")
+        tell(f"{found.text()}\n\nwritten to {path}: {used}")
 
 
 @fit.command("interface")
@@ -129,6 +123,9 @@ def interface(
     algorithm: Annotated[
         str | None, typer.Option(help="Which of several algorithms in both outputs.")
     ] = None,
+    clock: Annotated[
+        str | None, typer.Option(help='Of times in cycles in the CSV: "3 GHz".')
+    ] = None,
     out: Record = None,
     pure: Pure = False,
     per_byte: PerByte = "latency",
@@ -140,7 +137,9 @@ def interface(
     from dse.fitting.interface.report import read_timings, report_on
     from dse.study import records
 
-    found = report_on(read_timings(data, software, hardware, algorithm), pure=pure)
+    found = report_on(
+        read_timings(data, software, hardware, algorithm=algorithm, clock=clock), pure=pure
+    )
     path, _ = records.path_and_name(Path(found.timings.files[-1][0]), out)
     show_interface(found, save_interface(found, path, per_byte, force=force), as_json=json)
 
@@ -154,9 +153,9 @@ def show_interface(found: InterfaceReport, files: Sequence[Path], *, as_json: bo
         return
     from dse.fitting.interface.text import interface_text
 
-    print(f"{interface_text(found)}\n")
+    tell(f"{interface_text(found)}\n")
     for file in files:
-        print(f"written to {file}")
+        tell(f"written to {file}")
     record = next(file for file in files if file.suffix == ".yaml")
     used = f"use it as `interface.device: {record}` and `workload.kernel: {record}`"
-    print(textwrap.fill(f"{used}, {_COUNTED}", _WIDTH, break_on_hyphens=False))
+    tell(textwrap.fill(f"{used}, {_COUNTED}", _WIDTH, break_on_hyphens=False))

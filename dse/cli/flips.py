@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, app, say, settings, show
+from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, Tolerance, app, say, show
 
 
 @app.command()
@@ -18,6 +18,7 @@ def flips(
         typer.Option(metavar="NAME", help="An assumption, or part of its dotted name."),
     ] = None,
     prefer: Prefer = None,
+    tolerance: Tolerance = None,
     out: Annotated[Path | None, typer.Option(help="Folder for a picture and JSON.")] = None,
     set_: Setting = None,
     json: AsJson = False,
@@ -26,7 +27,12 @@ def flips(
     from dse.api import answers
 
     found = answers.flips(
-        study, only=only or [], prefer=prefer, overrides=settings(set_), progress=_assumption
+        study,
+        only=only or [],
+        prefer=prefer,
+        tolerance=tolerance,
+        overrides=set_,
+        progress=_assumption,
     )
     say("")
     show(found, as_json=json)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import app
+from dse.cli.app import app, tell
 
 new = typer.Typer(
     name="new",
@@ -68,16 +68,16 @@ def study(
     from dse.installation import scaffold
 
     target = scaffold.new_study(name)
-    print(f"{target} is written; try: dse run {_quoted(target)}")
+    tell(f"{target} is written; try: dse run {_quoted(target)}")
 
 
 def _tell_package(folder: Path) -> None:
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        print(path)
-    print("\nWhat it holds are EXAMPLES, marked so; README.md says what to replace. Try:")
-    print(f"  python -m pip install --editable {_quoted(folder)}")
-    print(f"  python -m pytest {_quoted(folder)}")
-    print(f"  dse run {_quoted(folder / 'study.yaml')}")
+        tell(str(path))
+    tell("\nWhat it holds are EXAMPLES, marked so; README.md says what to replace. Try:")
+    tell(f"  python -m pip install --editable {_quoted(folder)}")
+    tell(f"  python -m pytest {_quoted(folder)}")
+    tell(f"  dse run {_quoted(folder / 'study.yaml')}")
 
 
 def _quoted(path: Path) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import RunFolder, app
+from dse.cli.app import RunFolder, app, tell
 
 
 @app.command()
@@ -19,4 +19,4 @@ def plot(
     from dse.runs import result
 
     for picture in result.plot(run, out or run):
-        print(picture)
+        tell(str(picture))

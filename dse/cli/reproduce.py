@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, app, show
+from dse.cli.app import AsJson, app, show, tell
 
 
 @app.command()
@@ -16,20 +16,27 @@ def reproduce(
         list[str] | None,
         typer.Argument(help="Papers to check; all of them.", show_default=False),
     ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Tell every claim with its verdict and reason.")
+    ] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE.md", help="Write a page instead.")
+        Path | None,
+        typer.Option(metavar="FILE.md", help="Write pages: this one, and FILE_all.md."),
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Check each number and statement of the papers against our models."""
+    """Find where papers contradict themselves, and check their claims against our models."""
     from dse.api import papers
 
     found = papers.reproduce(*(paper or []))
     if out is not None:
         from dse.files.folder import write_text
 
-        write_text(out, found.markdown())
-    if out is None or json:
-        show(found, as_json=json)
+        for page, text in found.pages(out).items():
+            write_text(page, text)
+    if json:
+        show(found, as_json=True)
+    elif out is not None:
+        tell(f"{found.summary()}\nwritten to {' and '.join(map(str, found.pages(out)))}")
     else:
-        print(f"{found.summary()}\nwritten to {out}")
+        tell(found.full_text() if everything else found.text())

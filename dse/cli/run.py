@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Setting, StudyFile, app, settings, show_json
+from dse.cli.app import AsJson, Setting, StudyFile, app, show_json, tell
 from dse.errors import InfeasibleError
 
 RUNS = Path("runs")
@@ -21,8 +21,8 @@ def run(
         Path | None, typer.Option(help="Folder for the files; a fresh one under runs/.")
     ] = None,
     method: Annotated[str | None, typer.Option(help="Search method; `dse list methods`.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the search.")] = None,
-    budget: Annotated[int | None, typer.Option(min=1, help="Most designs to evaluate.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the search.")] = None,
+    budget: Annotated[int | None, typer.Option(help="Most designs to evaluate.")] = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -37,7 +37,7 @@ def run(
                 method=method,
                 seed=seed,
                 budget=budget,
-                overrides=settings(set_),
+                overrides=set_,
                 progress=progress,
             )
     except InfeasibleError as error:
@@ -48,7 +48,7 @@ def run(
     if json:
         show_json({"folder": str(folder)} | result.to_dict())
     else:
-        print(f"{result.text()}\n\nwritten to {folder}")
+        tell(f"{result.text()}\n\nwritten to {folder}")
 
 
 def _fresh(stem: str) -> Path:

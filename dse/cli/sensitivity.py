@@ -6,21 +6,22 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, app, settings, show
+from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, Tolerance, app, show
 
 
 @app.command()
 def sensitivity(
     study: StudyOrRun,
     method: Annotated[str, typer.Option(help="sobol or morris.")] = "sobol",
-    range_: Annotated[
-        str, typer.Option("--range", help="How far each assumption moves, to either side.")
+    width: Annotated[
+        str, typer.Option(help="How far each assumption moves, to either side.")
     ] = "10 %",
     samples: Annotated[
-        int | None, typer.Option(min=2, help="Base samples (sobol) or trajectories (morris).")
+        int | None, typer.Option(help="Base samples (sobol) or trajectories (morris).")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the samples.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
     prefer: Prefer = None,
+    tolerance: Tolerance = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -30,10 +31,11 @@ def sensitivity(
     found = answers.sensitivity(
         study,
         method=method,
-        width=range_,
+        width=width,
         samples=samples,
         seed=seed,
         prefer=prefer,
-        overrides=settings(set_),
+        tolerance=tolerance,
+        overrides=set_,
     )
     show(found, as_json=json)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, app, say, settings, show
+from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, Tolerance, app, say, show
 
 
 @app.command()
@@ -22,6 +22,7 @@ def sweep(
         ),
     ] = None,
     prefer: Prefer = None,
+    tolerance: Tolerance = None,
     front: Annotated[
         bool, typer.Option("--front", help="Follow every design of the front, not the answer.")
     ] = False,
@@ -45,10 +46,11 @@ def sweep(
         study,
         range_,
         prefer=prefer,
+        tolerance=tolerance,
         front=front,
         counts=counts,
         by=by or [],
-        overrides=settings(set_),
+        overrides=set_,
         progress=lambda share: say(f"{share:.0%} of the range"),
     )
     say("")

@@ -13,9 +13,9 @@ from dse.cli.app import REFUTED, AsJson, RunFolder, app, show
 def verify(
     run: RunFolder,
     trials: Annotated[
-        int, typer.Option(min=1, help="Random designs to hold against the front.")
+        int, typer.Option(help="Random designs to hold against the front.")
     ] = 1_000_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random designs.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random designs.")] = 0,
     json: AsJson = False,
 ) -> None:
     """Check a finished run again, independently of its search, and try to beat its front."""

@@ -12,7 +12,7 @@ This package is all of the engine that a plug-in imports; a search method may al
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dse.contract.columns import PRECISIONS as PRECISIONS
 from dse.contract.columns import TRANSFERS as TRANSFERS
@@ -106,6 +106,9 @@ class Model:
     residuals
         For a law: its columns against the table it describes, as
         ``{quantity: (design names, table values, law values)}``.
+    uncertainty
+        Relative standard uncertainty of metrics, by field of `CoreMetrics`; where it says nothing
+        a law is as sure as its residuals.
     """
 
     function: Callable[..., CoreMetrics]
@@ -114,6 +117,7 @@ class Model:
     design_name: str = ""
     source: str
     residuals: Callable[[], Mapping[str, tuple[tuple[str, ...], Column, Column]]] | None = None
+    uncertainty: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +130,29 @@ class Core:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kernel:
+class Sureness:
+    """How far the figures of a record can be trusted; fields by their names.
+
+    Attributes
+    ----------
+    assumptions
+        Fields that are assumed rather than published or measured.
+    fitted
+        Fields that are fitted to measurements.
+    uncertainty
+        Relative standard uncertainty of fields; none where nothing is known.
+    left_out
+        Fields that a user's own record does not give; neutral values stand for them.
+    """
+
+    assumptions: tuple[str, ...] = ()
+    fitted: tuple[str, ...] = ()
+    uncertainty: Mapping[str, float] = field(default_factory=dict, hash=False)
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernel(Sureness):
     """Time of the computation on the host: ``offset_s + index_s_per_byte * g ** exponent``."""
 
     name: str
@@ -138,11 +164,11 @@ class Kernel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Interface:
+class Interface(Sureness):
     """How a host hands work to an accelerator (LogCA's record and what a system adds).
 
     Times are given in cycles of the host or in seconds; both are added, so a record fills
-    one of the two.  `assumptions` names the fields that are assumed rather than published.
+    one of the two.
     """
 
     name: str
@@ -169,11 +195,10 @@ class Interface:
     buffer_leakage_w_per_bit: float = 0.0
     source: str = ""
     note: str = ""
-    assumptions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Platform:
+class Platform(Sureness):
     """What surrounds the cores: memory, constant power and a power cap (energy roofline).
 
     `usable_power_w` is what may be spent above `constant_power_w`; execution slows to stay

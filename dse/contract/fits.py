@@ -15,16 +15,19 @@ class FittedPlatform:
     Attributes
     ----------
     platform
-        The record; figures that the runs do not determine are None.
+        The record: a platform that fits, whatever the runs do not tell.
     errors
         Model over measurement minus 1, one value per run, by measured quantity.
-    notes
-        What the runs do not determine, in words.
+    intervals
+        95 % intervals by field of the platform; of what is not identified all that is possible.
+    unidentified
+        Fields that the runs do not tell, each with why and what the record takes it as.
     """
 
     platform: Platform
     errors: Mapping[str, Column]
-    notes: tuple[str, ...] = ()
+    intervals: Mapping[str, tuple[float, float]]
+    unidentified: Mapping[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
+from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -28,6 +30,80 @@ class Laboratory(Protocol):
         """Return all feasible designs of a study (YAML text) as columns."""
 
 
+class PrintedNumbers:
+    """Reads printed numbers, each where asked at an end of its rounding.
+
+    A function of a table of claims whose parameter is called ``printed`` reads its inputs through
+    one.  So the program learns which numbers an answer rests on, and asks again with each of them
+    half a unit of its last digit up or down.
+
+    Attributes
+    ----------
+    asked
+        Names of the numbers that were read, in that order.
+    """
+
+    def __init__(self, ends: Mapping[str, int] = MappingProxyType({})) -> None:
+        """Move numbers to an end of their rounding, by name: 1 is up, -1 is down."""
+        self._ends = ends
+        self.asked: dict[str, None] = {}
+
+    def read(self, name: str, written: str, others: Iterable[str] = ()) -> float:
+        """Return a number.
+
+        Parameters
+        ----------
+        name
+            Its own, such as ``Table I, u1, area``.
+        written
+            How it is printed.
+        others
+            Further entries of its column: see `last_digit`.
+        """
+        self.asked[name] = None
+        return float(written) + self._ends.get(name, 0) * last_digit(written, others) / 2
+
+    def share(self, name: str, written: str, others: Iterable[str] = ()) -> float:
+        """Return a number over what is printed: 1 unless it is moved."""
+        return self.read(name, written, others) / float(written)
+
+
+def last_digit(written: str, others: Iterable[str] = ()) -> float:
+    """Return the unit of the last digit that counts.
+
+    Zeros at the end of a whole number count as far as another entry shows as many digits: beside
+    151 the last digit of 140 is a 0, alone it is the 4.
+
+    >>> last_digit("1.30"), last_digit("140"), last_digit("140", ["151"]), last_digit("3e3")
+    (0.01, 10.0, 1.0, 1000.0)
+    """
+    number = Decimal(written)
+    if not _whole(written):
+        return float(Decimal(1).scaleb(int(number.as_tuple().exponent)))
+    digits = len(number.as_tuple().digits)
+    shown = max(1, *(_digits_shown(entry) for entry in (written, *others) if entry))
+    return float(10 ** max(0, digits - shown))
+
+
+def _whole(written: str) -> bool:
+    return written.lstrip("+-").isdigit()
+
+
+def _digits_shown(written: str) -> int:
+    digits = "".join(map(str, Decimal(written).as_tuple().digits))
+    return len(digits.rstrip("0") if _whole(written) else digits)
+
+
+ClaimAnswer = Callable[[Laboratory, PrintedNumbers], ClaimValue]
+"""Gives what models make of a claim, in its unit."""
+
+CONTRADICTION = "contradicts itself"
+RESIDUAL = "residual of a fit"
+READING = "depends on a reading"
+JUDGEMENTS = (CONTRADICTION, RESIDUAL, READING)
+"""Verdicts that somebody who knows the paper gives; the others are computed."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Claim:
     """A number or statement that a paper prints, and how ours is found.
@@ -38,34 +114,53 @@ class Claim:
         Unique, such as ``logca-5.4-t2-overhead-cutoff``.
     paper
         Key of the paper, one word, such as ``logca``.
+    source
+        Its authors, title and place.
     where
         Section, table, equation or figure.
     statement
         What it says, in our words.
     printed
-        What is printed: a number, a name, or True for a statement.
+        What is printed: a number, a name, a bound such as ``< 0.5``, or True for a statement.
     unit
         Unit of the number, as `dse.algebra.units` reads it; empty for plain numbers.
+    rounding
+        From where to where a printed number can have been rounded.
     ours
-        Returns what our models give, in the same unit; None when it cannot be checked.
-    tolerance
-        Largest relative error that counts as agreement: rounding of the printed digits.
+        What our models give, in the same unit; None when it cannot be checked, or when it depends
+        on the reading.
+    verdict
+        One of `JUDGEMENTS`; empty where it is computed.
+    against
+        What else the paper prints, and where, that cannot hold beside this; `ours` follows from it.
+    readings
+        What each reading gives, by its words; None for one that gives nothing to compare.
+    refers_to
+        Name of the claim that tells the finding of which this one is a part.
     reason
-        Why it disagrees or cannot be checked; why a tolerance is wider than rounding.
+        Why the verdict is what it is.
     inputs
         Where every input comes from: ``table``, ``text``, ``read off figure N``.
+    place
+        File and line, for messages.
     """
 
     name: str
     paper: str
+    source: str = ""
     where: str
     statement: str
     printed: ClaimValue
     unit: str = ""
-    ours: Callable[[Laboratory], ClaimValue] | None
-    tolerance: float = 0.0
+    rounding: tuple[float, float] | None = None
+    ours: ClaimAnswer | None
+    verdict: str = ""
+    against: str = ""
+    readings: Mapping[str, ClaimAnswer | None] = field(default_factory=dict)
+    refers_to: str = ""
     reason: str = ""
     inputs: tuple[str, ...]
+    place: str = ""
 
 
 def on_all(holds: Mapping[str, bool]) -> str:

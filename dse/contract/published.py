@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 
+_SOURCE = "# source: "
+
 
 @dataclass(frozen=True)
 class PublishedTable:
@@ -27,6 +29,8 @@ class PublishedTable:
         missing ones the value None.
     header_line, lines
         Where the header and the rows stand, counted from 1.
+    source
+        What the remark ``# source:`` says, empty where there is none.
     """
 
     file: str
@@ -34,6 +38,7 @@ class PublishedTable:
     rows: tuple[Mapping[str, str], ...]
     header_line: int
     lines: tuple[int, ...]
+    source: str
 
 
 def read_published(table: Traversable) -> PublishedTable:
@@ -57,6 +62,13 @@ def read_published(table: Traversable) -> PublishedTable:
         line = kept[reader.reader.line_num - 1][0]
         raise ValueError(f"{table}:{line}: {error}; check the quotes of this row") from None
     first = kept[0][0] if kept else 1
+    source = next((line.partition(_SOURCE)[2] for line in text if _SOURCE in line), "")
     return PublishedTable(
-        str(table), tuple(reader.fieldnames or ()), tuple(rows), first, tuple(lines)
+        file=str(table),
+        header=tuple(reader.fieldnames or ()),
+        rows=tuple(rows),
+        header_line=first,
+        lines=tuple(lines),
+        # a spreadsheet doubles the quotes of a remark, and ends it with a comma per column
+        source=source.replace('""', '"').strip('", \r\n'),
     )

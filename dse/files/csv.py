@@ -31,6 +31,9 @@ _PLAIN = frozenset("0123456789.+-")
 Parts = tuple[list[int], list[tuple[str, ...]], list[Fault]]
 """The line where each record starts that is not blank; the columns with their headers; faults."""
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+"""How a cell begins that a spreadsheet takes for a formula, and the quote that says it is none."""
+
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
@@ -89,16 +92,34 @@ class CsvTable:
             faults.append(self.fault(int(row), column, *_not_a_number(cells[row].strip())))
         return values * rest
 
-    def share_of_numbers(self, column: int) -> float:
-        """Return the share of cells in a column that are numbers."""
+    def share_of_numbers(self, column: int, *, filled: bool = False) -> float:
+        """Return the share of cells in a column, or of its `filled` ones, that are numbers."""
         counts = Counter(self.columns[column])
         numbers = sum(count for cell, count in counts.items() if is_number(cell))
-        return numbers / len(self)
+        empty = sum(count for cell, count in counts.items() if filled and not cell.strip())
+        return numbers / max(1, len(self) - empty)
 
 
 def is_number(cell: str) -> bool:
     """Tell whether a cell is a number with a decimal point, and nothing else."""
     return _NUMBER.fullmatch(cell.strip()) is not None
+
+
+def inert(text: str) -> str:
+    """Return text as a cell that no spreadsheet takes for a formula: its first sign is a quote.
+
+    Examples
+    --------
+    >>> inert("=1+1"), inert("-0.5"), inert("u16"), as_written(inert("=1+1"))
+    ("'=1+1", '-0.5', 'u16', '=1+1')
+    """
+    risky = text.startswith(_FORMULA) and not is_number(text)
+    return f"'{text}" if risky else text
+
+
+def as_written(cell: str) -> str:
+    """Return the text that `inert` made a cell of."""
+    return cell.removeprefix("'") if cell.startswith("'") else cell
 
 
 def _plain(cells: Sequence[str], exponent: int) -> Column | None:

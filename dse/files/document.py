@@ -17,8 +17,8 @@ from dse.files.yaml import LARGEST_BYTE, YamlReader, check_size, to_yaml
 IN_MEMORY = "study"
 """What stands for the file name of a study that is no file."""
 
-OPTION = "--set"
-"""What stands for the file name in the positions of overridden values."""
+NOWHERE = Position(0, 0, "")
+"""The place of values that stand in no file; their paths say enough."""
 
 # Sections whose keys are themselves dotted paths.
 _DOTTED = (("axes",), ("sweep",))
@@ -66,16 +66,18 @@ def read_document(path: str | Path) -> Document:
         The file cannot be read, is not a YAML mapping, or breaks a rule; all faults at once.
     """
     path = Path(path)
-    start, shown = Position(1, 1, str(path)), quoted(str(path))
+    start, shown = Position(1, 1, str(path)), repr(str(path))
     try:
         with path.open("rb") as stream:
             content = stream.read(LARGEST_BYTE + 1)
         check_size(len(content), start)
         return parse_document(content.decode(), str(path))
     except FileNotFoundError:
-        rule, remedy = f"no such file: {shown}", _neighbours(path.parent, path.name)
+        raise no_such(path, "file", "*.y*ml") from None
     except IsADirectoryError:
-        rule, remedy = f"{shown} is a folder, not a file", _neighbours(path, "study.yaml")
+        rule, remedy = f"{shown} is a folder, not a file", _neighbours(path, "study.yaml", "*.y*ml")
+        if (path / "manifest.json").exists():
+            rule, remedy = f"{shown} is the folder of a run", "name a study; `answer` takes runs"
     except UnicodeDecodeError as error:
         line, column = line_column(content[: error.start].decode())
         start, written = Position(line, column, str(path)), f"byte 0x{content[error.start]:02x}"
@@ -120,11 +122,11 @@ def of_data(data: Mapping[str, Any]) -> Document:
         fault = Fault(where="", written="", rule=rule, remedy="write values as in a study file")
         raise StudyError([fault]) from error
     read_back = parse_document(text, IN_MEMORY)
-    return replace(read_back, positions={(): Position(0, 0, "")})  # paths say enough
+    return replace(read_back, positions={(): NOWHERE})
 
 
 def override_value(document: Document, path: str, value: str) -> Document:
-    """Return a document with one value replaced or added, as the option ``--set path=value``.
+    """Return a document with one value replaced or added, as an override says.
 
     Parameters
     ----------
@@ -145,15 +147,14 @@ def override_value(document: Document, path: str, value: str) -> Document:
     """
     data = copy.deepcopy(document.data)
     parent, full = _locate(data, path, path, ())
-    origin = Position(1, 1, OPTION)
-    reader = YamlReader(value, origin._replace(column=len(path) + 2), full)
+    reader = YamlReader(value, NOWHERE, full)
     parent[full[-1]] = reader.document()
     positions = {
         key: place for key, place in document.positions.items() if key[: len(full)] != full
     }
     sections = (full[:length] for length in range(1, len(full)))
-    positions |= {section: origin for section in sections if section not in positions}
-    positions |= reader.positions | {full: origin}
+    positions |= {section: NOWHERE for section in sections if section not in positions}
+    positions |= reader.positions | {full: NOWHERE}
     return replace(document, data=data, positions=positions)
 
 
@@ -164,7 +165,7 @@ def _locate(container: Any, path: str, rest: str, full: KeyPath) -> tuple[Any, K
     """
     children = _children(container)
     if children is None:
-        raise _lost(path, rest, "a single value has no fields", "set the value itself")
+        raise _lost(path, "a single value has no fields", "set the value itself")
     fitting = [name for name in children if f"{rest}.".startswith(f"{name}.")]
     name = max(fitting, key=len) if fitting else _new_key(container, path, rest, full)
     key = children.get(name, name)
@@ -182,19 +183,18 @@ def _new_key(container: Any, path: str, rest: str, full: KeyPath) -> str:
         return rest
     head, dot, _ = rest.partition(".")
     if not head or rest.endswith("."):
-        raise _lost(path, rest, "a path is keys joined by dots", "write 'section.field=value'")
+        raise _lost(path, "a path is keys joined by dots", "write 'section.field=value'")
     if isinstance(container, list) or (dot and full):
         place = f" in {dotted(full)!r}" if full else ""
         names = [name for name in _children(container) or () if not name.isdecimal()]
         last = len(container) - 1
         remedy = nearest(head, names) if names else f"its items are 0 to {last}"
-        raise _lost(path, rest, f"there is no {head!r}{place}", remedy)
+        raise _lost(path, f"there is no {head!r}{place}", remedy)
     return head
 
 
-def _lost(path: str, rest: str, rule: str, remedy: str) -> StudyError:
-    place = Position(1, len(path) - len(rest) + 1, OPTION)
-    return StudyError([place.fault((path,), "", rule, remedy)])
+def _lost(path: str, rule: str, remedy: str) -> StudyError:
+    return StudyError([NOWHERE.fault((path,), "", rule, remedy)])
 
 
 def _children(container: Any) -> dict[str, str | int] | None:
@@ -235,7 +235,15 @@ def stage_name(item: Mapping[str, Any]) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _neighbours(folder: Path, name: str) -> str:
-    """Return a remedy: study files in a folder with names like `name`."""
-    known = [path.name for path in folder.glob("*.y*ml")] if folder.is_dir() else []
+def no_such(path: Path, what: str, *patterns: str) -> StudyError:
+    """Return what to say of a path that is not there; `patterns` find what it may be beside it."""
+    remedy = _neighbours(path.parent, path.name, *patterns)
+    rule = f"no such {what}: {str(path)!r}"
+    return StudyError([Fault(where="", written="", rule=rule, remedy=remedy)])
+
+
+def _neighbours(folder: Path, name: str, *patterns: str) -> str:
+    """Return a remedy: what is in a folder, fits a pattern and has a name like `name`."""
+    found = (path for pattern in patterns for path in folder.glob(pattern))
+    known = {path.relative_to(folder).parts[0] for path in found} if folder.is_dir() else set()
     return nearest(name, known) if known else "check the path"

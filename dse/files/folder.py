@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -49,6 +51,29 @@ def new_folder(target: Path, files: Collection[str]) -> Iterator[Path]:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
+def is_regular(path: Path) -> bool:
+    """Tell whether a file is there; False for what no file can be called."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """Return up to `most` bytes of a file, which must not be a pipe or a device.
+
+    Raises
+    ------
+    OSError, ValueError
+        When it cannot be read.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe must not block
+    with os.fdopen(handle, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "it is not a file, but a pipe or a device")
+        return stream.read(most)
+
+
 def read_bytes(path: Path) -> bytes:
     """Return the content of a file.
 
@@ -60,7 +85,8 @@ def read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise OutputError(f"{path} cannot be read: {error.strerror}") from error
+        remedy = "check its name and permissions"
+        raise OutputError(f"{path} cannot be read: {error.strerror}; {remedy}") from error
 
 
 def write_text(path: Path, text: str, check: Callable[[Path], object] | None = None) -> None:

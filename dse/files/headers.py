@@ -41,8 +41,8 @@ def read_header(written: str) -> Header:
 
     Examples
     --------
-    >>> [read_header(header).name for header in ("area_um2", "Power [mW]", "bandwidth_gbps")]
-    ['area_m2', 'Power_w', 'bandwidth_bit_per_s']
+    >>> [read_header(header).name for header in ("area_um2", "Power [mW]", "rate_gbps", "ms")]
+    ['area_m2', 'Power_w', 'rate_bit_per_s', 'ms']
     """
     bracketed = _BRACKETS.fullmatch(written.strip())
     if bracketed:
@@ -57,6 +57,8 @@ def read_header(written: str) -> Header:
     plain = re.sub(r"\W+", "_", written.strip()).strip("_")
     head, *rest = plain.split("_per_")
     stem, _, last = head.rpartition("_")
+    if not stem and not units.suffix(plain):  # `W`, `ms` or `OP` alone are names, not units
+        return _named(written, plain, "", Fraction(1))
     found = [_unit(part) for part in (last, *rest)]
     if last == "percent":
         return _named(written, stem, "", Fraction(1, 100))

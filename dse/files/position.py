@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from dse.errors import Fault
+
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 KeyPath = tuple[str | int, ...]
 """Keys and list positions from the top of the document."""
@@ -42,3 +45,14 @@ def shortened(text: str) -> str:
 def line_column(before: str) -> tuple[int, int]:
     """Return the position, counted from 1, that follows a text."""
     return before.count("\n") + 1, len(before) - before.rfind("\n")
+
+
+def visible(text: str) -> str:
+    """Return a text in which signs that steer a terminal are written out.
+
+    Examples
+    --------
+    >>> visible("a\x1b[2Jb")
+    'a\\x1b[2Jb'
+    """
+    return _STEERING.sub(lambda found: ascii(found[0])[1:-1], text)

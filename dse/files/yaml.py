@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
+import numpy as np
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.events import (
@@ -187,7 +189,9 @@ class YamlReader:
         return value
 
     def _position(self, line: int, column: int) -> Position:
-        """Return where a line and column counted from 0 stand in the file."""
+        """Return where a line and column counted from 0 stand in the file, if it is one."""
+        if not self.start.line:
+            return self.start
         offset = self.start.column if line == 0 else 1
         return Position(self.start.line + line, column + offset, self.start.file)
 
@@ -241,6 +245,19 @@ def _mapping(data: Mapping[str, Any], indent: str) -> Iterator[str]:
             yield from _mapping(value, indent + "  ")
         else:
             yield f"{indent}{_scalar(key)}: {_flow(value)}"
+
+
+def flow_yaml(value: Any) -> str:
+    """Return plain data as YAML on one line; a text is YAML already.
+
+    Raises
+    ------
+    TypeError, ValueError
+        YAML has no such value, or no finite one.
+    """
+    if isinstance(value, str | os.PathLike):
+        return os.fspath(value)
+    return _flow(value.tolist() if isinstance(value, np.generic | np.ndarray) else value)
 
 
 def _flow(value: Any) -> str:

@@ -238,21 +238,3 @@ def _total_power(
         return None
     total = metrics.dynamic_power_w + metrics.leakage_power_w
     return fit_law(parameters, total, forms.get("dynamic_power"))
-
-
-def forms_of(pairs: Sequence[str]) -> dict[str, str]:
-    """Split ``quantity=form`` options.
-
-    Raises
-    ------
-    UnitError
-        When an option has no ``=``.
-    """
-    split = {}
-    for pair in pairs:
-        quantity, equals, form = pair.partition("=")
-        if not equals:
-            rule = f"--form {pair!r}: it must be QUANTITY=FORM"
-            raise UnitError(rule, "write for instance --form area=affine")
-        split[quantity.strip()] = form.strip()
-    return split

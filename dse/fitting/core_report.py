@@ -13,8 +13,8 @@ from dse.contract import Column
 from dse.fitting.core import CoreFit
 from dse.fitting.law import LEVEL, Fitted
 from dse.reports.text import table_text
-from dse.reports.words import listed, signed, unit_suffix
-from dse.study import core_law, records
+from dse.reports.words import listed, percent, signed, unit_suffix
+from dse.study import core_law, records, uncertain
 
 METHOD = "least squares, the form by leave-one-out error"
 CONFIDENCE = (
@@ -40,6 +40,12 @@ def core_record(found: CoreFit) -> tuple[dict[str, Any], dict[str, Any]]:
         },
         "laws": {name: _law(name, fitted) for name, fitted in found.laws.items()},
     }
+    shares = {
+        name: fitted.spread(found.parameters)
+        for name, fitted in found.laws.items()
+        if name in uncertain.STATED
+    }
+    core["uncertainty"] = {name: percent(share) for name, share in shares.items() if share > 1e-9}
     origin: dict[str, Any] = records.provenance(
         found.table.content, Path(found.table.written).name, METHOD
     )

@@ -59,6 +59,14 @@ class Fitted:
         """Root mean square of the residuals."""
         return _rms(self.residuals)
 
+    def spread(self, parameters: Mapping[str, Column]) -> float:
+        """Return the relative standard deviation of the data about the law."""
+        values = self.law(parameters)
+        table = values - self.residuals
+        freedom = len(table) - len(self.law.coefficients)
+        compared = table != 0
+        return float(np.sqrt(np.sum((values / table - 1)[compared] ** 2) / freedom))
+
 
 def fit_law(
     parameters: Mapping[str, Column], values: Column, form: str | None = None

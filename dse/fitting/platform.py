@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -20,13 +22,21 @@ from dse.files.folder import read_bytes
 from dse.files.headers import Header
 from dse.files.position import Position
 from dse.plugins import registry
-from dse.reports.text import table_text
-from dse.reports.words import listed, percent, signed
-from dse.study import record_schema, records
+from dse.reports.text import WIDTH, table_text
+from dse.reports.words import in_words, interval, listed, percent, signed
+from dse.study import record_schema, records, uncertain
 from dse.study.fields import unit_of
 from dse.study.tables import table_rows
 
 _PRECISION = "precision"
+_ROUNDING = 1e-9
+
+FIELDS = {
+    unit.columns[0]: name
+    for name in record_schema.PlatformEntry.model_fields
+    if (unit := unit_of(record_schema.PlatformEntry, name))
+}
+"""What a record calls the figures of a platform."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +48,7 @@ class PlatformFit:
     fit
         How it was fitted.
     found
-        The platform, its errors and notes.
+        The platform, its errors and intervals, and what the runs do not tell.
     runs
         Names of the runs.
     data
@@ -110,11 +120,11 @@ def _columns(table: CsvTable, wanted: list[str]) -> dict[str, Column]:
 def platform_record(done: PlatformFit) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the sections and the provenance of the record of a fit."""
     platform: dict[str, Any] = {"name": done.found.platform.name}
-    for name in record_schema.PlatformEntry.model_fields:
-        unit = unit_of(record_schema.PlatformEntry, name)
-        value = getattr(done.found.platform, unit.columns[0]) if unit else None
-        if unit is not None and value is not None:
-            platform[name] = units.written(value, unit.columns[0])
+    for column, name in FIELDS.items():
+        value = getattr(done.found.platform, column)
+        if value is not None:
+            platform[name] = units.written(value, column)
+    platform |= _sureness(done)
     platform["source"] = f"{done.fit.source}, fitted to {len(done.runs)} runs of {done.file}"
     origin: dict[str, Any] = records.provenance(done.content, done.file, done.fit.method)
     origin["range"] = {
@@ -122,9 +132,33 @@ def platform_record(done: PlatformFit) -> tuple[dict[str, Any], dict[str, Any]]:
         for name, values in done.data.items()
     }
     origin["residuals"] = _residuals(done)
-    if done.found.notes:
-        origin["not_determined"] = list(done.found.notes)
+    found = done.found
+    origin["intervals"] = {FIELDS[name]: _interval(done, name) for name in found.intervals}
+    if found.unidentified:
+        origin["not_identified"] = {FIELDS[name]: why for name, why in found.unidentified.items()}
     return {records.KINDS[Platform]: platform}, origin
+
+
+def _sureness(done: PlatformFit) -> dict[str, Any]:
+    """Return which fields of the record are fitted or assumed, and how sure the fitted ones are."""
+    found = done.found
+    kept: dict[str, Any] = {"assumptions": [], "fitted": [], "uncertainty": {}}
+    for column, (low, high) in found.intervals.items():
+        value = getattr(found.platform, column)
+        if value is None:
+            continue
+        if column in found.unidentified:
+            kept["assumptions"].append(FIELDS[column])
+            continue
+        kept["fitted"].append(FIELDS[column])
+        if value > 0:
+            share = uncertain.share_of_interval(value, low, high)
+            kept["uncertainty"] |= {FIELDS[column]: percent(share)} if share > _ROUNDING else {}
+    return kept
+
+
+def _interval(done: PlatformFit, column: str) -> str:
+    return interval(*done.found.intervals[column], column)
 
 
 def _residuals(done: PlatformFit) -> dict[str, dict[str, str]]:
@@ -144,21 +178,43 @@ def _worst(errors: Column) -> int:
 
 def platform_text(done: PlatformFit) -> str:
     """Return the platform's constants, and how well it fits."""
-    fields = asdict(done.found.platform).items()
-    shown = [(key, units.show(value, key)) for key, value in fields if isinstance(value, float)]
+    found = done.found
+    rows = [
+        (
+            FIELDS[name].replace("_", " "),
+            "not identified" if name in found.unidentified else _shown(found.platform, name),
+            _interval(done, name),
+        )
+        for name in found.intervals
+    ]
     lines = [
         f"{len(done.runs)} runs of {done.file}: {done.fit.method}\n",
-        table_text(shown, ("platform", "value")),
+        table_text(rows, ("platform", "value", "95 % interval")),
         "",
     ]
     for name, said in _residuals(done).items():
         half, worst = said["median_of_size"], said["largest"]
         lines.append(f"{name}: half of the runs within {half}, worst {worst}")
-    return "\n".join([*lines, *(f"note: {text}" for text in done.found.notes)])
+    why = [f"{in_words(FIELDS[name])}: {text}" for name, text in found.unidentified.items()]
+    if why:
+        lines += ["", "not identified by these data; the interval is all that is possible:"]
+    wrapped = (textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in why)
+    return "\n".join([*lines, *wrapped])
+
+
+def _shown(platform: Platform, name: str) -> str:
+    return units.show(getattr(platform, name), name)
 
 
 def platform_facts(done: PlatformFit) -> dict[str, Any]:
     """Return the platform and its errors as plain data, in SI."""
     errors = {f"{name}_relative_error": values for name, values in done.found.errors.items()}
-    fitted = {key: value for key, value in asdict(done.found.platform).items() if value != ""}
-    return {**fitted, **errors, "notes": done.found.notes}
+    platform = done.found.platform
+    fitted: dict[str, Any] = {"name": platform.name}
+    fitted |= {name: getattr(platform, name) for name in done.found.intervals}
+    ends = {
+        name: [end if math.isfinite(end) else None for end in pair]
+        for name, pair in done.found.intervals.items()
+    }
+    unidentified = dict(done.found.unidentified)
+    return {**fitted, **errors, "intervals": ends, "not_identified": unidentified}

@@ -174,10 +174,17 @@ def _apart(
 
 def _overlooked(infeasible: Study, outcome: Outcome, whole: Outcome) -> tuple[str, dict[str, Any]]:
     example = described(infeasible.problem, whole.front_index[:1])[0]
+    known = whole.feasible_in_space
+    count = f"at least {whole.feasible:,}" if known is None else f"{known:,}"
     text = (
-        f"none of the {outcome.evaluated:,} designs evaluated is feasible, but "
-        f"{whole.feasible:,} of all {whole.evaluated:,} are, for instance {example}; "
+        f"none of the {outcome.evaluated:,} designs evaluated is feasible, but {count} of all "
+        f"{infeasible.problem.size:,} are, for instance {example}; "
         "search with method exact, or with a larger budget"
     )
-    facts = {"feasible": whole.feasible, "evaluated": outcome.evaluated, "example": example}
+    facts = {
+        "feasible": whole.feasible,
+        "feasible_in_space": known,
+        "evaluated": outcome.evaluated,
+        "example": example,
+    }
     return text, facts

@@ -24,7 +24,6 @@ from dse.infeasible.conflicts import any_design
 from dse.infeasible.loosen import Field
 from dse.model import tables
 from dse.model.graph import argument_names
-from dse.model.preference import prefer
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import described
@@ -283,7 +282,7 @@ def _solved(infeasible: Study, path: str, text: str) -> tuple[Study, Index] | No
         return None
     if not outcome.feasible:
         return None
-    order = prefer(changed.problem).order(changed.problem, outcome.front_index)
+    order = changed.preference.order(changed.problem, outcome.front_index)
     return changed, outcome.front_index[order[:1]]
 
 

@@ -15,10 +15,11 @@ from dse import contract
 from dse.algebra import units
 from dse.errors import UnknownPluginError, nearest
 from dse.files.document import is_record
+from dse.files.folder import is_regular
 from dse.installation.inventory import Row
 from dse.plugins import registry
 from dse.reports.text import table_text
-from dse.reports.words import in_words
+from dse.reports.words import in_words, percent
 from dse.search.settings import allowed_text, value_text
 from dse.study import records
 
@@ -55,7 +56,7 @@ def _show_of_papers(name: str) -> bool:
 
 def _show_own(name: str) -> bool:
     """Print the records of a file, or those of this name in the working directory."""
-    if is_record(name) and Path(name).is_file():
+    if is_record(name) and is_regular(Path(name)):
         files, by_path = {name: records.read_record(Path(name))}, True
     else:
         files, by_path = records.own_records()[0], False
@@ -101,7 +102,8 @@ def _show(record: Any) -> None:
 
 def _show_record(record: Any) -> None:
     rows = []
-    for entry in fields(record):
+    sureness = contract.Sureness.__dataclass_fields__
+    for entry in sorted(fields(record), key=lambda entry: entry.name in sureness):  # these at last
         value = getattr(record, entry.name)
         if value in (None, "", (), 0.0, False, {}) or not entry.repr:
             continue  # what a record does not have
@@ -109,10 +111,13 @@ def _show_record(record: Any) -> None:
             rows += [("summary", inspect.getdoc(value) or ""), ("arguments", _arguments(value))]
         elif isinstance(value, float):
             rows.append((entry.name, units.show(value, entry.name)))
+        elif entry.name == "uncertainty":
+            rows += [(f"uncertainty of {name}", percent(share)) for name, share in value.items()]
         else:
             rows.append((entry.name, ", ".join(value) if isinstance(value, tuple) else str(value)))
-    assumed = getattr(record, "assumptions", ())
-    marked = [(f"{name} (assumed)" if name in assumed else name, text) for name, text in rows]
+    marks = dict.fromkeys(getattr(record, "assumptions", ()), " (assumed)")
+    marks |= dict.fromkeys(getattr(record, "fitted", ()), " (fitted)")
+    marked = [(name + marks.get(name, ""), text) for name, text in rows]
     print(table_text(marked, ("field", "value")))
 
 

@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 from dse.algebra.enclosure import Enclosure, ends, is_exact
 from dse.contract import Column, Guard, Objective, Requirement
 from dse.errors import ContractError
+from dse.model.failures import Failures
 from dse.model.fleet import STAGE_CAPACITY
 from dse.model.graph import Step
-from dse.model.problem import Problem, rounded
+from dse.model.matrices import rounded
+from dse.model.problem import Problem
 
 Columns = dict[str, Any]
 """A column or an enclosure of every input and quantity; those of stages as tuples."""
@@ -165,7 +167,8 @@ def enclosure(step: Step, columns: Mapping[str, Any]) -> Any:
     given = {name: columns[name] for name in step.arguments}
     opened = [name for name, value in given.items() if not is_exact(value)]
     if not opened:
-        return _known(plugin, step(columns))
+        # designs that fail are NaN here; whose fault that is shows when they are evaluated
+        return _known(plugin, Failures().column(step, columns))
     if isinstance(plugin, Guard):
         raise TypeError("guards are not enclosed")
     rising = [name for name in opened if name in plugin.rises_with]
@@ -207,4 +210,6 @@ def _stacked(columns: Sequence[Column], count: int) -> NDArray[np.float64]:
     matrix = np.empty((count, len(columns)), order="F")
     for position, column in enumerate(columns):
         matrix[:, position] = column
-    return np.where(np.isnan(matrix), -np.inf, matrix)
+    if np.isnan(matrix.min(initial=np.inf)):
+        matrix[np.isnan(matrix)] = -np.inf
+    return matrix

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from dse.algebra.enclosure import Enclosure, ends
 from dse.errors import ContractError
 from dse.model.graph import Step
-from dse.model.problem import Problem, matrix_of, requirement_violation, rounded, shape_of
+from dse.model.matrices import matrix_of, rounded, shape_of
+from dse.model.problem import Problem, requirement_violation
 from dse.model.space import Points, Space, cell_spread, coarsened
 
 
@@ -64,6 +65,8 @@ class Cells:
             violation += [
                 np.where(np.isnan(columns[name]), np.inf, -1.0) for name in problem.partial_in_use
             ]
+            place = len(violation)
+            violation += [np.full(1, -1.0)] if problem.tolerant else []
             violation += [
                 rule.expression.enclosed_violation(columns) for rule in problem.constraints
             ]
@@ -72,6 +75,9 @@ class Cells:
         pairs = [ends(column) for column in (*loss, *violation)]
         low, high = (matrix_of(side, shape_of(points)) for side in zip(*pairs, strict=True))
         count = len(goals)
+        if problem.tolerant:  # none fails where every number is known: functions saw only ranges
+            known = np.isfinite(low) & np.isfinite(high)
+            high[~known.all(axis=1), count + place] = np.inf
         best, worst = rounded(low[:, :count]), rounded(high[:, :count])
         return CellBounds(best, worst, low[:, count:], high[:, count:])
 
@@ -105,7 +111,7 @@ def _made(step: Step, columns: dict[str, Any]) -> Any:
 
 def _violation(step: Step, columns: dict[str, Any]) -> Any:
     try:
-        return requirement_violation(step, columns)
+        return requirement_violation(step, step(columns))
     except ContractError:
         return Enclosure(np.full(1, np.nan), np.full(1, np.nan))
 

@@ -6,7 +6,7 @@ fleet may also mix designs of the family.  Capacities, areas and powers of insta
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra.enclosure import Enclosure, is_exact
+from dse.algebra.enclosure import Enclosure, ends, is_exact
 from dse.contract import Column
 from dse.model.designs import Designs
 from dse.model.open_counts import OpenCounts
@@ -120,11 +120,27 @@ class Fleet:
         bandwidth = self.designs.bandwidth_bit_per_s
         return OpenCounts(self.counts, self.positions, bandwidth, self.clock, self.floor)
 
+    @cached_property
+    def _count_ends(self) -> tuple[list[Column], list[Column]]:
+        """Least and largest counts; the same ones where all are known."""
+        if all(map(is_exact, self.counts)):
+            return self.counts, self.counts
+        lows, highs = zip(*map(ends, self.counts), strict=True)
+        return list(lows), list(highs)
+
     def _sum(self, metric: Column) -> Any:
-        result = self.counts[0] * _of(metric, self.positions[0])
-        for count, position in zip(self.counts[1:], self.positions[1:], strict=True):
-            result = result + count * _of(metric, position)
-        return result
+        """Return the sum over all instances of a metric, which is not negative."""
+        values = [_of(metric, position) for position in self.positions]
+        least, most = self._count_ends
+        low = _weighted(least, values)
+        return low if least is most else Enclosure(low, _weighted(most, values))
+
+
+def _weighted(counts: list[Column], values: list[Column]) -> Column:
+    result = counts[0] * values[0]
+    for count, value in zip(counts[1:], values[1:], strict=True):
+        result = result + count * value
+    return result
 
 
 def _of(metric: Column, positions: NDArray[np.int64]) -> Column:
@@ -166,7 +182,7 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
         fleet.designs.metrics.written_byte / fleet.designs.metrics.payload_bit
     ),
 }
-"""What a stage offers to the objectives; each reaches them as a tuple, one column per stage.
+"""What a stage may offer to the objectives; each reaches them as a tuple, one column per stage.
 
 ``stage_capacity_bit_per_s`` is what the stage carries: in a chained mode (CBC, for instance) a
 stream has one task in flight, so the streams fill only as many slots of the pipelines, and the
@@ -174,3 +190,21 @@ stage carries streams * payload / latency of its ``stage_peak_bit_per_s``; slots
 tasks leave empty switch as well, which ``stage_dynamic_energy_j_per_bit`` charges to the payload.
 ``stage_serial_tasks`` is how many streams share the pipelines then, 1 for independent tasks.
 """
+
+_FIGURES = {
+    "stage_dynamic_energy_j_per_bit": "dynamic_power_w",
+    "stage_dynamic_power_w": "dynamic_power_w",
+    "stage_leakage_power_w": "leakage_power_w",
+}
+"""Stage columns that a core may lack figures for, and the metric that is NaN then."""
+
+
+def offered(stages: Iterable[Designs]) -> tuple[str, ...]:
+    """Return which of `STAGE_COLUMNS` a chain offers: those that every stage has figures for."""
+    chain = tuple(stages)
+    lacking = {
+        name
+        for name, metric in _FIGURES.items()
+        if any(np.isnan(getattr(designs.metrics, metric)).any() for designs in chain)
+    }
+    return tuple(name for name in STAGE_COLUMNS if chain and name not in lacking)

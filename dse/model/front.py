@@ -6,6 +6,8 @@ equal rows do not dominate each other and stay on the front together.
 
 from __future__ import annotations
 
+import math
+
 import moocore
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +25,9 @@ dismiss at least `WORTH_IT` of the sample; `CHUNK` rows stay in the cache."""
 
 MARGIN = 0.1
 """How far the reference point lies beyond the worst point of a front, relative to its range."""
+
+MOST_VOLUME_WORK = 10**9
+"""Combinations of n rows by m - 3 that an exact hypervolume may take: measured, some seconds."""
 
 TIE_DECIMALS = 12
 """Two knees closer than this many decimals are tied: rounding must not choose between them."""
@@ -129,9 +134,10 @@ def _hopeful(losses: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | None = None) -> float:
-    """Return the volume that the rows dominate, up to the reference point.
+    """Return the volume that the rows dominate, up to the reference point; NaN for too much work.
 
-    Rows that are not better than the reference in every objective add nothing.
+    Rows that are not better than the reference in every objective add nothing.  The work grows with
+    the rows to a power that grows with the objectives: 400 random rows of 8 are too much.
 
     Parameters
     ----------
@@ -163,7 +169,10 @@ def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | Non
             raise ContractError("the ideal point must be better than the reference everywhere")
         inside = (inside - best) / (corner - best)
         corner = np.ones_like(corner)
-    return float(moocore.hypervolume(inside, corner))
+    for rows in (inside, inside[nondominated(inside)]):
+        if math.comb(len(rows), max(0, rows.shape[1] - 3)) <= MOST_VOLUME_WORK:
+            return float(moocore.hypervolume(rows, corner))
+    return math.nan
 
 
 def reference_point(loss: ArrayLike) -> Column:
@@ -187,31 +196,18 @@ def reference_point(loss: ArrayLike) -> Column:
     return reference
 
 
-def knee(loss: ArrayLike) -> int:
-    """Return the row of a front where giving up one objective stops paying for the others.
+def bend(loss: ArrayLike) -> Column:
+    """Return how far each row of a front is from the knee's ideal, (n,); the knee is the least.
 
-    Every objective is scaled to [0, 1] over the rows; the knee is the row that lies farthest,
-    on the better side, from the plane through the m corners where one objective is at its
-    worst and all others at their best.  For two objectives that is the line through the two
-    ends of the front.  The lowest row wins a tie, so one or two rows give row 0.
+    The sum of the objectives, each scaled to [0, 1] over the rows.  At the knee, giving up one
+    objective stops paying for the others: it lies farthest, on the better side, from the plane
+    through the m corners where one objective is at its worst and all others at their best.  For
+    two objectives that is the line through the two ends of the front.
 
     Parameters
     ----------
     loss
         (n, m), n >= 1, finite, minimised; rows of a front.
-
-    Raises
-    ------
-    ContractError
-        There is no row, or a loss is NaN or infinite.
-    """
-    return int(np.argmin(bend(loss)))
-
-
-def bend(loss: ArrayLike) -> Column:
-    """Return how far each row of a front is from the knee's ideal, (n,); `knee` is the least.
-
-    The sum of the objectives, each scaled to [0, 1] over the rows.
 
     Raises
     ------

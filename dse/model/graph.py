@@ -12,8 +12,13 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
+import numpy as np
+
+from dse.algebra.enclosure import Enclosure
 from dse.contract import Column, Guard, Objective, Requirement
-from dse.errors import ContractError, PluginError
+from dse.errors import FOREIGN, ContractError, EvaluationError, PluginError
+
+REMEDY = "repair its plug-in, or leave it out of the study"
 
 
 @dataclass(frozen=True)
@@ -23,7 +28,7 @@ class Step:
     plugin: Objective | Requirement | Guard
     arguments: tuple[str, ...]
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The column it makes."""
         return self.plugin.name
@@ -33,17 +38,60 @@ class Step:
 
         Raises
         ------
-        ContractError
+        EvaluationError
             When the plug-in's function fails; the message names it.
+        ContractError
+            When it returns no number for each design.
         """
         arguments = {name: columns[name] for name in self.arguments}
         try:
-            return self.plugin.function(**arguments)
-        except Exception as error:  # whatever a foreign function raises
-            raise ContractError(
-                f"{self.name} fails: {type(error).__name__}: {error}; repair its plug-in, or "
-                f"leave it out of the study"
-            ) from error
+            column: Column = _numbers(self.plugin.function(**arguments), arguments.values())
+        except _NoColumnError as error:
+            raise ContractError(f"{self.name} fails: {error}; {REMEDY}") from error
+        except FOREIGN as error:
+            said = f"{self.name} fails: {type(error).__name__}: {error}"
+            raise EvaluationError(said, REMEDY) from error
+        return column
+
+
+_FLOAT = np.dtype(np.float64)
+
+
+class _NoColumnError(Exception):
+    """What a function returned, in words, is no column."""
+
+
+def _numbers(result: Any, arguments: Collection[Any]) -> Any:
+    """Return what a function made of its arguments as a column, or as the enclosure that it is."""
+    if type(result) is np.ndarray and result.dtype is _FLOAT:
+        shape = result.shape
+        for one in arguments:  # the shape of one argument is that of each design, or broadcasts
+            if (one[0] if type(one) is tuple else one).shape == shape:
+                return result
+    if isinstance(result, Enclosure):
+        return result
+    column: Column = np.asarray(result)
+    if column.dtype.kind not in "fiub":
+        kind = {"c": "complex numbers", "U": "text", "S": "bytes"}.get(column.dtype.kind, "objects")
+        raise _NoColumnError(f"it returns {kind}, not a real number for each design")
+    if column.shape not in ((), (1,)):
+        given = joint_shape(arguments)
+        if column.shape != given and not _fits(column.shape, given):
+            rule = f"it returns the shape {column.shape} for columns of the shape {given}"
+            raise _NoColumnError(rule)
+    return column.astype(np.float64, copy=False)
+
+
+def joint_shape(arguments: Iterable[Any]) -> tuple[int, ...]:
+    """Return the shape to which columns, and tuples of columns, broadcast together."""
+    parts = (part for one in arguments for part in (one if isinstance(one, tuple) else (one,)))
+    return np.broadcast_shapes(*(np.shape(part) for part in parts))
+
+
+def _fits(shape: tuple[int, ...], given: tuple[int, ...]) -> bool:
+    """Whether a column of one shape broadcasts to another."""
+    tail = zip(reversed(shape), reversed(given), strict=False)
+    return len(shape) <= len(given) and all(own in (1, other) for own, other in tail)
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,14 +84,13 @@ class Influence:
         """Return the traits of fleets."""
         found = {name: fleet.column(name) for name in self.plain}
         for name, step in self.joined.items():
-            found[name] = step.plugin.function(
-                **{
-                    argument: self.settled[argument]
-                    if argument in self.settled
-                    else (fleet.column(argument),)
-                    for argument in step.arguments
-                }
-            )
+            given = {
+                argument: self.settled[argument]
+                if argument in self.settled
+                else (fleet.column(argument),)
+                for argument in step.arguments
+            }
+            found[name] = step(given)
         return found
 
     def _undemanded(self, columns: Columns) -> Columns:

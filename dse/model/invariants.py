@@ -47,7 +47,8 @@ def _refuse_negative(problem: Problem, index: Index) -> None:
     columns = problem.describe(index)
     for quantity in problem.quantities:
         values = columns[quantity.name]
-        wrong = np.isnan(values) & (not quantity.partial) | (values < 0) & (not quantity.signed)
+        known = quantity.partial or problem.tolerant  # what no objective needs may fail
+        wrong = np.isnan(values) & (not known) | (values < 0) & (not quantity.signed)
         text = f"{quantity.name} is {{:.6g}}, and must be a number that is not negative"
         _refuse(problem, index, wrong, values, text)
 
@@ -58,7 +59,7 @@ def _hold_guards(problem: Problem, index: Index) -> None:
         step = bind(guard, columns)
         if step is not None:
             excess = np.broadcast_to(step(columns), (len(index),))
-            wrong = ~(excess <= guard.tolerance)
+            wrong = ~(excess <= guard.tolerance) & ~_failed(problem, excess)
             text = f"{guard.rule} ({guard.name}) is broken by {{:.3g}}, relative"
             _refuse(problem, index, wrong, excess, text)
 
@@ -75,8 +76,14 @@ def _grow_with_instances(problem: Problem, index: Index) -> None:
             for step in steps:
                 values = np.broadcast_to(after[step.name], (len(index),))
                 wrong = ~(values > before[step.name]) & _must_grow(step, before, after)
+                wrong &= ~_failed(problem, values)
                 text = f"{step.name} is {{:.6g}} and did not grow with an instance of {stage.name}"
                 _refuse(problem, index, wrong, values, text)
+
+
+def _failed(problem: Problem, values: Column) -> NDArray[np.bool_]:
+    """Return where there is nothing to judge: a quantity fails, and the study tolerates that."""
+    return np.isnan(values) & problem.tolerant
 
 
 def _must_grow(

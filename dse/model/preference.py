@@ -1,8 +1,8 @@
-"""Which design of a front is the answer: one order, used wherever designs are recommended."""
+"""Which design of a front is recommended: one order, used wherever designs are recommended."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.algebra.expression import Expression
 from dse.algebra.expression import parse_expression as parse_expression
+from dse.contract import Matrix
+from dse.errors import ExpressionError
 from dse.model import tables
 from dse.model.front import bend
-from dse.model.problem import Problem
+from dse.model.problem import Goal, Problem
 from dse.model.space import Index
 
 KNEE = "knee"
@@ -26,46 +28,120 @@ class Preference:
 
     Attributes
     ----------
-    text
-        What is preferred, in words.
+    best
+        What the best design has, in words: ``least power``.
     expression
         What is minimised; None for the knee.
     maximise
         True when the expression is an objective that the study maximises.
+    tolerance
+        Designs within this share of the best are as good as it; among them the other objectives
+        decide, in the order in which the study names them.
+    others
+        What these want, in words: ``least area``.
     """
 
-    text: str
+    best: str
     expression: Expression | None
     maximise: bool = False
+    tolerance: float = 0.0
+    others: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The whole rule in words."""
+        if not self.tolerance:
+            return self.best
+        return f"{', then '.join(self.others)}, within {self.tolerance_text} of the {self.best}"
+
+    @property
+    def tolerance_text(self) -> str:
+        """The tolerance in per cent."""
+        return f"{100 * self.tolerance:g} %"
+
+    @property
+    def design(self) -> str:
+        """Which design it is, in words: ``the design with the least power``."""
+        return self.text if self.expression is None else f"the design with the {self.text}"
 
     @property
     def is_quantity(self) -> bool:
-        """Whether one value per design decides, whatever else is on the front."""
+        """Whether one value per design is compared, whatever else is on the front."""
         return self.expression is not None
 
     @property
     def quantity(self) -> str | None:
-        """The quantity that decides; None for the knee and for other expressions."""
+        """The quantity that is compared; None for the knee and for other expressions."""
         if self.expression is None or len(self.expression.names) != 1:
             return None
         (name,) = self.expression.names
         return name if self.expression.text in (name, units.stem(name)) else None
 
+    def within(self, tolerance: float) -> Preference:
+        """Return the same with another tolerance, a share of the best.
+
+        Raises
+        ------
+        ExpressionError
+            When it has nothing to be a share of, or nothing else decides.
+        """
+        if tolerance and self.expression is None:
+            rule = "the knee weighs all objectives and leaves nothing to a tolerance"
+            raise ExpressionError(rule, "prefer an objective, or leave the tolerance out: 0 %")
+        if tolerance and not self.others:
+            rule = "within a tolerance the other objectives decide, and this study has no other"
+            raise ExpressionError(rule, "add an objective, or leave the tolerance out: 0 %")
+        return replace(self, tolerance=tolerance)
+
+    def column(self, problem: Problem) -> int | None:
+        """Return which loss is compared, None when it is no objective alone."""
+        names = [goal.name for goal in problem.goals]
+        return names.index(self.quantity) if self.quantity in names else None
+
     def merit(self, problem: Problem, index: Index) -> NDArray[np.float64]:
-        """Return what the preference minimises for the designs `index` of a front, (n,)."""
+        """Return what is minimised for the designs `index` of a front, (n,)."""
+        column = self.column(problem)
+        if column is not None:
+            return finite(problem.evaluate(index).loss[:, column])
         if self.expression is None:
             return bend(problem.evaluate(index).loss)
         value = self.expression.value(problem.describe(index))
-        value = np.broadcast_to(-value if self.maximise else value, (len(index),))
-        return np.where(np.isnan(value), np.inf, value)
+        return finite(np.broadcast_to(value, (len(index),)))
+
+    def keys(self, problem: Problem, merit: Matrix, loss: Matrix) -> tuple[Matrix, ...]:
+        """Return what decides, the most important first; less is better.
+
+        Parameters
+        ----------
+        problem
+            The study's problem.
+        merit, loss
+            What is minimised (..., n), infinite for designs that are not to be chosen, and the
+            losses (..., n, m).
+        """
+        losses = [loss[..., column] for column in range(loss.shape[-1])]
+        if not self.tolerance:
+            return (merit, *losses)
+        least = merit.min(axis=-1, keepdims=True)
+        near = (merit <= least + self.tolerance * np.abs(least)) | (merit == least)
+        compared = self.column(problem)
+        others = [values for column, values in enumerate(losses) if column != compared]
+        return (np.where(near, -np.inf, merit), *others, merit)
 
     def order(self, problem: Problem, index: Index) -> NDArray[np.intp]:
         """Return the rows of a front, best first; ties in the order in which fronts are written."""
+        if not len(index):
+            return np.empty(0, dtype=np.intp)
         loss = problem.evaluate(index).loss
         written = tables.sort_order(problem, index, loss)
-        merit = self.merit(problem, index[written])
-        order: NDArray[np.intp] = written[np.argsort(merit, kind="stable")]
+        keys = self.keys(problem, self.merit(problem, index)[written], loss[written])
+        order: NDArray[np.intp] = written[np.lexsort(keys[::-1])]
         return order
+
+
+def finite(value: Matrix) -> Matrix:
+    """Return what is minimised with infinity where it has no value."""
+    return np.where(np.isnan(value), np.inf, value)
 
 
 def prefer(problem: Problem, written: str | None = None) -> Preference:
@@ -96,15 +172,23 @@ def prefer(problem: Problem, written: str | None = None) -> Preference:
     expression = parse_expression(chosen, known)
     if expression.is_constraint:
         expression.value({})  # tells that arithmetic is needed
-    for goal in problem.goals:
-        if {goal.name} == expression.names and chosen in (goal.name, units.stem(goal.name)):
-            word = "most" if goal.maximise else "least"
-            return Preference(f"{word} {_words(goal.name)}", expression, goal.maximise)
-    return Preference(f"least {chosen}", expression)
+    found = Preference(f"least {chosen}", expression)
+    name = found.quantity
+    goal = next((goal for goal in problem.goals if goal.name == name), None)
+    if goal is not None:
+        found = replace(found, best=_wanted(goal), maximise=goal.maximise)
+    elif name is not None:
+        found = replace(found, best=f"least {_words(name)}")
+    others = tuple(_wanted(goal) for goal in problem.goals if goal.name != name)
+    return replace(found, others=others)
 
 
 def _in_unit(names: list[str], unit: str) -> str | None:
     return next((name for name in names if unit and units.suffix(name) == unit), None)
+
+
+def _wanted(goal: Goal) -> str:
+    return f"{'most' if goal.maximise else 'least'} {_words(goal.name)}"
 
 
 def _words(name: str) -> str:

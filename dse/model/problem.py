@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,10 +13,12 @@ from numpy.typing import NDArray
 from dse.algebra.expression import Expression
 from dse.algebra.tolerance import settled
 from dse.contract import Column, Objective, Requirement
-from dse.errors import ContractError
-from dse.model.fleet import STAGE_COLUMNS
-from dse.model.graph import Graph, Step, bind
-from dse.model.space import Index, Points, Space, as_index
+from dse.errors import ContractError, EvaluationError, NotFiniteError
+from dse.model.failures import EVALUATED, Failures
+from dse.model.fleet import offered
+from dse.model.graph import REMEDY, Graph, Step
+from dse.model.matrices import matrix_of, rounded, shape_of
+from dse.model.space import Index, Points, Space, as_index, product_text
 from dse.model.stage import Stage
 
 
@@ -55,11 +56,17 @@ class Evaluation:
         sign flipped.
     violation
         Shape (n, k); a constraint holds where its column is <= 0.
+    failed
+        Designs that cannot be evaluated, shape (n,), where a study takes these for infeasible.
+    failure
+        Why the first of them cannot, and which design it is.
     """
 
     points: Points
     loss: NDArray[np.float64]
     violation: NDArray[np.float64]
+    failed: NDArray[np.bool_] | None = None
+    failure: str = ""
 
     @property
     def feasible(self) -> NDArray[np.bool_]:
@@ -67,7 +74,7 @@ class Evaluation:
         return np.asarray((self.violation <= 0).all(axis=1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Problem:
     """A study as a search sees it: rows of indices in, losses and violations out.
 
@@ -83,6 +90,8 @@ class Problem:
         What the study asks for.
     requirements
         What every design has to meet, as far as the study provides the columns.
+    tolerant
+        A design that cannot be evaluated is infeasible; otherwise it is an error.
     """
 
     space: Space
@@ -91,6 +100,14 @@ class Problem:
     goals: tuple[Goal, ...]
     constraints: tuple[Constraint, ...] = ()
     requirements: tuple[Requirement, ...] = field(default=())
+    tolerant: bool = False
+
+    def __repr__(self) -> str:
+        """Return the axes with their sizes, the objectives and the constraints."""
+        axes = ", ".join(f"{axis.name} ({axis.size})" for axis in self.space.axes)
+        goals = ", ".join(f"{goal.sense} {goal.name}" for goal in self.goals)
+        rules = [f"constraint: {name}" for name in self.constraint_names]
+        return "\n".join([f"{product_text(self.sizes)} designs; {goals}", f"axes: {axes}", *rules])
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -138,16 +155,21 @@ class Problem:
     @cached_property
     def partial_in_use(self) -> tuple[str, ...]:
         """Quantities in use that may not exist."""
-        used = {goal.name for goal in self.goals}
-        used.update(name for rule in self.constraints for name in rule.expression.names)
-        return tuple(q.name for q in self.quantities if q.partial and q.name in used)
+        used = [goal.name for goal in self.goals]
+        used += [name for rule in self.constraints for name in sorted(rule.expression.names)]
+        known = self.graph.quantities
+        return tuple(name for name in dict.fromkeys(used) if name in known and known[name].partial)
 
     @cached_property
     def requirement_steps(self) -> tuple[Step, ...]:
         """The requirements whose columns the study provides."""
-        available = self.available
-        steps = (bind(requirement, available) for requirement in self.requirements)
+        steps = map(self.graph.bind, self.requirements)
         return tuple(step for step in steps if step is not None)
+
+    @cached_property
+    def offered(self) -> tuple[str, ...]:
+        """Stage columns that every stage has figures for."""
+        return offered(stage.designs for stage in self.stages)
 
     @cached_property
     def available(self) -> frozenset[str]:
@@ -156,8 +178,7 @@ class Problem:
         for axis in self.space.axes:
             names.update(axis.columns)
         names.update(step.name for step in self.graph.steps)
-        if self.stages:
-            names.update(STAGE_COLUMNS)
+        names.update(self.offered)
         return frozenset(names)
 
     @property
@@ -171,7 +192,8 @@ class Problem:
         """What each column of a violation stands for, in words."""
         rules = tuple(requirement.rule for requirement in self.bound_requirements)
         exists = tuple(f"{name} exists" for name in self.partial_in_use)
-        return rules + exists + tuple(rule.text for rule in self.constraints)
+        evaluated = (EVALUATED,) if self.tolerant else ()
+        return rules + exists + evaluated + tuple(rule.text for rule in self.constraints)
 
     @cached_property
     def search_plan(self) -> tuple[Step, ...]:
@@ -194,20 +216,26 @@ class Problem:
         Raises
         ------
         ContractError
-            When a feasible design has a loss that is not finite: names quantity and design.
+            When a design cannot be evaluated: names quantity and design.  A function fails, a
+            violation is NaN, or a feasible design has a loss that is not finite.
         """
-        columns = self._columns(points, self.search_plan, self.requirement_steps, changed)
-        violation = [requirement_violation(step, columns) for step in self.requirement_steps]
+        failures = Failures()
+        columns = self._columns(points, self.search_plan, self.requirement_steps, changed, failures)
+        violation = [
+            requirement_violation(step, failures.column(step, columns))
+            for step in self.requirement_steps
+        ]
         violation += [
             np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self.partial_in_use
         ]
+        place = len(violation)
+        violation += [np.full(1, -1.0)] if self.tolerant else []
         violation += [rule.expression.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
         shape = shape_of(points) if draws == 1 else (draws, len(points))
         losses = rounded(matrix_of(loss, shape))
         evaluation = Evaluation(points, losses, matrix_of(violation, shape))
-        self._refuse_nonsense(evaluation)
-        return evaluation
+        return self._judged(evaluation, failures.rows(shape), failures.first, place)
 
     def describe(self, index: Index) -> dict[str, Column]:
         """Return every column of the designs `index`: inputs, stages and all quantities."""
@@ -247,39 +275,69 @@ class Problem:
         plan: Sequence[Step],
         requirements: Sequence[Step],
         changed: Mapping[str, Column] | None = None,
+        failures: Failures | None = None,
         *,
         every_stage_column: bool = False,
     ) -> dict[str, Any]:
+        """Return columns; NaN where a function fails, and the failures count or are tolerated."""
+        if failures is None and self.tolerant:
+            failures = Failures()
         columns: dict[str, Any] = self.space.columns(points) | dict(changed or {})
         wanted = {name for step in (*plan, *requirements) for name in step.arguments}
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            columns |= self.stage_columns(columns, STAGE_COLUMNS if every_stage_column else wanted)
+            columns |= self.stage_columns(columns, self.offered if every_stage_column else wanted)
             for step in plan:
-                columns[step.name] = step(columns)
+                try:
+                    columns[step.name] = step(columns)
+                except EvaluationError:
+                    if failures is None:
+                        raise
+                    columns[step.name] = failures.column(step, columns)
         return columns
 
     def stage_columns(
         self, columns: Mapping[str, Any], wanted: Collection[str]
     ) -> dict[str, tuple[Any, ...]]:
-        """Return those of `STAGE_COLUMNS` that are wanted, from columns or enclosures of inputs."""
+        """Return what stages offer of what is wanted, from columns or enclosures of inputs."""
         fleets = [stage.fleet(columns) for stage in self.stages]
-        names = [name for name in STAGE_COLUMNS if fleets and name in wanted]
+        names = [name for name in self.offered if name in wanted]
         return {name: tuple(fleet.column(name) for fleet in fleets) for name in names}
 
-    def _refuse_nonsense(self, evaluation: Evaluation) -> None:
-        if np.isnan(evaluation.violation).any():
-            row, column = np.argwhere(np.isnan(evaluation.violation))[0]
-            raise ContractError(
-                f"requirement {self.constraint_names[column]!r} gives NaN for the design "
-                f"{self._text(evaluation.points, row)}"
-            )
-        wrong = evaluation.feasible[:, np.newaxis] & ~np.isfinite(evaluation.loss)
-        if wrong.any():
-            row, column = np.argwhere(wrong)[0]
-            raise ContractError(
-                f"{self.goals[column].name} is {evaluation.loss[row, column]} for the design "
-                f"{self._text(evaluation.points, row)}; an objective must be a finite number"
-            )
+    def _judged(
+        self, found: Evaluation, failed: NDArray[np.bool_], reason: str, place: int
+    ) -> Evaluation:
+        """Refuse designs that cannot be evaluated, or let them miss the constraint at `place`."""
+        nonsense = self._nonsense(found)
+        wrong = failed | nonsense
+        if not wrong.any():
+            return replace(found, failed=wrong)
+        row = int(np.argmax(wrong))
+        said, remedy = (reason, REMEDY) if failed[row] else self._complaint(found, row)
+        failure = f"{said} for the design {self._text(found.points, row)}"
+        if not self.tolerant:
+            kind = ContractError if failed[row] else NotFiniteError
+            raise kind(f"{failure}; {remedy}")
+        found.violation[wrong] = np.where(
+            np.isnan(found.violation[wrong]), np.inf, found.violation[wrong]
+        )
+        found.violation[wrong, place] = np.inf
+        found.loss[wrong] = np.inf
+        return replace(found, failed=wrong, failure=failure)
+
+    def _nonsense(self, found: Evaluation) -> NDArray[np.bool_]:
+        """Return which designs have a violation that is NaN, or if feasible no finite losses."""
+        infinite = found.feasible & ~np.isfinite(found.loss).all(axis=1)
+        return np.asarray(infinite | np.isnan(found.violation).any(axis=1))
+
+    def _complaint(self, found: Evaluation, row: int) -> tuple[str, str]:
+        """Say which number of a design is none, and what must hold."""
+        missing = np.flatnonzero(np.isnan(found.violation[row]))
+        if len(missing):
+            rule = f"requirement {self.constraint_names[missing[0]]!r} gives NaN"
+            return rule, "a violation must be a number"
+        column = int(np.argmin(np.isfinite(found.loss[row])))
+        rule = f"{self.goals[column].name} is {found.loss[row, column]}"
+        return rule, "an objective must be a finite number"
 
     def _text(self, points: Points, row: int) -> str:
         return self.point_text(as_index(points, np.array([row % len(points)]))[0])
@@ -292,48 +350,7 @@ class Problem:
         )
 
 
-def requirement_violation(step: Step, columns: Mapping[str, Any]) -> Any:
-    """Return the violation of a requirement, within the tolerance of written constraints."""
+def requirement_violation(step: Step, missed: Any) -> Any:
+    """Return by how much a requirement is `missed`, within the tolerance of constraints."""
     strict = isinstance(step.plugin, Requirement) and step.plugin.strict
-    return settled(step(columns), strict=strict)
-
-
-def shape_of(points: Points) -> tuple[int, ...]:
-    """Return the shape to which the columns of designs broadcast."""
-    return (len(points),) if isinstance(points, np.ndarray) else points.shape or (1,)
-
-
-def matrix_of(columns: Sequence[Column], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return columns that broadcast to `shape` as a matrix, one contiguous column each."""
-    matrix = np.empty((len(columns), *shape))
-    for position, column in enumerate(columns):
-        matrix[position] = column
-    return matrix.reshape(len(columns), math.prod(shape)).T
-
-
-def rounded(loss: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return losses at 40 of their 53 significant bits (1e-12), by Veltkamp's splitting.
-
-    Equal quantities that were added up in different orders become equal losses, so that
-    rounding neither adds designs to a front nor drops them.
-    """
-    with np.errstate(invalid="ignore", over="ignore"):
-        carried = loss * (2.0**13 + 1.0)
-        rounded = carried - (carried - loss)
-    np.copyto(rounded, loss, where=~np.isfinite(carried))
-    return rounded
-
-
-def label_columns(
-    quantities: Sequence[Objective], columns: Mapping[str, Column]
-) -> dict[str, NDArray[Any]]:
-    """Return `columns` of `quantities`, with codes replaced by their labels."""
-    labelled: dict[str, NDArray[Any]] = {}
-    for quantity in quantities:
-        values = columns[quantity.name]
-        if quantity.labels:
-            codes = np.where(np.isfinite(values), values, 0).astype(np.int64)
-            labelled[quantity.name] = np.array(quantity.labels, dtype=object)[codes]
-        else:
-            labelled[quantity.name] = values
-    return labelled
+    return settled(missed, strict=strict)

@@ -17,9 +17,7 @@ from numpy.typing import NDArray
 
 from dse.algebra.enclosure import Enclosure
 from dse.contract import Column
-
-Index = NDArray[np.int64]
-"""Design points, shape (n, d): the position of each axis value."""
+from dse.contract import Index as Index
 
 
 @dataclass(frozen=True)

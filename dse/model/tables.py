@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.model.problem import Problem, label_columns
+from dse.model.matrices import label_columns
+from dse.model.problem import Problem
 from dse.model.space import Axis, Index
 
 Table = dict[str, NDArray[Any]]

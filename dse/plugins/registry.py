@@ -28,6 +28,7 @@ from dse.contract import (
 from dse.contract.fits import Fit
 from dse.contract.papers import Claim, Figure
 from dse.errors import (
+    FOREIGN,
     BrokenPluginError,
     DuplicatePluginError,
     MisnamedPluginError,
@@ -252,7 +253,7 @@ def _loaded(plugin: Plugin) -> tuple[Any, ...] | PluginError:
     """Return the records that an entry point leads to, or why it leads to none."""
     try:
         loaded = plugin.entry_point.load()
-    except (Exception, SystemExit) as error:  # whatever a foreign module does on import
+    except FOREIGN as error:  # whatever a foreign module does on import
         return BrokenPluginError(
             f"plug-in {plugin} fails to load: {type(error).__name__}: {error}",
             "repair it, or uninstall its distribution",

@@ -27,7 +27,8 @@ Cells = tuple[str, list[str]]
 def front_text(view: FrontView, facts: Mapping[str, Any], *, width: int | None = None) -> str:
     """Return a front in a few lines.
 
-    `facts` are those of a manifest: the counts ``designs``, ``evaluated`` and ``feasible``;
+    `facts` are those of a manifest: the counts ``designs``, ``evaluated``, ``feasible`` (of those)
+    and, if known, ``feasible_in_space``;
     ``exact``, ``method`` and ``wall_s``; if known ``hypervolume``, what is known of its share of
     the exact front's, and ``notes``.
     """
@@ -85,11 +86,11 @@ def _designs(view: FrontView, designs: Cells | None, columns: Mapping[str, Cells
 
 
 def _chosen(view: FrontView) -> list[int]:
-    """Rows to print: all, or the best ones, the knee and others evenly between them."""
+    """Rows to print: all, or the best ones, the recommended and others evenly between them."""
     if view.size <= MOST_ROWS:
         return list(range(view.size))
     telling = {view.best(name) for name, _ in view.objectives}
-    telling |= set() if view.knee is None else {view.knee}
+    telling |= {view.recommended.row} if view.recommended else set()
     free = max(0, MOST_ROWS - len(telling))
     others = [row for row in range(view.size) if row not in telling]
     spread = np.linspace(0, len(others) - 1, free).astype(int)
@@ -112,15 +113,19 @@ def _highlights(view: FrontView, width: int) -> str:
         word = "least" if sense == "minimise" else "most"
         row = view.best(name)
         rows.append((f"{word} {view.words(name)}", _value(view, name, row), design(row)))
-    if view.knee is not None and len(view.objectives) > 1:
-        values = ", ".join(_value(view, name, view.knee) for name, _ in view.objectives)
-        rows.append(("knee", values, design(view.knee)))
-    return pairs(rows, width=width)
+    if view.recommended is None:
+        return pairs(rows, width=width)
+    values = ", ".join(_value(view, name, view.recommended.row) for name, _ in view.objectives)
+    rows.append(("recommended", values, design(view.recommended.row)))
+    rule = hanging("recommended", view.recommended.rule, width=width)
+    return f"{pairs(rows, width=width)}\n{rule}"
 
 
 def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
     pruned = facts["exact"] and facts["evaluated"] < facts["designs"]
-    found = "the rest pruned" if pruned else f"{facts['feasible']:,} feasible"
+    count = facts.get("feasible_in_space") if pruned else facts["feasible"]
+    found = "the rest pruned" if pruned else ""
+    found += f"{'; ' * pruned}{count:,} feasible" if count is not None else ""
     if view.size:
         proven = "proven complete" if facts["exact"] else "not proven"
         found += f"; Pareto front of {plural(view.size, 'design')}, {proven}"

@@ -22,6 +22,15 @@ MOST_CHARACTERS = 40
 """Longest name, or line of an axis label, in a picture."""
 
 
+@dataclass(frozen=True)
+class Recommended:
+    """The recommended design of a front: its row, what it is, and which one that is, in words."""
+
+    row: int
+    design: str
+    rule: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class FrontView:
     """The answer of a study, ready to be drawn (`plots`) or printed (`front_text`).
@@ -47,8 +56,8 @@ class FrontView:
         The column whose values were swept.
     names
         A short label per design on the front, for instance ``2 u16 + 1 u8``; or none at all.
-    knee
-        Row of the front's knee.
+    recommended
+        The design that the study recommends; None for a sweep, and for an empty front.
     """
 
     title: str
@@ -60,7 +69,7 @@ class FrontView:
     limits: bool = True
     sweep: str | None = None
     names: Sequence[str] = ()
-    knee: int | None = None
+    recommended: Recommended | None = None
 
     @property
     def size(self) -> int:
@@ -205,11 +214,11 @@ def best_per_value(x: Values, y: Values, sense: str) -> Values:
     return np.column_stack((values, best))
 
 
-def elided(name: str) -> str:
+def elided(name: str, most: int = MOST_CHARACTERS) -> str:
     """Cut the middle out of a long name: it is the ends that tell designs apart."""
-    if len(name) <= MOST_CHARACTERS:
+    if len(name) <= most:
         return name
-    keep = (MOST_CHARACTERS - 3) // 2
+    keep = (most - 3) // 2
     return f"{name[:keep]}...{name[-keep:]}"
 
 

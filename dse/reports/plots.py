@@ -22,6 +22,7 @@ from dse.reports.drawing import PALETTE, drawing, save_figure
 from dse.reports.front_view import (
     Columns,
     FrontView,
+    Recommended,
     Scale,
     Values,
     axis_scale,
@@ -77,7 +78,7 @@ def _figure(view: FrontView) -> Figure:
     else:
         panels = _pairs(figure, view, cloud)
     for axes, x, y in panels:
-        _draw(axes, x, y, groups, view.knee)
+        _draw(axes, x, y, groups, view.recommended)
     _title(figure, view)
     _legend(figure, view, groups, _cloud_label(panels))
     figure.get_layout_engine().execute(figure)  # type: ignore[union-attr]
@@ -162,8 +163,8 @@ def _line(axes: Axes, points: Values) -> None:
     axes.plot(*points.T, color=LINE_COLOUR, linewidth=1, zorder=2)
 
 
-def _draw(axes: Axes, x: Scale, y: Scale, groups: Groups, knee: int | None) -> None:
-    """Cloud, front, knee and scales of one panel."""
+def _draw(axes: Axes, x: Scale, y: Scale, groups: Groups, marked: Recommended | None) -> None:
+    """Cloud, front, the recommended design and scales of one panel."""
     count = len(x.front)
     size, edge = next(look for most, *look in SIZES if count <= most)
     if len(x.cloud) and len(y.cloud):
@@ -185,9 +186,9 @@ def _draw(axes: Axes, x: Scale, y: Scale, groups: Groups, knee: int | None) -> N
             linewidths=edge,
             zorder=4 - rows.sum() / count,  # the rarer a group, the further in front
         )
-    if knee is not None:
+    if marked is not None:
         look = {"s": 150, "facecolors": "none", "edgecolors": "0.1", "zorder": 5}
-        axes.scatter(x.front[knee], y.front[knee], **look)
+        axes.scatter(x.front[marked.row], y.front[marked.row], **look)
     _dress(axes, "x", x)
     _dress(axes, "y", y)
 
@@ -232,10 +233,10 @@ def _legend(figure: Figure, view: FrontView, groups: Groups, cloud_label: str) -
         Line2D([], [], marker=marker, color=colour, markersize=7, label=elided(label), **look)
         for label, (colour, marker) in zip(groups, PALETTE, strict=False)
     ]
-    if view.knee is not None:
-        name = f": {elided(view.names[view.knee])}" if view.names else ""
+    if view.recommended is not None:
+        design = elided(view.recommended.design, 2 * front_view.MOST_CHARACTERS)
         look |= {"markerfacecolor": "none", "markeredgewidth": 1, "markersize": 11}
-        handles.append(Line2D([], [], marker="o", label=f"knee{name}", **look))
+        handles.append(Line2D([], [], marker="o", label=f"recommended: {design}", **look))
     if cloud_label:
         look |= {"markerfacecolor": CLOUD_COLOUR, "markeredgewidth": 0, "markersize": 6}
         handles.append(Line2D([], [], marker="o", label=cloud_label, **look))

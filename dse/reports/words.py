@@ -64,6 +64,15 @@ def relative_change(new: float, old: float) -> float | None:
     return (new - old) / abs(old)
 
 
+def interval(low: float, high: float, name: str) -> str:
+    """Return an interval as text."""
+    if math.isnan(low) or math.isnan(high):
+        return "none"
+    if math.isinf(high):
+        return f"{units.show(low, name)} or more" if low > 0 else "any"
+    return f"{units.show(low, name)} to {units.show(high, name)}"
+
+
 def unit_suffix(name: str) -> str:
     """Return what ends the key of a value in the unit of `name`: ``_w``, or nothing."""
     unit = units.suffix(name)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.errors import OutputError
 from dse.files import document
+from dse.files.csv import as_written
 from dse.files.document import Document
 from dse.model import tables
 from dse.model.problem import Problem
@@ -69,7 +71,7 @@ class Finished:
         """Return which rows, counted from 0, are the front at one value of the sweep."""
         if self.sweep is None:
             return list(range(len(self.rows)))
-        column, value = str(self.manifest["sweep"]), self.sweep.values[choice]
+        column, value = self.sweep.header, self.sweep.values[choice]
         return [
             number for number, row in enumerate(self.rows) if stands_for(row.get(column), value)
         ]
@@ -108,12 +110,12 @@ def read_run(folder: Path) -> Finished:
     StudyError
         When the study in its manifest has faults, because plug-ins have changed for instance.
     """
+    manifest = read_manifest(folder)
     try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         with (folder / "front.csv").open(encoding="utf-8", newline="") as stream:
-            rows = tuple(csv.DictReader(stream))
-        text, file = manifest["study"], manifest["study_file"]
-        overrides = tuple(manifest["overrides"].items())
+            rows = tuple(map(_as_written, csv.DictReader(stream)))
+        text, file = str(manifest["study"]), str(manifest["study_file"])
+        overrides = tuple((path, str(value)) for path, value in manifest["overrides"].items())
         parsed = inputs.restored(
             document.parse_document(text, file), manifest.get("inputs", {}), folder
         )
@@ -121,6 +123,33 @@ def read_run(folder: Path) -> Finished:
         raise not_a_run(folder, error) from error
     found = study.override(parsed, overrides)
     return Finished(folder, manifest, found, study.sweep_of(found), rows)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of the run in `folder`.
+
+    Raises
+    ------
+    OutputError
+        When it is not the folder of a run.
+    """
+    try:
+        written = (folder / "manifest.json").read_text(encoding="utf-8")
+        found = json.loads(written, object_pairs_hook=_once)
+    except (OSError, ValueError) as error:
+        raise not_a_run(folder, error) from error
+    if not isinstance(found, dict):
+        raise not_a_run(folder, TypeError("its manifest holds no entries"))
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; a key that stands twice would hide what it says."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name in found if [key for key, _ in pairs].count(name) > 1)
+        raise ValueError(f"its manifest says {twice!r} twice")
+    return found
 
 
 def not_a_run(folder: Path, error: Exception) -> OutputError:
@@ -134,11 +163,11 @@ def not_a_run(folder: Path, error: Exception) -> OutputError:
         reason = f"is not the folder of a run: it has no {Path(missing).name}"
     else:
         reason = f"is not the folder of a run ({error})"
-    inside = _runs_inside(folder)
+    inside, shown = _runs_inside(folder), repr(str(folder))
     if not inside:
-        return OutputError(f"{folder} {reason}; name one that `dse run` wrote")
+        return OutputError(f"{shown} {reason}; name one that `dse run` wrote")
     others = f" ({len(inside) - 1} more are there)" if len(inside) > 1 else ""
-    return OutputError(f"{folder} {reason}; did you mean {inside[0]}{others}?")
+    return OutputError(f"{shown} {reason}; did you mean {inside[0]}{others}?")
 
 
 def _runs_inside(folder: Path) -> list[Path]:
@@ -149,8 +178,16 @@ def _runs_inside(folder: Path) -> list[Path]:
         return []
 
 
-def find_designs(problem: Problem, rows: tuple[Row, ...]) -> Index:
+def find_designs(
+    problem: Problem,
+    rows: tuple[Row, ...],
+    *,
+    numbers: Sequence[int] | NDArray[np.intp] | None = None,
+    table: str = "the front",
+) -> Index:
     """Return the designs (n, d) of `problem` that rows of a table stand for.
+
+    A message calls the `table` by its name and rows by `numbers`; counted from 1 without them.
 
     Raises
     ------
@@ -166,8 +203,9 @@ def find_designs(problem: Problem, rows: tuple[Row, ...]) -> Index:
                 written = tables.axis_text(problem, axis, row)
                 index[number, column] = _choice(written, known)
             except (KeyError, ValueError) as error:
+                shown = number + 1 if numbers is None else numbers[number]
                 raise OutputError(
-                    f"row {number + 1} of the front is no design of its study: {axis.name}: {error}"
+                    f"row {shown} of {table} is no design of its study: {axis.name}: {error}"
                 ) from error
     return index
 
@@ -178,3 +216,10 @@ def _choice(written: str, known: Mapping[Any, int]) -> int:
     if value not in known:
         raise ValueError(f"{written!r} is not among its values")
     return known[value]
+
+
+def _as_written(row: Mapping[str | None, Any]) -> Row:
+    """Return a row with the texts that its cells stand for; a row of another length as it is."""
+    if None in row or None in row.values():
+        return dict(row)  # type: ignore[arg-type]
+    return {as_written(str(name)): as_written(cell) for name, cell in row.items()}

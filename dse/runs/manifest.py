@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dse.files.document import Document
 from dse.model import tables
-from dse.reports.designs import objective_values, open_axes
-from dse.reports.words import unit_suffix
-from dse.runs.runner import Run, SolvedStudy, knee_row
+from dse.model.cells import opaque
+from dse.model.space import Index
+from dse.reports.designs import described, objective_values, open_axes
+from dse.reports.words import plural
+from dse.runs.runner import Quality, Run, SolvedStudy
+from dse.search.exact.enumeration import WHOLE
 from dse.study import inputs
 from dse.study.inputs import Input
-from dse.study.study import Sweep
+from dse.study.study import Study, Sweep
 
 FLOAT_POLICY = (
     "losses are compared at 40 significant bits (relative 9e-13); a part is pruned only when a "
@@ -27,88 +32,150 @@ FLOAT_POLICY = (
 LIBRARIES = ("accel-dse", "numpy", "moocore", "pymoo", "optuna", "pandas", "pyarrow")
 
 
+@dataclass(frozen=True)
+class FrontOfPart:
+    """One study, or that of one value of a sweep, with its front and how good that is."""
+
+    study: Study
+    front: Index
+    quality: Quality
+
+
+Parts = Sequence[FrontOfPart]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What notes tell of a search: designs evaluated, those that failed, and why the first did."""
+
+    evaluated: int
+    failed: int = 0
+    failure: str = ""
+
+
 def manifest_of(run: Run, stored: int) -> dict[str, Any]:
     """Return everything needed to repeat and to evaluate a run, of which `stored` designs are kept.
 
     With a sweep, counts are those of all its values together, but that of designs.
     """
-    first, text = run.first, run.document.text
+    parts = [FrontOfPart(a.study, a.outcome.front_index, a.quality) for a in run.answers]
+    counts = Counts(
+        sum(answer.outcome.evaluated for answer in run.answers),
+        sum(answer.outcome.failed for answer in run.answers),
+        next((a.outcome.failure for a in run.answers if a.outcome.failed), ""),
+    )
     return {
-        "question": first.question,
-        "study": text,
-        "study_file": Path(run.document.file).name,
-        "study_sha256": hashlib.sha256(text.encode()).hexdigest(),
-        "overrides": dict(run.document.overrides),
-        "inputs": inputs.copies(inputs_of(run)),
+        **study_facts(run.document, [part.study for part in parts]),
         "versions": {"python": platform.python_version()}
         | {name: version(name) for name in LIBRARIES},
-        "objectives": {goal.name: goal.sense for goal in first.problem.goals},
-        "constraints": list(run.answers[0].outcome.constraint_names),
         "method": run.settings.method,
         **({"options": dict(run.settings.options)} if run.settings.options else {}),
         "seed": run.settings.seed,
-        "designs": first.problem.size,
-        "evaluated": sum(answer.outcome.evaluated for answer in run.answers),
+        "evaluated": counts.evaluated,
         "feasible": sum(answer.outcome.feasible for answer in run.answers),
-        "front": sum(len(answer.outcome.front_index) for answer in run.answers),
+        "failed": counts.failed,
+        "failure": counts.failure,
+        "feasible_in_space": _feasible_in_space(run.answers),
         "exact": all(answer.outcome.exact for answer in run.answers),
         "certificate": _certificate(run.answers),
         "wall_s": round(run.seconds, 3),
         "evaluations_stored": stored,
-        "notes": list(dict.fromkeys(_notes(run))),
-        **_points(run),
-        "picture": _picture(run),
+        **front_facts(run.document, run.sweep, parts, counts),
     }
 
 
-def inputs_of(run: Run) -> dict[str, Input]:
+def study_facts(document: Document, studies: Sequence[Study]) -> dict[str, Any]:
+    """Return what of a manifest follows from the study alone, at every value of its sweep."""
+    first = studies[0]
+    return {
+        "question": first.question,
+        "study": document.text,
+        "study_file": Path(document.file).name,
+        "study_sha256": hashlib.sha256(document.text.encode()).hexdigest(),
+        "overrides": dict(document.overrides),
+        "inputs": inputs.copies(inputs_of(studies)),
+        "objectives": {goal.name: goal.sense for goal in first.problem.goals},
+        "constraints": list(first.problem.constraint_names),
+        "designs": first.problem.size,
+    }
+
+
+def front_facts(
+    document: Document, sweep: Sweep | None, parts: Parts, counts: Counts
+) -> dict[str, Any]:
+    """Return what of a manifest follows from the study, its front and what was counted."""
+    starts = np.cumsum([0, *(len(part.front) for part in parts)]).tolist()
+    said = [_part(part, start) for part, start in zip(parts, starts, strict=False)]
+    if sweep is None:
+        points = said[0]
+    else:
+        values = zip(sweep.values, said, strict=True)
+        points = {
+            "sweep": sweep.header,
+            "points": [{"value": value} | entry for value, entry in values],
+        }
+    return {
+        "front": starts[-1],
+        "notes": list(dict.fromkeys(_notes(parts, sweep, counts))),
+        **points,
+        "picture": _picture(document, sweep, parts),
+    }
+
+
+def inputs_of(studies: Iterable[Study]) -> dict[str, Input]:
     """Return the files that a study names, at any value of its sweep."""
-    studies = (answer.study for answer in run.answers)
     return {name: entry for study in studies for name, entry in study.inputs.items()}
 
 
-def swept_column(sweep: Sweep) -> str:
-    """Return the name of the column of the swept field."""
-    return sweep.path + (unit_suffix(sweep.column) if sweep.column else "")
-
-
-def _notes(run: Run) -> Iterator[str]:
-    for answer in run.answers:
-        yield from answer.study.notes
-    evaluated = sum(answer.outcome.evaluated for answer in run.answers)
-    for name, reason in run.answers[0].opaque.items():
+def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
+    for part in parts:
+        yield from part.study.notes
+    problem = parts[0].study.problem
+    for name, reason in (opaque(problem) if problem.size > WHOLE else {}).items():
         yield (
             f"{name} cannot be bounded ({reason}), so that nothing is pruned by it: "
-            f"{evaluated:,} designs were evaluated"
+            f"{counts.evaluated:,} designs were evaluated"
         )
-    if run.sweep is not None:
-        pairs = zip(run.sweep.written, run.answers, strict=True)
-        empty = [written for written, answer in pairs if not answer.outcome.feasible]
+    if any(part.quality.hypervolume is None for part in parts):
+        goals = len(problem.goals)
+        yield f"the hypervolume of so many designs in {goals} objectives is left out: too much work"
+    if counts.failed:
+        failed = plural(counts.failed, "design")
+        yield f"{failed} failed and count as infeasible; the first: {counts.failure}"
+    if sweep is not None:
+        pairs = zip(sweep.written, parts, strict=True)
+        empty = [written for written, part in pairs if not len(part.front)]
         if empty:
             more = f" and {len(empty) - 8} more" if len(empty) > 8 else ""
-            yield f"no feasible design at {run.sweep.path} = {', '.join(empty[:8])}{more}"
+            yield f"no feasible design at {sweep.path} = {', '.join(empty[:8])}{more}"
 
 
-def _points(run: Run) -> dict[str, Any]:
-    if run.sweep is None:
-        return _quality(run.answers[0])
+def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
+    """Return what is said of one front, which starts after so many rows of front.csv."""
+    study, quality, reference = part.study, part.quality, np.array(part.quality.reference)
     return {
-        "sweep": swept_column(run.sweep),
-        "points": [
-            {"value": value, "front": len(answer.outcome.front_index)} | _quality(answer)
-            for value, answer in zip(run.sweep.values, run.answers, strict=True)
-        ],
+        "front": len(part.front),
+        "reference_point": objective_values(study.problem, reference) if len(reference) else {},
+        "hypervolume": quality.hypervolume,
+        "hypervolume_share_of_exact": quality.share,
+        "hypervolume_share_at_least": quality.at_least,
+        "recommended": _recommended(study, part.front, start),
     }
 
 
-def _quality(answer: SolvedStudy) -> dict[str, Any]:
-    problem, reference = answer.study.problem, np.array(answer.reference)
-    return {
-        "reference_point": objective_values(problem, reference) if len(reference) else {},
-        "hypervolume": answer.hypervolume,
-        "hypervolume_share_of_exact": answer.share,
-        "hypervolume_share_at_least": answer.at_least if answer.share is None else answer.share,
-    }
+def _recommended(study: Study, front: Index, start: int) -> dict[str, Any] | None:
+    """Return the recommended design: its row of front.csv, counted from 1, and why."""
+    if not len(front):
+        return None
+    row = int(study.preference.order(study.problem, front)[0])
+    design = described(study.problem, front[[row]])[0]
+    return {"row": start + row + 1, "design": design, "rule": study.preference.design}
+
+
+def _feasible_in_space(answers: Sequence[SolvedStudy]) -> int | None:
+    """Return how many designs of the whole spaces are feasible, None where one is not known."""
+    known = [answer.outcome.feasible_in_space for answer in answers]
+    return sum(count for count in known if count is not None) if None not in known else None
 
 
 def _certificate(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
@@ -128,18 +195,17 @@ def _certificate(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
     }
 
 
-def _picture(run: Run) -> dict[str, Any]:
+def _picture(document: Document, sweep: Sweep | None, parts: Parts) -> dict[str, Any]:
     """Return what a picture needs besides the tables."""
-    problem = run.first.problem
+    study = parts[0].study
     names: list[str] = []
-    for answer in run.answers:
-        names += tables.design_names(answer.study.problem, answer.outcome.front_index)
+    for part in parts:
+        names += tables.design_names(part.study.problem, part.front)
     return {
-        "title": run.first.question or Path(run.document.file).stem,
-        "axes": [tables.axis_column(axis) for _, axis in open_axes(problem)],
-        "category": tables.category(problem),
-        "limits": bool(problem.graph.steps),
-        "sweep": swept_column(run.sweep) if run.sweep else None,
+        "title": study.question or Path(document.file).stem,
+        "axes": [tables.axis_column(axis) for _, axis in open_axes(study.problem)],
+        "category": tables.category(study.problem),
+        "limits": bool(study.problem.graph.steps),
+        "sweep": sweep.header if sweep else None,
         "names": names,
-        "knee": None if run.sweep else knee_row(run.answers[0]),
     }

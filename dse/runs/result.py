@@ -15,15 +15,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dse.errors import OutputError
+from dse.files.csv import as_written, inert
 from dse.files.folder import new_folder
 from dse.files.json import json_text
 from dse.model import tables
 from dse.model.tables import Table
 from dse.reports import plots
 from dse.reports.front_text import front_text
-from dse.reports.front_view import FrontView
-from dse.runs import finished
-from dse.runs.manifest import inputs_of, manifest_of, swept_column
+from dse.reports.front_view import FrontView, Recommended
+from dse.runs import checksums, finished
+from dse.runs.manifest import inputs_of, manifest_of
 from dse.runs.runner import Run, SolvedStudy
 from dse.study import inputs
 
@@ -85,7 +86,7 @@ class Result:
             return {}
         value = self.run.sweep.values[number]
         kind = object if isinstance(value, str) else float
-        return {swept_column(self.run.sweep): np.full(count, value, dtype=kind)}
+        return {self.run.sweep.header: np.full(count, value, dtype=kind)}
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
@@ -119,13 +120,14 @@ class Result:
         """
         target = Path(folder)
         with new_folder(target, (*FILES, *inputs.owned(target))) as fresh:
-            self.front.to_csv(fresh / "front.csv", index=False, lineterminator="\n")
+            _texts(self.front, inert).to_csv(fresh / "front.csv", index=False, lineterminator="\n")
             arrow = pa.Table.from_pandas(self.evaluations, preserve_index=False)
             pq.write_table(arrow, fresh / "evaluations.parquet")
-            manifest = json_text(self.manifest) + "\n"
-            (fresh / "manifest.json").write_text(manifest, encoding="utf-8")
             plots.draw_front(self.view, fresh)
-            inputs.write_inputs(inputs_of(self.run), fresh)
+            studies = (answer.study for answer in self.run.answers)
+            inputs.write_inputs(inputs_of(studies), fresh)
+            manifest = json_text(checksums.with_checksums(self.manifest, fresh)) + "\n"
+            (fresh / checksums.MANIFEST).write_text(manifest, encoding="utf-8")
         self.folder = target
         return target
 
@@ -142,8 +144,30 @@ def _view(front: pd.DataFrame, evaluations: pd.DataFrame, manifest: Mapping[str,
         limits=picture.get("limits", True),
         sweep=picture["sweep"],
         names=picture["names"],
-        knee=picture["knee"],
+        recommended=_recommended(manifest),
     )
+
+
+def _recommended(manifest: Mapping[str, Any]) -> Recommended | None:
+    """Return the recommended design; None for a sweep, and for a run from before it was written."""
+    said = manifest.get("recommended")
+    return Recommended(said["row"] - 1, said["design"], said["rule"]) if said else None
+
+
+def read_evaluations(run: Path) -> Table:
+    """Return evaluations.parquet of the run in folder `run`.
+
+    Raises
+    ------
+    OutputError
+        When it cannot be read.
+    """
+    path = run / "evaluations.parquet"
+    try:
+        found = pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise OutputError(f"{path} cannot be read: {error}") from error
+    return {str(name): found[name].to_numpy() for name in found}
 
 
 def plot(run: Path, folder: Path) -> tuple[Path, ...]:
@@ -155,7 +179,7 @@ def plot(run: Path, folder: Path) -> tuple[Path, ...]:
         When `run` is not the folder of a run, or `folder` cannot be written.
     """
     try:
-        front = pd.read_csv(run / "front.csv")
+        front = _texts(pd.read_csv(run / "front.csv"), as_written)
         evaluations = pd.read_parquet(run / "evaluations.parquet")
         manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
         view = _view(front, evaluations, manifest)
@@ -177,3 +201,13 @@ def _thin(index: Any, most: int) -> Any:
         return index
     chosen = np.random.default_rng(0).choice(len(index), most, replace=False)
     return index[np.sort(chosen)]
+
+
+def _texts(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
+    """Return a table with its texts and headers changed."""
+    changed = {
+        name: [change(cell) if isinstance(cell, str) else cell for cell in table[name]]
+        for name in table.columns
+        if not pd.api.types.is_numeric_dtype(table[name])
+    }
+    return table.assign(**changed).rename(columns=change)

@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from dse import search
 from dse.files.document import Document
 from dse.model import invariants, tables
-from dse.model.cells import opaque
-from dse.model.front import hypervolume, knee, reference_point
+from dse.model.front import hypervolume, reference_point
 from dse.model.problem import Problem
 from dse.search import Outcome, Progress
+from dse.search.archive import Matrix
 from dse.search.completeness import share_at_least
-from dse.search.exact.enumeration import WHOLE
 from dse.study import study
 from dse.study.study import Study, Sweep
 
 ENUMERABLE = 10_000_000
 """A heuristic's front is held against the exact one on spaces up to this size."""
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good a front is.
+
+    Attributes
+    ----------
+    reference, hypervolume
+        The reference point in the units of the losses, and the volume up to it as a share of
+        the box between the front's best values and the reference; None where it is too much work.
+    share
+        The hypervolume as a share of the exact front's, None when that is not known.
+    at_least
+        A share that it surely has: `share` where that is known; None when nothing is proven.
+    """
+
+    reference: tuple[float, ...] = ()
+    hypervolume: float | None = 0.0
+    share: float | None = None
+    at_least: float | None = None
 
 
 @dataclass(frozen=True)
@@ -34,28 +52,16 @@ class SolvedStudy:
         What was asked.
     outcome
         What the search found; the front in the order in which it is written.
-    reference, hypervolume
-        The reference point in the units of the losses, and the volume up to it as a share of
-        the box between the front's best values and the reference.
-    share
-        The hypervolume as a share of the exact front's, None when that is not known.
-    at_least
-        A share that it surely has where `share` is not known; None when nothing is proven.
-    opaque
-        Quantities of a large space that no bound can be put on, each with the reason: designs
-        were evaluated one by one where bounds might have ruled out many.
+    quality
+        How good the front is.
     seconds
         Wall time of the search.
     """
 
     study: Study
     outcome: Outcome
-    reference: tuple[float, ...]
-    hypervolume: float
-    share: float | None
+    quality: Quality
     seconds: float
-    at_least: float | None = None
-    opaque: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -122,36 +128,34 @@ def solve_study(prepared: Study, options: Options, progress: Progress | None) ->
     seconds = time.perf_counter() - start
     invariants.check_invariants(prepared.problem, outcome.front_index, outcome.sample_index)
     order = tables.sort_order(prepared.problem, outcome.front_index, outcome.front_loss)
-    unbounded = opaque(prepared.problem) if prepared.problem.size > WHOLE else {}
     outcome = replace(
         outcome, front_index=outcome.front_index[order], front_loss=outcome.front_loss[order]
     )
-    if not len(outcome.front_loss):
-        return SolvedStudy(prepared, outcome, (), 0.0, None, seconds, opaque=unbounded)
-    front = _exact_front(prepared.problem, outcome)
-    best = front if front is not None else outcome.front_loss
-    reference = reference_point(best)
-    ideal = best.min(axis=0)
-    volume = hypervolume(outcome.front_loss, reference, ideal=ideal)
-    share = None if front is None else volume / hypervolume(front, reference, ideal=ideal)
-    least = None
-    if share is None:
-        problem = prepared.problem
-        least = share_at_least(problem, outcome.front_loss, reference, problem.floor)
+    quality = measure_front(prepared.problem, outcome.front_loss, exact=outcome.exact)
+    return SolvedStudy(prepared, outcome, quality, seconds)
+
+
+def measure_front(problem: Problem, loss: Matrix, *, exact: bool) -> Quality:
+    """Return how good a front of losses (n, m) is; `exact` says that it is the exact one."""
+    if not len(loss):
+        return Quality()
+    front = loss if exact else _exact_front(problem)
+    best = front if front is not None else loss
+    reference, ideal = reference_point(best), best.min(axis=0)
     reached = tuple(reference.tolist())
-    return SolvedStudy(prepared, outcome, reached, volume, share, seconds, least, unbounded)
+    volume = hypervolume(loss, reference, ideal=ideal)
+    if math.isnan(volume):
+        return Quality(reached, None)
+    if front is None:
+        least = share_at_least(problem, loss, reference, problem.floor)
+        return Quality(reached, volume, at_least=least)
+    share = volume / hypervolume(front, reference, ideal=ideal)
+    return Quality(reached, volume, share, at_least=share)
 
 
-def _exact_front(problem: Problem, outcome: Outcome) -> np.ndarray | None:
+def _exact_front(problem: Problem) -> Matrix | None:
     """Return the losses of the exact front, None when the space cannot be enumerated."""
-    if outcome.exact:
-        return outcome.front_loss
     if problem.continuous or problem.size > ENUMERABLE:
         return None
     exact = search.run_search(problem, search.SearchSettings(method="exact"), None)
     return exact.front_loss
-
-
-def knee_row(answer: SolvedStudy) -> int | None:
-    """Return the row of the knee in a front, None for an empty one."""
-    return knee(answer.outcome.front_loss) if len(answer.outcome.front_loss) else None

@@ -13,6 +13,7 @@ from dse.algebra import units
 from dse.errors import StudyError
 from dse.model import tables
 from dse.model.problem import Problem
+from dse.model.space import Axis
 from dse.reports.text import table_text
 from dse.reports.words import violation_text
 from dse.study.scenario import field_path
@@ -80,21 +81,30 @@ class DesignTerms:
 
 
 def require_one_design(study: Study) -> None:
-    """Raise `StudyError` naming every axis of a study that has several values."""
-    faults = []
+    """Raise `StudyError` naming everything in a study that has several values."""
+    mixed = {stage.name for stage in study.problem.stages if stage.mixed}
+    found: dict[str, tuple[str, str]] = {}
     for axis in study.problem.space.axes:
-        if axis.size > 1:
+        if axis.size == 1:
+            continue
+        stage = axis.name.partition(".")[0]
+        if stage in mixed and not tables.is_choice_of_scenario(study.problem, axis):
+            remedy = f'set for instance "{axis.name}=1"; counts left out are then 0'
+            found.setdefault(stage, (f"how many of each design of {stage} is open", remedy))
+        else:
             shown = ", ".join(axis.labels[:8]) + (", ..." if axis.size > 8 else "")
-            faults.append(
-                study.document.fault(
-                    (),
-                    f"{axis.name} is open ({shown})",
-                    "one design is needed",
-                    f'add --set "{axis.name}={axis.labels[-1]}"',
-                )
-            )
-    if faults:
-        raise StudyError(faults)
+            remedy = f'set for instance "{axis.name}={_last(axis)}"'
+            found[axis.name] = (f"{axis.name} is open ({shown})", remedy)
+    rule = "one design is needed"
+    if found:
+        raise StudyError(study.document.fault((), what, rule, to) for what, to in found.values())
+
+
+def _last(axis: Axis) -> str:
+    """Return the last value of an axis as a study writes it."""
+    if not units.suffix(axis.unit_name):
+        return axis.labels[-1]
+    return str(units.written(float(axis.columns[axis.unit_name][-1]), axis.unit_name))
 
 
 def terms_of(study: Study) -> DesignTerms:

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 
 from dse.contract import Index, Method
 from dse.contract.methods import OptionValue
-from dse.errors import ContractError, DseError
+from dse.errors import FOREIGN, ContractError, DseError, TooLargeError
 from dse.model.problem import Evaluation
 from dse.plugins import registry
-from dse.search.archive import Archive, Progress, Searchable
+from dse.search.archive import Archive, Progress, Searchable, check_constraints
 from dse.search.outcome import Certificate, Outcome
 from dse.search.settings import EXACT_LIMIT, SearchSettings
 
@@ -29,6 +29,9 @@ __all__ = [
     "run_method",
     "run_search",
 ]
+
+MOST_AXES = 64
+"""Dimensions of an array, which blocks of a space are."""
 
 WARM_SHARE = 0.1
 WARM_POPULATIONS = 4
@@ -102,7 +105,7 @@ def run_method(
         method.function(archive, seed=seed, population=population, start=start, **given)
     except DseError:
         raise
-    except Exception as error:  # whatever a foreign function raises
+    except FOREIGN as error:  # whatever a foreign function raises
         raise ContractError(
             f"method {method.name} fails: {type(error).__name__}: {error}; repair its plug-in, or "
             f"search with another method"
@@ -111,7 +114,17 @@ def run_method(
 
 
 def check_search(problem: Searchable, settings: SearchSettings) -> None:
-    """Raise `TooLargeError` when the method cannot finish the space; evaluates nothing."""
+    """Raise `TooLargeError` when the method cannot finish the space; evaluates nothing.
+
+    The same holds for `ContractError` and more constraints than a search takes.
+    """
+    check_constraints(problem)
+    if len(problem.sizes) > MOST_AXES and registry.get(Method, settings.method).proves:
+        raise TooLargeError(
+            f"the study opens {len(problem.sizes)} axes, one for each count and choice, and exact "
+            f"search takes up to {MOST_AXES}; give mixed stages fewer designs, let some be of one "
+            f"design, or search with another method, for instance nsga2"
+        )
     few = problem.size <= min(settings.budget or settings.limit, settings.limit)
     if (few and not problem.continuous) or not registry.get(Method, settings.method).proves:
         return

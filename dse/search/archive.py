@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
+from dse.contract import Matrix as Matrix
+from dse.contract.methods import Axes
 from dse.errors import ContractError
 from dse.model.front import dominated, nondominated, nondominated_by
 from dse.model.problem import Evaluation
@@ -17,7 +19,6 @@ from dse.model.space import Index, Points, as_index, one_block
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
 
-Matrix = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 """Called with the number of designs evaluated so far and the number planned."""
 
@@ -33,20 +34,8 @@ CONSTRAINT_LIMIT = 62
 """A set of constraints is the bits of one int64."""
 
 
-class Searchable(Protocol):
+class Searchable(Axes, Protocol):
     """What a search needs to know of a study."""
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Number of values of each axis."""
-
-    @property
-    def ordered(self) -> tuple[bool, ...]:
-        """Which axes have an order."""
-
-    @property
-    def coordinates(self) -> tuple[Column | None, ...]:
-        """Where the values of each axis lie on its scale, rising in [0, 1]; None for choices."""
 
     @property
     def continuous(self) -> tuple[str, ...]:
@@ -75,11 +64,7 @@ class Archive:
         self, problem: Searchable, *, total: int, progress: Progress | None = None
     ) -> None:
         """Start empty; the search may evaluate `total` distinct designs."""
-        count = len(problem.constraint_names)
-        if count > CONSTRAINT_LIMIT:
-            raise ContractError(
-                f"a study has {count} constraints; at most {CONSTRAINT_LIMIT} are supported"
-            )
+        check_constraints(problem)
         self.problem = problem
         self.total = total
         self._progress = progress
@@ -91,6 +76,7 @@ class Archive:
         self.reference_evaluations = 0
         self.pruned = 0
         self.feasible = 0
+        self.failed, self.failure = 0, ""
         self.closed = {True: 0, False: 0}
         axes, objectives = len(self.problem.sizes), self.problem.objective_count
         self._known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
@@ -135,6 +121,12 @@ class Archive:
         return self.total - self.evaluated
 
     @property
+    def _feasible_in_space(self) -> int | None:
+        """Feasible designs of the whole space, where each was evaluated or closed by its bounds."""
+        known = self.evaluated + sum(self.closed.values()) == self.problem.size
+        return self.feasible + self.closed[True] if known and not self.problem.continuous else None
+
+    @property
     def front(self) -> tuple[Index, Matrix]:
         """The best designs so far, in no order, and their losses."""
         return self._front_index, self._front_loss
@@ -177,6 +169,9 @@ class Archive:
         feasible = evaluation.feasible
         self.evaluated += len(points)
         self.feasible += int(feasible.sum())
+        if evaluation.failed is not None:
+            self.failed += int(evaluation.failed.sum())
+            self.failure = self.failure or evaluation.failure
         self._update_front(points, evaluation.loss, feasible)
         if not all(sample.complete for sample in self._samples):
             hashed = hashes(points, len(self.problem.sizes))
@@ -192,7 +187,6 @@ class Archive:
     def close(self, designs: Points, *, feasible: bool) -> None:
         """Count designs that are known to be all infeasible, or all feasible but dominated."""
         self.pruned += len(designs)
-        self.feasible += len(designs) * feasible
         self.closed[feasible] += len(designs)
         sample = self._samples[0 if feasible else 1]
         if not sample.complete:
@@ -252,6 +246,9 @@ class Archive:
             sample_index=sample[_lexicographic(sample, self.problem.sizes)],
             evaluated=self.evaluated,
             feasible=self.feasible,
+            failed=self.failed,
+            failure=self.failure,
+            feasible_in_space=self._feasible_in_space,
             reference_evaluations=self.reference_evaluations,
             certificate=certificate or Certificate(),
             exact=self.evaluated + self.pruned == self.problem.size and not self.problem.continuous,
@@ -310,6 +307,16 @@ class Archive:
         candidate = (float(worst[row]), tuple(index[row].tolist()))
         if self._nearest is None or candidate < self._nearest[:2]:
             self._nearest = (*candidate, violation[row].copy())
+
+
+def check_constraints(problem: Searchable) -> None:
+    """Raise `ContractError` when a study has more constraints than a search keeps apart."""
+    count = len(problem.constraint_names)
+    if count > CONSTRAINT_LIMIT:
+        raise ContractError(
+            f"a study has {count} constraints; at most {CONSTRAINT_LIMIT} are supported; join "
+            f"some of them with `and`"
+        )
 
 
 def _keys(index: Index) -> list[bytes]:

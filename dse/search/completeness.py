@@ -40,7 +40,8 @@ def share_at_least(
     Returns
     -------
     share
-        None where nothing is proven: a function of the study cannot be bounded.
+        None where nothing is proven: a function of the study cannot be bounded, or hypervolumes are
+        too much work.
     """
     single = cells_of(problem, [1] * len(problem.sizes))
     if single is None:
@@ -51,7 +52,8 @@ def share_at_least(
     every = np.concatenate([loss, least])
     ideal = every.min(axis=0)
     volume = hypervolume(every, reference, ideal=ideal)
-    return hypervolume(loss, reference, ideal=ideal) / volume
+    share = hypervolume(loss, reference, ideal=ideal) / volume
+    return None if math.isnan(share) else share
 
 
 def _least(single: Cells, loss: Matrix, reference: Matrix, floor: Matrix) -> Matrix | None:

@@ -47,6 +47,12 @@ class Outcome:
         all of them where there are no more than the archive keeps.
     evaluated, feasible
         Number of distinct designs evaluated, and of those that meet every constraint.
+    failed, failure
+        Number of those that cannot be evaluated and count as infeasible; why the first cannot.
+        Number of distinct designs evaluated, and how many of these meet every constraint.
+    feasible_in_space
+        How many designs of the whole space do, pruned ones too; None where that is not known:
+        what was pruned by bounds on partial designs was not sorted into feasible and infeasible.
     reference_evaluations
         Designs evaluated besides, to have something to compare bounds with.
     exact
@@ -68,6 +74,9 @@ class Outcome:
     sample_index: Index
     evaluated: int
     feasible: int
+    failed: int = 0
+    failure: str = ""
+    feasible_in_space: int | None
     reference_evaluations: int
     exact: bool
     certificate: Certificate

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from dse.contract import Method, Option
 from dse.contract.methods import OptionValue
 from dse.errors import Fault, StudyError, nearest
@@ -104,7 +106,11 @@ def value_text(value: OptionValue) -> str:
 
 
 def _at_least(name: str, value: int | None, least: int) -> None:
-    if value is not None and value < least:
+    if value is None:
+        return
+    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+        raise StudyError([_fault(name, value, "a whole number")])
+    if value < least:
         raise StudyError([_fault(name, value, f"at least {least}")])
 
 

@@ -8,18 +8,19 @@ two values is compared in the middle and again in each half, down to `NARROW`.  
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse import search
+from dse.errors import NotFiniteError, UnitError
 from dse.model.problem import Problem
-from dse.model.space import Index
+from dse.model.space import Index, blocks
+from dse.search.exact.enumeration import CHUNK
 from dse.stability import rivals
-from dse.stability.log_scale import LogScale
+from dse.stability.edge import OVERFLOW, TOO_MANY, Edge
+from dse.stability.log_scale import LogScale, log_distance
 from dse.stability.tracking import (
     AnswerDesigns,
     Pool,
@@ -45,28 +46,6 @@ CHECKS, MANY_CHECKS = 10, 40
 SMALL = 300_000
 """Points where the pool is compared, the second if not every design is; then also points of exact
 searches, and up to which space there are many of them."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Edge:
-    """How far an answer holds, in SI.
-
-    Attributes
-    ----------
-    holds_to
-        The last value at which it was found to hold.
-    flips_at
-        The first value at which it was found not to; None when it holds up to the limit.
-    complete
-        Every design was compared; False when only exact searches at some values were.
-    limited
-        Beyond `holds_to` the space has too many designs to search.
-    """
-
-    holds_to: float
-    flips_at: float | None = None
-    complete: bool = True
-    limited: bool = False
 
 
 class Line:
@@ -119,9 +98,35 @@ class Line:
     def edge(self, start: float, limit: float) -> Edge:
         """Return how far from `start` towards `limit` the answer at `start` holds."""
         reach = self._reach(start, limit)
+        limited = TOO_MANY if reach != limit else ""
+        while True:
+            try:
+                return self._edge_within(start, reach, limited)
+            except NotFiniteError:
+                again, limited = limited == OVERFLOW, OVERFLOW
+                inside, _ = self._scale.bisected(start, reach, NARROW, self._is_finite)
+                reach = self._scale.middle(start, reach) if again else inside
+                if self._scale.is_close(start, reach, NARROW):
+                    return Edge(holds_to=start, limited=OVERFLOW)
+
+    def _is_finite(self, value: float) -> bool:
+        """Whether no design that may be compared at a value overflows there."""
+        problem = self.problem(value)
+        try:
+            if problem.size <= SCREENED and not rivals.composes(problem):
+                for block in blocks(problem.sizes, CHUNK):
+                    problem.evaluate(block)
+            else:
+                self.exact(value)
+        except NotFiniteError:
+            return False
+        return True
+
+    def _edge_within(self, start: float, reach: float, limited: str) -> Edge:
+        """Return how far up to `reach` the answer holds; beyond it the range is `limited`."""
         answer = self.exact(start)
         if self._is_unrivalled(answer, start, start, reach):
-            return Edge(holds_to=reach, limited=reach != limit)
+            return Edge(holds_to=reach, limited=limited)
         changes: list[float] = []
         while True:
             known = len(self.pool.rows)
@@ -137,8 +142,8 @@ class Line:
             if changed is None and not complete and len(self.pool.rows) > known:
                 continue  # what the checks found may answer between them
             if changed is None or (changed in changes and len(self.pool.rows) == known):
-                limited = outside is None and reach != limit
-                return Edge(holds_to=inside, flips_at=outside, complete=complete, limited=limited)
+                why = limited if outside is None else ""
+                return Edge(holds_to=inside, flips_at=outside, complete=complete, limited=why)
             changes.append(changed)
 
     def holds(self, start: float, low: float, high: float) -> bool:
@@ -152,10 +157,13 @@ class Line:
         problems = [self.problem(value) for value in (low, start, high)]
         if any((answer.rows >= np.array(problem.sizes)).any() for problem in problems):
             return False
-        losses = [problem.evaluate(answer.rows).loss for problem in problems]
-        alone = all(np.array_equal(loss, losses[1]) for loss in losses)
-        self._touched = self._may_touch if alone else None
-        return alone and self._is_unrivalled(answer, start, low, high)
+        try:
+            losses = [problem.evaluate(answer.rows).loss for problem in problems]
+            alone = all(np.array_equal(loss, losses[1]) for loss in losses)
+            self._touched = self._may_touch if alone else None
+            return alone and self._is_unrivalled(answer, start, low, high)
+        except NotFiniteError:
+            return False
 
     def _is_unrivalled(self, answer: AnswerDesigns, start: float, low: float, high: float) -> bool:
         """Whether no design may replace the answer at `start`, which holds at two values."""
@@ -167,8 +175,13 @@ class Line:
         return others is not None and not len(others)
 
     def _is_complete(self, value: float) -> bool:
-        """Whether every design is compared: one loss decides, or the front is followed."""
+        """Whether every design is compared: one loss decides, or the front is followed.
+
+        Two ends say nothing of a design between them that may fail there.
+        """
         problem = self.problem(value)
+        if problem.tolerant:
+            return False
         comparable = self.tracked.front or self.tracked.column(problem) is not None
         return comparable and (problem.size <= SCREENED or rivals.composes(problem))
 
@@ -181,7 +194,10 @@ class Line:
         """Return how far the space stays small enough to be searched."""
 
         def fits(value: float) -> bool:
-            return self.problem(value).size <= LARGEST
+            try:
+                return self.problem(value).size <= LARGEST
+            except UnitError:  # there are no axes so long
+                return False
 
         return limit if fits(limit) else self._scale.bisected(start, limit, NARROW, fits)[0]
 
@@ -279,7 +295,7 @@ class Line:
         """Return the designs that may win between two values; None when they are too many."""
         start, end, middle = (self.problem(value) for value in values)
         column = self.tracked.column(start)
-        distance = abs(math.log(values[1] / values[0]))
+        distance = log_distance(values[0], values[1])
         if among is None:
             short = distance <= rivals.SHORT
             found = rivals.among_all(start, end, incumbents, column, self._touched, short=short)

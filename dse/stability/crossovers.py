@@ -23,6 +23,8 @@ FRONT = "the front"
 class AnswerInterval:
     """Where the same designs answer: from `low` to `high`, in SI, as far as was found.
 
+    `limited` is why nothing is known beyond `high`, if it is not the range's end.
+
     `designs` are in words, one unless the whole front is followed, none when nothing fits; `first`
     and `last` the objectives of the answer at both ends, empty for none; `complete` says whether
     every design was compared in between.
@@ -34,6 +36,7 @@ class AnswerInterval:
     first: tuple[float, ...]
     last: tuple[float, ...]
     complete: bool
+    limited: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,8 +152,8 @@ def _notes(crossovers: Crossovers) -> list[str]:
     notes = []
     if not all(interval.complete for interval in crossovers.intervals):
         notes.append(NOT_EVERY_DESIGN)
-    end = crossovers.intervals[-1].high
-    if end < crossovers.high:
-        reached = units.show(end, crossovers.assumption.quantity)
-        notes.append(f"beyond {reached} the space is too large to search exactly")
+    last = crossovers.intervals[-1]
+    if last.limited:
+        reached = units.show(last.high, crossovers.assumption.quantity)
+        notes.append(f"beyond {reached} {last.limited}: the range ends there")
     return notes

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Sequence
 
 from dse.infeasible.explanation import require_feasible
-from dse.model.preference import prefer
+from dse.model.preference import Preference
 from dse.model.space import Index
 from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.runs import runner
 from dse.stability import rivals
-from dse.stability.boundary import SCREENED, Edge, Line
+from dse.stability.boundary import SCREENED, Line
+from dse.stability.edge import Edge
 from dse.stability.flips import FACTOR, NEAR, NOTHING_FITS, SECTION, Flips, IntervalEnd, Stability
 from dse.stability.tracking import AnswerDesigns, Pool, TrackedAnswer, answer_among
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
@@ -21,7 +24,7 @@ from dse.study.study import Study
 def find_flips(
     study: Study,
     *,
-    written: str | None = None,
+    preference: Preference | None = None,
     only: Sequence[str] = (),
     factor: float = FACTOR,
     known: Index | None = None,
@@ -33,8 +36,8 @@ def find_flips(
     ----------
     study
         A prepared study.
-    written
-        What is preferred, as `dse.model.preference.prefer` takes it.
+    preference
+        Which design is the answer; the study's own.
     only, progress
         As in `dse.flips`.
     factor
@@ -46,7 +49,7 @@ def find_flips(
     if only:
         wanted = {entry.name for name in only for entry in choose_assumptions(every, name)}
         chosen = tuple(entry for entry in every if entry.name in wanted)
-    tracked = TrackedAnswer(prefer(study.problem, written))
+    tracked = TrackedAnswer(preference or study.preference)
     front = _front(study) if known is None else known
     pool = Pool.over(study.problem)
     pool.add(front)
@@ -62,7 +65,7 @@ def find_flips(
 
 
 def flips_section(
-    study: Study, front: Index, preferred: str | None, *, exact: bool, full: bool
+    study: Study, front: Index, preference: Preference, *, exact: bool, full: bool
 ) -> Section | None:
     """Return what would change the answer to a study; None where it is not worth a word.
 
@@ -73,15 +76,15 @@ def flips_section(
         reason = "The front is not proven, so it cannot tell; dse flips searches every design."
         return without_flips(reason) if full else None
     problem = study.problem
-    if not full and TrackedAnswer(prefer(problem, preferred)).column(problem) is None:
+    if not full and TrackedAnswer(preference).column(problem) is None:
         return without_flips(
-            "A knee or an expression is tracked from point to point, which takes longer: "
-            "ask with --flips."
+            "A knee, an expression or a tolerance is tracked from point to point, which takes "
+            "longer: ask with --flips."
         )
     if not full and problem.size > SCREENED and not rivals.composes(problem):
         return without_flips("The space is large, and to track the answer takes long: use --flips.")
     factor = FACTOR if full else NEAR
-    return find_flips(study, written=preferred, factor=factor, known=front).section(full=full)
+    return find_flips(study, preference=preference, factor=factor, known=front).section(full=full)
 
 
 def without_flips(reason: str) -> Section:
@@ -110,7 +113,7 @@ def _stability(
         known=(assumption.value, nominal),
         touched=assumption.touched,
     )
-    low, high = assumption.value / factor, assumption.value * factor
+    low, high = _range(assumption.value, factor)
     if assumption.integer:
         low, high = max(1.0, float(round(low))), float(round(high))
     if line.holds(assumption.value, low, high):
@@ -118,7 +121,17 @@ def _stability(
     else:
         edges = [line.edge(assumption.value, limit) for limit in (low, high)]
     ends = [_end(line, edge) for edge in edges]
-    return Stability(assumption.name, assumption.quantity, assumption.value, *ends)
+    return Stability(
+        assumption.name, assumption.quantity, assumption.value, ends[0], ends[1], assumption.fitted
+    )
+
+
+def _range(value: float, factor: float) -> tuple[float, float]:
+    """Return the ends of the range in which a value is varied, neither of them 0 nor infinite."""
+    most, least = sys.float_info.max, sys.float_info.min
+    near, far = max(abs(value) / factor, min(abs(value), least)), min(abs(value) * factor, most)
+    low, high = sorted((math.copysign(near, value), math.copysign(far, value)))
+    return low, high
 
 
 def _end(line: Line, edge: Edge) -> IntervalEnd:

@@ -12,7 +12,7 @@ from dse.reports.designs import difference
 from dse.reports.sections import Section
 from dse.reports.text import WIDTH, table_text
 from dse.reports.words import signed, unit_suffix
-from dse.stability.boundary import Edge
+from dse.stability.edge import Edge
 from dse.study.study import Study
 
 FACTOR = 1000.0
@@ -30,8 +30,8 @@ SECTION = ("flips", "What would change it")
 HEADERS = ("assumption", "nominal", "holds from", "to", "change needed", "answer beyond")
 NOTHING_FITS = "no feasible design"
 NOT_EVERY_DESIGN = (
-    "not every design was compared: for a knee or an expression, and in large spaces, the "
-    "answer was searched exactly at some values only"
+    "not every design was compared: for a knee, an expression or a tolerance, and in large spaces, "
+    "the answer was searched exactly at some values only"
 )
 
 
@@ -51,11 +51,22 @@ class Stability:
     nominal: float
     low: IntervalEnd
     high: IntervalEnd
+    fitted: bool = False
+
+    @property
+    def label(self) -> str:
+        """The name, and that the value is fitted to measurements if it is."""
+        return f"{self.name} (fitted)" if self.fitted else self.name
 
     @property
     def least_change(self) -> float:
         """The least relative change, in either direction, that flips the answer; inf for none."""
         return min((abs(change) for change in self.changes if change is not None), default=math.inf)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether its range ends early at either end."""
+        return bool(self.low.limited or self.high.limited)
 
     @property
     def changes(self) -> tuple[float | None, float | None]:
@@ -88,9 +99,10 @@ class Flips:
         return all(side.complete for entry in self.found for side in (entry.low, entry.high))
 
     @property
-    def is_limited(self) -> bool:
-        """Whether a range ends where the space has too many designs to search."""
-        return any(side.limited for entry in self.found for side in (entry.low, entry.high))
+    def limits(self) -> tuple[str, ...]:
+        """Why some ranges end early."""
+        sides = (side for entry in self.found for side in (entry.low, entry.high))
+        return tuple(sorted({side.limited for side in sides if side.limited}))
 
     def text(self) -> str:
         """Return a table, the least change first, and what changes nothing."""
@@ -124,10 +136,9 @@ class Flips:
         remarks = []
         if len(moving) > len(shown):
             counts["left_out"] = len(moving) - len(shown)
-            names = ", ".join(entry.name for entry in moving[len(shown) :])
+            names = ", ".join(entry.label for entry in moving[len(shown) :])
             remarks.append(f"Less sensitive: {names}.")
-        if self.is_limited:
-            remarks.append("Where the space grows beyond what is searched, the range ends there.")
+        remarks += [f"Where {reason}, the range ends there." for reason in self.limits]
         if not full:
             counts["widest_range_factor"] = int(FACTOR)
             remarks.append(f"Use --flips to vary each by up to {FACTOR:g}x in both directions.")
@@ -171,7 +182,7 @@ def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
         if side.flips_at is not None
     ]
     return (
-        entry.name,
+        entry.label,
         units.show(entry.nominal, entry.quantity),
         f">= {units.show(entry.low.holds_to, entry.quantity)}" if entry.low.limited else low,
         f"<= {units.show(entry.high.holds_to, entry.quantity)}" if entry.high.limited else high,
@@ -181,18 +192,26 @@ def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
 
 
 def _notes(flips: Flips) -> list[str]:
-    stable = sorted(e.name for e in flips.found if not math.isfinite(e.least_change))
+    still = [entry for entry in flips.found if not math.isfinite(entry.least_change)]
+    stable = sorted(entry.label for entry in still if not entry.is_limited)
     notes = []
     if stable:
         notes.append(
             f"no flip between 1/{flips.factor:g} and {flips.factor:g} times the nominal value: "
             f"{', '.join(stable)}"
         )
+    ends = [f"{entry.name} {_searched(entry)}" for entry in still if entry.is_limited]
+    if ends:
+        notes.append(f"no flip within what was searched: {', '.join(ends)}")
     if not flips.is_complete:
         notes.append(NOT_EVERY_DESIGN)
-    if flips.is_limited:
-        notes.append("where the space grows beyond what is searched exactly, the range ends there")
-    return notes
+    return notes + [f"where {reason}, the range ends there" for reason in flips.limits]
+
+
+def _searched(entry: Stability) -> str:
+    """Return the range in which an answer holds."""
+    low, high = (units.show(side.holds_to, entry.quantity) for side in (entry.low, entry.high))
+    return f"from {low} to {high}"
 
 
 def _facts(flips: Flips, entry: Stability) -> dict[str, Any]:
@@ -201,6 +220,7 @@ def _facts(flips: Flips, entry: Stability) -> dict[str, Any]:
     sides = zip(("below", "above"), (entry.low, entry.high), entry.changes, strict=True)
     return {
         "assumption": entry.name,
+        "fitted": entry.fitted,
         f"nominal{unit}": entry.nominal,
         "least_relative_change": change if math.isfinite(change) else None,
         **{
@@ -211,7 +231,8 @@ def _facts(flips: Flips, entry: Stability) -> dict[str, Any]:
                 "becomes": ", ".join(side.becomes) or None,
                 "differs": difference(side.becomes, flips.answer) or None,
                 "every_design_compared": side.complete,
-                "range_limited": side.limited,
+                "range_limited": bool(side.limited),
+                "range_ends_where": side.limited or None,
             }
             for name, side, relative in sides
         },

@@ -1,4 +1,8 @@
-"""Values of a number on a logarithmic scale: grids, middles and bisection."""
+"""Values of a number on its scale: grids, middles and bisection.
+
+Between two values of one sign the scale is logarithmic; where it passes zero there is no ratio, and
+it is the number's own.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 
 
+def log_distance(one: float, other: float) -> float:
+    """Return the natural logarithm of the ratio of two values of one sign, else infinity."""
+    if one == 0.0 or other == 0.0 or (one < 0.0) != (other < 0.0):
+        return math.inf
+    return abs(math.log(abs(other)) - math.log(abs(one)))
+
+
 @dataclass(frozen=True)
 class LogScale:
-    """The scale of a number above 0, which may take whole values only."""
+    """The scale of a number, which may take whole values only."""
 
     integer: bool = False
 
@@ -22,29 +33,41 @@ class LogScale:
 
         The natural logarithm of the first ratio is `first`.
         """
-        span = abs(math.log(limit / start))
+        span = log_distance(start, limit)
         if span == 0.0:
-            return []
-        sign = 1.0 if limit > start else -1.0
-        distances = np.geomspace(min(first, span), span, count)
-        values = [start * math.exp(sign * float(distance)) for distance in distances[:-1]]
+            return [limit] if limit != start else []
+        if math.isfinite(span):
+            half = math.copysign(0.5, abs(limit) - abs(start))  # a whole ratio may overflow
+            distances = np.geomspace(min(first, span), span, count)[:-1]
+            roots = [math.exp(half * float(distance)) for distance in distances]
+            values = [start * root * root for root in roots]
+        else:
+            shares = np.geomspace(first, 1.0, count)[:-1]
+            values = [start + float(share) * (limit - start) for share in shares]
         if self.integer:
             values = [float(round(value)) for value in values]
-        between = {value for value in (*values, *extra) if (value - start) * (value - limit) < 0}
-        return sorted({*between, limit} - {start}, reverse=sign < 0)
+        low, high = sorted((start, limit))
+        between = {value for value in (*values, *extra) if low < value < high}
+        return sorted({*between, limit} - {start}, reverse=limit < start)
 
     def middle(self, one: float, other: float) -> float:
-        """Return the geometric mean of two values, whole and between them where that matters."""
-        middle = math.sqrt(one) * math.sqrt(other)
+        """Return the value halfway on the scale, whole and between the two where that matters."""
+        if math.isfinite(log_distance(one, other)):
+            middle = math.copysign(math.sqrt(abs(one)) * math.sqrt(abs(other)), one)
+        else:
+            middle = one / 2 + other / 2
+        low, high = sorted((one, other))
         if not self.integer:
-            return middle
-        return float(min(max(math.floor(middle), min(one, other) + 1), max(one, other) - 1))
+            return min(max(middle, low), high)  # rounding must not leave the interval
+        return float(min(max(math.floor(middle), low + 1), high - 1))
 
     def is_close(self, one: float, other: float, width: float) -> bool:
-        """Whether two values are at most `width` apart, relatively."""
+        """Whether two values are at most `width` apart, relatively, or no float lies between."""
         if self.integer:
             return abs(one - other) <= 1
-        return abs(one - other) <= width * min(one, other)
+        if abs(one - other) <= width * min(abs(one), abs(other)):
+            return True
+        return self.middle(one, other) in (one, other)
 
     def bisected(
         self, inside: float, outside: float, width: float, holds: Callable[[float], bool]

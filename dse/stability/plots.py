@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dse.algebra import units
+from dse.files.csv import inert
 from dse.files.folder import new_folder
 from dse.files.json import json_text
 from dse.reports.drawing import FILLS, drawing, save_figure
@@ -53,7 +54,7 @@ def _write_csv(found: Crossovers, path: Path) -> None:
         writer.writerow([f"from{unit}", f"to{unit}", "design"])
         for interval in found.intervals:
             for design in interval.designs or ("",):
-                writer.writerow([repr(interval.low), repr(interval.high), design])
+                writer.writerow([repr(interval.low), repr(interval.high), inert(design)])
 
 
 def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:

@@ -11,7 +11,6 @@ from dse.algebra import units
 from dse.errors import UnitError, nearest
 from dse.files.csv import is_number
 from dse.files.document import Document
-from dse.model.preference import prefer
 from dse.model.problem import Problem
 from dse.reports.designs import objective_values, parts
 from dse.stability.boundary import Line
@@ -34,7 +33,8 @@ def find_crossovers(
     found: Document,
     written: str | None,
     *,
-    preferred: str | None = None,
+    prefer: str | None = None,
+    tolerance: str | None = None,
     front: bool = False,
     counts: bool = False,
     by: Sequence[str] = (),
@@ -51,7 +51,7 @@ def find_crossovers(
     """
     prepared, assumption, low, high = read_range(found, written)
     tracked = TrackedAnswer(
-        prefer(prepared.problem, preferred),
+        prepared.preferring(prefer, tolerance),
         front=front,
         counts=counts,
         by=tuple(_axis(prepared.problem, name) for name in by),
@@ -87,7 +87,8 @@ def _intervals(line: Line, low: float, high: float) -> Iterator[AnswerInterval]:
         texts = parts(line.problem(start), rows, counts=tracked.counts, by=tracked.by)
         designs = tuple(dict.fromkeys(", ".join(text) for text in texts))
         first, last = ((), ()) if tracked.front else (_goals(line, start), _goals(line, end))
-        yield AnswerInterval(start, end, designs, first, last, edge is None or edge.complete)
+        complete, limited = (True, "") if edge is None else (edge.complete, edge.limited)
+        yield AnswerInterval(start, end, designs, first, last, complete, limited)
         start = None if edge is None else edge.flips_at
 
 

@@ -30,9 +30,9 @@ class TrackedAnswer:
 
     def column(self, problem: Problem) -> int | None:
         """Return which loss alone decides, None when the rest of the front matters too."""
-        names = [goal.name for goal in problem.goals]
-        preferred = self.preference.quantity
-        return names.index(preferred) if preferred in names and not self.front else None
+        if self.front or self.preference.tolerance:
+            return None
+        return self.preference.column(problem)
 
 
 @dataclass(frozen=True)

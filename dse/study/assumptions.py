@@ -17,6 +17,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.algebra.expression import Expression
+from dse.algebra.expression_grammar import LabelCode
 from dse.errors import UnitError, nearest
 from dse.model.problem import Constraint, Problem
 from dse.model.space import Axis, Space, constant
@@ -56,6 +57,8 @@ class Assumption:
         Returns the problem with another value.
     touched
         An axis and its position, where only designs there depend on the value.
+    fitted
+        Whether a record has it from a fit to measurements.
     """
 
     name: str
@@ -65,6 +68,7 @@ class Assumption:
     problem: Problem
     change: Change
     touched: tuple[int, int] | None = None
+    fitted: bool = False
 
     def at(self, value: float) -> Problem:
         """Return the problem with the scalar at `value`, in SI."""
@@ -81,7 +85,9 @@ def assumptions_of(study: Study) -> tuple[Assumption, ...]:
     Scalars that are zero, infinite or unknown today are left out: there is no per cent of them.
     """
     problem, growing = study.problem, growing_stages(study)
-    found = (*_fields(problem, growing), *_records(problem), *_bounds(problem))
+    known = [*_fields(problem, growing), *_records(problem)]
+    known = [replace(entry, fitted=_is_fitted(study, entry)) for entry in known]
+    found = (*known, *_bounds(problem))
     usable = [
         assumption
         for assumption in (*found, *_designs(problem, growing))
@@ -94,6 +100,16 @@ def assumptions_of(study: Study) -> tuple[Assumption, ...]:
         else entry
         for entry in usable
     )
+
+
+def _is_fitted(study: Study, entry: Assumption) -> bool:
+    """Tell whether the column that an assumption changes comes from a fitted record."""
+    axes = study.problem.space.axes
+    if entry.touched is not None:
+        place, row = entry.touched
+        return (axes[place].name, row, entry.quantity) in study.sureness.fitted
+    alone = not any(entry.quantity in axis.columns for axis in axes)
+    return alone and ("", 0, entry.quantity) in study.sureness.fitted
 
 
 def choose_assumptions(assumptions: tuple[Assumption, ...], wanted: str) -> tuple[Assumption, ...]:
@@ -137,7 +153,7 @@ def _field(problem: Problem, column: str, value: float, growing: frozenset[str])
     def change(found: Problem, new: float) -> Problem:
         return _regrown(_with_space(found, _set(found.space, column, new)), growing)
 
-    return Assumption(_path(column), column, value, _integer(column), problem, change)
+    return Assumption(column_path(column), column, value, _integer(column), problem, change)
 
 
 def _set(space: Space, column: str, value: float) -> Space:
@@ -152,14 +168,16 @@ def _set(space: Space, column: str, value: float) -> Space:
 
 def _records(problem: Problem) -> Iterator[Assumption]:
     """What each record of an axis sets, unless a later axis sets it again."""
-    axes = problem.space.axes
+    axes, known = problem.space.axes, problem.graph.quantities
+    names = (name for axis in axes for name in axis.columns if name in known)
+    choices = {*schema.CHOICES, *(name for name in names if known[name].labels)}
     for place, axis in enumerate(axes):
         if axis.unit_name or not is_choice_of_scenario(problem, axis):
             continue
         later = {name for other in axes[place + 1 :] for name in other.columns}
         for row, label in enumerate(axis.labels):
             for column, values in axis.columns.items():
-                if column not in later and column not in schema.CHOICES:
+                if column not in later and column not in choices:
                     yield _record(problem, place, row, column, label, float(values[row]))
 
 
@@ -173,7 +191,8 @@ def _record(
         axes[place] = replace(axes[place], columns={**axes[place].columns, column: values})
         return _with_space(found, Space(tuple(axes), found.space.constants))
 
-    name = f"{label}.{_path(column).partition('.')[2]}"
+    of_section, _, name = column_path(column).partition(".")
+    name = f"{label}.{name or units.stem(of_section) or of_section}"
     return Assumption(name, column, value, _integer(column), problem, change, (place, row))
 
 
@@ -223,7 +242,9 @@ def _compared(tree: ast.expr) -> Iterator[tuple[ast.Constant, float, str]]:
             sides = [node.left, *node.comparators]
             named = next((side.id for side in sides if isinstance(side, ast.Name)), "")
             for side in sides:
-                if isinstance(side, ast.Constant) and isinstance(side.value, int | float):
+                if not isinstance(side, ast.Constant) or isinstance(side.value, LabelCode):
+                    continue
+                if isinstance(side.value, int | float):
                     yield side, float(side.value), named
 
 
@@ -281,10 +302,11 @@ def _integer(column: str) -> bool:
     return unit is not None and unit.integer
 
 
-def _path(column: str) -> str:
+def column_path(column: str) -> str:
     """Return the field that sets a column; of a record's column that is no field, its words."""
     path = field_path(column)
     section, _, rest = column.partition("_")
-    if path in ("workload.kernel", "budget.platform") or path == column:
-        return f"{section}.{units.stem(rest)}"
-    return path
+    words = f"{section}.{units.stem(rest)}"
+    if path == column:
+        return words if section in schema.SECTIONS else column
+    return words if path in ("workload.kernel", "budget.platform") else path

@@ -102,8 +102,12 @@ def own_core(
     source: str,
     parameters: Sequence[Parameter],
     laws: Mapping[str, Law],
+    uncertainty: Mapping[str, float],
 ) -> Core:
-    """Return a core whose only model evaluates `laws`, `completed` where there is none."""
+    """Return a core whose only model evaluates `laws`, `completed` where there is none.
+
+    `uncertainty` is that of metrics, relative.
+    """
 
     def law(**columns: Column) -> CoreMetrics:
         return _metrics(laws, parameters, columns)
@@ -113,6 +117,7 @@ def own_core(
         parameters=tuple(parameters),
         design_name="_".join(f"{entry.name}{{{entry.name}}}" for entry in parameters),
         source=source,
+        uncertainty=uncertainty,
     )
     return Core(name=name, summary=summary, models={"law": model})
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dse import contract
-from dse.errors import ContractError, nearest
+from dse.errors import FOREIGN, ContractError, nearest
 from dse.files.document import stage_name
 from dse.model.designs import Designs, check_metrics
 from dse.study import schema, uncertain
@@ -50,7 +50,7 @@ def choose_designs(
         return None
     try:
         names, metrics = _evaluate_model(model, values)
-    except Exception as error:  # whatever a foreign function raises
+    except FOREIGN as error:  # whatever a foreign function raises
         raise ContractError(
             f"model {written.model!r} of core {core.name!r} fails: {type(error).__name__}: {error}"
         ) from error

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from dse.contract import Core, Interface, Kernel, Platform
-from dse.errors import Fault, PluginError, StudyError, UnitError, nearest
+from dse.errors import ENOUGH_FAULTS, Fault, PluginError, StudyError, UnitError, nearest
 from dse.files.document import Document, is_record
 from dse.files.position import quoted, shortened
 from dse.plugins import registry
@@ -27,6 +27,7 @@ class Faults:
         """Start without faults."""
         self.document = document
         self.found: list[Fault] = []
+        self._added: set[Fault] = set()
 
     def add(self, path: Path, rule: str, remedy: str, written: str | None = None) -> None:
         """Add a fault at `path`; what is written there is looked up unless given."""
@@ -34,8 +35,11 @@ class Faults:
             written = show_written(lookup(self.document.data, path))
             written = "" if rule.startswith(written) else written
         fault = self.document.fault(path, written, rule, remedy)
-        if fault not in self.found:
+        if fault not in self._added:
+            self._added.add(fault)
             self.found.append(fault)
+        if len(self.found) >= ENOUGH_FAULTS:
+            raise StudyError(self.found)
 
     @contextmanager
     def at(self, path: Path) -> Iterator[None]:
@@ -45,6 +49,8 @@ class Faults:
         except (UnitError, PluginError) as error:
             self.add(path, error.rule, error.remedy)
         except StudyError as error:  # of another file that the study names
+            if len(self.found) >= ENOUGH_FAULTS:
+                raise
             self.found += [fault for fault in error.faults if fault not in self.found]
 
     def raise_any(self) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from dse.errors import OutputError, StudyError, nearest
 from dse.files.csv import LARGEST_BYTE, CsvTable, parse_csv
 from dse.files.document import Document
-from dse.files.folder import read_bytes
+from dse.files.folder import read_bytes, read_regular
 from dse.files.position import KeyPath
 from dse.study.faults import Faults
 
@@ -43,14 +43,15 @@ def read_input(written: str, path: KeyPath, faults: Faults) -> tuple[Input, CsvT
     document = faults.document
     place = locate(document, written)
     try:
-        with place.open("rb") as stream:
-            content = stream.read(LARGEST_BYTE + 1)
+        content = read_regular(place, LARGEST_BYTE + 1)
         return Input(written, content), parse_csv(content, str(place))
     except StudyError as error:
         faults.found.extend(fault for fault in error.faults if fault not in faults.found)
     except FileNotFoundError:
         known = [entry.name for entry in place.parent.glob("*.csv")]
-        remedy = nearest(place.name, known) if known else "a path is relative to the study file"
+        given = written in document.inputs  # a path as it is, not one in a study
+        unknown = "check the path" if given else "a path is relative to the study file"
+        remedy = nearest(place.name, known) if known else unknown
         faults.add(path, f"there is no file {str(place)!r}", remedy)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)

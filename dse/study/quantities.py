@@ -6,6 +6,7 @@ suggest what may have been meant.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -14,9 +15,11 @@ from dse import contract
 from dse.algebra import units
 from dse.algebra.expression import Expression, parse_expression
 from dse.errors import PluginError, UnitError, nearest
+from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import Graph, explain_missing
 from dse.plugins import registry
-from dse.study.scenario import field_path
+from dse.study.faults import Faults
+from dse.study.scenario import Scenario, field_path
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -85,6 +88,11 @@ class Named:
     def _require(self, name: str) -> None:
         if name not in self.inputs and not self.graph.provides(name):
             lacking = explain_missing(name, self.graph.missing)
+            figures = _lacking_figures(self.graph) & set(lacking)
+            if figures:
+                words = " and ".join(sorted(map(_words, figures)))
+                rule = f"{name} needs {words}, of which a stage has no figures"
+                raise UnitError(rule, "add them to its table, or drop the objective")
             fields = sorted({field_path(column) for column in lacking})
             rule = f"{name} needs {' and '.join(fields)}, which this study does not set"
             raise UnitError(rule, f"add {fields[0]}, or drop the objective")
@@ -107,6 +115,35 @@ def applied_requirements(graph: Graph) -> tuple[tuple[contract.Requirement, ...]
         else:
             kept.append(requirement)
     return tuple(kept), notes
+
+
+def check_cap(chain: Collection[str], scenario: Scenario, faults: Faults) -> None:
+    """Refuse a power cap on stages without figures of power, which nothing would hold."""
+    capped = (scenario.highest("budget_power_cap_w") or math.inf) < math.inf
+    if chain and set(chain) < set(STAGE_COLUMNS) and capped:
+        rule = "a stage has no figures of power, so that nothing tells when the cap is reached"
+        faults.add(("budget",), rule, "add them to its table, or remove the cap", "")
+
+
+def without_figures(graph: Graph) -> list[str]:
+    """Return what is to be said of quantities that lack nothing but figures of the stages."""
+    figures = _lacking_figures(graph)
+    if not figures:
+        return []
+    needs = {name: set(explain_missing(name, graph.missing)) for name in graph.missing}
+    names = sorted(name for name, lacking in needs.items() if lacking and lacking <= figures)
+    words = ", ".join(sorted(map(_words, figures)))
+    return [f"a stage has no figures of {words}; left out are {', '.join(names)}"]
+
+
+def _lacking_figures(graph: Graph) -> set[str]:
+    """Return the stage columns that a chain does not offer."""
+    known = set(STAGE_COLUMNS)
+    return known - set(graph.inputs) if known & set(graph.inputs) else set()
+
+
+def _words(column: str) -> str:
+    return units.stem(column).removeprefix("stage_").replace("_", " ")
 
 
 def _unusable() -> Iterator[str]:

@@ -40,13 +40,25 @@ def interface_columns(record: contract.Interface) -> dict[str, float]:
     return columns
 
 
+LEFT_OUT = {
+    "latency": "no latency",
+    "link": "an unlimited link",
+    "in_flight": "one offload in flight",
+    "max_in_flight": "any number of offloads in flight",
+    "host_cores": "any number of host cores",
+    "buffer_area": "buffers without area",
+    "buffer_leakage": "buffers without leakage",
+}
+"""What stands for a field that an interface of a user's own leaves out."""
+
+
 def platform_columns(record: contract.Platform) -> dict[str, float]:
     """Return the columns that a platform sets; NaN for figures that its source does not give."""
     usable = math.inf if record.usable_power_w is None else record.usable_power_w
     columns = {"budget_power_cap_w": record.constant_power_w + usable}
     for name in contract.Platform.__dataclass_fields__:
         value = getattr(record, name)
-        if name != "usable_power_w" and not isinstance(value, str):
+        if name != "usable_power_w" and isinstance(value, int | float | None):
             columns[f"budget_{name}"] = math.nan if value is None else float(value)
     return columns
 

@@ -15,10 +15,21 @@ Name = Annotated[
     Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", description="What results call it"),
 ]
 Text = Annotated[str, Field(description="In plain words")]
-Assumed = Annotated[
-    list[str],
-    Field(default_factory=list, description="Fields that are assumed, not measured"),
+Uncertainty = Annotated[
+    dict[str, int | float | str],
+    Field(
+        default_factory=dict, description="Relative standard uncertainty of figures: {area: 10 %}"
+    ),
 ]
+Fields = Annotated[list[str], Field(default_factory=list)]
+
+
+class SureEntry(StudySection):
+    """How far the figures of a record can be trusted."""
+
+    assumptions: Annotated[Fields, Field(description="Fields that are assumed, not measured")]
+    fitted: Annotated[Fields, Field(description="Fields that are fitted to measurements")]
+    uncertainty: Uncertainty
 
 
 class ParameterEntry(StudySection):
@@ -51,6 +62,7 @@ class CoreEntry(StudySection):
     summary: Text = ""
     source: Text = ""
     note: Text = ""
+    uncertainty: Uncertainty
     parameters: Annotated[dict[Name, ParameterEntry], Field(min_length=1, max_length=2)]
     laws: Annotated[
         dict[str, LawEntry | float | str],
@@ -58,17 +70,16 @@ class CoreEntry(StudySection):
     ]
 
 
-class InterfaceEntry(schema.InterfaceSection):
+class InterfaceEntry(SureEntry, schema.InterfaceSection):
     """An interface; the fields of a study's section, and where it comes from."""
 
     name: Name
     attachment: Text = ""
     source: Text = ""
     note: Text = ""
-    assumptions: Assumed
 
 
-class KernelEntry(schema.KernelSection):
+class KernelEntry(SureEntry, schema.KernelSection):
     """Time on the host; the fields of a study's kernel, and where it comes from."""
 
     name: Name
@@ -76,7 +87,7 @@ class KernelEntry(schema.KernelSection):
     source: Text = ""
 
 
-class PlatformEntry(StudySection):
+class PlatformEntry(SureEntry):
     """What surrounds the cores: memory, constant power and a power cap (energy roofline)."""
 
     name: Name

@@ -19,14 +19,15 @@ from dse.algebra import units
 from dse.errors import Fault, OutputError, StudyError, UnitError, UnknownPluginError, nearest
 from dse.files import document
 from dse.files.document import Document, is_record
-from dse.files.folder import write_text
+from dse.files.folder import is_regular, write_text
 from dse.files.position import KeyPath, quoted
 from dse.files.yaml import to_yaml
 from dse.plugins import registry
-from dse.study import core_law, record_schema
+from dse.study import core_law, record_schema, uncertain
 from dse.study.faults import Faults, validate_as
-from dse.study.fields import StudySection
+from dse.study.fields import Given, StudySection
 from dse.study.inputs import Input, locate
+from dse.study.record_columns import LEFT_OUT
 from dse.study.record_schema import Record
 
 FOLDER = Path("records")
@@ -73,7 +74,7 @@ def get_record(kind: type[Kind], name: str, within: Document) -> tuple[Kind, Use
     if not is_record(name):
         return registry.get(kind, name), None
     path = locate(within, name)
-    if not path.is_file():
+    if not is_regular(path):
         raise UnknownPluginError(
             f"there is no file {str(path)!r}", "a path counts from the folder of the study"
         )
@@ -137,15 +138,42 @@ def _interface(written: record_schema.InterfaceEntry, faults: Faults) -> contrac
         faults.add(("interface", "device"), rule, "remove it, and write out its fields")
     fields = _plain(written, "interface_")
     fields.pop("device", None)
-    return contract.Interface(**fields, assumptions=tuple(written.assumptions))
+    left_out = tuple(name for name in LEFT_OUT if getattr(written, name) is None)
+    sureness = _sureness(written, "interface", faults)
+    return contract.Interface(**fields, **sureness, left_out=left_out)
 
 
 def _kernel(written: record_schema.KernelEntry, faults: Faults) -> contract.Kernel:
-    return contract.Kernel(**_plain(written, "kernel_"))
+    fields = _plain(written, "kernel_")
+    return contract.Kernel(**fields, **_sureness(written, "kernel", faults))
 
 
 def _platform(written: record_schema.PlatformEntry, faults: Faults) -> contract.Platform:
-    return contract.Platform(**_plain(written))
+    return contract.Platform(**_plain(written), **_sureness(written, "platform", faults))
+
+
+def _sureness(written: record_schema.SureEntry, section: str, faults: Faults) -> dict[str, Any]:
+    """Return how sure the figures of a section are, by field of the contract."""
+    columns = {
+        name: value.column.removeprefix(f"{section}_")
+        for name in type(written).model_fields
+        if isinstance(value := getattr(written, name), Given)
+    }
+    for where, names in (("fitted", written.fitted), ("uncertainty", written.uncertainty)):
+        for place, name in enumerate(names):
+            if name not in columns:
+                key = place if where == "fitted" else name
+                rule, remedy = "the record gives no such figure", nearest(name, columns)
+                faults.add((section, where, key), rule, remedy, quoted(name))
+    shares = {}
+    for name, value in written.uncertainty.items():
+        with faults.at((section, "uncertainty", name)):
+            shares[columns.get(name, name)] = uncertain.share(value)
+    return {
+        "assumptions": tuple(columns.get(name, name) for name in written.assumptions),
+        "fitted": tuple(columns.get(name, name) for name in written.fitted),
+        "uncertainty": shares,
+    }
 
 
 def _core(written: record_schema.CoreEntry, faults: Faults) -> contract.Core | None:
@@ -169,7 +197,9 @@ def _core(written: record_schema.CoreEntry, faults: Faults) -> contract.Core | N
         return None
     told = [written.source or "a record of the user's own", *filter(None, [written.note])]
     told += [f"  {name} = {core_law.law_text(name, law)}" for name, law in laws.items()]
-    return core_law.own_core(written.name, written.summary, "\n".join(told), parameters, laws)
+    spread = uncertain.stated(written.uncertainty, ("core",), faults)
+    text = "\n".join(told)
+    return core_law.own_core(written.name, written.summary, text, parameters, laws, spread)
 
 
 def _law(
@@ -246,7 +276,7 @@ def write_record(
     if not is_record(path.name):
         raise OutputError(f"{path} is no name for a record; write for instance {path.stem}.yaml")
     if path.exists() and not force:
-        raise OutputError(f"{path} is there already; name another file, or add --force")
+        raise OutputError(f"{path} is there already; name another file, or replace it by force")
     write_text(path, to_yaml({**sections, "provenance": origin}), check=read_record)
 
 

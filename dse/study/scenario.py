@@ -7,7 +7,7 @@ A record of a catalogue (`Interface`, `Platform`, `Kernel`) sets a group of colu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,10 +20,17 @@ from dse.study import records as user_records
 from dse.study import schema
 from dse.study.axes import choices, expand, numeric, resolution
 from dse.study.faults import Faults
-from dse.study.fields import StudySection, unit_of
+from dse.study.fields import Given, StudySection, Unit, unit_of
 from dse.study.inputs import Input
-from dse.study.record_columns import interface_columns, kernel_columns, neutral, platform_columns
+from dse.study.record_columns import (
+    LEFT_OUT,
+    interface_columns,
+    kernel_columns,
+    neutral,
+    platform_columns,
+)
 from dse.study.records import Kind
+from dse.study.sureness import RecordSureness
 
 
 @dataclass
@@ -32,6 +39,7 @@ class Scenario:
 
     constants: dict[str, float] = field(default_factory=dict)
     axes: list[Axis] = field(default_factory=list)
+    sureness: RecordSureness = field(default_factory=RecordSureness)
     notes: list[str] = field(default_factory=list)
     inputs: dict[str, Input] = field(default_factory=dict)
 
@@ -47,6 +55,13 @@ class Scenario:
             self.inputs[use.file.written] = use.file
             self.notes.append(use.note)
         return found
+
+    def keep_sureness(
+        self, records: Sequence[Any], section: StudySection | None = None, axis: str = ""
+    ) -> None:
+        """Keep how sure records are, on an axis or alone, less what a section of the study sets."""
+        replaced = {column for unit, _ in _given(section) for column in unit.columns}
+        self.notes += self.sureness.keep(records, axis, replaced)
 
     def highest(self, column: str) -> float | None:
         """Return the largest value that a column takes, None when nothing sets it."""
@@ -76,14 +91,16 @@ def _workload(
     kernel = workload.kernel
     path = "workload.kernel"
     if path in axes:
-        _record_axis(path, axes.pop(path), contract.Kernel, kernel_columns, scenario, faults)
+        kernels = axes.pop(path)
+        found = _record_axis(path, kernels, contract.Kernel, kernel_columns, scenario, faults)
+        scenario.keep_sureness(found, axis=path)
     elif isinstance(kernel, schema.KernelSection):
         scenario.constants.update(kernel.givens())
     elif kernel is not None:
         with faults.at(("workload", "kernel")):
-            scenario.constants.update(
-                kernel_columns(scenario.record(contract.Kernel, kernel, faults))
-            )
+            record = scenario.record(contract.Kernel, kernel, faults)
+            scenario.constants.update(kernel_columns(record))
+            scenario.keep_sureness([record])
     scenario.constants.update(workload.givens())
     if workload.chained or "workload.chained" in axes:
         scenario.constants["workload_chained"] = float(workload.chained)
@@ -97,14 +114,18 @@ def _interface(
     if path in axes:
         devices = axes.pop(path)
         found = _record_axis(path, devices, contract.Interface, interface_columns, scenario, faults)
-        _note_assumptions(found, written, scenario)
+        _note_left_out(found, written, axes, scenario)
+        _note_hosts(found, written, scenario)
+        scenario.keep_sureness(found, written, path)
     else:
-        record = contract.Interface(name="defined in the study")
+        record = contract.Interface(name="the interface of the study", left_out=tuple(LEFT_OUT))
         if written.device is not None:
             with faults.at(("interface", "device")):
                 record = scenario.record(contract.Interface, written.device, faults)
         scenario.constants.update(interface_columns(record))
-        _note_assumptions([record], written, scenario)
+        _note_left_out([record], written, axes, scenario)
+        _note_hosts([record], written, scenario)
+        scenario.keep_sureness([record], written)
     _override(written, scenario)
     for name in ("wait", "transfer"):
         if (chosen := getattr(written, name)) is not None:
@@ -150,7 +171,8 @@ def _budget(
     path = "budget.platform"
     if path in axes:
         platforms = axes.pop(path)
-        _record_axis(path, platforms, contract.Platform, platform_columns, scenario, faults)
+        found = _record_axis(path, platforms, contract.Platform, platform_columns, scenario, faults)
+        scenario.keep_sureness(found, written, path)
     elif written.platform is not None:
         with faults.at(("budget", "platform")):
             platform = scenario.record(contract.Platform, written.platform, faults)
@@ -161,6 +183,7 @@ def _budget(
                     if not math.isnan(value)
                 }
             )
+            scenario.keep_sureness([platform], written)
     _override(written, scenario)
     if written.precision is not None:
         code = schema.code("budget_precision", written.precision)
@@ -169,12 +192,18 @@ def _budget(
 
 def _override(section: StudySection, scenario: Scenario) -> None:
     """Let the fields of a section replace what a record set, all columns of the field."""
-    for name in type(section).model_fields:
-        given = getattr(section, name)
-        unit = unit_of(type(section), name)
-        if unit is None or given is None:
-            continue
+    for unit, given in _given(section):
         _replace(scenario, neutral(unit) | {given.column: given.value})
+
+
+def _given(section: StudySection | None) -> Iterator[tuple[Unit, Given]]:
+    """Yield what a section gives of its fields with a unit."""
+    if section is None:
+        return
+    for name in type(section).model_fields:
+        unit, given = unit_of(type(section), name), getattr(section, name)
+        if unit is not None and given is not None:
+            yield unit, given
 
 
 def _replace(scenario: Scenario, columns: Mapping[str, float]) -> None:
@@ -184,28 +213,34 @@ def _replace(scenario: Scenario, columns: Mapping[str, float]) -> None:
         scenario.axes[position] = replace(axis, columns=kept)
 
 
-def _note_assumptions(
+def _note_left_out(
+    found: list[contract.Interface],
+    written: schema.InterfaceSection,
+    axes: Collection[str],
+    scenario: Scenario,
+) -> None:
+    """Note what is taken for granted because neither record nor study nor an axis gives it."""
+    for record in found:
+        assumed = [
+            LEFT_OUT[name]
+            for name in record.left_out
+            if getattr(written, name) is None and f"interface.{name}" not in axes
+        ]
+        if assumed:
+            words = ", ".join(assumed)
+            scenario.notes.append(f"interface: assumed, as {record.name} does not say: {words}")
+
+
+def _note_hosts(
     records: list[contract.Interface], written: schema.InterfaceSection, scenario: Scenario
 ) -> None:
-    """Say which numbers are assumed, once for all records that share them."""
-    overridden = {name for name in schema.InterfaceSection.model_fields if getattr(written, name)}
-    groups: dict[str, list[str]] = {}
     for record in records:
-        assumed = [
-            name
-            for name in record.assumptions
-            if not any(name.startswith(replaced) for replaced in overridden)
-        ]
-        groups.setdefault(", ".join(assumed), []).append(record.name)
         if record.note and len(records) == 1:
             scenario.notes.append(f"{record.name}: {record.note}")
         if record.host_power_w is None and written.host_power is None:
             scenario.notes.append(
                 f"{record.name}: the host's power is unknown: total power leaves the host out"
             )
-    for assumed_text, names in groups.items():
-        if assumed_text:
-            scenario.notes.append(f"assumed, not published, for {', '.join(names)}: {assumed_text}")
 
 
 def _field_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> None:
@@ -297,5 +332,5 @@ def field_path(column: str) -> str:
 
 def _columns_of(axes: Mapping[str, Any]) -> set[str]:
     """Return the columns that axes over fields with a unit will set."""
-    units = (schema.FIELDS.get(path) for path in axes)
-    return {column for unit in units if unit is not None for column in unit.columns}
+    fields = (schema.FIELDS.get(path) for path in axes)
+    return {column for unit in fields if unit is not None for column in unit.columns}

@@ -244,6 +244,10 @@ class SearchSection(StudySection):
     budget: Annotated[int | None, Field(ge=1, description="Most designs to evaluate")] = None
     seed: Annotated[int, Field(ge=0, lt=2**32, description="Same seed, same front")] = 1
     population: Annotated[int | None, Field(ge=2, le=100_000)] = None
+    on_failure: Annotated[
+        Literal["stop", "infeasible"],
+        Field(description="What a design is that cannot be evaluated: an error, or infeasible"),
+    ] = "stop"
     warm_start: Annotated[
         bool, Field(description="Begin a heuristic with corners and a coarse grid of the space")
     ] = True
@@ -282,6 +286,14 @@ class StudyFile(StudySection):
         list[str],
         Field(description="Bounds with units (`power <= 30 mW`) and expressions in SI"),
     ] = Field(default_factory=list)
+    prefer: Annotated[
+        str | None,
+        Field(description="Which design of the front is recommended; `dse answer --help`"),
+    ] = None
+    tolerance: Annotated[
+        str | int | float | None,
+        Field(description="Share of the best within which the other objectives decide: 1 %"),
+    ] = None
     search: SearchSection = Field(default_factory=SearchSection)
     sweep: Annotated[
         dict[str, Values],

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from dse.algebra import units
 from dse.errors import UnitError
 from dse.files.document import stage_name
 from dse.model.designs import Designs
 from dse.model.space import Axis
 from dse.model.stage import ROUNDING, Stage
 from dse.study import schema
-from dse.study.axes import choices, counted, expand, resolution, scaled, spread_values
+from dse.study.axes import MOST_VALUES, choices, counted, expand, resolution, scaled, spread_values
 from dse.study.designs import choose_designs
 from dse.study.faults import Faults, Path
 from dse.study.scenario import Scenario
@@ -121,7 +122,8 @@ def _stage(
         return Built(stage, tuple(axes), meet)
     instances = _instances(written, faults, (*path, "instances"), rate)
     if written.fleet == "mixed":
-        axes += mixed_axes(name, designs, instances, rate, clock)
+        with faults.at((*path, "fleet")):
+            axes += mixed_axes(name, designs, instances, rate, clock)
     else:
         column = np.arange(len(designs.names), dtype=np.float64)
         axes.append(choices(f"{name}.design", {f"{name}.design": column}, designs.names))
@@ -141,13 +143,33 @@ def mixed_axes(
     """Return a count axis per design: as written, or up to what carries the rate alone."""
     slowest = min((axis.columns[axis.unit_name].min() for axis in clock), default=1.0)
     axes = []
-    for design, bandwidth in zip(designs.names, designs.bandwidth_bit_per_s, strict=True):
+    for row, design in enumerate(designs.names):
         counts = instances
         if counts is None:
-            most = math.ceil((rate or 0.0) / (bandwidth * slowest) * (1 - ROUNDING))
-            counts = [float(count) for count in range(most + 1)]
+            counts = range(_most_needed(designs, row, rate or 0.0, slowest) + 1)
         axes.append(counted(f"{name}.{design}", counts, f"{name}.{design}"))
     return axes
+
+
+def _most_needed(designs: Designs, row: int, rate: float, clock: float) -> int:
+    """Return how many instances of a design carry a rate at a fraction of its top clock.
+
+    Raises
+    ------
+    UnitError
+        They are more than an axis has values.
+    """
+    carried = float(designs.bandwidth_bit_per_s[row]) * clock
+    needed = rate / carried * (1 - ROUNDING) if carried > 0 else math.inf
+    if needed < MOST_VALUES:
+        return math.ceil(needed)
+    at = units.show(float(designs.metrics.clock_hz[row]) * clock, "clock_hz")
+    one, all_ = (units.show(value, "bit_per_s") for value in (carried, rate))
+    raise UnitError(
+        f"{designs.names[row]} at {at} carries {one}; {needed:.2g} of them would be needed for "
+        f"{all_}",
+        "is its clock in GHz, and the rate right? write the unit, or give `instances` a range",
+    )
 
 
 def _instances(

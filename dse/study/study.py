@@ -14,21 +14,29 @@ from dse.algebra.expression import Expression
 from dse.algebra.expression import parse_expression as parse_expression
 from dse.errors import PluginError, StudyError, UnitError
 from dse.files import document
+from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document
-from dse.model.fleet import STAGE_COLUMNS
+from dse.model.fleet import offered
 from dse.model.graph import wire
+from dse.model.preference import Preference, prefer
 from dse.model.problem import Constraint, Goal, Problem
 from dse.model.space import Space, constant, product_text
 from dse.plugins import registry
 from dse.search.settings import SearchSettings, option_faults
-from dse.study import schema
+from dse.study import preferring, schema
 from dse.study.axes import numeric
 from dse.study.faults import Faults, validate
 from dse.study.inputs import Input
-from dse.study.quantities import Named, applied_requirements
+from dse.study.quantities import Named, applied_requirements, check_cap, without_figures
 from dse.study.scenario import Scenario, resolve, to_columns
 from dse.study.stages import build
+from dse.study.sureness import RecordSureness
 from dse.study.tables import evaluated
+
+EXAMPLE = "workload.rate=73 Gbps"
+"""An override, for remedies."""
+LABELS_SHOWN = 8
+"""Texts of a column that a message shows."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,18 +51,24 @@ class Study:
         What it asks, in plain words.
     problem, settings
         What is searched, and how.
+    stated
+        Which design of a front it recommends, where it says so.
     notes
         Assumptions that stand behind the numbers.
     inputs
         Tables that the study names, by the name as written.
+    sureness
+        How sure the figures of records are.
     """
 
     document: Document
     question: str
     problem: Problem
     settings: SearchSettings
+    stated: Preference | None
     notes: tuple[str, ...]
     inputs: Mapping[str, Input] = field(default_factory=dict)
+    sureness: RecordSureness = field(default_factory=RecordSureness)
 
     def __repr__(self) -> str:
         """Return the question and what it amounts to."""
@@ -72,9 +86,29 @@ class Study:
             )
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
-    def with_(
-        self, overrides: Mapping[str, object] | None = None, *, rate: str | None = None
-    ) -> Study:
+    @property
+    def preference(self) -> Preference:
+        """Which design of a front is recommended; made only when asked for: it needs all models."""
+        return self.stated or prefer(self.problem)
+
+    def preferring(self, written: str | None = None, tolerance: str | None = None) -> Preference:
+        """Return which design is recommended, by what is given in place of the study's own.
+
+        Parameters
+        ----------
+        written
+            ``power``, ``area``, ``knee``, an objective, or an expression to minimise.
+        tolerance
+            Share of the best within which the other objectives decide: ``1 %``.
+
+        Raises
+        ------
+        UnitError
+            When either makes no sense in this study.
+        """
+        return preferring.replaced(self.preference, self.problem, written, tolerance)
+
+    def with_(self, overrides: Assignments | None = None, *, rate: str | None = None) -> Study:
         """Return the study with fields replaced: ``study.with_({"des.clock": 1}, rate="73 Gbps")``.
 
         Raises
@@ -82,9 +116,9 @@ class Study:
         StudyError
             When a field does not exist, or the study has faults then.
         """
-        pairs = [(path, str(value)) for path, value in (overrides or {}).items()]
-        pairs += [("workload.rate", rate)] if rate is not None else []
-        return ready(override(self.document, pairs))
+        given = assignments(overrides, EXAMPLE)
+        given |= {} if rate is None else assignments({"workload.rate": rate}, EXAMPLE)
+        return ready(override(self.document, [*given.items()]))
 
 
 @dataclass(frozen=True)
@@ -95,6 +129,12 @@ class Sweep:
     column: str
     values: tuple[float | str, ...]
     written: tuple[str, ...]
+
+    @property
+    def header(self) -> str:
+        """The column of the field in the tables of a run: its path and the suffix of its unit."""
+        suffix = units.suffix(self.column) if self.column else ""
+        return f"{self.path}_{suffix}" if suffix else self.path
 
 
 def read_study(
@@ -148,7 +188,7 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
     found = replace(found, overrides=(*found.overrides, *overrides))
     counts: dict[str, dict[str, str]] = {}
     for name, value in overrides:
-        if name == evaluated.DESIGN and found.data.get("designs"):
+        if name == evaluated.DESIGN and evaluated.is_evaluated(found):
             found = evaluated.only(found, value)
             continue
         stage, _, rest = name.partition(".")
@@ -202,6 +242,9 @@ def prepare(found: Document) -> Study:
     built = build(written, scenario, faults)
     _check_parts(written, faults)
     faults.raise_any()
+    chain = offered(part.stage.designs for part in built)
+    check_cap(chain, scenario, faults)
+    faults.raise_any()
     constants = to_columns(scenario.constants)
     meet = bool(built) and all(part.meet for part in built)
     constants["workload_meet"] = constant(float(meet))
@@ -210,16 +253,16 @@ def prepare(found: Document) -> Study:
     space = Space((*stage_axes, *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
     objectives = registry.Catalogue(contract.Objective)
-    graph = wire(objectives, inputs | set(STAGE_COLUMNS if built else ()))
+    graph = wire(objectives, inputs | set(chain))
     named = Named(graph, registry.names(contract.Objective), _reportable(inputs))
     goals = _goals(written, named, faults)
     constraints = _constraints(written, named.expression, faults)
     faults.raise_any()
     requirements, unchecked = applied_requirements(graph)
-    scenario.notes += unchecked
+    scenario.notes += [*unchecked, *without_figures(graph)]
     stages = tuple(part.stage for part in built)
     problem = Problem(space, stages, graph, goals, constraints, requirements)
-    return _ready(found, written, problem, scenario)
+    return _ready(written, problem, scenario, faults)
 
 
 def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) -> Study:
@@ -229,17 +272,31 @@ def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) ->
     space, graph = evaluated.space(written, scenario, faults)
     written = evaluated.with_quantities(written, graph.quantities)
     goals = _goals(written, Named(graph, graph.quantities, ()), faults)
-    numbers = [name for name, quantity in graph.quantities.items() if not quantity.labels]
-    constraints = _constraints(written, lambda text: parse_expression(text, numbers), faults)
+    labels = {name: one.labels for name, one in graph.quantities.items() if one.labels}
+    numbers = graph.quantities.keys() - labels.keys()
+    constraints = _constraints(
+        written, lambda text: parse_expression(text, numbers, labels), faults
+    )
     faults.raise_any()
-    return _ready(found, written, Problem(space, (), graph, goals, constraints), scenario)
+    return _ready(written, Problem(space, (), graph, goals, constraints), scenario, faults)
 
 
 def _ready(
-    found: Document, written: schema.StudyFile, problem: Problem, scenario: Scenario
+    written: schema.StudyFile, problem: Problem, scenario: Scenario, faults: Faults
 ) -> Study:
-    question, notes = _question(written, found), _notes(scenario)
-    return Study(found, question, problem, _settings(written), notes, scenario.inputs)
+    found = faults.document
+    stated = preferring.stated_preference(written, problem, faults)
+    faults.raise_any()
+    return Study(
+        document=found,
+        question=_question(written, found),
+        problem=replace(problem, tolerant=written.search.on_failure == "infeasible"),
+        settings=_settings(written),
+        stated=stated,
+        notes=_notes(scenario),
+        inputs=scenario.inputs,
+        sureness=scenario.sureness,
+    )
 
 
 def _check_parts(written: schema.StudyFile, faults: Faults) -> None:
@@ -283,7 +340,8 @@ def _goals(written: schema.StudyFile, named: Named, faults: Faults) -> tuple[Goa
             continue
         found = named.graph.quantities.get(full)
         if found is not None and found.labels:
-            rule = f"{full} is a name ({', '.join(found.labels)}), not a number"
+            shown = ", ".join(found.labels[:LABELS_SHOWN])
+            rule = f"{full} is a name ({shown}), not a number"
             faults.add(path, rule, "choose a quantity with a unit", repr(name))
         else:
             goals.append(Goal(full, maximise=sense == "maximise"))

@@ -12,6 +12,9 @@ from dse.contract import Column, Model
 from dse.errors import UnitError, nearest
 from dse.study.faults import Faults, Path
 
+NINETY_FIVE = 1.96
+"""Standard deviations to either side that hold 95 % of a normal distribution."""
+
 _PACE = ("cycles_per_task",)
 
 STATED: dict[str, tuple[str, ...]] = {
@@ -46,6 +49,11 @@ def share(written: Any) -> float:
     return value
 
 
+def share_of_interval(value: float, low: float, high: float) -> float:
+    """Return the relative standard uncertainty whose 95 % are an interval, from its longer side."""
+    return max(value - low, high - value) / NINETY_FIVE / value
+
+
 def stated(written: Mapping[str, Any], path: Path, faults: Faults) -> dict[str, float]:
     """Return the relative standard uncertainty of metrics that a stage states."""
     found: dict[str, float] = {}
@@ -65,10 +73,10 @@ def of_core(
 ) -> dict[str, Column]:
     """Return the relative standard uncertainty of a core's metrics, (count,) each.
 
-    What the study states counts; else a law is as sure as the table that it describes: the root
-    mean square of (law - table) / table.
+    What the study states counts, then what the model does; else a law is as sure as the table that
+    it describes: the root mean square of (law - table) / table.
     """
-    spread = residual_spread(model) | stated(written, path, faults)
+    spread = residual_spread(model) | dict(model.uncertainty) | stated(written, path, faults)
     return {metric: np.full(count, value) for metric, value in spread.items()}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from dse.algebra import units
 from dse.reports.sections import Section
 from dse.reports.words import LARGE, listed, percent, plural, unit_suffix
+from dse.study.uncertain import NINETY_FIVE
 from dse.uncertainty.draws import Uncertain
 
 KEY = "certainty"
@@ -19,9 +20,6 @@ TITLE = "How sure is it"
 MOST_ROWS = 10
 RARE = 0.01
 """Designs that are not on the nominal front are listed from this probability on."""
-NINETY_FIVE = 1.96
-"""Standard deviations to either side that hold 95 % of a normal distribution."""
-
 HOW = (
     'say how sure metrics are: --uncertainty "area=10 %" for all designs, '
     '--uncertainty "interface.overhead=20 %" for a field, or `uncertainty: {area: 10 %}` in a '

@@ -8,7 +8,7 @@ of an axis sets is drawn for each record, any other field once for all designs.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,12 +21,13 @@ from dse.model.problem import Evaluation, Problem
 from dse.model.space import Axis, Index, Space
 from dse.model.stage import Stage
 from dse.study import schema, uncertain
-from dse.study.assumptions import growing_stages, highest_rate
+from dse.study.assumptions import column_path, growing_stages, highest_rate
 from dse.study.stages import mixed_axes
 from dse.study.study import Study
 
 RATE = "workload.rate"
 SHORT = {"rate": RATE}
+EXAMPLE = "area=10 %"
 """Short names of fields."""
 
 PACE = ("clock_hz", "cycles_per_task", "payload_bit")
@@ -71,7 +72,7 @@ class Uncertain:
 
 
 def uncertain_of(study: Study, options: Mapping[str, float]) -> tuple[Uncertain, ...]:
-    """Return what is uncertain: what stages state, and `options`, by path, which come first.
+    """Return what is uncertain: what stages and records state, and `options`, which come first.
 
     Raises
     ------
@@ -84,7 +85,7 @@ def uncertain_of(study: Study, options: Mapping[str, float]) -> tuple[Uncertain,
         for number, stage in enumerate(stages)
         for metric, share in stage.designs.uncertainty.items()
     }
-    fields: list[Uncertain] = []
+    fields = list(_of_records(study, {SHORT.get(path, path) for path in options}))
     for path, share in options.items():
         designs = _metrics(stages, path)
         for number, metric in designs:
@@ -96,6 +97,19 @@ def uncertain_of(study: Study, options: Mapping[str, float]) -> tuple[Uncertain,
         for (number, metric), share in sorted(stated.items())
     ]
     return (*metrics, *fields)
+
+
+def _of_records(study: Study, given: Collection[str]) -> Iterator[Uncertain]:
+    """Yield the columns that records state an uncertainty of, unless the study sets them again."""
+    axes = study.problem.space.axes
+    paths = [column_path(column) for _, column in study.sureness.shares]
+    for (name, column), shares in study.sureness.shares.items():
+        setters = [number for number, axis in enumerate(axes) if column in axis.columns]
+        last = setters[-1] if setters else None
+        path = column_path(column)
+        if path not in given and name == ("" if last is None else axes[last].name):
+            called = path if paths.count(path) == 1 else f"{path}_{units.suffix(column)}"
+            yield Uncertain(called, column, shares, axis=last)
 
 
 def _metrics(stages: Sequence[Stage], path: str) -> list[tuple[int, str]]:
@@ -112,15 +126,15 @@ def _fields(problem: Problem, path: str, share: float) -> list[Uncertain]:
     """Return the columns of a field that the study or its records set."""
     unit = schema.FIELDS.get(path)
     if unit is None:
-        rule = f"--uncertainty {path!r}: no metric of a core and no field with a unit"
+        rule = f"uncertainty of {path!r}: no metric of a core and no field with a unit"
         raise UnitError(rule, nearest(path, _known(problem)))
     found = []
     axes = problem.space.axes
     for column in unit.columns:
         setters = [number for number, axis in enumerate(axes) if column in axis.columns]
         if setters and axes[setters[-1]].unit_name == column and axes[setters[-1]].size > 1:
-            rule = f"--uncertainty {path!r}: the study chooses it, so it is no assumption"
-            raise UnitError(rule, "leave it out, or fix it with --set")
+            rule = f"uncertainty of {path!r}: the study chooses it, so it is no assumption"
+            raise UnitError(rule, f"leave it out, or set {path}")
         if setters:
             last = setters[-1]
             found.append(Uncertain(path, column, np.full(axes[last].size, share), axis=last))
@@ -128,7 +142,7 @@ def _fields(problem: Problem, path: str, share: float) -> list[Uncertain]:
             found.append(Uncertain(path, column, np.full(1, share)))
     if not found or unit.integer:
         rule = "is a whole number" if unit.integer else "is not set by this study"
-        raise UnitError(f"--uncertainty {path!r}: it {rule}", nearest(path, _known(problem)))
+        raise UnitError(f"uncertainty of {path!r}: it {rule}", nearest(path, _known(problem)))
     return found
 
 
@@ -259,23 +273,22 @@ def _widened(study: Study, found: tuple[Uncertain, ...], factors: tuple[Column, 
     return replace(problem, space=Space(axes, problem.space.constants))
 
 
-def read_shares(written: Sequence[str]) -> dict[str, float]:
-    """Read options ``PATH=PERCENT``.
+def read_shares(written: Mapping[str, str]) -> dict[str, float]:
+    """Read percentages by path.
 
     Raises
     ------
     UnitError
-        When one has no ``=``, or no percentage.
+        When one is no percentage.
     """
     found = {}
-    for option in written:
-        path, equals, value = (part.strip() for part in option.partition("="))
-        if not equals or not path or not value.endswith("%"):
-            rule = f"--uncertainty {option!r}: it must be PATH=PERCENT"
-            raise UnitError(rule, 'write for instance --uncertainty "area=10 %"')
+    for path, value in written.items():
+        if not value.endswith("%"):
+            rule = f"the uncertainty of {path!r} is {value!r}: it must be a percentage"
+            raise UnitError(rule, f"write for instance {EXAMPLE}")
         try:
             found[path] = uncertain.share(value)
         except UnitError as error:
-            rule = f"--uncertainty {option!r}: {error.rule}"
+            rule = f"the uncertainty of {path!r} is {value!r}: {error.rule}"
             raise UnitError(rule, error.remedy) from error
     return found

@@ -133,11 +133,11 @@ def find_sensitivity(
     if not moving:
         raise UnitError("no assumption changes an objective of the design", "ask another study")
     count = samples or SAMPLES[method]
-    library.describe([entry.name for entry, _ in moving], width)
+    library.describe(len(moving), width)
     factors = library.sample(count)
     if len(factors) > MOST_ROWS:
         rule = f"{len(factors):,} evaluations are too many"
-        raise UnitError(rule, "ask for fewer --samples")
+        raise UnitError(rule, "ask for fewer samples")
     values = _values(problem, point, [touch for _, touch in moving], factors)
     effects = {}
     for name, column in values.items():
@@ -167,10 +167,12 @@ def _check(method: str, width: float, samples: int | None) -> None:
     if method not in METHODS:
         raise UnitError(f"there is no method {method!r}", f"write {' or '.join(METHODS)}")
     if not 0 < width < 1:
-        rule = f"--range {units.show(100 * width, '')} %: it must be above 0 and below 100 %"
-        raise UnitError(rule, "write for instance --range '10 %'")
+        rule = f"a width of {units.show(100 * width, '')} %: it must be above 0 and below 100 %"
+        raise UnitError(rule, "write for instance '10 %'")
+    if samples == 1:
+        raise UnitError("1 sample shows no difference", "ask for 2 or more")
     if samples is not None and method == METHODS[0] and (samples < 2 or samples & samples - 1):
-        rule = f"--samples {samples}: sobol needs a power of two"
+        rule = f"{samples} samples: sobol needs a power of two"
         raise UnitError(rule, f"write for instance {SAMPLES[method]}")
 
 
@@ -220,7 +222,7 @@ def _values(
     for name, column in found.items():
         if not np.isfinite(column).all():
             rule = f"{name} of the design is not finite everywhere in the range"
-            raise UnitError(rule, "choose a narrower --range")
+            raise UnitError(rule, "choose a narrower width")
     return found
 
 
@@ -243,10 +245,11 @@ class _Library:
         self._method, self._seed = method, seed
         self._given: dict[str, Any] = {}
 
-    def describe(self, names: list[str], width: float) -> None:
-        """Take the assumptions and the half-range of their factors."""
-        bounds = [[1 - width, 1 + width]] * len(names)
-        self._given = {"num_vars": len(names), "names": names, "bounds": bounds}
+    def describe(self, count: int, width: float) -> None:
+        """Take the number of assumptions and the half-range of their factors."""
+        names = [str(number) for number in range(count)]  # the library takes equal ones for one
+        bounds = [[1 - width, 1 + width]] * count
+        self._given = {"num_vars": count, "names": names, "bounds": bounds}
 
     def sample(self, count: int) -> Column:
         """Return factors, (n, k)."""

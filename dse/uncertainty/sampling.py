@@ -7,17 +7,18 @@ set of samples is searched to see how often a front has a design that is no cand
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse import search
-from dse.errors import TooLargeError, UnitError
+from dse.errors import TooLargeError
+from dse.files.assignments import Assignments, assignments
 from dse.model import tables
 from dse.model.front import bend, nondominated
-from dse.model.preference import Preference
+from dse.model.preference import Preference, finite
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import described
@@ -102,24 +103,19 @@ def certainty(
 
 
 def sampling_options(
-    samples: int | None, uncertainty: Sequence[str], seed: int
+    samples: int | None, uncertainty: Assignments, seed: int
 ) -> SamplingOptions | None:
-    """Return what the command line asks for; uncertainties alone ask for `SAMPLES` samples.
+    """Return what is asked for; uncertainties alone ask for `SAMPLES` samples.
 
     Raises
     ------
-    UnitError
-        When an uncertainty cannot be read, or a number is out of range.
+    DseError
+        When an uncertainty cannot be read.
     """
     if samples is None and not uncertainty:
         return None
-    if samples is not None and samples < 1:
-        raise UnitError(f"{samples} samples are none", f"ask for 1 or more, such as {SAMPLES}")
-    if seed < 0:
-        raise UnitError(f"seed {seed} is negative", "write 0 or more")
-    return SamplingOptions(
-        samples=samples or SAMPLES, seed=seed, uncertainty=draws.read_shares(uncertainty)
-    )
+    shares = draws.read_shares(assignments(uncertainty, draws.EXAMPLE))
+    return SamplingOptions(samples=samples or SAMPLES, seed=seed, uncertainty=shares)
 
 
 class _Pool:
@@ -216,26 +212,37 @@ class _Outcomes:
         loss = np.ascontiguousarray(evaluation.loss).reshape(*shape, -1)
         feasible = evaluation.feasible.reshape(shape)
         front = np.zeros(shape, dtype=bool)
-        merit = np.full(shape, np.inf)
         for row, (losses, fits) in enumerate(zip(loss, feasible, strict=True)):
             feasible_rows = np.flatnonzero(fits)
             if len(feasible_rows):
                 kept = feasible_rows[nondominated(losses[feasible_rows])]
                 front[row, kept] = True
-                if self._preference.expression is None:
-                    merit[row, kept] = bend(losses[kept])
-        expression = self._preference.expression
-        if expression is not None:
-            value = expression.value(drawn.columns(self.rows, part, expression.names))
-            value = np.broadcast_to(-value if self._preference.maximise else value, shape)
-            merit = np.where(np.isnan(value), np.inf, value)
+        merit = self._merit(drawn, part, loss, front)
+        chosen = np.where(front, merit, np.inf)
         best = front.copy()
-        ties = [loss[:, :, column] for column in range(loss.shape[2])]
-        for key in (merit, *ties, np.broadcast_to(written, shape)):
+        keys = self._preference.keys(self.problem, chosen, loss)
+        for key in (*keys, np.broadcast_to(written, shape)):
             keyed = np.where(best, key, np.inf)
             best &= keyed == keyed.min(axis=1, keepdims=True)
         self.feasible[part], self.on_front[part], self.merit[part] = feasible, front, merit
         self.answers[part] = np.where(best.any(axis=1), best.argmax(axis=1), -1)
+
+    def _merit(
+        self, drawn: Draws, part: slice, loss: NDArray[np.float64], front: NDArray[np.bool_]
+    ) -> NDArray[np.float64]:
+        """Return what the preference minimises, (samples, n)."""
+        column = self._preference.column(self.problem)
+        if column is not None:
+            return finite(loss[:, :, column])
+        expression = self._preference.expression
+        if expression is not None:
+            value = expression.value(drawn.columns(self.rows, part, expression.names))
+            return finite(np.broadcast_to(value, front.shape))
+        merit = np.full(front.shape, np.inf)
+        for row, kept in enumerate(front):
+            if kept.any():
+                merit[row, kept] = bend(loss[row, kept])
+        return merit
 
     def unanswered(self) -> NDArray[np.intp]:
         """Return the samples in which no candidate is feasible."""

@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from dse.algebra import units
 from dse.answers.source import KnownFronts
 from dse.errors import UnitError
-from dse.model.preference import prefer
 from dse.reports.designs import described
 from dse.reports.sections import Readable, Section
 from dse.reports.words import ROUNDING, in_words, percent
 from dse.study import assumptions, uncertain
+from dse.study.tables.evaluated import is_evaluated
 from dse.uncertainty.effects import METHODS, Effect, Sensitivity, find_sensitivity
 
 SMALL = 0.005
@@ -33,7 +33,8 @@ def sensitivity_of(
     width: str = "10 %",
     samples: int | None = None,
     seed: int = 0,
-    preferred: str | None = None,
+    prefer: str | None = None,
+    tolerance: str | None = None,
 ) -> SensitivityReport:
     """Return the sensitivity of the recommended design of a study, or of a finished run.
 
@@ -42,10 +43,13 @@ def sensitivity_of(
     share = _share(width)
     if known.sweep is not None:
         rule = f"the study sweeps {known.sweep.path}, and a sensitivity is of one design"
-        remedy = f"set one value: --set {known.sweep.path}={known.sweep.written[0]!r}"
+        remedy = f"set one value: {known.sweep.path}={known.sweep.written[0]}"
         raise UnitError(rule, remedy)
     study, front = known.points[0].study, known.points[0].front
-    preference = prefer(study.problem, preferred)
+    if is_evaluated(study.document):
+        rule = "the designs are evaluated already: no assumption of the study moves their figures"
+        raise UnitError(rule, "ask `dse flips` which figure may change by how much")
+    preference = study.preferring(prefer, tolerance)
     point = front[preference.order(study.problem, front)[:1]]
     found = find_sensitivity(
         study.problem,
@@ -58,7 +62,8 @@ def sensitivity_of(
     )
     design = described(study.problem, point)[0]
     line = (
-        f"{design}, with each assumption within {percent(share)} of its nominal value: "
+        f"{design}, {preference.design}, with each assumption within {percent(share)} of its "
+        "nominal value: "
         f"{found.evaluated:,} evaluations ({method}, seed {seed}). Counts stay as they are; "
         f"{found.inactive} other assumptions change no objective of this design."
     )
@@ -79,7 +84,7 @@ def _share(width: str) -> float:
     try:
         return uncertain.share(width)
     except UnitError as error:
-        raise UnitError(f"--range {width!r}: {error.rule}", "write for instance '10 %'") from error
+        raise UnitError(f"width {width!r}: {error.rule}", "write for instance '10 %'") from error
 
 
 def _objective(name: str, found: Sensitivity) -> Section:

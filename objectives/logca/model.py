@@ -207,10 +207,16 @@ class LogCA:
         rows, _, shape = self.rows()
         return shaped(_newton_step(rows, 1.0, rows.acceleration), shape)
 
-    def bound(self) -> str | NDArray[np.str_]:
-        """Say what bounds large offloads (3.1): ``compute-bound`` or ``latency-bound``."""
-        rows, _, shape = self.rows()
-        by_latency = (rows.per_byte > 0) & (rows.exponent <= 1)
+    def bound(self, g: ArrayLike = LARGEST_BYTE) -> str | NDArray[np.str_]:
+        """Say what bounds offloads of some size: ``compute-bound`` or ``latency-bound``.
+
+        Latency-bound is one whose latency per byte takes longer than its computing, so that
+        ``intensity_bound`` is below the acceleration (eqs 3, 9).  Section 3.1 names by the
+        exponent alone, as for g to infinity, where a fitted 1.01 gives another name than 1.
+        """
+        rows, size, shape = self._at(g)
+        computing = rows.index * _power(size, rows.exponent) / rows.acceleration
+        by_latency = rows.per_byte * size > computing
         names = np.where(by_latency, "latency-bound", "compute-bound").reshape(shape)
         return names if shape else str(names)
 

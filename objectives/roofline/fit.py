@@ -1,72 +1,42 @@
-"""Fit the energy roofline to measurements, with and without a power cap, and compare the two.
+"""Fit the energy roofline to measurements, with a power cap or without, and say what they tell.
 
-Source: Choi, Dukhan, Liu, Vuduc, IPDPS 2014, section V-A: regression for all six parameters,
-relative errors of both models, Kolmogorov-Smirnov test of their distributions (figure 4).  The
-paper leaves the details of its regression to earlier work; this one minimises the logarithms of
-the ratios of model to measured time and energy, so that large and small runs count alike.
+Source: Choi, Dukhan, Liu, Vuduc, IPDPS 2014, section V-A: regression for all six parameters, and
+whether a cap is needed.  The paper leaves the details of its regression to earlier work; this one
+minimises the logarithms of the ratios of model to measured time and energy, so that large and
+small runs count alike.  Where the paper compares errors with and without a cap by a
+Kolmogorov-Smirnov test, this is an F test of the two nested models.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 
 import numpy as np
+from scipy import stats
 from scipy.optimize import least_squares, nnls
-from scipy.stats import ks_2samp
 
 from dse.contract import Column
+from dse.objectives.roofline.measurements import Measurements
 from dse.objectives.roofline.model import REGIMES, EnergyRoofline
 
 _CAP_STARTS = (0.75, 1.0)
 """Quantiles of observed active power from which the cap is sought; the closer fit is kept.
 The model has corners, and one search alone may stop at one of them."""
 _POSITIVE = ("time_per_op", "time_per_byte", "power_cap")
+_PARAMETERS = tuple(item.name for item in fields(EnergyRoofline))
+_LIMITS = ("power_cap", "time_per_op", "time_per_byte")
+_ENERGIES = ("constant_power", "energy_per_op", "energy_per_byte")
+"""Of those that show only as a sum, the first is taken as zero."""
 
+SIGNIFICANCE = 0.001
+"""A limit is there when runs are this unlikely without it; where it begins is sought, too."""
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Measurements:
-    """Runs on one platform, one per row.
-
-    Attributes
-    ----------
-    operations, traffic_byte
-        Work and memory traffic of each run (W and Q); zero is allowed, but not in both.
-    time_s, energy_j
-        Measured duration and energy, constant power included; above zero.
-
-    Raises
-    ------
-    ValueError
-        Columns differ in length, fewer than seven rows, no row with traffic or none with
-        operations, or a value that is out of range or not finite.
-    """
-
-    operations: Column
-    traffic_byte: Column
-    time_s: Column
-    energy_j: Column
-
-    def __post_init__(self) -> None:
-        """Keep float64 columns."""
-        for item in fields(self):
-            values = np.array(getattr(self, item.name), dtype=np.float64)
-            object.__setattr__(self, item.name, values)
-            positive = item.name in ("time_s", "energy_j")
-            wrong = ~np.isfinite(values) | (values <= 0 if positive else values < 0)
-            if values.ndim != 1 or np.any(wrong):
-                rule = "finite and above zero" if positive else "finite and not negative"
-                raise ValueError(f"{item.name} must be one column, {rule}; got {values[wrong]}")
-        lengths = {item.name: len(getattr(self, item.name)) for item in fields(self)}
-        if len(set(lengths.values())) > 1:
-            raise ValueError(f"columns must be equally long, one value per run; got {lengths}")
-        if len(self.time_s) < 7:
-            raise ValueError(f"{len(self.time_s)} runs cannot fix six parameters; give 7 or more")
-        if not np.any(self.operations) or not np.any(self.traffic_byte):
-            raise ValueError("no run has operations, or none has traffic; give runs with both")
-        if np.any((self.operations == 0) & (self.traffic_byte == 0)):
-            raise ValueError("a run has neither operations nor traffic; leave it out")
+CONFIDENCE = 0.95
+_TINY = 1e-9  # a share of a time that bounds no run
+_EXACT = 1e-12  # square of the error of a run that is exact up to rounding
+_NULL = 1e-6  # singular value of a change that no run shows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -78,13 +48,22 @@ class RooflineFit:
     model
         The fitted roofline; its cap is infinite when fitted without one.
     runs_per_regime
-        How many runs the model puts in each of ``REGIMES``.  Where a regime has none, its
-        parameter (time per byte, cap, time per operation) is not determined by these runs:
-        it is only not contradicted by them.
+        How many runs the model puts in each of ``REGIMES``.
+    intervals
+        95 % interval of each parameter; all that is possible where it is not identified.
+    unidentified
+        Parameters that these runs do not tell, each with those that make up for a change of it;
+        none for a limit that no run is bound by.  Their values are those of a model that fits as
+        well as any: the fastest seen, no cap, and no energy of the first of a sum.
+    cap_p
+        How likely the runs are without a cap; NaN when none was tried.
     """
 
     model: EnergyRoofline
     runs_per_regime: Mapping[str, int]
+    intervals: Mapping[str, tuple[float, float]]
+    unidentified: Mapping[str, tuple[str, ...]]
+    cap_p: float
 
     def relative_error(self, runs: Measurements, quantity: str = "performance") -> Column:
         """Return (model - measured) / measured of each run.
@@ -110,32 +89,6 @@ class RooflineFit:
         return ratio(time / runs.time_s, energy / runs.energy_j) - 1.0
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class FitComparison:
-    """The capped and the uncapped model on the same runs.
-
-    Attributes
-    ----------
-    capped, uncapped
-        Relative errors, one per run.
-    statistic, p_value
-        Two-sample Kolmogorov-Smirnov test of both; below 0.05 the paper calls them different.
-    """
-
-    capped: Column
-    uncapped: Column
-    statistic: float
-    p_value: float
-
-    def quartiles(self) -> Mapping[str, Column]:
-        """Return 25 %, 50 % and 75 % of each distribution (the boxes of figure 4)."""
-        shares = (0.25, 0.5, 0.75)
-        return {
-            "capped": np.quantile(self.capped, shares),
-            "uncapped": np.quantile(self.uncapped, shares),
-        }
-
-
 _RATIOS: Mapping[str, Callable[[Column, Column], Column]] = MappingProxyType(
     {
         "performance": lambda time, energy: 1.0 / time,
@@ -146,30 +99,118 @@ _RATIOS: Mapping[str, Callable[[Column, Column], Column]] = MappingProxyType(
 )
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Solution:
+    """A fit: which parameters were sought, in which units, and residuals with their Jacobian."""
+
+    model: EnergyRoofline
+    sought: tuple[str, ...]
+    size: Column
+    residuals: Column
+    jacobian: Column
+
+    @property
+    def squares(self) -> float:
+        return float(np.sum(self.residuals**2))
+
+    @property
+    def freedom(self) -> int:
+        return len(self.residuals) - len(self.sought)
+
+
 def fit_roofline(runs: Measurements, *, capped: bool = True) -> RooflineFit:
-    """Fit all parameters of the roofline, or all but the cap.
+    """Fit the parameters of the roofline that runs tell: all, or all but the cap.
 
     Least squares over the logarithms of model over measured time and energy, parameters not
-    negative.  Runs should cover low, middle and high intensity; see `runs_per_regime`.
+    negative.  Runs should cover low, middle and high intensity; see `RooflineFit.unidentified`.
     """
-    attempts = [_solve(runs, *start, capped=capped) for start in _starts(runs)]
-    _, model = min(attempts, key=lambda attempt: attempt[0])
-    code = model.regime(_intensity(runs))
-    counts = {name: int(np.sum(code == position)) for position, name in enumerate(REGIMES)}
-    return RooflineFit(model=model, runs_per_regime=MappingProxyType(counts))
-
-
-def compare_fits(runs: Measurements, quantity: str = "performance") -> FitComparison:
-    """Fit both models to the same runs and compare their relative errors (section V-A)."""
-    capped = fit_roofline(runs).relative_error(runs, quantity)
-    uncapped = fit_roofline(runs, capped=False).relative_error(runs, quantity)
-    test = ks_2samp(uncapped, capped)
-    return FitComparison(
-        capped=capped,
-        uncapped=uncapped,
-        statistic=float(test.statistic),
-        p_value=float(test.pvalue),
+    held = {} if capped else {"power_cap": np.inf}
+    found, cap_p = _closest(runs, held), float("nan")
+    unidentified: dict[str, tuple[str, ...]] = {}
+    for name in _LIMITS[not capped :]:
+        beyond = np.inf if name == "power_cap" else _TINY * _most(runs)[name]
+        without = _closest(runs, held | {name: beyond})
+        p = _nested_p(without, found)
+        cap_p = p if name == "power_cap" else cap_p
+        if p >= SIGNIFICANCE:
+            held[name], found, unidentified[name] = beyond, without, ()
+    alone = {}
+    while group := _sum_of(found):
+        for name in group:
+            unidentified[name] = tuple(other for other in group if other != name)
+            others = dict.fromkeys(unidentified[name], 0.0)
+            alone[name] = (0.0, _intervals(_closest(runs, held | others))[name][1])
+        held[group[0]] = 0.0
+        found = _closest(runs, held)
+    time, energy = _time_and_energy(found.model, runs)
+    most = _most(replace(runs, time_s=time, energy_j=energy))  # without the noise
+    model = replace(found.model, **{name: most[name] for name in held if name.startswith("time")})
+    intervals = _intervals(found) | {name: (0.0, most[name]) for name in held} | alone
+    if "power_cap" in held:
+        intervals["power_cap"] = (most["power_cap"], np.inf)
+    code = found.model.regime(_intensity(runs))
+    return RooflineFit(
+        model=model,
+        runs_per_regime={name: int(np.sum(code == place)) for place, name in enumerate(REGIMES)},
+        intervals=intervals,
+        unidentified=unidentified,
+        cap_p=cap_p,
     )
+
+
+def _nested_p(without: _Solution, found: _Solution) -> float:
+    """Return how likely the runs are under a model with one parameter less (F test)."""
+    if without.squares <= _EXACT * len(without.residuals):
+        return 1.0
+    gain = max(without.squares - found.squares, 0.0)
+    spread = max(found.squares, _EXACT**2) / found.freedom
+    return float(stats.f.sf(gain / spread, 1, found.freedom))
+
+
+def _sum_of(found: _Solution) -> tuple[str, ...]:
+    """Return energies of which runs show only a sum: a change of some makes up for the others."""
+    places = [found.sought.index(name) for name in _ENERGIES if name in found.sought]
+    columns = found.jacobian[:, places]
+    length = np.linalg.norm(columns, axis=0)
+    _, values, changes = np.linalg.svd(columns / np.where(length > 0, length, 1.0))
+    if not len(values) or values[-1] > _NULL:
+        return ()
+    moved = np.abs(changes[-1]) > 1e-3
+    return tuple(found.sought[place] for place, one in zip(places, moved, strict=True) if one)
+
+
+def _intervals(found: _Solution) -> dict[str, tuple[float, float]]:
+    """Return 95 % intervals of what was sought, linearised; not below zero.
+
+    Errors of time and energy may differ in size, and go together within a run.
+    """
+    count = len(found.residuals) // 2
+    freedom = count - len(found.sought) / 2
+    pairs = found.residuals.reshape(2, count)
+    noise = np.kron(pairs @ pairs.T / freedom, np.eye(count))
+    inverse = np.linalg.pinv(found.jacobian)
+    errors = np.sqrt(np.einsum("pi,ij,pj->p", inverse, noise, inverse))
+    margins = stats.t.ppf((1 + CONFIDENCE) / 2, freedom) * errors * found.size
+    return {
+        name: (max(value - margin, 0.0), value + margin)
+        for name, margin in zip(found.sought, margins.tolist(), strict=True)
+        for value in [float(np.asarray(getattr(found.model, name)))]
+    }
+
+
+def _most(runs: Measurements) -> dict[str, float]:
+    """Return the most that each parameter can be, alone; for the cap the active power seen."""
+    with np.errstate(divide="ignore"):
+        found = {
+            "time_per_op": np.min(runs.time_s / runs.operations),
+            "time_per_byte": np.min(runs.time_s / runs.traffic_byte),
+            "energy_per_op": np.min(runs.energy_j / runs.operations),
+            "energy_per_byte": np.min(runs.energy_j / runs.traffic_byte),
+            "constant_power": np.min(runs.energy_j / runs.time_s),
+        }
+    power = runs.energy_j / runs.time_s
+    found["power_cap"] = np.max(power) - np.min(power)
+    return {name: float(value) for name, value in found.items()}
 
 
 def _intensity(runs: Measurements) -> Column:
@@ -182,7 +223,14 @@ def _time_and_energy(model: EnergyRoofline, runs: Measurements) -> tuple[Column,
     return model.time(*task), model.energy(*task)
 
 
-def _starts(runs: Measurements) -> list[tuple[Column, Column]]:
+def _closest(runs: Measurements, held: Mapping[str, float]) -> _Solution:
+    """Return the closest of the fits from every start; `held` parameters stay as they are."""
+    starts = _starts(runs)
+    kept = starts if "power_cap" not in held else starts[:1]
+    return min((_solve(runs, *start, held) for start in kept), key=lambda one: one.squares)
+
+
+def _starts(runs: Measurements) -> list[tuple[dict[str, float], dict[str, float]]]:
     """Return the size of each parameter and first guesses as shares of it, once per cap start.
 
     Times come from the runs of highest and lowest intensity, the energies from the linear
@@ -192,26 +240,34 @@ def _starts(runs: Measurements) -> list[tuple[Column, Column]]:
         per_op, per_byte = runs.time_s / runs.operations, runs.time_s / runs.traffic_byte
     order = np.argsort(_intensity(runs), kind="stable")
     few = max(1, len(order) // 10)
-    times = [np.median(per_op[order[-few:]]), np.median(per_byte[order[:few]])]
-    terms = np.stack([runs.operations, runs.traffic_byte, runs.time_s], axis=1)
+    size = {
+        "time_per_op": float(np.median(per_op[order[-few:]])),
+        "time_per_byte": float(np.median(per_byte[order[:few]])),
+    }
+    most = _most(runs)
+    energies = ("energy_per_op", "energy_per_byte", "constant_power")
+    scale = np.array([most[name] for name in energies])  # no term can exceed the energy of a run
+    terms = np.stack([runs.operations, runs.traffic_byte, runs.time_s], axis=1) * scale
     rows = terms / runs.energy_j[:, None]
-    most = 1.0 / np.max(rows, axis=0)  # no single term can exceed the energy of a run
-    shares = np.maximum(nnls(rows * most, np.ones(len(rows)))[0], 1e-3)
-    active_power = terms[:, :2] @ (most * shares)[:2] / runs.time_s
-    first = np.array([1.0, 1.0, *shares, 1.0])
+    shares = np.maximum(nnls(rows, np.ones(len(rows)))[0], 1e-3)
+    active_power = terms[:, :2] @ shares[:2] / runs.time_s
+    size |= dict(zip(energies, scale.tolist(), strict=True))
+    first = dict.fromkeys(_PARAMETERS, 1.0) | dict(zip(energies, shares.tolist(), strict=True))
     caps = np.quantile(active_power, _CAP_STARTS)
-    return [(np.array([*times, *most, cap]), first) for cap in caps]
+    return [(size | {"power_cap": float(cap)}, first) for cap in caps]
 
 
 def _solve(
-    runs: Measurements, size: Column, start: Column, *, capped: bool
-) -> tuple[float, EnergyRoofline]:
-    fitted = [item.name for item in fields(EnergyRoofline) if capped or item.name != "power_cap"]
-    count = len(fitted)
+    runs: Measurements,
+    size: Mapping[str, float],
+    start: Mapping[str, float],
+    held: Mapping[str, float],
+) -> _Solution:
+    sought = tuple(name for name in _PARAMETERS if name not in held)
+    scale = np.array([size[name] for name in sought])
 
     def model(shares: Column) -> EnergyRoofline:
-        values = dict(zip(fitted, size[:count] * shares, strict=True))
-        return EnergyRoofline(**{"power_cap": np.inf} | values)
+        return EnergyRoofline(**held, **dict(zip(sought, scale * shares, strict=True)))
 
     def residual(shares: Column) -> Column:
         time, energy = _time_and_energy(model(shares), runs)
@@ -219,8 +275,20 @@ def _solve(
         return np.asarray(np.log(ratio))
 
     # Times and the cap may not reach zero.
-    least = np.where([name in _POSITIVE for name in fitted], 1e-9, 0.0)
+    least = np.where([name in _POSITIVE for name in sought], _TINY, 0.0)
     found = least_squares(
-        residual, start[:count], bounds=(least, np.inf), xtol=1e-12, ftol=1e-12, max_nfev=200
+        residual,
+        [start[name] for name in sought],
+        jac="3-point",
+        bounds=(least, np.inf),
+        xtol=1e-12,
+        ftol=1e-12,
+        max_nfev=200,
     )
-    return float(found.cost), model(found.x)
+    return _Solution(
+        model=model(found.x),
+        sought=sought,
+        size=scale,
+        residuals=found.fun,
+        jacobian=np.asarray(found.jac),
+    )

@@ -7,24 +7,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from dse.contract import PRECISIONS, Column, Platform
 from dse.contract.fits import Fit, FittedPlatform
-from dse.objectives.roofline.fit import Measurements, RooflineFit, fit_roofline
+from dse.objectives.roofline.fit import RooflineFit, fit_roofline
+from dse.objectives.roofline.measurements import Measurements
+from dse.objectives.roofline.model import REGIMES
 
-_FELT = 0.01
-"""A unit bounds a run whose time changes by this share when the unit is twice as fast."""
+_ENERGIES = {
+    "constant_power": "constant power",
+    "energy_per_op": "the energy of operations",
+    "energy_per_byte": "the energy of traffic",
+}
+_BOUND = {
+    "memory": "every run is bound by the memory, and takes time in proportion to its traffic",
+    "compute": "every run is bound by its operations, and takes time in proportion to them",
+    "cap": "every run is slowed by the power cap, and takes time in proportion to its energy",
+}
 
 
 def roofline_platform(
     *, work_op: Column, traffic_byte: Column, time_s: Column, energy_j: Column, precision: str
 ) -> FittedPlatform:
     """Return the platform whose roofline is nearest to the runs.
-
-    Without a run that the cap slows, the cap is not determined: the runs are fitted without one
-    and the record has none.
 
     Parameters
     ----------
@@ -46,38 +54,53 @@ def roofline_platform(
         operations=work_op, traffic_byte=traffic_byte, time_s=time_s, energy_j=energy_j
     )
     found = fit_roofline(runs)
-    notes = []
-    if not found.runs_per_regime["cap"]:
-        found = fit_roofline(runs, capped=False)
-        notes.append("no run is slowed by a power cap, so that the record has none")
-    for cost, figure in (("time_per_byte", "bandwidth"), ("time_per_op", "rate of operations")):
-        faster = replace(found.model, **{cost: getattr(found.model, cost) / 2})
-        change = faster.time(work_op, traffic_byte) / found.model.time(work_op, traffic_byte) - 1
-        if np.abs(change).max() < _FELT:
-            notes.append(f"no run is bound by the {figure}, which may as well be higher")
+    columns = _columns(precision)
+    figures: dict[str, tuple[Any, float, float]] = {
+        column: _figure(found, name) for name, column in columns.items()
+    }
     return FittedPlatform(
-        platform=_record(found, precision),
+        platform=replace(
+            Platform(name="fitted"), **{name: value for name, (value, *_) in figures.items()}
+        ),
         errors={name: found.relative_error(runs, name) for name in ("time", "energy")},
-        notes=tuple(notes),
+        intervals={name: (low, high) for name, (_, low, high) in figures.items()},
+        unidentified={columns[name]: _why(found, name) for name in found.unidentified},
     )
 
 
-def _record(found: RooflineFit, precision: str) -> Platform:
-    model = found.model
-    rate, energy = 1.0 / float(model.time_per_op), float(model.energy_per_op)
-    single = precision == "single"
-    cap = float(np.asarray(model.power_cap))
-    return Platform(
-        name="fitted",
-        constant_power_w=float(model.constant_power),
-        usable_power_w=cap if math.isfinite(cap) else None,
-        memory_byte_per_s=1.0 / float(model.time_per_byte),
-        memory_j_per_byte=float(model.energy_per_byte),
-        single_op_per_s=rate if single else None,
-        single_j_per_op=energy if single else None,
-        double_op_per_s=None if single else rate,
-        double_j_per_op=None if single else energy,
-    )
+def _columns(precision: str) -> dict[str, str]:
+    """Return the field of a platform that each parameter of the roofline gives."""
+    return {
+        "constant_power": "constant_power_w",
+        "power_cap": "usable_power_w",
+        "time_per_byte": "memory_byte_per_s",
+        "energy_per_byte": "memory_j_per_byte",
+        "time_per_op": f"{precision}_op_per_s",
+        "energy_per_op": f"{precision}_j_per_op",
+    }
+
+
+def _figure(found: RooflineFit, name: str) -> tuple[float | None, float, float]:
+    """Return a figure with its interval: rates for times, none for a cap that does not show."""
+    value, (low, high) = float(np.asarray(getattr(found.model, name))), found.intervals[name]
+    if name.startswith("time"):
+        return 1.0 / value, 1.0 / high, 1.0 / low if low > 0 else math.inf
+    return value if math.isfinite(value) else None, low, high
+
+
+def _why(found: RooflineFit, name: str) -> str:
+    """Return why the runs do not tell a parameter, and what the record takes it as."""
+    partners = found.unidentified[name]
+    if name == "power_cap":
+        return f"no run is slowed by a power cap (p = {found.cap_p:.2g}): the record has none"
+    if not partners:
+        limit = "memory" if name == "time_per_byte" else "operations"
+        return f"no run is bound by the {limit}: the record has the fastest seen"
+    reached = [regime for regime in REGIMES if found.runs_per_regime[regime]]
+    why = _BOUND[reached[0]] if len(reached) == 1 else "no run tells them apart"
+    others = " and ".join(_ENERGIES[other] for other in partners)
+    taken = "as zero" if getattr(found.model, name) == 0.0 else "for all of it"
+    return f"only its sum with {others} shows: {why}; the record takes it {taken}"
 
 
 platform_fit = Fit(

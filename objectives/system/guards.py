@@ -13,6 +13,11 @@ from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.rate import limits_in_order
 
 
+def _apart(one: Column, other: Column) -> Column:
+    """Return how far one number is from another, relative to that unless it is 0."""
+    return np.abs(one - other) / np.where(other > 0, other, 1.0)
+
+
 @guard(rule="speedup is at most the acceleration and what the interface alone allows")
 def speedup_within_bounds(
     *, speedup: Column, acceleration: Column, host_time_s: Column, transfer_s: Column
@@ -46,7 +51,7 @@ def power_is_energy_over_time(
     for dynamic, capacity, clocked in stages:
         rate = np.where(clocked > 0, stream_rate_bit_per_s, throughput_bit_per_s)
         energy = energy + dynamic * (rate / capacity)
-    return np.abs(power_w - energy) / energy
+    return _apart(power_w, energy)
 
 
 @guard(rule="energy per bit times rate is total power")
@@ -54,7 +59,7 @@ def energy_times_rate_is_power(
     *, energy_j_per_bit: Column, throughput_bit_per_s: Column, total_power_w: Column
 ) -> Column:
     """Return by how much energy per bit at the rate reached differs from total power."""
-    return np.abs(energy_j_per_bit * throughput_bit_per_s / total_power_w - 1.0)
+    return _apart(energy_j_per_bit * throughput_bit_per_s, total_power_w)
 
 
 @guard(rule="total power is the sum of its parts")
@@ -69,7 +74,7 @@ def total_power_is_its_parts(
 ) -> Column:
     """Return by how much total power differs from everything that draws power."""
     parts = dynamic_power_w + leakage_power_w + host_power_w + memory_power_w
-    return np.abs(total_power_w / (parts + budget_constant_power_w) - 1.0)
+    return _apart(total_power_w, parts + budget_constant_power_w)
 
 
 @guard(rule="power stays under budget.power_cap")
@@ -89,7 +94,7 @@ def throughput_within_limits(
     *,
     throughput_bit_per_s: Column,
     peak_bit_per_s: Column,
-    power_limit_bit_per_s: Column,
+    power_limit_bit_per_s: Column | float = np.inf,
     link_limit_bit_per_s: Column | float = np.inf,
     memory_limit_bit_per_s: Column | float = np.inf,
     offload_limit_bit_per_s: Column | float = np.inf,

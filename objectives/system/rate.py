@@ -22,7 +22,7 @@ def limits_in_order(
     compute: Column,
     link: Column | float,
     memory: Column | float,
-    power: Column,
+    power: Column | float,
     offload: Column | float,
     dependence: Column | float,
 ) -> Stages:
@@ -87,7 +87,7 @@ def task_throughput_task_per_s(
 def bound(
     *,
     peak_bit_per_s: Column,
-    power_limit_bit_per_s: Column,
+    power_limit_bit_per_s: Column | float = np.inf,
     link_limit_bit_per_s: Column | float = np.inf,
     memory_limit_bit_per_s: Column | float = np.inf,
     offload_limit_bit_per_s: Column | float = np.inf,

@@ -29,7 +29,7 @@ from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
 def rate_limit_bit_per_s(
     *,
     capacity_bit_per_s: Column,
-    power_limit_bit_per_s: Column,
+    power_limit_bit_per_s: Column | float = np.inf,
     link_limit_bit_per_s: Column | float = np.inf,
     memory_limit_bit_per_s: Column | float = np.inf,
     offload_limit_bit_per_s: Column | float = np.inf,
@@ -87,7 +87,9 @@ def dependence_limit_bit_per_s(*, capacity_bit_per_s: Column, peak_bit_per_s: Co
     rises_with=("capacity_bit_per_s", "power_limit_bit_per_s"),
     at_most=("stage_capacity_bit_per_s",),
 )
-def stream_limit_bit_per_s(*, capacity_bit_per_s: Column, power_limit_bit_per_s: Column) -> Column:
+def stream_limit_bit_per_s(
+    *, capacity_bit_per_s: Column, power_limit_bit_per_s: Column | float = np.inf
+) -> Column:
     """Highest payload rate at which the chain may stream.
 
     ``r_max = min(c, power limit)``, in bit/s.

@@ -40,7 +40,7 @@ def holds(found: Enclosure, values: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("ufunc", ARITHMETIC, ids=lambda ufunc: ufunc.__name__)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=st.data())
 def test_bounds_of_a_function_hold(ufunc, data) -> None:
     pairs = [data.draw(ranges()) for _ in range(ufunc.nin)]
@@ -50,7 +50,7 @@ def test_bounds_of_a_function_hold(ufunc, data) -> None:
         holds(found, ufunc(*grid).ravel())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(a=ranges(), b=ranges(), yes=ranges(), no=ranges(), which=st.sampled_from(COMPARISONS))
 def test_bounds_of_a_choice_hold(a, b, yes, no, which) -> None:
     with np.errstate(all="ignore"):
@@ -59,7 +59,7 @@ def test_bounds_of_a_choice_hold(a, b, yes, no, which) -> None:
         holds(found, np.where(which(left, right), first, second).ravel())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     a=ranges(),
     b=ranges(),

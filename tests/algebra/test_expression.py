@@ -279,7 +279,7 @@ PIECES += [")", ",", "min", "lambda", ":", ":=", ".", "[", "]", "'", '"', "if", 
 PIECES += ["for", "in", "is", "*", "/", "%", " ", "\n", "\0", "f'", "{", "}", "_", "é", "µ", "1_"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.text(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join))
 def test_any_text_is_an_expression_or_an_expression_error(text):
     try:

@@ -77,6 +77,9 @@ PREFIXES = [
     ("1 Ttask", "batch_task", 1e12),
     ("1 Ptask", "batch_task", 1e15),
     ("1 cycle", "overhead_cycles", 1.0),
+    ("1 GE", "area_ge", 1.0),
+    ("1 kGE", "area_ge", 1e3),
+    ("1 MGE", "area_ge", 1e6),
 ]
 
 SPELLINGS = [
@@ -339,7 +342,7 @@ def test_an_example_can_be_read(unit):
     assert units.parse(units.example(f"x_{unit}"), f"x_{unit}") > 0
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.text(max_size=30), st.sampled_from([*UNITS, ""]))
 def test_no_text_escapes_as_another_error(text, unit):
     try:

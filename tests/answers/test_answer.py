@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,12 +15,11 @@ import dse
 from dse import Answer, SweepAnswer, contract
 from dse.algebra import units
 from dse.answers.design import round_up
-from dse.cli import main
 from dse.errors import DseError, InfeasibleError
 from dse.plugins import registry
 from dse.reports.sections import Section
 from dse.testing import check_objective
-from tests.conftest import STUDIES
+from tests.conftest import STUDIES, run_dse
 
 CRYPTO = STUDIES / "crypto_interface_100gbps.yaml"
 DES = STUDIES / "des_100gbps.yaml"
@@ -426,55 +423,140 @@ def test_a_section_can_be_added_before_the_notes(ask) -> None:
     assert repr(answer).index("Extra:\nOne line.") < repr(answer).index("note: ")
 
 
-# What makes no sense ------------------------------------------------------------------------
+# One recommendation -------------------------------------------------------------------------
 
-NONSENSE = {
-    ("--prefer", "colour"): "--prefer 'colour': there is no quantity 'colour'; known: ",
-    ("--prefer", "bound"): "--prefer 'bound': there is no quantity 'bound'; ",
-    ("--prefer", "power <= 3 W"): "--prefer 'power <= 3 W': 'power <= 3 W' is a comparison; ",
-    ("--rate", "100"): "--rate '100': a value in bit/s needs its unit; write the value with its",
-    ("--rate", "5 W"): "--rate '5 W': a value in bit/s is needed, not one in W; ",
-    ("--rate", "0 Gbps"): "--rate '0 Gbps': it must be more than 0; ",
-    ("--set", "rate"): "--set 'rate': it must be PATH=VALUE; ",
+ONE = """
+workload: {rate: 100 Gbit/s, granularity: 4 KiB, kernel: des}
+stages: [{core: des, designs: [u8, u16], instances: least}]
+axes:
+  interface.device: [sparc_t4_engine, sandy_bridge]
+  interface.in_flight: [1, 2, 4]
+objectives: {area: minimise, total_power: minimise, offload_latency: minimise}
+"""
+RULES: dict[str, tuple[dict[str, str], str]] = {
+    "": ({}, "the design with the least total power"),
+    "area": ({"prefer": "area"}, "the design with the least area"),
+    "knee": ({"prefer": "knee"}, "the knee of the front"),
+    "tolerance": (
+        {"tolerance": "3 %"},
+        "the design with the least area, then least offload latency, within 3 % of the least "
+        "total power",
+    ),
 }
 
 
-def run_main(monkeypatch, *arguments: str) -> int:
-    monkeypatch.setattr(sys, "argv", ["dse", *arguments])
-    with pytest.raises(SystemExit) as stop:
-        main()
-    return int(stop.value.code or 0)
+@pytest.mark.parametrize("name", RULES)
+def test_every_command_names_the_same_design(name: str, write, tmp_path: Path) -> None:
+    given, rule = RULES[name]
+    path = write(ONE + "".join(f"{key}: {value}\n" for key, value in given.items()))
+    result = dse.run(path, out=tmp_path / "run")
+    said = result.manifest["recommended"]
+    row = dict(result.front.iloc[said["row"] - 1])
+    assert said["rule"] == rule
+    shown = result.view.recommended
+    assert (shown.row, shown.design, shown.rule) == (said["row"] - 1, said["design"], rule)
+    assert f"recommended: {rule}" in re.sub(r"\s+", " ", result.text())
+    assert f"recommended: {said['design']}" in (tmp_path / "run" / "front.svg").read_text()
+    bare = write(ONE, "bare.yaml")
+    for source, options in ((path, {}), (tmp_path / "run", {}), (bare, given)):
+        answer = dse.answer(source, flips=False, **options)
+        assert {key: row[key] for key in answer.pick.choices} == answer.pick.choices
+        assert {key: row[key] for key in answer.pick.counts} == answer.pick.counts
+    assert f"It {'is' if name == 'knee' else 'has'} the " in repr(answer)
+    parts = dse.flips(path, only=["granularity"]).answer
+    assert ", ".join(parts) == said["design"]
+    assert dse.sensitivity(bare, method="morris", samples=2, **given).design == said["design"]
+    held = dse.sweep(bare, "rate=100..101Gbps", counts=True, **given).intervals[0]
+    assert held.designs == (said["design"],)
+    sure = dse.answer(path, flips=False, samples=1)
+    assert sure.certainty.pick.answer == 1.0
+
+
+def test_every_value_of_a_sweep_names_the_same_design(write) -> None:
+    path = write(f"{ONE}tolerance: 3 %\nsweep: {{workload.rate: [20 Gbit/s, 60 Gbit/s]}}\n")
+    result = dse.run(path)
+    said = [point["recommended"] for point in result.manifest["points"]]
+    picks = dse.answer(path).picks
+    for entry, pick in zip(said, picks, strict=True):
+        row = dict(result.front.iloc[entry["row"] - 1])
+        assert {key: row[key] for key in pick.quantities} == pytest.approx(pick.quantities)
+        assert {key: row[key] for key in pick.choices} == pick.choices
+    assert said[0]["row"] < said[1]["row"]
+
+
+def test_what_a_tolerance_trades_is_told(ask) -> None:
+    found = ask(CRYPTO, tolerance="1 %")
+    assert found.pick.quantities["area_m2"] == pytest.approx(472148e-12)
+    text = re.sub(r"\s+", " ", repr(found))
+    assert (
+        "Compared with the design with the least total power, 3 u16 with device sparc_t4_engine, "
+        "in flight 2 and granularity 64 KiB: 38.8 % less area and 6.13 % less offload latency for "
+        "0.176 % more total power."
+    ) in text
+    trade = found.to_dict()["answer"]["trade"]
+    assert trade["tolerance"] == 0.01
+    assert trade["differences"]["area_m2"]["share"] == pytest.approx(472148 / 770992 - 1, rel=1e-5)
+    assert "the tolerance changes nothing" in repr(ask(CRYPTO, tolerance="0.1 %"))
+    assert "Compared with" not in repr(ask(CRYPTO))
+
+
+# What makes no sense ------------------------------------------------------------------------
+
+NONSENSE = {
+    ("--prefer", "colour"): "prefer 'colour': there is no quantity 'colour'; known: ",
+    ("--prefer", "bound"): "prefer 'bound': there is no quantity 'bound'; ",
+    ("--prefer", "power <= 3 W"): "prefer 'power <= 3 W': 'power <= 3 W' is a comparison; ",
+    ("--tolerance", "abc"): "tolerance 'abc': a tolerance is a share of the best value; write it",
+    ("--tolerance", "1 mW"): "tolerance '1 mW': a tolerance is a share of the best value; write",
+    ("--tolerance", "x %"): "tolerance 'x %': 'x %' is not a finite number; write it in per cent",
+    ("--tolerance", "-1 %"): "tolerance '-1 %': a tolerance is neither negative nor more than",
+    (
+        "--tolerance",
+        "1000 %",
+    ): "tolerance '1000 %': a tolerance is neither negative nor more than",
+    ("--tolerance", "1"): "tolerance '1': a tolerance is a share of the best value; write it in",
+    ("--set", "tolerance=1 mW"): "tolerance: '1 mW'; a tolerance is a share of the best",
+    ("--set", "prefer=colour"): "prefer: 'colour'; there is no quantity 'colour'; known",
+    ("--tolerance=1 %", "--prefer=knee"): "tolerance '1 %': the knee weighs all objectives and ",
+    ("--rate", "100"): "rate '100': a value in bit/s needs its unit; write the value with its",
+    ("--rate", "5 W"): "rate '5 W': a value in bit/s is needed, not one in W; ",
+    ("--rate", "0 Gbps"): "rate '0 Gbps': it must be more than 0; ",
+    ("--set", "rate"): "'rate'; it must be NAME=VALUE; ",
+}
 
 
 @pytest.mark.parametrize("wrong", NONSENSE)
-def test_nonsense_is_refused(wrong, monkeypatch, capsys) -> None:
-    assert run_main(monkeypatch, "answer", str(SETTOP), *wrong) == 2
-    assert capsys.readouterr().err.startswith(NONSENSE[wrong])
+def test_nonsense_is_refused(wrong) -> None:
+    done = run_dse("answer", str(SETTOP), *wrong)
+    assert done.returncode == 2
+    assert done.stderr.startswith(NONSENSE[wrong])
 
 
-def test_what_is_no_study_and_no_run_is_refused(monkeypatch, capsys, tmp_path: Path) -> None:
-    assert run_main(monkeypatch, "answer", str(tmp_path)) == 2
-    assert "is not the folder of a run" in capsys.readouterr().err
+def test_what_is_no_study_and_no_run_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a run? no\n")
-    assert run_main(monkeypatch, "answer", str(tmp_path / "file")) == 2
-    assert run_main(monkeypatch, "answer", str(tmp_path / "nothing")) == 2
     platforms = str(STUDIES / "platforms_power_bound.yaml")
-    assert run_main(monkeypatch, "answer", platforms, "--rate", "1 Gbps") == 2
-    assert "this study has no stages to carry a rate" in capsys.readouterr().err
+    for what, said in {
+        (str(tmp_path),): "is not the folder of a run",
+        (str(tmp_path / "file"),): "",
+        (str(tmp_path / "nothing"),): "",
+        (platforms, "--rate", "1 Gbps"): "this study has no stages to carry a rate",
+    }.items():
+        done = run_dse("answer", *what)
+        assert done.returncode == 2
+        assert said in done.stderr
 
 
-def test_an_infeasible_study_exits_with_3(monkeypatch, capsys) -> None:
-    never = ("--set", "constraints=[power <= 1 nW]", "--json")
-    assert run_main(monkeypatch, "answer", str(SETTOP), *never) == 3
-    assert json.loads(capsys.readouterr().out)["conflicts"] == [["power <= 1 nW"]]
+def test_an_infeasible_study_exits_with_3() -> None:
+    done = run_dse("answer", str(SETTOP), "--set", "constraints=[power <= 1 nW]", "--json")
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["conflicts"] == [["power <= 1 nW"]]
 
 
-def test_the_command_prints_the_same_answer_as_text_and_as_json(ask, monkeypatch, capsys) -> None:
-    command = [sys.executable, "-m", "dse", "answer", str(SETTOP)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == repr(ask(SETTOP)) + "\n"
-    assert run_main(monkeypatch, "answer", str(SETTOP), "--json") == 0
-    assert json.loads(capsys.readouterr().out) == ask(SETTOP).to_dict()
+def test_the_command_prints_the_same_answer_as_text_and_as_json(ask) -> None:
+    text, data = run_dse("answer", str(SETTOP)), run_dse("answer", str(SETTOP), "--json")
+    assert text.returncode == data.returncode == 0
+    assert text.stdout == repr(ask(SETTOP)) + "\n"
+    assert json.loads(data.stdout) == ask(SETTOP).to_dict()
 
 
 # What plug-ins declare ----------------------------------------------------------------------

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import pytest
 import dse
 from dse.audit.diff import Moved, RunComparison, compare_runs
 from dse.errors import DseError
+from tests.conftest import run_dse
 
 Write = Callable[[str], Path]
 
@@ -216,13 +215,8 @@ def test_the_json_carries_the_numbers_of_the_text(
     compared: Callable[..., RunComparison], tmp_path: Path
 ) -> None:
     found = compared({}, {"workload.rate": "30 Gbps"})
-    done = subprocess.run(
-        [sys.executable, "-m", "dse", "diff", "a", "b", "--json"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        check=True,
-    )
+    done = run_dse("diff", "a", "b", "--json", cwd=tmp_path)
+    assert done.returncode == 0
     (point,) = json.loads(done.stdout)["points"]
     for kind in ("gained", "lost"):
         entries = getattr(found.points[0], kind)

@@ -31,7 +31,7 @@ def least_power(device: str, *overrides: tuple[str, str]) -> float:
 def test_granularity_where_instruction_and_engine_change_places() -> None:
     document = study.read_study(CRYPTO, [T4])
     found = find_crossovers(
-        document, "granularity=1500B..64KiB", preferred="total_power", by=["device"]
+        document, "granularity=1500B..64KiB", prefer="total_power", by=["device"]
     )
     assert [(i.low, i.high, i.designs) for i in found.intervals] == [
         (1500, 3925, ("sparc_t4_instruction",)),
@@ -54,7 +54,7 @@ def test_rate_where_instruction_and_engine_change_places() -> None:
     given = (("workload.granularity", "1500 B"), ("des.clock", "meet"))
     document = study.read_study(CRYPTO, [T4, *given])
     found = find_crossovers(
-        document, "rate=10..120Gbps", preferred="total_power", by=["interface.device"]
+        document, "rate=10..120Gbps", prefer="total_power", by=["interface.device"]
     )
     engine, instruction = found.intervals
     assert (engine.designs, instruction.designs) == (("sparc_t4_engine",), T4_NAMES[:1])
@@ -70,7 +70,7 @@ def test_rate_where_instruction_and_engine_change_places() -> None:
 def test_a_sweep_agrees_with_every_design_on_a_grid() -> None:
     """The least power at random rates is where the table says."""
     document = study.read_study(SETTOP)
-    found = find_crossovers(document, "rate=0.05..60Gbps", preferred="power", counts=True)
+    found = find_crossovers(document, "rate=0.05..60Gbps", prefer="power", counts=True)
     assert found.intervals[0].low == 0.05e9
     assert found.intervals[-1].high == 60e9
     for one, other in pairwise(found.intervals):

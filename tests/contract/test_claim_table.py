@@ -12,7 +12,7 @@ from dse.contract.claim_table import (
     ClaimTableError,
     read_claims,
 )
-from dse.contract.papers import Claim, Laboratory
+from dse.contract.papers import Claim, ClaimAnswer, ClaimValue, Laboratory, PrintedNumbers
 from dse.reproduction.study_runner import StudyRunner
 
 functions = ClaimFunctions()
@@ -32,14 +32,34 @@ def asks(laboratory: Laboratory, design: str) -> bool:
 
 
 @functions
-def fails() -> float:
-    raise ZeroDivisionError("division by zero")
+def moved(printed: PrintedNumbers, number: str) -> float:
+    return printed.read("number", number.split()[0])
 
 
-def row(printed: str = "2", tolerance: str = "", ours: str = "quantity(u1)", **cells: str) -> str:
+@functions
+def nothing() -> float:
+    return 0.0
+
+
+def row(printed: str = "2", rounded_to: str = "", ours: str = "quantity(u1)", **cells: str) -> str:
     given = {"name": "paper-1", "where": "I", "statement": "a number", "inputs": "I: table"}
-    given |= {"printed": printed, "tolerance": tolerance, "ours": ours} | cells
+    given |= {"printed": printed, "rounded_to": rounded_to, "ours": ours} | cells
     return ",".join(f'"{given.get(name, "")}"' for name in CLAIM_COLUMNS) + "\n"
+
+
+def contradiction(**cells: str) -> str:
+    given = {"verdict": "contradicts itself", "against": "II: 3", "reason": "why"}
+    return row(**(given | cells))
+
+
+def reading(readings: str = "one = quantity(u1); two = quantity(u16)", **cells: str) -> str:
+    given = {"verdict": "depends on a reading", "readings": readings, "reason": "why"}
+    return row(**({"ours": ""} | given | cells))
+
+
+def answer(given: ClaimAnswer | None) -> ClaimValue:
+    assert given is not None
+    return given(LABORATORY, PrintedNumbers())
 
 
 @pytest.fixture
@@ -53,23 +73,49 @@ def read(table: Path, text: str) -> Claim:
     return claim
 
 
+def claims(table: Path, *rows: str) -> tuple[Claim, ...]:
+    table.write_text(HEADER + "".join(rows), encoding="utf-8")
+    return read_claims(table, functions)
+
+
 def test_a_row_becomes_a_claim(table: Path) -> None:
-    text = row("1.53", "rounded", where="V, fig. 9", unit="ns", reason="why", inputs="I: table; a")
+    text = row("1.53", where="V, fig. 9", unit="ns", reason="why", inputs="I: table; a")
     claim = read(table, REMARKS + HEADER + text)
-    assert claim.ours is not None
-    assert claim.ours(LABORATORY) == 2.0
-    assert vars(claim) | {"ours": None} == {
+    assert answer(claim.ours) == 2.0
+    assert vars(claim) | {"ours": None, "rounding": None} == {
         "name": "paper-1",
         "paper": "paper",
+        "source": "a paper",
         "where": "V, fig. 9",
         "statement": "a number",
         "printed": 1.53,
         "unit": "ns",
+        "rounding": None,
         "ours": None,
-        "tolerance": 0.005 / 1.53,
+        "verdict": "",
+        "against": "",
+        "readings": {},
+        "refers_to": "",
         "reason": "why",
         "inputs": ("I: table", "a"),
+        "place": f"{table}:3",
     }
+    assert claim.rounding == pytest.approx((1.525, 1.535))
+
+
+def test_judgements(table: Path) -> None:
+    root, part, found = claims(
+        table,
+        contradiction(),
+        contradiction(name="paper-2", refers_to="paper-1", reason=""),
+        reading("of 16 bit = quantity(u1); of any other =", name="paper-3"),
+    )
+    assert (root.verdict, root.against) == ("contradicts itself", "II: 3")
+    assert (part.refers_to, part.reason) == ("paper-1", "")
+    assert list(found.readings) == ["of 16 bit", "of any other"]
+    assert answer(found.readings["of 16 bit"]) == 2.0
+    assert found.readings["of any other"] is None
+    assert found.ours is None
 
 
 @pytest.mark.parametrize(
@@ -81,7 +127,6 @@ def test_a_row_becomes_a_claim(table: Path) -> None:
         ("FALSE", False),
         ("< 0.5", "< 0.5"),
         ("at all 199 rates", "at all 199 rates"),
-        ("quantity(u16, 1e3)", 3000.0),
     ],
 )
 def test_what_is_printed(table: Path, printed: str, value: object) -> None:
@@ -91,46 +136,54 @@ def test_what_is_printed(table: Path, printed: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("printed", "tolerance", "relative"),
+    ("printed", "rounded_to", "rounding"),
     [
-        ("16", "", 0.0),
-        ("16", "rounded", 0.5 / 16),
-        ("1.60", "rounded", 0.005 / 1.6),
-        ("-0.6", "rounded", 0.05 / 0.6),
-        ("0.4789", "rounded to 0.01", 0.005 / 0.4789),
-        ("16", "1e-9", 1e-9),
+        ("16", "", (15.5, 16.5)),
+        ("140", "", (135.0, 145.0)),
+        ("140", "1", (139.5, 140.5)),
+        ("1.60", "", (1.595, 1.605)),
+        ("-0.6", "", (-0.65, -0.55)),
+        ("0.4789", "0.01", (0.4739, 0.4839)),
+        ("1", "0", (1.0, 1.0)),
+        ("512", "octave", (256.0, 1024.0)),
+        ("u16", "", None),
     ],
 )
-def test_tolerances(table: Path, printed: str, tolerance: str, relative: float) -> None:
-    claim = read(table, HEADER + row(printed, tolerance))
-    assert claim.tolerance == pytest.approx(relative, rel=1e-8)
-
-
-def test_half_way_between_two_printed_numbers_is_tolerated(table: Path) -> None:
-    claim = read(table, HEADER + row("161.3", "rounded to 0.1"))
-    assert abs(161.25 - 161.3) / 161.3 <= claim.tolerance
+def test_rounding(
+    table: Path, printed: str, rounded_to: str, rounding: tuple[float, float] | None
+) -> None:
+    found = read(table, HEADER + row(printed, rounded_to)).rounding
+    assert found == (rounding and pytest.approx(rounding))
 
 
 @pytest.mark.parametrize(
-    ("ours", "answer"),
-    [("quantity(u1, 2.5)", 5.0), ("quantity(u1, inf)", float("inf")), ("asks(u1)", True)],
+    ("ours", "value"),
+    [
+        ("quantity(u1, 2.5)", 5.0),
+        ("quantity(u1, inf)", float("inf")),
+        ("asks(u1)", True),
+        ("nothing()", 0.0),
+    ],
 )
-def test_calls(table: Path, ours: str, answer: object) -> None:
-    claim = read(table, HEADER + row(ours=ours))
-    assert claim.ours is not None
-    assert claim.ours(LABORATORY) == answer
+def test_calls(table: Path, ours: str, value: object) -> None:
+    assert answer(read(table, HEADER + row(ours=ours)).ours) == value
+
+
+def test_a_function_reads_inputs_within_their_rounding(table: Path) -> None:
+    ours = read(table, HEADER + row(ours="moved(0.70 mW)")).ours
+    assert ours is not None
+    assert ours(LABORATORY, PrintedNumbers({"number": 1})) == 0.705
 
 
 def test_a_claim_that_cannot_be_checked_calls_nothing(table: Path) -> None:
-    assert read(table, HEADER + row(ours="", inputs="none")).ours is None
+    assert read(table, HEADER + row(ours="", inputs="none", reason="why")).ours is None
 
 
 def test_a_table_saved_by_a_spreadsheet(table: Path) -> None:
     """It begins with a byte-order mark, quotes remarks with commas, and ends lines its own way."""
-    text = (
-        '\ufeff"# tolerance: empty, or rounded",,,,,,,,\n' + HEADER + row("TRUE", ours="asks(u1)")
-    )
-    assert read(table, text.replace("\n", "\r\n")).printed is True
+    text = '\ufeff"# source: I, ""A"", 2014",,,,,,,,,,,,\n' + HEADER + row("TRUE", ours="asks(u1)")
+    claim = read(table, text.replace("\n", "\r\n"))
+    assert (claim.printed, claim.source) == (True, 'I, "A", 2014')
 
 
 @pytest.mark.parametrize(
@@ -140,7 +193,7 @@ def test_a_table_saved_by_a_spreadsheet(table: Path) -> None:
             row(ours="quantty(u1)"),
             "'quantty' is not a known function; did you mean 'quantity'?",
         ),
-        (row(ours="x()"), "'x' is not a known function; known: quantity, asks, fails"),
+        (row(ours="x()"), "'x' is not a known function; known: quantity, asks, moved, nothing"),
         (row(ours="quantity u1"), "'quantity u1' is no call; write a function and arguments, as "),
         (
             row(ours="quantity()"),
@@ -148,16 +201,35 @@ def test_a_table_saved_by_a_spreadsheet(table: Path) -> None:
             "factor: 'float' = 1.0",
         ),
         (row(ours="asks()"), "asks(): missing a required argument: 'design'; asks takes design: "),
-        (row(ours="fails(1)"), "fails(1): too many positional arguments; fails takes nothing"),
         (
-            row("fails()"),
-            "fails() cannot be computed: ZeroDivisionError: division by zero; repair the call, "
-            "or write what is printed",
+            row(ours="nothing(1)"),
+            "nothing(1): too many positional arguments; nothing takes nothing",
         ),
-        (row("16", "about"), "'about' is no tolerance of 16; write 'rounded' if its digits show"),
-        (row("quantity(u1)", "rounded"), "'rounded' is no tolerance of quantity(u1); write "),
-        (row("u16", "rounded"), "only a number but 0 has a tolerance, not u16; leave it out"),
-        (row("0", "rounded"), "only a number but 0 has a tolerance, not 0; leave it out"),
+        (row("16", "about"), "'about' is nothing to round to; write a unit such as 0.01, octave"),
+        (row("u16", "0.1"), "only a number is rounded, not u16; leave rounded_to out"),
+        (
+            row(verdict="a fit"),
+            "'a fit' is no judgement; known: contradicts itself, residual of a ",
+        ),
+        (contradiction(against=""), "a contradiction has two sides: write under against what else"),
+        (row(against="II: 3"), "against belongs to the verdict 'contradicts itself'; leave it out"),
+        (contradiction(ours=""), "ours is empty, and 'contradicts itself' needs it; fill it in"),
+        (contradiction(reason=""), "reason is empty; say why the verdict is what it is"),
+        (row(ours="", inputs="none"), "reason is empty; say why the verdict is what it is"),
+        (reading(""), "write under readings what each reading gives: words = call; words = call"),
+        (
+            row(readings="one = quantity(u1)"),
+            "readings belong to the verdict 'depends on a reading'; leave them out",
+        ),
+        (reading(ours="quantity(u1)"), "ours has no place beside readings; make it one of them"),
+        (
+            reading("one = quantity(u1)"),
+            "1 readings, 1 of them with a call; a verdict that depends",
+        ),
+        (reading("one =; two ="), "2 readings, 0 of them with a call; a verdict that depends on "),
+        (reading("one = x(); two ="), "'x' is not a known function; known: quantity, asks, moved"),
+        (contradiction(refers_to="paper-9"), "refers_to names no row: 'paper-9'; did you mean "),
+        (contradiction(refers_to="paper-2"), "'paper-2' has another verdict; a row refers to one "),
         (row(statement=" "), "statement is empty; fill it in"),
         (
             "paper-1,I,a number,2,,\n",
@@ -174,6 +246,17 @@ def test_a_faulty_row_is_told_with_its_line(table: Path, written: str, fault: st
     with pytest.raises(ClaimTableError) as caught:
         read(table, REMARKS + HEADER + good[0] + written + good[1])
     assert str(caught.value).startswith(f"{table}:4: {fault}")
+
+
+def test_a_row_refers_to_the_one_that_tells_the_finding(table: Path) -> None:
+    rows = [
+        contradiction(),
+        contradiction(name="paper-2", refers_to="paper-1"),
+        contradiction(name="paper-3", refers_to="paper-2"),
+    ]
+    with pytest.raises(ClaimTableError) as caught:
+        claims(table, *rows)
+    assert str(caught.value) == f"{table}:4: 'paper-2' refers on; write 'paper-1'"
 
 
 def test_every_faulty_row_is_told_at_once(table: Path) -> None:

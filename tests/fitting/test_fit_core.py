@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from dse.fitting.core import CoreFit, fit_core
 from dse.fitting.core_report import core_record
 from dse.fitting.law import _intervals, _laws, fit_law
 from dse.study import records
+from tests.conftest import run_dse
 
 ROOT = Path(__file__).parents[2]
 TABLES = ROOT / "cores" / "tables"
@@ -83,6 +83,15 @@ def test_areas_are_predicted_better_by_a_power_of_n_than_by_the_printed_forms() 
         assert area.law.form == "power"
         assert area.others[0][0].form == printed
         assert area.others[0][1] > least * area.leave_one_out
+
+
+def test_a_record_is_as_sure_as_its_law_is_close() -> None:
+    found = des(area="affine")
+    core = core_record(found)[0]["core"]
+    off = (4607 + 3429 * UNROLL) / AREA_UM2 - 1
+    scatter = np.sqrt(np.sum(off**2) / (5 - 2))
+    assert float(core["uncertainty"]["area"].split()[0]) == pytest.approx(100 * scatter, rel=2e-3)
+    assert "clock" not in core["uncertainty"]  # the same everywhere
 
 
 # Independent oracles.
@@ -331,12 +340,7 @@ def test_the_command_from_elsewhere_with_the_line_ends_of_elsewhere(tmp_path: Pa
     def command(*arguments: str) -> subprocess.CompletedProcess[str]:
         options = ("--over", "unroll", "--out", "my work/law.yaml", *arguments)
         settings = ("--set", "values.payload=64 bit", "--set", "parameters.partition=1")
-        return subprocess.run(
-            [sys.executable, "-m", "dse", "fit", "core", "my work/my des.csv", *options, *settings],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-        )
+        return run_dse("fit", "core", "my work/my des.csv", *options, *settings, cwd=tmp_path)
 
     done = command("--json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -344,7 +348,7 @@ def test_the_command_from_elsewhere_with_the_line_ends_of_elsewhere(tmp_path: Pa
     assert area["coefficients"] == pytest.approx([6787.34e-12, 0.774937], rel=1e-5)
     again = command()
     assert again.returncode == 2
-    assert "is there already; name another file, or add --force" in again.stderr
+    assert "is there already; name another file, or replace it by force" in again.stderr
     forced = command("--force", "--form", "area=affine")
     assert "4607 um2 +" in forced.stdout
     (folder / "study.yaml").write_text(

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dse.errors import DseError
-from dse.fitting.platform import fit_platform
+from dse.fitting.platform import fit_platform, platform_record, platform_text
 from dse.objectives.roofline.model import EnergyRoofline
 from dse.study import records, study
+from tests.conftest import run_dse
 
 TITAN = EnergyRoofline(
     time_per_op=1 / 4.02e12,
@@ -35,14 +34,21 @@ FIGURES = {
 }
 
 
-def runs(path: Path, noise: float = 0.0, top: float = 512.0, end: str = "\n") -> Path:
+def runs(
+    path: Path,
+    noise: float = 0.0,
+    top: float = 512.0,
+    end: str = "\n",
+    seed: int = 1,
+    board: EnergyRoofline = TITAN,
+) -> Path:
     """Write runs of the platform at intensities of 1/8 to `top` operations per byte."""
-    random = np.random.default_rng(1)
+    random = np.random.default_rng(seed)
     traffic = np.full(30, 1e9)
     work = traffic * np.geomspace(0.125, top, 30)
     factors = random.lognormal(0.0, noise, (2, 30)) if noise else np.ones((2, 30))
-    time = TITAN.time(work, traffic) * factors[0]
-    energy = TITAN.energy(work, traffic) * factors[1]
+    time = board.time(work, traffic) * factors[0]
+    energy = board.energy(work, traffic) * factors[1]
     lines = ["work_gflop,traffic_mbyte,time_ms,energy_j"]
     columns = (work / 1e9, traffic / 1e6, time * 1e3, energy)
     lines += [",".join(f"{cell:.12g}" for cell in row) for row in zip(*columns, strict=True)]
@@ -55,7 +61,7 @@ def test_exact_runs_give_the_platform_back(tmp_path: Path) -> None:
     for name, value in FIGURES.items():
         assert getattr(done.found.platform, name) == pytest.approx(value, rel=1e-4), name
     assert done.found.platform.double_op_per_s is None
-    assert done.found.notes == ()
+    assert done.found.unidentified == {}
     assert max(np.abs(errors).max() for errors in done.found.errors.values()) < 1e-4
 
 
@@ -68,13 +74,46 @@ def test_noise_of_two_percent_moves_no_figure_by_five(tmp_path: Path) -> None:
     assert 0.005 < np.median(np.abs(done.found.errors["time"])) < 0.02
 
 
-def test_what_the_runs_do_not_determine_is_said(tmp_path: Path) -> None:
-    done = fit_platform(runs(tmp_path / "runs.csv", top=2.0), "titan", "single")
-    assert done.found.platform.usable_power_w is None
-    assert done.found.notes == (
-        "no run is slowed by a power cap, so that the record has none",
-        "no run is bound by the rate of operations, which may as well be higher",
-    )
+def test_intervals_hold_the_truth_as_often_as_they_say(tmp_path: Path) -> None:
+    held = []
+    for seed in range(40):
+        done = fit_platform(runs(tmp_path / "runs.csv", 0.02, seed=seed), "titan", "single")
+        pairs = ((done.found.intervals[name], value) for name, value in FIGURES.items())
+        held += [low <= value <= high for (low, high), value in pairs]
+    assert 0.92 <= np.mean(held) <= 0.98
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_memory_bound_runs_do_not_tell_is_not_identified(tmp_path: Path, seed: int) -> None:
+    path = runs(tmp_path / "runs.csv", 0.02, top=2.0, seed=seed)
+    done = fit_platform(path, "titan", "single")
+    bound = "every run is bound by the memory, and takes time in proportion to its traffic"
+    assert done.found.unidentified == {
+        "usable_power_w": "no run is slowed by a power cap (p = 1): the record has none",
+        "single_op_per_s": "no run is bound by the operations: the record has the fastest seen",
+        "constant_power_w": f"only its sum with the energy of traffic shows: {bound}; the record "
+        "takes it as zero",
+        "memory_j_per_byte": f"only its sum with constant power shows: {bound}; the record takes "
+        "it for all of it",
+    }
+    for name, value in FIGURES.items():
+        low, high = done.found.intervals[name]
+        assert low <= value <= high, name
+    assert done.found.intervals["constant_power_w"][0] == 0.0
+    record = platform_record(done)[0]["platform"]
+    assert record["assumptions"] == ["constant_power", "memory_energy", "single_rate"]
+    assert record["uncertainty"].keys() == {"memory_bandwidth", "single_energy"}
+    assert "constant power    not identified  0 W to 1" in platform_text(done)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_cap_is_found_where_none_shows(tmp_path: Path, seed: int) -> None:
+    path = runs(tmp_path / "runs.csv", 0.05, seed=seed, board=TITAN.uncapped())
+    found = fit_platform(path, "titan", "single").found
+    assert found.platform.usable_power_w is None
+    assert found.unidentified.keys() == {"usable_power_w"}
+    assert 123.0 < found.platform.constant_power_w + found.intervals["usable_power_w"][0] < 400
+    assert found.intervals["usable_power_w"][1] == np.inf
 
 
 def test_a_table_that_cannot_be_fitted(tmp_path: Path) -> None:
@@ -111,12 +150,7 @@ def test_the_command_writes_a_record_that_a_study_uses(tmp_path: Path) -> None:
     folder.mkdir()
     data = runs(folder / "my runs.csv", end="\r\n")
     data.write_bytes(b"\xef\xbb\xbf" + data.read_bytes())
-    done = subprocess.run(
-        [sys.executable, "-m", "dse", "fit", "platform", "my runs.csv", "--json"],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-    )
+    done = run_dse("fit", "platform", "my runs.csv", "--json", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["usable_power_w"] == pytest.approx(164, rel=1e-4)
     record = records.read_record(folder / "records" / "my runs.yaml")

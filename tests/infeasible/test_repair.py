@@ -155,7 +155,7 @@ def studies(draw: st.DrawFn) -> dict[str, Any]:
     return data
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=studies())
 def test_a_repair_is_enough_and_a_little_less_is_not(data: dict[str, Any]) -> None:
     found = prepared(data)

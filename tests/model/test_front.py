@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from dse.errors import ContractError
 from dse.model import front
-from dse.model.front import hypervolume, knee, nondominated, reference_point
+from dse.model.front import bend, hypervolume, nondominated, reference_point
 
 SMALL = array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=6)
 TIES = arrays(np.float64, SMALL, elements=st.integers(-2, 2).map(float))
@@ -65,7 +65,7 @@ def test_every_position_of_a_number_that_is_not_finite_is_refused(bad):
             loss = np.arange(6.0).reshape(3, 2)
             loss[row, column] = bad
             message = f"objective {column} of design {row} is {bad}; only finite losses"
-            for function in (nondominated, knee, reference_point):
+            for function in (nondominated, bend, reference_point):
                 with pytest.raises(ContractError, match=message):
                     function(loss)
             with pytest.raises(ContractError, match=message):
@@ -161,11 +161,11 @@ def test_every_point_of_the_front_counts_up_to_the_reference_point(loss):
     ],
 )
 def test_knee_by_hand(loss, expected):
-    assert knee(loss) == expected
+    assert np.argmin(bend(loss)) == expected
 
 
 def test_an_empty_front_has_no_knee_and_no_reference_point():
-    for function in (knee, reference_point):
+    for function in (bend, reference_point):
         with pytest.raises(ContractError, match="an empty front has neither"):
             function(np.empty((0, 2)))
     with pytest.raises(ContractError, match="at least one objective, not in the shape"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from dse.errors import ExpressionError
@@ -16,7 +17,7 @@ EXPECTED = {
     "area": ("1 u8 + 2 u16", "least area"),
     "power_w": ("3 u16", "least power"),
     "knee": ("1 u8 + 2 u16", "the knee of the front"),
-    "leakage_power_w": ("1 u8 + 2 u16", "least leakage_power_w"),
+    "leakage_power_w": ("1 u8 + 2 u16", "least leakage power"),
     "-area_m2": ("3 u16", "least -area_m2"),
 }
 
@@ -35,6 +36,65 @@ def test_a_preference_puts_one_design_first(solved, written) -> None:
     preference = prefer(problem, written)
     first = front[preference.order(problem, front)[:1]]
     assert (design_names(problem, first)[0], preference.text) == EXPECTED[written]
+
+
+WITHIN = {
+    ("power", 0.01): ("3 u16", "least area, within 1 % of the least power"),
+    ("power", 0.03): ("1 u8 + 2 u16", "least area, within 3 % of the least power"),
+    ("area", 0.5): ("3 u16", "least power, within 50 % of the least area"),
+    ("-area_m2", 0.2): (
+        "1 u8 + 2 u16",
+        "least area, then least power, within 20 % of the least -area_m2",
+    ),
+}
+
+
+@pytest.mark.parametrize("written", WITHIN)
+def test_within_a_tolerance_the_other_objectives_decide(solved, written) -> None:
+    problem, front = solved
+    preference = prefer(problem, written[0]).within(written[1])
+    row = preference.order(problem, front)[:1]
+    assert (design_names(problem, front[row])[0], preference.text) == WITHIN[written]
+
+
+SLACK = """
+designs: designs.csv
+objectives: {slack: maximise, area: minimise, delay: minimise}
+tolerance: 10 %
+prefer: slack
+"""
+
+
+@pytest.mark.parametrize(
+    ("slacks", "chosen"),
+    [
+        ((0.25, 0.226, 0.224), "d1"),  # 0.225 is within 10 % of 0.25
+        ((-0.10, -0.109, -0.111), "d1"),  # -0.11 is within 10 % of -0.10
+        ((0.0, -0.001, -0.002), "d0"),  # a share of nothing is nothing
+        ((0.10, 0.0999, 0.0998), "d2"),
+    ],
+)
+def test_a_tolerance_knows_signs_and_senses(slacks, chosen, tmp_path) -> None:
+    rows = [f"d{row},{slack},{9 - row},1" for row, slack in enumerate(slacks)]
+    (tmp_path / "designs.csv").write_text("\n".join(["name,slack,area,delay", *rows]) + "\n")
+    (tmp_path / "study.yaml").write_text(SLACK)
+    prepared = study.prepare(study.read_study(tmp_path / "study.yaml"))
+    answer = solve_study(prepared, Options(), None)
+    row = prepared.preference.order(prepared.problem, answer.outcome.front_index)[:1]
+    assert design_names(prepared.problem, answer.outcome.front_index[row]) == [chosen]
+
+
+def test_of_what_is_near_the_objectives_decide_in_turn(solved) -> None:
+    """By hand, over random losses: near the least, then the others as the study lists them."""
+    problem = solved[0]
+    random = np.random.default_rng(0)
+    loss = random.integers(90, 110, (500, 40, 2)) * random.choice([-1.0, 1.0], (500, 1, 2))
+    preference = prefer(problem, "power").within(0.05)
+    for part in loss:
+        keys = preference.keys(problem, part[:, 1], part)
+        least = part[:, 1].min()
+        near = [tuple(row) for row in part if row[1] <= least + 0.05 * abs(least)]
+        assert tuple(part[np.lexsort(keys[::-1])[0]]) == min(near)
 
 
 @pytest.mark.parametrize("written", ["colour", "area_m2 <= 3", "power_w +", "bound"])

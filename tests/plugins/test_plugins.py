@@ -6,7 +6,6 @@ A package is a module and its metadata in a folder on the path, which is what pi
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,6 +15,7 @@ import pytest
 
 from dse.contract import Objective
 from dse.plugins import registry
+from tests.conftest import run_dse
 
 STUDY = """\
 workload: {rate: 1 Gbit/s}
@@ -32,6 +32,8 @@ def {name}(*, power_w, area_m2):
     \"\"\"A quantity of this test.\"\"\"
     return {value}
 """
+
+RUN = ("run", "study.yaml", "--out", "out")
 
 Install = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -50,13 +52,7 @@ def install(tmp_path: Path) -> Install:
         (metadata / "entry_points.txt").write_text(f"[{group}]\n{entry}\n")
         (site / "stranger.py").write_text(module)
         (tmp_path / "study.yaml").write_text(study)
-        return subprocess.run(
-            [sys.executable, "-m", "dse", *(arguments or ("run", "study.yaml", "--out", "out"))],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": str(site)},
-        )
+        return run_dse(*(arguments or RUN), cwd=tmp_path, site=site)
 
     return run
 
@@ -184,9 +180,7 @@ def test_what_takes_a_broken_quantity_is_as_broken(
     done = install(QUANTITY, entries, module, "check", "study.yaml", *overrides)
     assert done.returncode == 2
     assert "objectives.whole: 'whole'; plug-in dse.objectives: debt_w = " in done.stderr
-    code = f"{sys.executable} -m dse run study.yaml --out out"
-    env = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
-    subprocess.run(code.split(), cwd=tmp_path, env=env, check=True, capture_output=True)
+    assert run_dse(*RUN, cwd=tmp_path, site=tmp_path / "site").returncode == 0
     header = (tmp_path / "out" / "front.csv").read_text().splitlines()[0]
     assert not {"whole_w", "debt_w"} & set(header.split(","))
 
@@ -222,9 +216,7 @@ def test_a_broken_rule_of_another_package_is_a_note_and_a_finding(
     assert (done.returncode, done.stderr) == (0, "")
     told = " ".join(done.stdout.split())
     assert f"{shown}{kind} stays_small of stranger 1.0 cannot be used and is not checked" in told
-    env = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
-    command = [sys.executable, "-m", "dse", "doctor"]
-    doctor = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    doctor = run_dse("doctor", cwd=tmp_path, site=tmp_path / "site")
     assert doctor.returncode == 1
     assert "stays_small = stranger:stays_small of stranger 1.0 fails to load" in doctor.stdout
 
@@ -281,6 +273,11 @@ def test_a_plug_in_that_is_not_there(install: Install) -> None:
         ("flat_m2", "0 * area_m2", ", grows_with_instances=True", "implausible: flat_m2 is 0 and"),
         ("lost_w", "power_w / 0 * 0", "", "implausible: lost_w is nan"),
         ("rash_w", "1 // 0", "", "rash_w fails: ZeroDivisionError"),
+        ("leaving_w", "exit(0)", "", "leaving_w fails: SystemExit: 0; repair"),
+        ("word_w", "'one'", "", "word_w fails: it returns text, not a real number for each"),
+        ("deep_w", "power_w * 1j", "", "deep_w fails: it returns complex numbers"),
+        ("loose_w", "[None] * len(power_w)", "", "loose_w fails: it returns objects"),
+        ("wide_w", "[power_w, power_w]", "", "wide_w fails: it returns the shape (2, "),
     ],
 )
 def test_a_broken_model_stops_the_run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,10 +51,16 @@ def sources() -> dict[str, Path]:
 SOURCES = sources()
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imports(module: str) -> set[str]:
     """Return every module that a module imports, also inside functions."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(SOURCES[module].read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(SOURCES[module])):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -97,7 +104,7 @@ def test_models_do_not_import_their_papers() -> None:
 def test_every_package_says_what_lives_there() -> None:
     assert {package(module) for module in SOURCES} - {*MODELS} == set(FLOOR)
     for path in (path for path in SOURCES.values() if path.name == "__init__.py"):
-        docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        docstring = ast.get_docstring(parsed(path)) or ""
         assert "May import" in docstring or path == ROOT / "dse" / path.name, path
 
 
@@ -113,7 +120,7 @@ def test_a_public_name_means_one_thing() -> None:
     for module, path in SOURCES.items():
         if package(module) == "cli":
             continue
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in parsed(path).body:
             if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
                 place = f"{path.relative_to(ROOT)}:{node.lineno}"
                 places.setdefault(node.name, []).append(place)
@@ -177,7 +184,7 @@ def test_the_engine_names_no_plug_in() -> None:
     for module, path in SOURCES.items():
         if package(module) in MODELS or module == "dse.testing.cores":
             continue  # the kit compares residuals, whose names a core and a quantity share
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 assert node.value not in names, f"{path}:{node.lineno}: {node.value!r}"
     assert contract.Core in registry.GROUPS

@@ -182,6 +182,7 @@ def test_a_checkout_is_installed_as_it_stands(
     assert editable.printed("python", "-c", code) == "42\n"
     (python,) = editable.printed("python", "-c", "import sys; print(sys.executable)").splitlines()
     command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", python, "use.py"]
+    command.append(f"--cache-dir={os.devnull}")
     done = subprocess.run(command, capture_output=True, text=True, cwd=editable.folder)
     assert done.returncode == 0, done.stdout
     assert '"dse.contract.Core"' in done.stdout

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import run_dse
 from tests.project.test_readme import blocks
 
 PAGE = "docs/plugins.md"
@@ -36,10 +36,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(site: Path, *command: str) -> str:
-    env = os.environ | {"PYTHONPATH": str(site)}
-    done = subprocess.run(
-        [sys.executable, "-m", *command], capture_output=True, text=True, cwd=site, env=env
-    )
+    done = run_dse(*command, cwd=site, site=site)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -49,15 +46,17 @@ def test_the_page_conforms(site: Path) -> None:
         "from my_package import *\nfrom dse.testing import check_requirement\n"
         "def test_requirement():\n    check_requirement(stays_cool)\n"
     )
-    run(site, "pytest", "-q", "test_page.py")
+    command = [sys.executable, "-m", "pytest", "-q", "test_page.py"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=site)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_page_is_used_by_name(site: Path) -> None:
     (search,) = blocks(PAGE, "yaml")
     (site / "study.yaml").write_text(STUDY + search)
-    out = run(site, "dse", "run", "study.yaml", "--out", "out")
+    out = run(site, "run", "study.yaml", "--out", "out")
     assert "500 evaluated (mine" in out
     assert "power_density_w_per_m2" in (site / "out" / "front.csv").read_text()
-    assert "most batches" in run(site, "dse", "show", "mine")
-    assert "my-package 1.0" in run(site, "dse", "list", "cores")
-    assert "nothing is broken" in run(site, "dse", "doctor")
+    assert "most batches" in run(site, "show", "mine")
+    assert "my-package 1.0" in run(site, "list", "cores")
+    assert "nothing is broken" in run(site, "doctor")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dse.reports.front_text import front_text
-from dse.reports.front_view import FrontView
+from dse.reports.front_view import FrontView, Recommended
 from dse.reports.text import table_text
 
 VIEW = FrontView(
@@ -22,7 +22,7 @@ VIEW = FrontView(
     axes=("interface", "workload.granularity_byte"),
     category="bound",
     names=["2 u16 + 1 u8", "3 u16", "1 u16"],
-    knee=1,
+    recommended=Recommended(1, "3 u16, sparc_t4", "the design with the least area"),
 )
 FACTS = {
     "designs": 12_345,
@@ -48,7 +48,8 @@ same for all: granularity 64 KiB
 
 least area   149690 um2            2 u16 + 1 u8, sparc_t4, granularity 64 KiB (core-bound)
 least power  9.5 mW                1 u16, pcie, granularity 64 KiB (link-bound)
-knee         173304 um2, 25.25 mW  3 u16, sparc_t4, granularity 64 KiB (core-bound)
+recommended  173304 um2, 25.25 mW  3 u16, sparc_t4, granularity 64 KiB (core-bound)
+recommended: the design with the least area
 
 12,345 designs: 4,096 evaluated (nsga2, 830 ms), 345 feasible; Pareto front of 3 designs, not proven
 bottleneck: 2 core, 1 link
@@ -62,7 +63,13 @@ def grown(count: int) -> FrontView:
     front = {"area_m2": t * 1e-7, "power_w": 1e-2 / t, "bound": np.full(count, "core")}
     axes = {f"workload.axis_{i}_byte": np.arange(count) * (i + 1.0) for i in range(20)}
     names = [f"{i} u16_pipelined_two_stage + 1 u8 -> 3 r{i}" for i in range(count)]
-    return replace(VIEW, front=front | axes, axes=tuple(axes), names=names, knee=count // 2)
+    return replace(
+        VIEW,
+        front=front | axes,
+        axes=tuple(axes),
+        names=names,
+        recommended=replace(VIEW.recommended, row=count // 2),
+    )
 
 
 def test_the_summary_of_a_small_front():
@@ -91,11 +98,11 @@ def test_no_line_is_wider_than_asked_for_and_no_number_is_cut(width):
     assert "\x1b" not in text
 
 
-def test_a_long_front_shows_15_rows_with_its_ends_and_its_knee():
+def test_a_long_front_shows_15_rows_with_its_ends_and_the_recommended():
     view = grown(100)
     table = front_text(view, FACTS, width=120).split("\n\n")[1]
     assert "... and 85 more in front.csv" in table
-    for row in (0, 99, view.knee):
+    for row in (0, 99, view.recommended.row):
         assert f"{row} u16_pipelined" in table
 
 
@@ -118,7 +125,7 @@ def test_brackets_in_names_are_text_not_markup():
 
 def test_an_empty_front_says_so():
     empty = {name: values[:0] for name, values in VIEW.front.items()}
-    text = front_text(replace(VIEW, front=empty, names=(), knee=None), FACTS, width=100)
+    text = front_text(replace(VIEW, front=empty, names=(), recommended=None), FACTS, width=100)
     assert "\n\nno feasible design\n\n" in text
 
 

@@ -10,7 +10,7 @@ from matplotlib.transforms import Bbox
 from PIL import Image
 
 from dse.reports import front_view, plots
-from dse.reports.front_view import FrontView
+from dse.reports.front_view import FrontView, Recommended
 
 OBJECTIVES = (
     ("area_m2", "minimise"),
@@ -33,6 +33,7 @@ def make(count: int, objectives: int = 2, cloud: int = 300) -> FrontView:
     spread = np.random.default_rng(0).uniform(1, 3, cloud)
     sizes = {"area_m2": 1e-7, "power_w": 1e-2, "capacity_bit_per_s": 1e10, "latency_s": 1e-6}
     behind = {name: size * spread for name, size in sizes.items()}
+    mark = Recommended(count // 2, "3 u16, in flight 2", "the design with the least area")
     return FrontView(
         title=f"{count} points",
         objectives=OBJECTIVES[:objectives],
@@ -40,7 +41,7 @@ def make(count: int, objectives: int = 2, cloud: int = 300) -> FrontView:
         cloud=behind,
         category="bound",
         names=[f"{i + 1} u16 + {count - i} u8" for i in range(count)],
-        knee=count // 2 if count else None,
+        recommended=mark if count else None,
     )
 
 
@@ -48,7 +49,7 @@ def swept(values: int) -> FrontView:
     view = make(values, objectives=2, cloud=0)
     column = {"workload.granularity_byte": np.geomspace(16, 16e6, values)}
     names = [("1 u16", "2 u8")[i > values // 2] for i in range(values)]
-    view = replace(view, front={**view.front, **column}, names=names, cloud={}, knee=None)
+    view = replace(view, front={**view.front, **column}, names=names, cloud={}, recommended=None)
     return replace(view, sweep="workload.granularity_byte")
 
 
@@ -68,7 +69,7 @@ VIEWS = {
     "one objective": make(21, objectives=1),
     "three objectives": make(3, objectives=3),
     "constant zero": without_area(make(4)),
-    "no cloud, no names": replace(make(5), cloud={}, names=(), knee=None, category=None),
+    "no cloud, no names": replace(make(5), cloud={}, names=(), recommended=None, category=None),
     "names that look like markup": odd_names(make(3)),
     "sweep": swept(9),
     "sweep of one value": swept(1),
@@ -128,7 +129,8 @@ def test_names_cover_neither_each_other_nor_a_point_and_stay_inside():
 
 @pytest.mark.parametrize("kinds", [1, 3, 8])
 def test_the_legend_stays_inside_the_picture(kinds):
-    view = make(9)
+    long = Recommended(2, "a long design " * 20, "the design with the least area")
+    view = replace(make(9), recommended=long)
     bound = np.array([f"limit number {i % kinds}" for i in range(9)])
     figure = plots._figure(replace(view, front={**view.front, "bound": bound}))
     box = figure.legends[0].get_window_extent()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from dse.errors import InfeasibleError, OutputError, TooLargeError
 from dse.runs.result import FILES, Result
 from dse.study import study
 from dse.study.schema import json_schema
-from tests.conftest import STUDIES, everything, problem_of, solved
+from tests.conftest import STUDIES, everything, problem_of, run_dse, solved
 
 Write = Callable[[str], Path]
 
@@ -33,13 +32,6 @@ axes:
 objectives: {area: minimise, total_power: minimise, speedup: maximise}
 constraints: [host_cores <= 4, total_power / throughput <= 1e-8]
 """
-
-
-def dse_command(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run the program as a user does."""
-    return subprocess.run(
-        [sys.executable, "-m", "dse", *arguments], capture_output=True, text=True, cwd=cwd
-    )
 
 
 def test_files_of_a_run(tmp_path: Path, write: Write) -> None:
@@ -63,6 +55,40 @@ def test_files_of_a_run(tmp_path: Path, write: Write) -> None:
     evaluations = pd.read_parquet(tmp_path / "out" / "evaluations.parquet")
     assert len(evaluations) == manifest["evaluated"]
     assert evaluations["feasible"].sum() == manifest["feasible"]
+
+
+SEVEN_OF_EACH = """
+workload: {rate: 40 Gbit/s}
+stages: [{core: des, fleet: mixed, instances: {from: 0, to: 6}}]
+objectives: {area: minimise, power: minimise}
+constraints: [area <= 0.3 mm2]
+"""
+"""117 649 designs: just enough for parts of them to be pruned."""
+
+
+@pytest.mark.parametrize("method", ["enumerate", "compose", "random"])
+def test_feasible_is_of_those_evaluated_whatever_the_method(method: str, write: Write) -> None:
+    found = dse.run(
+        write(SEVEN_OF_EACH), method=method, budget=200_000 * (method != "random") or 90
+    )
+    manifest, way = found.manifest, found.manifest["certificate"]
+    truth = int(everything(problem_of(write(SEVEN_OF_EACH))).feasible.sum())
+    pruned = way["pruned_as_dominated"]
+    assert 0 < manifest["front"] <= manifest["feasible"] <= manifest["evaluated"]
+    assert (pruned > 0) == (method != "random")
+    if method == "enumerate":
+        assert manifest["feasible"] + pruned == manifest["feasible_in_space"] == truth
+        assert f"the rest pruned; {truth:,} feasible;" in " ".join(found.text().split())
+    else:
+        assert manifest["feasible_in_space"] is None
+    if method == "random":
+        assert manifest["feasible"] == found.evaluations["feasible"].sum()
+
+
+def test_a_budget_that_covers_the_space_counts_all_of_it(write: Write) -> None:
+    manifest = dse.run(write(SMALL), method="nsga2", budget=10_000).manifest
+    truth = int(everything(problem_of(write(SMALL))).feasible.sum())
+    assert manifest["feasible"] == manifest["feasible_in_space"] == truth
 
 
 def test_the_front_is_what_brute_force_finds(write: Write) -> None:
@@ -113,8 +139,8 @@ def test_a_heuristic_repeats_itself_and_says_how_good_it_is(method: str, write: 
     assert np.array_equal(answers[0].outcome.front_index, answers[1].outcome.front_index)
     assert answers[0].outcome.evaluated <= 120
     assert not answers[0].outcome.exact
-    assert answers[0].share is not None
-    assert 0 < answers[0].share <= 1
+    assert answers[0].quality.share is not None
+    assert 0 < answers[0].quality.share <= 1
 
 
 def test_a_sweep_is_one_table_with_the_swept_value(write: Write) -> None:
@@ -183,7 +209,7 @@ budget: {platform: nuc_gpu, precision: double}
 objectives: {platform_performance: maximise}
 """
     path = write(text)
-    done = dse_command("evaluate", path.name, cwd=path.parent)
+    done = run_dse("evaluate", path.name, cwd=path.parent)
     assert done.returncode == 3
     assert "platform_performance_op_per_s exists: violated" in done.stdout
     assert "Traceback" not in done.stderr
@@ -209,7 +235,7 @@ class TestNothingFits:
 
     def test_the_command_exits_with_3_and_writes_nothing(self, write: Write) -> None:
         path = write(self.TEXT)
-        done = dse_command("run", path.name, "--out", "out", cwd=path.parent)
+        done = run_dse("run", path.name, "--out", "out", cwd=path.parent)
         assert done.returncode == 3
         assert done.stderr.startswith("no feasible design\n")
         assert [entry.name for entry in path.parent.iterdir()] == ["study.yaml"]
@@ -218,7 +244,7 @@ class TestNothingFits:
 class TestCommand:
     def test_run(self, write: Write) -> None:
         path = write(SMALL)
-        done = dse_command("run", path.name, "--json", cwd=path.parent)
+        done = run_dse("run", path.name, "--json", cwd=path.parent)
         assert (done.returncode, done.stderr) == (0, "")
         printed = json.loads(done.stdout)
         assert printed["front"] == len(printed["designs_on_front"])
@@ -226,7 +252,7 @@ class TestCommand:
 
     def test_a_bad_study_exits_with_2_and_writes_nothing(self, write: Write) -> None:
         path = write(SMALL.replace("sandy_bridge", "sandy_brige"))
-        done = dse_command("run", path.name, "--out", "out", cwd=path.parent)
+        done = run_dse("run", path.name, "--out", "out", cwd=path.parent)
         assert done.returncode == 2
         assert done.stderr.startswith("study.yaml:7:39: axes.interface.device.1: ")
         assert "Traceback" not in done.stderr
@@ -236,7 +262,7 @@ class TestCommand:
         path = write(SMALL)
         settings = ["des.u16=1", "interface.device=sparc_t4_engine", "interface.in_flight=2"]
         options = [word for setting in settings for word in ("--set", setting)]
-        done = dse_command("evaluate", path.name, *options, "--json", cwd=path.parent)
+        done = run_dse("evaluate", path.name, *options, "--json", cwd=path.parent)
         assert done.returncode == 0, done.stderr
         printed = json.loads(done.stdout)
         assert printed["design"] == "1 u16, interface.device = sparc_t4_engine"
@@ -248,14 +274,14 @@ class TestCommand:
 
     def test_evaluate_wants_one_design(self, write: Write) -> None:
         path = write(SMALL)
-        done = dse_command("evaluate", path.name, cwd=path.parent)
+        done = run_dse("evaluate", path.name, cwd=path.parent)
         assert done.returncode == 2
-        assert 'one design is needed; add --set "interface.in_flight=4"' in done.stderr
+        assert 'one design is needed; set for instance "interface.in_flight=4"' in done.stderr
 
     def test_plot_draws_the_same_pictures_again(self, write: Write) -> None:
         path = write(SMALL)
         dse.run(path, out=path.parent / "out")
-        done = dse_command("plot", "out", "--out", "again", cwd=path.parent)
+        done = run_dse("plot", "out", "--out", "again", cwd=path.parent)
         assert done.returncode == 0, done.stderr
         for name in ("front.png", "front.svg"):
             first = (path.parent / "out" / name).read_bytes()
@@ -273,12 +299,12 @@ class TestCommand:
         ],
     )
     def test_commands_that_show(self, arguments: list[str], expected: str, tmp_path: Path) -> None:
-        done = dse_command(*arguments, cwd=tmp_path)
+        done = run_dse(*arguments, cwd=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
         assert expected in done.stdout
 
     def test_an_unknown_name_has_neighbours(self, tmp_path: Path) -> None:
-        done = dse_command("show", "gtx_titn", cwd=tmp_path)
+        done = run_dse("show", "gtx_titn", cwd=tmp_path)
         assert done.returncode == 2
         assert "did you mean 'gtx_titan'" in done.stderr
 
@@ -320,3 +346,19 @@ def test_the_schema_accepts_the_shipped_studies() -> None:
     assert {"workload", "stages", "interface", "budget", "axes", "objectives"} <= set(properties)
     for path in STUDIES.glob("*.yaml"):
         assert set(study.read_study(path).data) <= set(properties)
+
+
+def test_a_hypervolume_that_takes_too_long_is_left_out_with_a_note(write: Write) -> None:
+    values = np.random.default_rng(0).normal(size=(400, 8))
+    values = np.abs(values) / np.linalg.norm(values, axis=1, keepdims=True)
+    names = [f"q{column}" for column in range(8)]
+    rows = "".join(f"d{n},{','.join(map(repr, row))}\n" for n, row in enumerate(values.tolist()))
+    path = write(f"designs: t.csv\nobjectives: {{{', '.join(f'{n}: maximise' for n in names)}}}\n")
+    (path.parent / "t.csv").write_text(f"name,{','.join(names)}\n{rows}")
+    start = time.process_time()
+    result = dse.run(path)
+    text = result.text()
+    assert time.process_time() - start < 10.0
+    assert result.manifest["hypervolume"] is None
+    assert "hypervolume of so many designs in 8 objectives is left out" in " ".join(text.split())
+    assert len(result.front) > 300

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from dse.runs.runner import Options
 from dse.search import Archive, SearchSettings
 from dse.search.settings import option_faults
 from dse.testing import check_method
-from tests.conftest import problem_of
+from tests.conftest import installed, problem_of, run_dse
 
 METHODS = registry.names(Method)
 
@@ -32,7 +31,7 @@ STUDY = """\
 workload: {rate: 20 Gbit/s}
 stages: [{core: des, fleet: mixed}]
 objectives: {area: minimise, power: minimise}
-search: {method: my-nsga, budget: 400, options: {eta: 10}}
+search: {method: my-nsga, budget: 120, options: {eta: 10}}
 """
 
 
@@ -177,22 +176,14 @@ def my_sampler(search, *, seed, population, start, startup):
 def install(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Return a function that runs a command with a method of a user's own installed."""
 
-    def run(
-        name: str, module: str, *arguments: str, code: str = ""
-    ) -> subprocess.CompletedProcess[str]:
+    def run(name: str, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         metadata = tmp_path / "site" / "stranger-1.0.dist-info"
         metadata.mkdir(parents=True, exist_ok=True)
         (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
         point = f"[dse.methods]\n{name} = stranger:{name.replace('-', '_')}\n"
         (metadata / "entry_points.txt").write_text(point)
         (tmp_path / "site" / "stranger.py").write_text(module)
-        return subprocess.run(
-            [sys.executable, *(("-c", code) if code else ("-m", "dse", *arguments))],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": str(tmp_path / "site")},
-        )
+        return run_dse(*arguments, cwd=tmp_path, site=tmp_path / "site")
 
     return run
 
@@ -213,11 +204,11 @@ def test_a_method_of_a_users_own_is_as_good_as_a_built_in_one(
         fronts.append((tmp_path / run / "evaluations.parquet").read_bytes())
     assert fronts[0] == fronts[1] != fronts[2]
     first = manifests[0]
-    assert (first["method"], first["evaluated"]) == (name, 400)
+    assert (first["method"], first["evaluated"]) == (name, 120)
     assert first["options"] == {"my-nsga": {"eta": 10}, "my-sampler": {"startup": 50}}[name]
     assert 0 < first["hypervolume_share_of_exact"] <= 1
-    check = f"import stranger, dse.testing as t; t.check_method(stranger.{name.replace('-', '_')})"
-    assert install(name, OWN[name], code=check).returncode == 0
+    with installed(tmp_path / "site"):
+        check_method(registry.get(Method, name))
     shown = install(name, OWN[name], "show", name).stdout
     assert f"method {name}  (stranger 1.0)" in shown
     assert option.partition(":")[0] in shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import resource
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +21,7 @@ from dse.plugins import registry
 from dse.search import SearchSettings, archive
 from dse.search.archive import Archive
 from dse.search.exact import enumeration, prove
+from tests.conftest import problem_of
 
 METHODS = registry.names(Method)
 HEURISTICS = tuple(name for name in METHODS if name not in prove.METHODS)
@@ -117,7 +119,7 @@ def random_problem(seed, constraints=2):
 # --- the exact method -----------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10_000), chunk=st.integers(1, 70))
 def test_exact_is_the_oracle_for_any_chunk(seed, chunk):
     problem = random_problem(seed)
@@ -359,7 +361,7 @@ def test_conflicts_by_hand(patterns, expected):
     assert run(problem, "exact").conflicts() == expected
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=st.integers(0, 10_000))
 def test_conflicts_are_minimal_and_complete(seed):
     """By the definition: a set conflicts when no design meets all of it."""
@@ -482,3 +484,37 @@ def test_a_setting_out_of_range_is_refused(name, value, bound):
     assert str(caught.value) == (
         f"search.{name}: {value}; {name} must be {bound}; leave it out for the default"
     )
+
+
+def chain_of(write, stages: int, said: str):
+    """Return a study of equal stages."""
+    stage = "".join(f"  - {{core: des, name: s{number}, {said}}}\n" for number in range(stages))
+    goals = "objectives: {area: minimise, power: minimise}\n"
+    return problem_of(write(f"workload: {{rate: 10 Gbit/s}}\nstages:\n{stage}{goals}"))
+
+
+@pytest.mark.parametrize("method", ["exact", "enumerate", "compose"])
+def test_more_axes_than_an_array_has_are_refused_before_the_search(method: str, write) -> None:
+    problem = chain_of(write, 11, "fleet: mixed")
+    with pytest.raises(TooLargeError, match=r"66 axes.*up to 64.*nsga2"):
+        search.check_search(problem, search.SearchSettings(method=method))
+    search.check_search(problem, search.SearchSettings(method="nsga2"))
+
+
+def test_a_long_chain_begins_with_some_of_its_promising_fleets(write) -> None:
+    """All combinations of three fleets in 18 stages would be 387 million."""
+    problem = chain_of(write, 18, "instances: least")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(TooLargeError, match="composition would hold"):
+        search.run_search(problem, search.SearchSettings())
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 3_000_000
+
+
+def test_a_check_refuses_as_many_constraints_as_a_run(write) -> None:
+    rules = ", ".join(f"area <= {number + 1} m2" for number in range(70))
+    text = (
+        "stages: [{core: des, instances: 1}]\nobjectives: {area: minimise}\n"
+        + f"constraints: [{rules}]\n"
+    )
+    with pytest.raises(ContractError, match="at most 62 are supported"):
+        search.check_search(problem_of(write(text)), search.SearchSettings())

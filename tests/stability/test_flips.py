@@ -13,8 +13,10 @@ import pytest
 from dse.errors import InfeasibleError, UnitError
 from dse.model.preference import prefer
 from dse.model.tables import design_names
+from dse.stability import edge
 from dse.stability.boundary import Line
 from dse.stability.flip_search import find_flips
+from dse.stability.sweep_search import find_crossovers
 from dse.stability.tracking import Pool, TrackedAnswer
 from dse.study import assumptions, study
 from tests.conftest import STUDIES, everything
@@ -54,7 +56,7 @@ def prepared(text: str, write, seed: int | None = None) -> study.Study:
     return found
 
 
-def answer(problem, written):
+def answer(problem, preference):
     """Return the name of the best of all designs, found without a search."""
     evaluation = everything(problem)
     rows = evaluation.points[evaluation.feasible]
@@ -63,7 +65,7 @@ def answer(problem, written):
         return None
     kept = [not ((loss <= own).all(1) & (loss < own).any(1)).any() for own in loss]
     front = rows[np.array(kept)]
-    best = front[prefer(problem, written).order(problem, front)[:1]]
+    best = front[preference.order(problem, front)[:1]]
     axes = problem.space.axes
     chosen = [axis.labels[i] for axis, i in zip(axes, best[0], strict=True) if not axis.unit_name]
     return (design_names(problem, best)[0], tuple(best[0].tolist()), *chosen)
@@ -75,6 +77,7 @@ def answer(problem, written):
         (MIXED, "power", 1),
         (MIXED, "area", 2),
         (MIXED, "knee", 3),
+        (f"{MIXED}tolerance: 10 %", "power", 6),
         (BEHIND_INTERFACES, "total_power", 4),
         (BEHIND_INTERFACES, "area_m2 * total_power_w", 5),
     ],
@@ -82,24 +85,26 @@ def answer(problem, written):
 def test_no_flip_hides_inside_an_interval(text, written, seed, write) -> None:
     """Every design at random values inside each interval, and at the flips themselves."""
     found = prepared(text, write, seed)
-    nominal = answer(found.problem, written)
+    preference = found.preferring(written)
+    single = written in SINGLE and not preference.tolerance
+    nominal = answer(found.problem, preference)
     random = np.random.default_rng(seed)
     by_name = {entry.name: entry for entry in assumptions.assumptions_of(found)}
-    only = random.choice(list(by_name), 7 if written in SINGLE else 2, replace=False).tolist()
+    only = random.choice(list(by_name), 7 if single else 2, replace=False).tolist()
     flipped = 0
-    for entry in find_flips(found, written=written, only=only).found:
+    for entry in find_flips(found, preference=preference, only=only).found:
         at = by_name[entry.name].at
         low, high = math.log(entry.low.holds_to), math.log(entry.high.holds_to)
         values = np.exp(random.uniform(low, high, 15))
         if by_name[entry.name].integer:
             values = np.clip(np.round(values), entry.low.holds_to, entry.high.holds_to)
         for value in (*values.tolist(), entry.low.holds_to, entry.high.holds_to):
-            assert answer(at(value), written) == nominal, (entry.name, value)
+            assert answer(at(value), preference) == nominal, (entry.name, value)
         for side in (entry.low, entry.high):
             if side.flips_at is not None:
                 flipped += 1
-                assert answer(at(side.flips_at), written) != nominal, (entry.name, side)
-    assert flipped or written not in SINGLE
+                assert answer(at(side.flips_at), preference) != nominal, (entry.name, side)
+    assert flipped or not single
 
 
 def test_a_flip_is_where_two_lines_cross(write) -> None:
@@ -233,3 +238,56 @@ def test_shipped_study_flips_where_it_should() -> None:
     assert next(entry.name for entry in result.found) == "fft.r64.clock"
     rate = next(entry for entry in result.found if entry.name == "workload.rate")
     assert (rate.low.flips_at, rate.high.flips_at) == pytest.approx((82.58e9, 102.1e9), rel=1e-4)
+
+
+SLACK = "name,area_um2,wns_ns\n" + "".join(
+    f"d{row},{100 + 10 * row},{0.05 * row - 0.3:.2f}\n" for row in range(12)
+)
+
+
+def test_negative_numbers_flip_where_they_bind(write) -> None:
+    """Slack is met from d4 on: its bound may move to the slack of d3 and to its own."""
+    write(SLACK, "slack.csv")
+    text = (
+        "designs: slack.csv\nobjectives: {area: minimise, wns: maximise}\n"
+        "constraints: [wns >= -0.1 ns]\n"
+    )
+    found = {entry.name: entry for entry in find_flips(prepared(text, write)).found}
+    bound, own = found["wns >= -0.1 ns"], found["d4.wns"]
+    ends = (bound.low.flips_at, bound.high.holds_to, own.low.holds_to)
+    assert ends == pytest.approx((-0.15e-9, -0.1e-9, -0.1e-9), rel=1e-6)
+    assert (bound.low.becomes, bound.high.becomes) == (("d3",), ("d5",))
+    assert own.high.flips_at is None
+    assert found["d5.area"].low.flips_at == pytest.approx(140e-12)
+
+
+@pytest.mark.parametrize("least", ["5e-324", "1e308"])
+def test_a_bound_at_the_end_of_the_floats_is_varied_within_them(least: str, write) -> None:
+    write("name,a,accuracy\nx,1,0.9\ny,2,1.5e308\n", "table.csv")
+    text = "designs: table.csv\nobjectives: {a: minimise}\n" + f"constraints: [accuracy >= {least}]"
+    found = {entry.name: entry for entry in find_flips(prepared(text, write)).found}
+    bound = found[f"accuracy >= {least}"]
+    assert 0.0 < bound.low.holds_to <= bound.nominal <= bound.high.holds_to < math.inf
+
+
+OVERFLOWING = """
+workload: {rate: 1 Gbit/s, granularity: 4 KiB, kernel: {index: 15 ns/B, exponent: 1.2}}
+stages: [{core: des, designs: [u8, u16], instances: {from: 1, to: 3}}]
+interface: {device: sparc_t4_engine}
+objectives: {speedup: maximise, area: minimise}
+"""
+
+
+def test_a_range_ends_where_a_quantity_overflows(write) -> None:
+    """The host takes 15 ns * 2 ** (12 * exponent): no float from 1024 / 12 on."""
+    chosen = prepared(OVERFLOWING, write)
+    result = find_flips(chosen, preference=chosen.preferring("speedup"), only=["exponent"])
+    (exponent,) = result.found
+    assert exponent.high.limited == edge.OVERFLOW
+    assert exponent.high.holds_to == pytest.approx(1024 / 12, rel=1e-3)
+    assert exponent.low.limited == ""
+    assert "a quantity grows beyond every number, the range ends there" in result.text()
+    assert "kernel.exponent from 0.0012 to 8" in result.text()
+    at = result.study.document
+    sweep = find_crossovers(at, "kernel.exponent=1..400", prefer="speedup")
+    assert "a quantity grows beyond every number: the range ends there" in sweep.text()

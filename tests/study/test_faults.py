@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -245,5 +247,52 @@ def test_nan_is_refused(write: Write) -> None:
 
 @pytest.mark.parametrize("path", ["workload.rat", "workload.rate.x", "stages.aes.clock", "x=y"])
 def test_an_override_that_leads_nowhere(path: str, write: Write) -> None:
-    with pytest.raises(DseError, match="--set"):
+    with pytest.raises(DseError, match=path.partition(".")[0]):
         study.prepare(study.read_study(write(GOOD), [(path, "1")]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("core: des", f"core: {'a' * 300}.yaml", "there is no file"),
+        ("core: des", f"table: {'a' * 300}.csv", "it cannot be read: File name too long"),
+        ("core: des", "table: pipe.csv", "it is not a file, but a pipe or a device"),
+        ("sparc_t4_engine", f"./{'a' * 300}.yaml", "there is no file"),
+    ],
+)
+def test_names_that_no_file_can_have_and_pipes_are_told(
+    old: str, new: str, told: str, write: Write, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert told in fault_of(write, GOOD.replace(old, new))
+
+
+def test_thousands_of_unknown_names_take_little_time_and_text(write: Write) -> None:
+    names = ", ".join(f"x{number}" for number in range(15_000))
+    path = write(GOOD.replace("core: des", f"core: des\n    designs: [{names}]"))
+    start = time.process_time()
+    with pytest.raises(StudyError) as caught:
+        study.prepare(study.read_study(path))
+    assert time.process_time() - start < 5.0
+    assert len(str(caught.value)) < 10_000
+    assert str(caught.value).endswith("... and at least 360 more")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("clock_ghz", "clock_hz", "slow at 0.9 Hz carries 115.2 bit/s; 8.7e+08 of them would be"),
+        ("100 Gbit/s", "1e10 Gbit/s", "slow at 900 MHz carries 115.2 Gbit/s; 8.7e+07 of them"),
+    ],
+)
+def test_counts_of_a_mixed_stage_are_refused_before_they_are_listed(
+    old: str, new: str, told: str, write: Write, tmp_path: Path
+) -> None:
+    table = "design,area_um2,clock_ghz,cycles_per_task,payload_bit,power_mw\nslow,1,0.9,1,128,1\n"
+    (tmp_path / "t.csv").write_text(table.replace(old, new))
+    study_text = GOOD.replace("core: des", "table: t.csv\n    fleet: mixed").replace(old, new)
+    start = time.process_time()
+    fault = fault_of(write, study_text)
+    assert time.process_time() - start < 1.0
+    assert f"stages.0.fleet: 'mixed'; {told}" in fault
+    assert "is its clock in GHz" in fault

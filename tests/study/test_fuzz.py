@@ -36,7 +36,7 @@ def places(data: Any) -> Iterator[tuple[Any, Any]]:
             yield from places(data[key])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_a_mutated_study_runs_or_is_told_what_is_wrong(data: st.DataObject) -> None:
     mutated = copy.deepcopy(data.draw(st.sampled_from(SHIPPED)))

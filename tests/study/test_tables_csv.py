@@ -7,8 +7,6 @@ import csv
 import io
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
@@ -31,7 +29,7 @@ from dse.runs import finished
 from dse.runs.result import FILES
 from dse.search.exact.enumeration import CHUNK
 from dse.study import study
-from tests.conftest import ROOT, STUDIES, everything, problem_of, solved
+from tests.conftest import ROOT, STUDIES, everything, problem_of, run_dse, solved
 
 # Figures of no real core: they only have to be possible.
 AES = """design,area_um2,clock_mhz,cycles_per_block,power_mw
@@ -215,9 +213,8 @@ def test_parameters_name_designs_and_choose_among_them(write) -> None:
     assert (
         faults(path, ("aes.parameters", "{unrol: [1], unroll: [3]}"))
         == [
-            "--set:1:17: stages.0.parameters.unrol: cores.csv has no column 'unrol'; "
-            "did you mean 'unroll'?",
-            "--set:1:29: stages.0.parameters.unroll: 3; no row has this value; known: 1, 2, 4",
+            "stages.0.parameters.unrol: cores.csv has no column 'unrol'; did you mean 'unroll'?",
+            "stages.0.parameters.unroll: 3; no row has this value; known: 1, 2, 4",
         ]
         or True
     )
@@ -278,11 +275,24 @@ def test_designs_evaluated_already_give_their_exact_front(write, tmp_path) -> No
     ]
     assert result.front["slack_s"].tolist()[0] == -3e-12  # a metric may be negative
     assert result.front["variant"].tolist()[2] == "pipe"
-    assert "least latency  30 ns            unroll4_iter (iter)" in result.text()
+    assert "least latency 30 ns unroll4_iter (iter)" in " ".join(result.text().split())
     assert (tmp_path / "run" / "front.svg").stat().st_size > 10_000
 
 
-@settings(max_examples=25, deadline=None)
+def test_a_chained_mode_needs_a_latency(write: Write) -> None:
+    """It decides the rate there: as many bits as are in flight, per latency."""
+    write(AES, "cores.csv")
+    assert faults(write(STUDY), ("workload.chained", "true")) == [
+        "study.yaml:5:5: stages.0.table: 'cores.csv'; the table has no column for the latency, "
+        "such as latency_cycles; accepted are latency_cycles or latency_s with any prefix of the "
+        "unit; call a column so with `columns: {latency_cycles: HEADER}`, or give all designs one "
+        "with `values: {latency: 15 cycles}`"
+    ]
+    given = STUDY.replace("128 bit}", "128 bit, latency: 12 cycles}")
+    assert problem_of(write(given), ("workload.chained", "true")).size > 1
+
+
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(1, 300))
 def test_the_front_is_that_of_brute_force(seed: int, rows: int, tmp_path_factory) -> None:
     """Any table of numbers, any sense: the front is that of all pairs compared."""
@@ -424,15 +434,15 @@ def test_a_missing_column_names_what_is_accepted(write) -> None:
     [
         (
             {"stages.aes.values": "{payload: 128 bit, leekage: 3 mW}"},
-            "--set:1:38: stages.0.values.leekage: 'leekage'; a core has no such figure in this",
+            "stages.0.values.leekage: 'leekage'; a core has no such figure in this",
         ),
         (
             {"stages.aes.values": "{payload: 128 bit, area: 3 um2}"},
-            "--set:1:38: stages.0.values.area: '3 um2'; column 'area_um2' gives it for each",
+            "stages.0.values.area: '3 um2'; column 'area_um2' gives it for each",
         ),
         (
             {"stages.aes.columns": "{area_um2: Area}"},
-            "--set:1:21: stages.0.columns.area_um2: cores.csv has no column 'Area'; did you mean",
+            "stages.0.columns.area_um2: cores.csv has no column 'Area'; did you mean",
         ),
         (
             {"stages.aes.table": "core.csv"},
@@ -496,8 +506,8 @@ def test_a_run_carries_its_tables_and_reads_back_without_the_original(write, tmp
     text = STUDY.replace("  - name: aes\n    table: cores.csv", "  - table: my cores.csv")
     (folder / "study.yaml").write_text(text)
     out = tmp_path / "run"
-    command = [sys.executable, "-m", "dse", "run", str(folder / "study.yaml"), "--out", str(out)]
-    subprocess.run(command, check=True, cwd=tmp_path / "..", capture_output=True)
+    command = ("run", str(folder / "study.yaml"), "--out", str(out))
+    assert run_dse(*command, cwd=tmp_path / "..").returncode == 0
     manifest = json.loads((out / "manifest.json").read_text())
     assert sorted(entry.name for entry in out.iterdir()) == sorted([*FILES, "inputs"])
     assert (out / "inputs" / "my cores.csv").read_text() == AES
@@ -570,7 +580,7 @@ HEADERS += [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=st.data())
 def test_whatever_stands_in_a_table_runs_or_is_told(data: st.DataObject, tmp_path_factory) -> None:
     folder = tmp_path_factory.mktemp("fuzz")
@@ -637,3 +647,119 @@ def test_a_figure_given_without_its_unit_is_told_so(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("area_um2,clock_mhz,cycles_per_block,power_mw\n1,1,1,1\n")
     told = "its unit is missing, or not that of the figure; write it with its unit, as in 128 bit"
     assert any(f"values.payload: 128; {told}" in fault for fault in faults(path))
+
+
+NAMES = "name,B,OP,W,ms,Valid\n" + "".join(
+    f"d{row},{row + 1},{9 - row},{row % 3 + 1},{row % 4},{'true' if row % 2 else 'false'}\n"
+    for row in range(9)
+)
+OVER_NAMES = """designs: names.csv
+objectives: {B: minimise, OP: minimise, ms: maximise, W: minimise}
+constraints: ['Valid == "true"', "B <= 6"]
+"""
+
+
+def test_columns_called_like_units_keep_their_names_and_numbers(write, tmp_path) -> None:
+    write(NAMES, "names.csv")
+    run = dse.run(write(OVER_NAMES))
+    assert {"B", "OP", "W", "ms"} <= {*run.front.columns}
+    assert {goal.name for goal in run.run.first.problem.goals} == {"B", "OP", "W", "ms"}
+    assert set(run.front["design"]) == {"d1", "d3", "d5"}
+    assert run.front["ms"].tolist() == [float(name[1:]) % 4 for name in run.front["design"]]
+    assert "least W" in run.text()
+
+
+@pytest.mark.parametrize(
+    ("rule", "kept"),
+    [
+        ("Valid == 'false'", {"d0", "d2", "d4", "d6", "d8"}),
+        ("Valid != 'false'", {"d1", "d3", "d5", "d7"}),
+        ("Valid == 'true' or B <= 1", {"d0", "d1", "d3", "d5", "d7"}),
+    ],
+)
+def test_texts_are_constrained(rule: str, kept: set[str], write) -> None:
+    write(NAMES, "names.csv")
+    problem = problem_of(write(OVER_NAMES.partition("constraints")[0] + f'constraints: ["{rule}"]'))
+    labels = problem.space.axes[0].labels
+    found = everything(problem).feasible
+    assert {label for label, ok in zip(labels, found, strict=True) if ok} == kept
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ("Valid == 'ture'", "no design has the Valid 'ture'; did you mean 'true'?"),
+        ("Valid <= 'true'", "Valid is a text"),
+        ("abs(Valid) <= 3", "Valid is a text, not a number"),
+        ("B <= 3 ms", "a plain number is needed, not one in s"),
+    ],
+)
+def test_a_text_is_compared_with_what_stands_in_its_column(rule, told, write) -> None:
+    write(NAMES, "names.csv")
+    text = OVER_NAMES.partition("constraints")[0] + f'constraints: ["{rule}"]'
+    assert told in faults(write(text))[0]
+
+
+def test_a_text_has_no_distance_and_does_not_move(write) -> None:
+    write(NAMES, "names.csv")
+    path = write(OVER_NAMES.replace("ms: maximise, ", ""))
+    answer = dse.answer(path).text()
+    assert 'violates Valid == "true".' in answer
+    assert "Valid" not in answer.partition("What would change it")[2]
+
+
+def test_an_empty_cell_of_an_objective_is_told_as_empty(write) -> None:
+    write("name,err,c\nx,1,2\ny,,3\n", "e.csv")
+    (told,) = faults(write("designs: e.csv\nobjectives: {err: minimise}\n"))
+    assert "e.csv:3:3: err: ''; the cell is empty" in told
+
+
+UNPOWERED = """design,area_um2,clock_mhz,cycles_per_block,payload_bit
+tiny,2400,800,226,128
+word,5800,700,54,128
+pipe,9800,700,2,128
+"""
+OVER_UNPOWERED = """workload: {rate: 10 Gbit/s}
+stages: [{name: aes, table: cores.csv, instances: {from: 1, to: 8}}]
+objectives: {area: minimise}
+"""
+
+
+@pytest.mark.parametrize("column", [None, "power_mw", "leakage_power_mw"])
+def test_power_may_be_absent_or_zero_and_what_lacks_it_is_said(column, write, tmp_path) -> None:
+    table = UNPOWERED
+    if column is not None:
+        head, *rows = UNPOWERED.splitlines()
+        table = "\n".join([f"{head},{column}", *(f"{row},0" for row in rows)]) + "\n"
+    write(table, "cores.csv")
+    result = dse.run(write(OVER_UNPOWERED), out=tmp_path / "run")
+    assert result.front["aes.pipe"].tolist() == [1]  # the demand is held to
+    (note,) = [note for note in result.manifest["notes"] if "no figures of" in note]
+    assert "leakage power; left out are " in note
+    assert "power_w" in note.partition("left out are ")[2]
+    assert not [name for name in result.front.columns if "power" in name or "_j_" in name]
+    assert {"throughput_bit_per_s", "clock_hz", "bound"} <= {*result.front.columns}
+    (told,) = faults(write(OVER_UNPOWERED.replace("{area:", "{power: minimise, area:")))
+    assert "power_w needs dynamic energy and leakage power, of which a stage has no figures" in told
+    (told,) = faults(write(OVER_UNPOWERED + "budget: {power_cap: 1 W}\n"))
+    assert "nothing tells when the cap is reached" in told
+
+
+def test_one_design_may_draw_no_power(write) -> None:
+    head, *rows = UNPOWERED.splitlines()
+    table = [f"{head},power_mw", f"{rows[0]},0", f"{rows[1]},2", f"{rows[2]},3"]
+    write("\n".join(table) + "\n", "cores.csv")
+    text = OVER_UNPOWERED.replace("10 Gbit/s", "1 Gbit/s").replace(
+        "{area:", "{power: minimise, area:"
+    )
+    assert 0.0 in dse.run(write(text)).front["power_w"].tolist()
+
+
+def test_gate_equivalents_never_mix_with_square_metres(write) -> None:
+    write("name,area_kge,core_um2\na,12.5,100\nb,40,90\n", "ge.csv")
+    text = "designs: ge.csv\nobjectives: {area: minimise, core: minimise}\nconstraints: [RULE]\n"
+    front = dse.run(write(text.replace("RULE", "area <= 30 kGE"))).front
+    assert front["area_ge"].tolist() == [12500.0]
+    for rule in ("area <= 30 um2", "area + core <= 30 kGE", "core <= 30 kGE"):
+        (told,) = faults(write(text.replace("RULE", rule)))
+        assert {"GE", "m2"} <= {*re.findall(r"\w+", told)}, told

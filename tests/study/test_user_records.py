@@ -6,8 +6,6 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +20,7 @@ from dse.runs import finished
 from dse.study import records as user_records
 from dse.study import study
 from dse.study.fields import Unit
-from tests.conftest import ROOT
+from tests.conftest import ROOT, run_dse
 
 CORE = {
     "name": "my_des",
@@ -233,7 +231,9 @@ def test_two_choices_of_one_name(folder: Path) -> None:
 def test_a_record_is_not_overwritten_by_accident(tmp_path: Path) -> None:
     path = tmp_path / "link.yaml"
     user_records.write_record(path, {"interface": LINK}, ORIGIN)
-    with pytest.raises(OutputError, match=r"is there already; name another file, or add --force"):
+    with pytest.raises(
+        OutputError, match=r"is there already; name another file, or replace it by force"
+    ):
         user_records.write_record(path, {"kernel": KERNEL}, ORIGIN)
     with pytest.raises(StudyError):
         user_records.write_record(path, {"kernel": {"name": "no index"}}, ORIGIN, force=True)
@@ -259,26 +259,20 @@ def test_the_page_on_records_works(tmp_path: Path) -> None:
     (tmp_path / "records" / "link.yaml").write_text(link)
     user_records.write_record(tmp_path / "records" / "board.yaml", {"platform": BOARD}, ORIGIN)
     shutil.copytree(ROOT / "cores" / "tables", tmp_path / "cores" / "tables")
-    command = [sys.executable, "-m", "dse", *shlex.split(first)]
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    assert run_dse(*shlex.split(first), cwd=tmp_path).returncode == 0
     assert study.prepare(study.read_study(tmp_path / "study.yaml")).problem.size == 16 * 2
 
 
 def test_list_and_show_know_the_records_of_the_working_directory(folder: Path) -> None:
     (folder / "records" / "broken.yaml").write_text("core: 3\n")
-
-    def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "dse", *arguments], capture_output=True, text=True, cwd=folder
-        )
-
-    listed = command("list", "interfaces")
+    listed = run_dse("list", "interfaces", cwd=folder)
     assert listed.returncode == 0
     assert "my_link" in listed.stdout
     assert "records/link.yaml" in listed.stdout
     assert "left out: records/broken.yaml:1:1: core" in listed.stderr
-    by_name, by_path = command("show", "my_des"), command("show", "records/my law.yaml")
+    names = ("my_des", "records/my law.yaml", "records/no.yaml")
+    by_name, by_path, missing = (run_dse("show", name, cwd=folder) for name in names)
     assert by_name.stdout == by_path.stdout
     assert "area = 4600 um2 + 3500 um2 * unroll" in by_path.stdout
     assert "by hand" in by_path.stdout
-    assert "there is no file 'records/no.yaml'" in command("show", "records/no.yaml").stderr
+    assert "there is no file 'records/no.yaml'" in missing.stderr

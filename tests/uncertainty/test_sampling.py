@@ -12,7 +12,6 @@ import pytest
 import dse
 from dse import contract, search
 from dse.errors import DseError
-from dse.model.preference import prefer
 from dse.plugins import registry
 from dse.runs import runner
 from dse.search import SearchSettings
@@ -46,7 +45,7 @@ def sure(path: Path, written: str | None = None, **given: object) -> Certainty:
     prepared = study.prepare(study.read_study(path))
     front = runner.solve_study(prepared, runner.Options(), None).outcome.front_index
     return sampling.certainty(
-        prepared, front, prefer(prepared.problem, written), SamplingOptions(**given)
+        prepared, front, prepared.preferring(written), SamplingOptions(**given)
     )
 
 
@@ -56,7 +55,7 @@ def by_brute_force(
     """Return in how many draws each design is on the front and the answer, and regrets."""
     prepared = study.prepare(study.read_study(path))
     drawn = draws.draw_study(prepared, draws.uncertain_of(prepared, given), count, 0)
-    preference = prefer(prepared.problem, written)
+    preference = prepared.preferring(written)
     every = SearchSettings(method="enumerate")
     nominal = search.run_search(prepared.problem, every).front_index
     first = nominal[preference.order(prepared.problem, nominal)[:1]]
@@ -80,6 +79,7 @@ def by_brute_force(
     [
         (TINY, None, {"area": 0.1, "power": 0.2}),
         (TINY, "area * power", {"area": 0.1, "bandwidth": 0.2}),
+        (f"{TINY}tolerance: 5 %\n", None, {"area": 0.1, "power": 0.2}),
         (TINY, "knee", {"power": 0.2, "rate": 0.2}),
         (OFFLOAD, None, {"interface.overhead": 0.5, "power": 0.3, "budget.power_cap": 0.0}),
     ],
@@ -235,13 +235,16 @@ def test_without_an_uncertainty_the_answer_says_how_to_give_one(
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ({"aera": "10 %"}, "--uncertainty 'aera': no metric of a core and no field with a unit; "),
-        ({"area": "10"}, "--uncertainty 'area=10': it must be PATH=PERCENT; write for instance "),
-        ({"area": "-5 %"}, "--uncertainty 'area=-5 %': an uncertainty is not negative; write 5 %"),
-        ({"workload.streams": "5 %"}, "--uncertainty 'workload.streams': it is a whole number; "),
+        ({"aera": "10 %"}, "uncertainty of 'aera': no metric of a core and no field with a unit; "),
+        ({"area": "10"}, "the uncertainty of 'area' is '10': it must be a percentage; "),
+        (
+            {"area": "-5 %"},
+            "the uncertainty of 'area' is '-5 %': an uncertainty is not negative; ",
+        ),
+        ({"workload.streams": "5 %"}, "uncertainty of 'workload.streams': it is a whole number; "),
         (
             {"interface.overhead": "5 %"},
-            "--uncertainty 'interface.overhead': it is not set by this study; ",
+            "uncertainty of 'interface.overhead': it is not set by this study; ",
         ),
     ],
 )

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 import dse
-from dse.cli import main
-from dse.errors import DseError
-from tests.conftest import STUDIES
+from dse.errors import DseError, UnitError
+from tests.conftest import STUDIES, run_dse
 
 pytest.importorskip("SALib")
 DES = STUDIES / "des_100gbps.yaml"
@@ -63,17 +62,12 @@ def test_counts_stay_where_the_demand_would_choose_them(write: Callable[[str], P
     assert sizes["workload.rate"] == pytest.approx(0.0, abs=0.01)
 
 
-def test_the_command_repeats_itself_and_has_units(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    command = ["dse", "sensitivity", str(DES), "--samples", "64"]
+def test_the_command_repeats_itself_and_has_units() -> None:
     shown = []
     for extra in ([], [], ["--json"]):
-        monkeypatch.setattr(sys, "argv", [*command, *extra])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert not ended.value.code
-        shown.append(capsys.readouterr().out)
+        done = run_dse("sensitivity", str(DES), "--samples", "64", *extra)
+        assert done.returncode == 0
+        shown.append(done.stdout)
     assert shown[0] == shown[1]
     assert "57768 um2" in shown[0]
     assert json.loads(shown[2])["area_m2"]["effects"][0]["value"] == pytest.approx(57768e-12)
@@ -83,8 +77,8 @@ def test_the_command_repeats_itself_and_has_units(
     ("given", "message"),
     [
         ({"method": "sobel"}, "there is no method 'sobel'; write sobol or morris"),
-        ({"width": "150 %"}, "--range 150 %: it must be above 0 and below 100 %; "),
-        ({"samples": 100}, "--samples 100: sobol needs a power of two; "),
+        ({"width": "150 %"}, "a width of 150 %: it must be above 0 and below 100 %; "),
+        ({"samples": 100}, "100 samples: sobol needs a power of two; "),
     ],
 )
 def test_nonsense_is_refused(given: dict[str, object], message: str) -> None:
@@ -97,3 +91,10 @@ def test_without_salib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "SALib.analyze", None)
     with pytest.raises(DseError, match=r'pip install "accel-dse\[uncertainty\]"'):
         dse.sensitivity(DES, overrides=FIXED)
+
+
+def test_evaluated_designs_are_refused_in_words(write: Callable[..., Path]) -> None:
+    write("name,a,c\n" + "".join(f"d{row},{row + 1},{9 - row}\n" for row in range(9)), "t.csv")
+    path = write("designs: t.csv\nobjectives: {a: minimise, c: minimise}\n")
+    with pytest.raises(UnitError, match=r"evaluated already.*dse flips"):
+        dse.sensitivity(path)

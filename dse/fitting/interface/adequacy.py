@@ -64,6 +64,11 @@ class Checks:
     offset_p: float
 
     @property
+    def fits(self) -> bool:
+        """Whether nothing speaks against the model of either curve."""
+        return self.host.fits and self.offload.fits
+
+    @property
     def pure_p(self) -> float:
         """How likely the host's data are under LogCA as published: the worse of two tests."""
         return float(np.fmin(self.pure.p, self.offset_p))
@@ -75,26 +80,23 @@ class Checks:
 
 
 def check_adequacy(size: Array, host: Array, offload: Array, fit: InterfaceFit) -> Checks:
-    """Return what speaks for and against the fit of the first row."""
-    model, general = fit.model(), fit.models[0]
-    free = not fit.linear[0]
-    pure = fit_powers(size, host[:1], np.array([1.0]), free=True)
-    tested = model.host.coefficients[0, 0] != 0 or general.host_freedom[0] < pure.freedom[0]
-    offset_p = nested_p(pure.squares, general.host_squares, general.host_freedom)[0]
+    """Return what speaks for and against a fit; a fixed time is tested for in any case."""
+    pure = fit_powers(size, host, np.array([1.0]), free=True)
+    offset = fit_powers(size, host, np.array([0.0, 1.0]), free=True)
     return Checks(
-        host=_curve(size, host[0], model.host, free=free),
-        offload=_curve(size, offload[0], model.offload, free=False),
-        pure=_curve(size, host[0], pure, free=True),
-        offset_p=float(offset_p) if tested else math.nan,
+        host=_curve(size, host, fit.model.host, free=not fit.linear),
+        offload=_curve(size, offload, fit.model.offload, free=False),
+        pure=_curve(size, host, pure, free=True),
+        offset_p=nested_p(pure, offset) if offset.coefficients[0] > 0 else math.nan,
     )
 
 
 def _curve(size: Array, time: Array, found: Powers, *, free: bool) -> Curve:
-    errors = np.expm1(found.residuals[0])
+    errors = np.expm1(found.residuals)
     worst = int(np.argmax(np.abs(errors)))
     unseen = _left_out(size, time, found, free=free)
     return Curve(
-        noise=float(np.sqrt(found.noise[0])),
+        noise=math.sqrt(found.noise),
         worst=float(errors[worst]),
         worst_byte=float(size[worst]),
         left_out=float(np.sqrt(np.mean(unseen**2))),
@@ -105,16 +107,13 @@ def _curve(size: Array, time: Array, found: Powers, *, free: bool) -> Curve:
 
 def _left_out(size: Array, time: Array, found: Powers, *, free: bool) -> Array:
     """Return the relative error at each size, predicted from the others."""
-    count = len(size)
-    others = ~np.eye(count, dtype=np.bool_)
-    sizes, times = (
-        np.broadcast_to(values, (count, count))[others].reshape(count, count - 1)
-        for values in (size, time)
-    )
-    used = np.broadcast_to(found.coefficients[:1] != 0, (count, found.coefficients.shape[1]))
-    again = fit_powers(sizes, times, found.exponents[:1], free=free, used=used)
-    error: Array = time / again.at(size[:, None])[:, 0] - 1
-    return error
+    used = found.coefficients != 0
+    errors = []
+    for gone in range(len(size)):
+        kept = np.arange(len(size)) != gone
+        again = fit_powers(size[kept], time[kept], found.exponents, free=free, used=used)
+        errors.append(float(time[gone] / again.at(size[[gone]])[0] - 1))
+    return np.array(errors)
 
 
 def lack_of_fit(found: Powers, size: Array) -> float:
@@ -125,14 +124,14 @@ def lack_of_fit(found: Powers, size: Array) -> float:
     """
     from scipy.special import fdtrc
 
-    residuals, freedom = found.residuals[0], int(found.freedom[0])
+    residuals, freedom = found.residuals, found.freedom
     if np.max(np.abs(residuals)) < 1e-9:
         return 1.0  # exact data, up to rounding
     if freedom < 2:
         return math.nan
     x = np.log(size)
     x = 2 * (x - x.min()) / (x.max() - x.min()) - 1
-    own = found.jacobian[0]
+    own = found.jacobian
     basis = np.linalg.qr(own[:, np.any(own != 0, axis=0)])[0]
     bends = []
     for degree in _DEGREES:
@@ -145,5 +144,5 @@ def lack_of_fit(found: Powers, size: Array) -> float:
             break
     explained = float(sum((bend @ residuals) ** 2 for bend in bends))
     left = freedom - len(bends)
-    ratio = (explained / len(bends)) / ((float(found.squares[0]) - explained) / left)
+    ratio = (explained / len(bends)) / ((found.squares - explained) / left)
     return float(fdtrc(len(bends), left, ratio))

@@ -1,7 +1,8 @@
-"""What ``openssl speed`` prints, as a table or with ``-mr``, in times per call."""
+"""What ``openssl speed`` prints, in times per call: a table, ``-mr``, or lines ``Doing ...``."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,9 @@ from dse.fitting.interface.timings import Timings, too_few
 
 _SIZE = re.compile(r"([0-9]+) bytes")
 _RATE = re.compile(r"([0-9]+(?:\.[0-9]+)?)(k?)")
+_DOING = re.compile(
+    r"Doing (.+?)(?: ops)? for .*? on ([0-9]+) size blocks: ([0-9]+) .* in ([0-9.]+)s\s*"
+)
 _FACTS = (
     ("version", re.compile(r"^(?:version: |OpenSSL )(\S.*?)\s*$", re.M)),
     ("cpu", re.compile(r"^CPUINFO: (\S.*?)\s*$", re.M)),
@@ -47,11 +51,33 @@ def read_speed(path: Path) -> Speeds:
 
 
 def parse_speed(text: str, path: Path, data: bytes = b"") -> Speeds:
-    """Return the rates in one output, or in several one after the other."""
+    """Return the rates in one output, or in several one after the other.
+
+    Lines ``Doing ...``, which come before a table, count where there is none.
+    """
     found = Speeds(path, data)
+    lines = list(enumerate(text.split("\n"), start=1))
+    _tables(found, lines)
+    for number, line in [] if found.rates or found.faults else lines:
+        match = _DOING.fullmatch(line)
+        if match:
+            name, size, calls, seconds = match.groups()
+            rate = float(calls) * float(size) / (float(seconds) or math.inf)
+            _add(found, number, line, [int(size)], name, [f"{rate:.6f}"])
+    if not found.rates and not found.faults:
+        rule = "it holds no rates of `openssl speed`: no line begins with 'type', '+H:' or 'Doing'"
+        remedy = "write the output of openssl speed -evp ALGORITHM into it, or that with -mr"
+        found.faults.append(Position(1, 1, str(path)).fault((), "", rule, remedy))
+    matches = [(name, pattern.search(text)) for name, pattern in _FACTS]
+    found.facts = {name: match[1] for name, match in matches if match}
+    return found
+
+
+def _tables(found: Speeds, lines: list[tuple[int, str]]) -> None:
+    """Keep the rates of tables and of the machine-readable form."""
     sizes: list[int] = []
     table = False
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in lines:
         if line.startswith("+H:"):
             sizes, table = [int(part) for part in re.findall(r"[0-9]+", line)], False
         elif line.startswith("+F:"):
@@ -64,13 +90,6 @@ def parse_speed(text: str, path: Path, data: bytes = b"") -> Speeds:
         elif table:
             words = line.split()
             _add(found, number, line, sizes, " ".join(words[: -len(sizes)]), words[-len(sizes) :])
-    if not found.rates and not found.faults:
-        rule = "it holds no rates of `openssl speed`: no line begins with 'type' or '+H:'"
-        remedy = "write the output of openssl speed -evp ALGORITHM into it, or that with -mr"
-        found.faults.append(Position(1, 1, str(path)).fault((), "", rule, remedy))
-    matches = [(name, pattern.search(text)) for name, pattern in _FACTS]
-    found.facts = {name: match[1] for name, match in matches if match}
-    return found
 
 
 def _add(
@@ -85,7 +104,7 @@ def _add(
     for size, text in zip(sizes, written, strict=True):
         match = _RATE.fullmatch(text.strip())
         if match is None or float(match[1]) <= 0 or size <= 0:
-            place = Position(number, line.rfind(text) + 1, str(found.path))
+            place = Position(number, max(line.rfind(text), 0) + 1, str(found.path))
             rule = "it must be a rate above zero"
             remedy = "measure again, for longer (-seconds)"
             found.faults.append(place.fault((), quoted(text), rule, remedy))
@@ -120,8 +139,8 @@ def openssl_timings(software: Path, hardware: Path, algorithm: str | None = None
     }
     return Timings(
         size=np.array(sizes, dtype=np.float64),
-        host=np.array([[slow.time_s(one, size) for size in sizes]]),
-        offload=np.array([[fast.time_s(other, size) for size in sizes]]),
+        host=np.array([slow.time_s(one, size) for size in sizes]),
+        offload=np.array([fast.time_s(other, size) for size in sizes]),
         files=((software.name, slow.data), (hardware.name, fast.data)),
         facts=facts,
         notes=_left_out(slow.rates[one], fast.rates[other]),

@@ -13,7 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 
 from dse.algebra import units
-from dse.fitting.interface.measured_break_even import BreakEven
+from dse.fitting.interface.fit import Estimate
+from dse.fitting.interface.policy import doubt
 from dse.fitting.interface.powers import Powers
 from dse.fitting.interface.report import InterfaceReport
 from dse.reports.drawing import PALETTE, drawing, save_figure
@@ -40,22 +41,24 @@ def _figure(found: InterfaceReport, title: str) -> Figure:
     axes = figure.subplots()
     axes.set(xscale="log", yscale="log", xlabel="granularity", ylabel="time of a call")
     axes.grid(color="0.92", linewidth=0.7)
-    model, sizes = found.fit.model(), found.timings.size
+    model, sizes = found.fit.model, found.timings.size
     low, high = sizes[0], sizes[-1]
-    start = found.pays.granularity
-    if low / 100 < start < high * 100:  # near enough to be drawn
-        low, high = min(low, start), max(high, start)
+    crossings = () if doubt(found) else found.pays.crossings
+    for start in (crossing.value for crossing in crossings):
+        if low / 100 < start < high * 100:  # near enough to be drawn
+            low, high = min(low, start), max(high, start)
     margin = (high / low) ** 0.04
     low, high = low / margin, high * margin
     for name, (colour, marker), times, powers in (
-        ("host", HOST, found.timings.host[0], model.host),
-        ("offload", OFFLOAD, found.timings.offload[0], model.offload),
+        ("host", HOST, found.timings.host, model.host),
+        ("offload", OFFLOAD, found.timings.offload, model.offload),
     ):
         _curve(axes, powers, (low, high), colour, f"{name}, model", sizes)
         look: dict[str, Any] = {"markeredgecolor": "white", "markeredgewidth": 0.6, "zorder": 3}
         axes.plot(sizes, times, marker, color=colour, label=f"{name}, measured", **look)
     axes.set_xlim(low, high)
-    _break_even(axes, found.pays, low, high)
+    for number, crossing in enumerate(crossings):
+        _break_even(axes, crossing, low, high, said=not number)
     _ticks(axes, low, high)
     figure.suptitle(title)
     labels = axes.get_legend_handles_labels()[1]
@@ -78,18 +81,19 @@ def _curve(
         (sizes[-1], limits[1], "--"),
     ):
         x = np.geomspace(low, high, 300)
-        axes.plot(x, powers.at(x)[0], dashes, color=colour, label=label if dashes == "-" else None)
+        axes.plot(x, powers.at(x), dashes, color=colour, label=label if dashes == "-" else None)
 
 
-def _break_even(axes: Axes, pays: BreakEven, low: float, high: float) -> None:
-    """Mark the break-even and its interval."""
-    start = pays.granularity
+def _break_even(axes: Axes, found: Estimate, low: float, high: float, *, said: bool) -> None:
+    """Mark a break-even and its interval; the first of them in the legend."""
+    start = found.value
     if not low <= start <= high:
         return
-    axes.axvline(start, color="0.25", linewidth=1, label="break-even")
-    if pays.low < pays.high:
-        span = (max(pays.low, low), min(pays.high, high))
-        axes.axvspan(*span, color="0.85", zorder=0, label="its 95 % interval")
+    axes.axvline(start, color="0.25", linewidth=1, label="break-even" if said else None)
+    if found.low < found.high:
+        span = (max(found.low, low), min(found.high, high))
+        label = "its 95 % interval" if said else None
+        axes.axvspan(*span, color="0.85", zorder=0, label=label)
     left = math.log(start / low) > math.log(high / start)
     axes.annotate(
         units.show(start, "granularity_byte"),

@@ -1,9 +1,8 @@
-"""Least squares on the logarithm of sums of powers, many data sets at once.
+"""Least squares on the logarithm of a sum of powers.
 
 A time ``sum_k coefficient_k * g**exponent_k`` whose errors are relative, of one size all over the
 range, is fitted by the least squares of ``log(time) - log(sum)``.  The coefficients may come out
-negative (the sum may not); one exponent may be sought.  Gauss-Newton with step halving, by
-pseudo-inverses of the small Jacobians of all rows together.
+negative (the sum may not); one exponent may be sought.
 """
 
 from __future__ import annotations
@@ -19,31 +18,29 @@ Flags = NDArray[np.bool_]
 EXPONENTS = np.linspace(0.2, 3.0, 57)
 """Where the search for a free exponent starts: the best of these."""
 
-_STEPS = 60
-_HALVINGS = 12
-_CONVERGED = 1e-11  # relative decrease of the sum of squares
+_TIGHT = 1e-14
 _RANK = 1e-11  # singular values below this share of the largest count as zero
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Powers:
-    """Fitted sums of powers, one per row.
+    """A fitted sum of powers.
 
     Attributes
     ----------
     coefficients, exponents
-        Of each term, (rows, terms).
+        Of each term, (terms,).
     covariance
-        Of the coefficients and, last, the sought exponent, for a noise of variance 1; (rows,
-        parameters, parameters), zero where a parameter was held.
+        Of the coefficients and, last, the sought exponent, for a noise of variance 1; (parameters,
+        parameters), zero where a parameter was held.
     jacobian
-        Of ``log(sum)``, in units in which the columns have length 1; (rows, sizes, parameters).
+        Of ``log(sum)``, in units in which the columns have length 1; (sizes, parameters).
     shift
-        Of the coefficients with a held last exponent, per unit of that exponent; (rows, terms).
+        Of the coefficients with a held last exponent, per unit of that exponent; (terms,).
     residuals
-        ``log(time / sum)``, (rows, sizes).
+        ``log(time / sum)``, (sizes,).
     freedom
-        Degrees of freedom of each row.
+        Degrees of freedom.
     """
 
     coefficients: Array
@@ -52,169 +49,121 @@ class Powers:
     jacobian: Array
     shift: Array
     residuals: Array
-    freedom: Array
+    freedom: int
 
     @property
-    def squares(self) -> Array:
-        """Sum of the squared residuals of each row."""
-        total: Array = np.sum(self.residuals**2, axis=1)
-        return total
+    def squares(self) -> float:
+        """Sum of the squared residuals."""
+        return float(np.sum(self.residuals**2))
 
     @property
-    def noise(self) -> Array:
-        """Variance of the relative error of each row; NaN without degrees of freedom."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(self.freedom > 0, self.squares / self.freedom, np.nan)
+    def noise(self) -> float:
+        """Variance of the relative error; NaN without degrees of freedom."""
+        return self.squares / self.freedom if self.freedom > 0 else float("nan")
 
     def at(self, size: Array) -> Array:
-        """Return the sums at sizes (rows, any) or (any,)."""
-        powers = np.exp(self.exponents[:, :, None] * np.log(np.atleast_2d(size))[:, None, :])
-        sums: Array = np.einsum("dk,dkn->dn", self.coefficients, powers)
-        return sums
+        """Return the sum at sizes (any,)."""
+        return _sum(np.log(size), self.coefficients, self.exponents)
 
 
 def fit_powers(
     size: Array, time: Array, exponents: Array, *, free: bool, used: Flags | None = None
 ) -> Powers:
-    """Fit every row of `time`.
+    """Fit one curve.
 
     Parameters
     ----------
-    size
-        Sizes above zero, (sizes,) or (rows, sizes).
-    time
-        Times above zero, (rows, sizes).
+    size, time
+        Above zero, (sizes,).
     exponents
-        Of the terms, (terms,) or (rows, terms); a free last one is only a placeholder.
+        Of the terms, (terms,); a free last one is only a placeholder.
     free
         Whether the exponent of the last term is sought.
     used
-        Which terms a row has, (rows, terms); all by default.
+        Which terms there are, (terms,); all by default.  The last one is if its exponent is sought.
     """
-    rows = len(time)
-    logs = np.log(np.broadcast_to(size, time.shape))
-    centre = logs.mean(axis=1, keepdims=True)
-    x, y = logs - centre, np.log(time)
-    powers = np.array(np.broadcast_to(exponents, (rows, np.shape(exponents)[-1])), dtype=np.float64)
-    kept = np.ones(powers.shape, np.bool_) if used is None else used
-    coefficients, powers = _start(x, y, powers, kept, free)
-    coefficients, powers = _iterate(x, y, coefficients, powers, kept, free)
-
-    # Back from sizes relative to their mean to bytes: a = b * exp(-exponent * centre).
-    jacobian, sums = _jacobian(x, coefficients, powers, kept, free)
-    inverse, unit = _inverse(jacobian)
-    shift = -np.einsum("dpn,dn->dp", inverse, _slope(x, coefficients, powers) / sums)
-    factor = np.exp(-powers * centre)
-    back = np.zeros((rows, inverse.shape[1], inverse.shape[1]))
-    terms = np.arange(powers.shape[1])
-    back[:, terms, terms] = factor
-    moved = shift[:, : len(terms)] * factor
-    moved[:, -1] -= coefficients[:, -1] * factor[:, -1] * centre[:, 0]
-    if free:
-        back[:, -1, -1] = 1.0
-        back[:, -2, -1] = -coefficients[:, -1] * factor[:, -1] * centre[:, 0]
-    inverse = back @ inverse
+    kept = np.ones(len(exponents), np.bool_) if used is None else used
+    logs, y = np.log(size), np.log(time)
+    centre = logs.mean()
+    scaled, exponents = _solve(logs - centre, y, np.array(exponents, dtype=np.float64), kept, free)
+    coefficients = scaled * np.exp(-exponents * centre)
+    sums = _sum(logs, coefficients, exponents)
+    jacobian = _jacobian(logs, coefficients, exponents, free) * _sought(kept, free)
+    length = np.linalg.norm(jacobian, axis=0)
+    length[length == 0] = 1.0
+    unit = jacobian / length
+    inverse = np.linalg.pinv(unit, rcond=_RANK) / length[:, None]
+    slope = _jacobian(logs, coefficients, exponents, free=True)[:, -1]
     return Powers(
-        coefficients=coefficients * factor,
-        exponents=powers,
-        covariance=inverse @ inverse.swapaxes(1, 2),
+        coefficients=coefficients,
+        exponents=exponents,
+        covariance=inverse @ inverse.T,
         jacobian=unit,
-        shift=moved,
+        shift=-(inverse @ slope)[: len(exponents)],
         residuals=y - np.log(sums),
-        freedom=time.shape[1] - np.sum(kept, axis=1) - float(free),
+        freedom=len(size) - int(kept.sum()) - free,
     )
 
 
-def _start(x: Array, y: Array, powers: Array, kept: Flags, free: bool) -> tuple[Array, Array]:
-    """Start from the least squares of the relative errors, at the best exponent of a few."""
-    best, chosen = _linear(x, y, powers, kept), powers
+def _solve(x: Array, y: Array, powers: Array, kept: Flags, free: bool) -> tuple[Array, Array]:
+    """Return coefficients and exponents of least squares."""
+    from scipy.optimize import least_squares
+
+    def parts(found: Array) -> tuple[Array, Array]:
+        coefficients, exponents = np.zeros(len(powers)), powers.copy()
+        coefficients[kept] = found[: kept.sum()]
+        if free:
+            exponents[-1] = found[-1]
+        return coefficients, exponents
+
+    def residuals(found: Array) -> Array:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return np.asarray(np.log(_sum(x, *parts(found))) - y)
+
+    def slope(found: Array) -> Array:
+        return _jacobian(x, *parts(found), free)[:, _sought(kept, free)]
+
+    start = _start(x, y, powers, kept, free)
+    found = least_squares(
+        residuals, start, slope, x_scale="jac", xtol=_TIGHT, ftol=_TIGHT, gtol=_TIGHT
+    )
+    return parts(found.x)
+
+
+def _sought(kept: Flags, free: bool) -> Flags:
+    """Return which parameters are sought: coefficients and, last, a free exponent."""
+    return np.append(kept, np.ones(int(free), np.bool_))
+
+
+def _start(x: Array, y: Array, powers: Array, kept: Flags, free: bool) -> Array:
+    """Return the least squares of the relative errors, at the best exponent of a few."""
     if not free:
-        return best[0], chosen
-    least = np.full(len(x), np.inf)
-    coefficients = best[0]
+        return _linear(x, y, powers, kept)[0]
+    tried = []
     for exponent in EXPONENTS:
-        trial = powers.copy()
-        trial[:, -1] = exponent
-        found, miss = _linear(x, y, trial, kept)
-        better = miss < least
-        least = np.where(better, miss, least)
-        coefficients = np.where(better[:, None], found, coefficients)
-        chosen = np.where(better[:, None], trial, chosen)
-    return coefficients, chosen
+        found, miss = _linear(x, y, np.append(powers[:-1], exponent), kept)
+        tried.append((miss, np.append(found, exponent)))
+    return min(tried, key=lambda entry: entry[0])[1]
 
 
-def _linear(x: Array, y: Array, powers: Array, kept: Flags) -> tuple[Array, Array]:
+def _linear(x: Array, y: Array, powers: Array, kept: Flags) -> tuple[Array, float]:
     """Minimise relative errors at given exponents; positive coefficients where a sum is not."""
-    basis = np.exp(powers[:, :, None] * x[:, None, :]) * kept[:, :, None]
-    relative = (basis / np.exp(y)[:, None, :]).swapaxes(1, 2)
-    found = _inverse(relative)[0].sum(axis=2)
-    low = np.any(np.einsum("dk,dkn->dn", found, basis) <= 0, axis=1)
-    with np.errstate(divide="ignore"):
-        smallest = np.min(1 / relative, axis=1)
-    spread = np.where(kept, smallest, 0.0) / np.maximum(kept.sum(axis=1, keepdims=True), 1)
-    found = np.where(low[:, None], spread, found)
-    sums = np.einsum("dk,dkn->dn", found, basis)
-    return found, np.sum((y - np.log(sums)) ** 2, axis=1)
+    relative = np.exp(np.outer(x, powers[kept]) - y[:, None])
+    found: Array = np.asarray(np.linalg.lstsq(relative, np.ones(len(x)), rcond=None)[0], np.float64)
+    if (relative @ found <= 0).any():
+        found = (1 / relative).min(axis=0) / kept.sum()
+    return found, float(np.sum(np.log(relative @ found) ** 2))
 
 
-def _iterate(
-    x: Array, y: Array, coefficients: Array, powers: Array, kept: Flags, free: bool
-) -> tuple[Array, Array]:
-    """Take Gauss-Newton steps, halved until they help, until no row gets better."""
-    terms = powers.shape[1]
-    jacobian, sums = _jacobian(x, coefficients, powers, kept, free)
-    squares = np.sum((y - np.log(sums)) ** 2, axis=1)
-    for _ in range(_STEPS):
-        step = np.einsum("dpn,dn->dp", _inverse(jacobian)[0], y - np.log(sums))
-        before, open_rows, share = squares.copy(), np.ones(len(x), np.bool_), 1.0
-        for _ in range(_HALVINGS):
-            trial, bent = coefficients + share * step[:, :terms], powers.copy()
-            if free:
-                bent[:, -1] += share * step[:, -1]
-            sums_there = _sum(x, trial, bent)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                there = np.sum((y - np.log(sums_there)) ** 2, axis=1)
-            better = open_rows & (there < squares)  # NaN is never better
-            coefficients = np.where(better[:, None], trial, coefficients)
-            powers = np.where(better[:, None], bent, powers)
-            squares = np.where(better, there, squares)
-            open_rows &= ~better
-            share /= 2
-            if not open_rows.any():
-                break
-        if np.all(before - squares <= _CONVERGED * before):
-            break
-        jacobian, sums = _jacobian(x, coefficients, powers, kept, free)
-    return coefficients, powers
+def _sum(logs: Array, coefficients: Array, exponents: Array) -> Array:
+    found: Array = np.exp(np.outer(logs, exponents)) @ coefficients
+    return found
 
 
-def _sum(x: Array, coefficients: Array, powers: Array) -> Array:
-    basis = np.exp(powers[:, :, None] * x[:, None, :])
-    sums: Array = np.einsum("dk,dkn->dn", coefficients, basis)
-    return sums
-
-
-def _slope(x: Array, coefficients: Array, powers: Array) -> Array:
-    """Derivative of the sums with respect to the last exponent."""
-    slope: Array = coefficients[:, -1:] * np.exp(powers[:, -1:] * x) * x
-    return slope
-
-
-def _jacobian(
-    x: Array, coefficients: Array, powers: Array, kept: Flags, free: bool
-) -> tuple[Array, Array]:
-    """Return the derivatives of the log of the sums (rows, sizes, parameters), and the sums."""
-    sums = _sum(x, coefficients, powers)
-    basis = np.exp(powers[:, :, None] * x[:, None, :]) * kept[:, :, None]
-    columns = [*(basis[:, term] for term in range(basis.shape[1]))]
+def _jacobian(logs: Array, coefficients: Array, exponents: Array, free: bool) -> Array:
+    """Return the derivatives of the log of the sum, by the last exponent too when it is free."""
+    columns = np.exp(np.outer(logs, exponents))
     if free:
-        columns.append(_slope(x, coefficients, powers))
-    return np.stack(columns, axis=2) / sums[:, :, None], sums
-
-
-def _inverse(jacobian: Array) -> tuple[Array, Array]:
-    """Return the pseudo-inverse (rows, parameters, sizes) and the columns scaled to length 1."""
-    length = np.linalg.norm(jacobian, axis=1, keepdims=True)
-    length = np.where(length > 0, length, 1.0)
-    unit = jacobian / length
-    return np.linalg.pinv(unit, rcond=_RANK) / length.swapaxes(1, 2), unit
+        columns = np.column_stack([columns, coefficients[-1] * columns[:, -1] * logs])
+    found: Array = columns / _sum(logs, coefficients, exponents)[:, None]
+    return found

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from dse.algebra import units
 from dse.errors import OutputError
+from dse.fitting.interface.policy import break_even_text, policy
 from dse.fitting.interface.report import InterfaceReport
-from dse.fitting.interface.text import METHOD, adequacy, break_even_text, interval, policy
-from dse.reports.words import percent
-from dse.study import records
+from dse.fitting.interface.text import METHOD, PER_BYTE, adequacy
+from dse.reports.words import interval, percent
+from dse.study import records, uncertain
 
 PerByte = Literal["latency", "computing"]
 """What an offload's time per byte is taken for where the data cannot tell."""
@@ -23,30 +25,37 @@ def sections(found: InterfaceReport, name: str, per_byte: PerByte) -> dict[str, 
     With exponent 1, `per_byte` decides: ``latency`` keeps the whole time per byte in the interface,
     where it bounds every accelerator behind it; ``computing`` leaves none.
     """
-    values = {key: value for key, (value, _, _) in found.values.items()}
-    latency = values["per_byte_s_per_byte"]
-    if found.linear and per_byte == "computing":
-        latency = 0.0
-    source = f"fitted to {', '.join(file for file, _ in found.timings.files)}"
-    machine = found.timings.facts.get("machine", "")
-    interface: dict[str, Any] = {
-        "name": name,
-        "overhead": _written(values["fixed_s"], "fixed_s"),
-        "latency": _written(latency, "per_byte_s_per_byte"),
-        "source": source,
-        "note": _note(found, per_byte),
-        "assumptions": ["overhead", "latency"] if found.linear else ["overhead"],
+    interface = {"overhead": "fixed_s", "latency": PER_BYTE}
+    none = ["latency"] * (found.fit.linear and per_byte == "computing")
+    kernel = {"index": "index_s_per_byte", "exponent": "exponent", "offset": "host_offset_s"}
+    taken = ["exponent"] * found.is_linear_unasked + ["offset"] * found.pure
+    return {
+        "interface": _section(found, name, interface, none) | {"note": _note(found, per_byte)},
+        "kernel": _section(found, name, kernel, taken),
     }
-    kernel: dict[str, Any] = {
-        "name": name,
-        "index": _written(values["index_s_per_byte"], "index_s_per_byte"),
-        "exponent": float(f"{values['exponent']:.6g}"),
-        "offset": _written(values["host_offset_s"], "host_offset_s"),
-        "source": source,
-    }
-    if machine:
-        interface["host"] = kernel["host"] = machine
-    return {"interface": interface, "kernel": kernel}
+
+
+def _section(
+    found: InterfaceReport, name: str, figures: Mapping[str, str], assumed: list[str]
+) -> dict[str, Any]:
+    """Return a section: figures, which of them are fitted, and how sure those are.
+
+    An exponent that is kept at 1 is not drawn, nor is what is zero.
+    """
+    section: dict[str, Any] = {"name": name}
+    shares = {}
+    for field, column in figures.items():
+        estimate = found.fit.estimates[column]
+        value = 0.0 if field == "latency" and field in assumed else estimate.value
+        section[field] = units.written(float(f"{value:.6g}"), column)
+        kept = field in assumed or (field == "exponent" and found.fit.linear)
+        if value > 0 and not kept:
+            shares[field] = percent(uncertain.share_of_interval(*estimate))
+    section["source"] = f"fitted to {', '.join(file for file, _ in found.timings.files)}"
+    if "machine" in found.timings.facts:
+        section["host"] = found.timings.facts["machine"]
+    fitted = [field for field in figures if field not in assumed]
+    return section | {"assumptions": assumed, "fitted": fitted, "uncertainty": shares}
 
 
 def fit_provenance(found: InterfaceReport) -> dict[str, Any]:
@@ -54,7 +63,7 @@ def fit_provenance(found: InterfaceReport) -> dict[str, Any]:
     files = found.timings.files
     sizes = found.timings.size
     checks = found.checks
-    values = found.values
+    values = found.fit.estimates
     shown = {
         name: f"{units.show(value, name)} ({interval(low, high, name)})"
         for name, (value, low, high) in values.items()
@@ -83,18 +92,14 @@ def fit_provenance(found: InterfaceReport) -> dict[str, Any]:
 
 def _note(found: InterfaceReport, per_byte: PerByte) -> str:
     text = "overhead is o + L, which times of whole offloads cannot separate"
-    if not found.linear:
-        acceleration = found.values["peak_acceleration"][0]
+    if not found.fit.linear:
+        acceleration = found.fit.estimates["peak_acceleration"][0]
         known = math.isfinite(acceleration)
         return f"{text}; A = {acceleration:.4g}" if known else f"{text}; A is unbounded"
     if per_byte == "latency":
         return f"{text}; latency is the whole time per byte, the device's computing included"
-    least = units.show(found.values["peak_acceleration"][0], "peak_acceleration")
+    least = units.show(found.fit.estimates["peak_acceleration"][0], "peak_acceleration")
     return f"{text}; the whole time per byte is taken as computing, A = {least}"
-
-
-def _written(value: float, name: str) -> str | float:
-    return units.written(float(f"{value:.6g}"), name)
 
 
 def save_interface(

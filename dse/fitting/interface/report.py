@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
 from dse.algebra import units
-from dse.errors import DseError
+from dse.errors import DseError, UnitError
 from dse.fitting.interface.adequacy import Checks, check_adequacy
+from dse.fitting.interface.break_even import BreakEven, break_even
 from dse.fitting.interface.fit import InterfaceFit, fit_times
-from dse.fitting.interface.measured_break_even import BreakEven, break_even
 from dse.fitting.interface.openssl import openssl_timings
 from dse.fitting.interface.timings import Timings, read_csv
 
@@ -25,17 +26,14 @@ class InterfaceReport:
     pure: bool
 
     @property
-    def linear(self) -> bool:
-        """Whether the exponent is 1 because the data do not reject it."""
-        return bool(self.fit.linear[0])
+    def fits(self) -> bool:
+        """Whether nothing speaks against the model that was fitted."""
+        return self.checks.fits and (self.checks.pure_fits or not self.pure)
 
     @property
-    def values(self) -> dict[str, tuple[float, float, float]]:
-        """Value, low and high end by name with unit suffix."""
-        return {
-            name: (float(found.value[0]), float(found.low[0]), float(found.high[0]))
-            for name, found in self.fit.estimates.items()
-        }
+    def is_linear_unasked(self) -> bool:
+        """Whether the exponent is 1 because three sizes cannot tell it."""
+        return math.isnan(self.fit.linear_p)
 
 
 def report_on(timings: Timings, *, pure: bool = False) -> InterfaceReport:
@@ -47,14 +45,14 @@ def report_on(timings: Timings, *, pure: bool = False) -> InterfaceReport:
         When the host does not take longer for more data: no computation to fit.
     """
     data = (timings.size, timings.host, timings.offload)
-    if timings.host[0, -1] <= timings.host[0, 0]:
+    if timings.host[-1] <= timings.host[0]:
         raise DseError(
-            f"the host takes {units.show(timings.host[0, 0], 'host_s')} for the smallest and "
-            f"{units.show(timings.host[0, -1], 'host_s')} for the largest size; "
+            f"the host takes {units.show(timings.host[0], 'host_s')} for the smallest and "
+            f"{units.show(timings.host[-1], 'host_s')} for the largest size; "
             "a kernel takes longer for more data; look at the columns and their units"
         )
     fit = fit_times(*data, pure=pure)
-    if not all(fit.estimates[name].value[0] > 0 for name in ("index_s_per_byte", "exponent")):
+    if not all(fit.estimates[name].value > 0 for name in ("index_s_per_byte", "exponent")):
         raise DseError(
             "the host's time does not grow with the size as a power does; measure larger sizes"
         )
@@ -62,13 +60,18 @@ def report_on(timings: Timings, *, pure: bool = False) -> InterfaceReport:
         timings=timings,
         fit=fit,
         checks=check_adequacy(*data, fit),
-        pays=break_even(fit, *data),
+        pays=break_even(fit.model, *data),
         pure=pure,
     )
 
 
 def read_timings(
-    data: Path | None, software: Path | None, hardware: Path | None, algorithm: str | None
+    data: Path | None,
+    software: Path | None = None,
+    hardware: Path | None = None,
+    *,
+    algorithm: str | None = None,
+    clock: str | None = None,
 ) -> Timings:
     """Return the times in a CSV, or in two outputs of openssl speed.
 
@@ -80,10 +83,22 @@ def read_timings(
     if data is not None and software is None and hardware is None:
         if algorithm is not None:
             raise DseError("--algorithm chooses among outputs of openssl speed; remove it")
-        return read_csv(data)
+        return read_csv(data, None if clock is None else _clock_hz(clock))
     if data is None and software is not None and hardware is not None:
+        if clock is not None:
+            raise DseError("--clock turns cycles in a CSV into seconds; remove it")
         return openssl_timings(software, hardware, algorithm)
     raise DseError(
         "a fit needs a CSV of granularity, host and offload times, or both --software and "
         "--hardware, outputs of `openssl speed`; name one or the other"
     )
+
+
+def _clock_hz(written: str) -> float:
+    try:
+        clock = units.parse(written, "clock_hz")
+    except UnitError as error:
+        raise UnitError(f"--clock {written!r}: {error.rule}", error.remedy) from error
+    if clock <= 0:
+        raise UnitError(f"--clock {written!r}: it must be more than 0", 'write "3 GHz"')
+    return clock

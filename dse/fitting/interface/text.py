@@ -9,11 +9,14 @@ from typing import Any
 
 from dse.algebra import units
 from dse.fitting.interface.adequacy import Curve
+from dse.fitting.interface.fit import SIGNIFICANCE
+from dse.fitting.interface.policy import break_even_text, policy
 from dse.fitting.interface.report import InterfaceReport
 from dse.reports.text import WIDTH, table_text
-from dse.reports.words import listed, percent
+from dse.reports.words import interval, percent
 
 METHOD = "LogCA by least squares of log time, 95 % intervals"
+PER_BYTE = "per_byte_s_per_byte"
 
 
 def interface_text(found: InterfaceReport) -> str:
@@ -38,18 +41,16 @@ def interface_text(found: InterfaceReport) -> str:
 
 def _parameters(found: InterfaceReport) -> Iterator[tuple[str, str, str, str]]:
     """Yield symbol, value, interval and meaning of each parameter."""
-    values = found.values
-    slope = (
-        "time per byte of an offload, computing included" if found.linear else "latency per byte"
-    )
-    share = "peak acceleration" + (", if all time per byte is computing" if found.linear else "")
-    bent = "" if found.linear else ", in s/B^beta"
+    values, linear = found.fit.estimates, found.fit.linear
+    slope = "time per byte of an offload, computing included" if linear else "latency per byte"
+    share = "peak acceleration" + (", if all time per byte is computing" if linear else "")
+    bent = "" if linear else ", in s/B^beta"
     for symbol, name, meaning in (
         ("C", "index_s_per_byte", f"time per byte on the host{bent}"),
         ("beta", "exponent", "exponent of the granularity"),
         ("host offset", "host_offset_s", "fixed time of a call on the host"),
         ("o + L", "fixed_s", "fixed time of an offload: overhead and latency together"),
-        ("L + C/A" if found.linear else "L per byte", "per_byte_s_per_byte", slope),
+        ("L + C/A" if linear else "L per byte", "per_byte_s_per_byte", slope),
         ("A", "peak_acceleration", share),
     ):
         value, low, high = values[name]
@@ -59,21 +60,12 @@ def _parameters(found: InterfaceReport) -> Iterator[tuple[str, str, str, str]]:
         yield symbol, units.show(value, name), interval(low, high, name), meaning
 
 
-def interval(low: float, high: float, name: str) -> str:
-    """Return an interval as text."""
-    if math.isnan(low) or math.isnan(high):
-        return "none"
-    if math.isinf(high):
-        return f"{units.show(low, name)} or more" if low > 0 else "any"
-    return f"{units.show(low, name)} to {units.show(high, name)}"
-
-
 def _curves(found: InterfaceReport) -> Iterator[tuple[str, ...]]:
     """Yield curve, noise, largest residual, error at sizes left out, and adequacy."""
     checks = found.checks
     named = {"host": checks.host, "offload": checks.offload}
-    if not found.pure:
-        named["host without offset"] = checks.pure
+    shown_pure = "host" if found.pure else "host without offset"
+    named |= {} if found.pure else {shown_pure: checks.pure}
     for name, curve in named.items():
         yield (
             name,
@@ -84,7 +76,7 @@ def _curves(found: InterfaceReport) -> Iterator[tuple[str, ...]]:
             _adequacy(
                 *(
                     (checks.pure_p, checks.pure_fits)
-                    if curve is checks.pure
+                    if name == shown_pure
                     else (curve.p, curve.fits)
                 )
             ),
@@ -92,9 +84,9 @@ def _curves(found: InterfaceReport) -> Iterator[tuple[str, ...]]:
 
 
 def _adequacy(p: float, fits: bool) -> str:
-    if math.isnan(p):
-        return "too few sizes to test"
-    return f"{'fits' if fits else 'does not fit'} ({_probability(p)})"
+    if not fits:
+        return f"does not fit ({_probability(p) if p < SIGNIFICANCE else 'too much noise'})"
+    return "too few sizes to test" if math.isnan(p) else f"fits ({_probability(p)})"
 
 
 def _probability(p: float) -> str:
@@ -105,28 +97,35 @@ def _probability(p: float) -> str:
 def sentences(found: InterfaceReport) -> Iterator[str]:
     """Yield what to know: adequacy, break-even, policy, and what the data cannot tell apart."""
     yield adequacy(found)
-    low, high = found.values["exponent"][1:]
-    if found.linear and not low <= 1 <= high:
-        p = _probability(float(found.fit.linear_p[0]))
+    exponent = found.fit.estimates["exponent"]
+    if found.is_linear_unasked:
+        yield "beta = 1 is assumed: three sizes cannot tell it"
+    elif found.fit.linear and not exponent.low <= 1 <= exponent.high:
+        p = _probability(found.fit.linear_p)
         yield f"beta = 1 is kept: the data do not speak against it strongly enough ({p})"
     offload = found.checks.offload
     if not offload.fits:
         yield f"the model does not fit the offload: it is {_off(offload)}"
     yield break_even_text(found)
     yield f"policy: {policy(found)}"
+    if found.pays.pays and not found.pays.pays[0][0] and found.pays.pays[-1][1] < math.inf:
+        yield (
+            "an accelerator that is faster for small sizes only is rare: look whether the columns "
+            "host and offload are exchanged"
+        )
     yield (
         "o and L: times of whole offloads hold only their sum; the record takes it as overhead, "
         "which keeps the host busy"
     )
-    peak, latency = found.values["peak_acceleration"], found.values["per_byte_s_per_byte"]
-    if found.linear:
-        least = units.show(peak[0], "peak_acceleration")
+    peak, latency = found.fit.estimates["peak_acceleration"], found.fit.estimates[PER_BYTE]
+    if found.fit.linear:
+        least = units.show(peak.value, "peak_acceleration")
         yield (
             "latency per byte and C/A: with beta = 1 both grow with the size, and only their sum "
             f"shows; A lies between {least} (no latency per byte) "
             "and infinity (nothing but latency)"
         )
-    elif latency[1] == 0:
+    elif latency.low == 0:
         yield (
             "latency per byte and C/A: the interval of the latency reaches zero; with beta so "
             "close to 1, or so much noise, these data hardly tell them apart"
@@ -136,14 +135,16 @@ def sentences(found: InterfaceReport) -> Iterator[str]:
 
 def adequacy(found: InterfaceReport) -> str:
     """Say whether LogCA as published fits the host, and whether a host offset repairs it."""
-    checks = found.checks
-    pure = f"{_off(checks.pure)}, and by {percent(checks.pure.left_out)} at sizes left out"
+    checks, start = found.checks, "pure LogCA (no host offset)"
+    if math.isnan(checks.pure_p) and checks.pure.fits:
+        return f"{start} is {_off(checks.pure)}; these sizes are too few to test for an offset"
     if checks.pure_fits:
-        return "pure LogCA (no host offset) fits the host: nothing speaks for an offset"
-    start = f"pure LogCA (no host offset) does not fit the host: it is {pure}"
+        return f"{start} fits the host: the data do not ask for an offset"
+    pure = f"{_off(checks.pure)}, and by {percent(checks.pure.left_out)} at sizes left out"
+    start = f"{start} does not fit the host: it is {pure}"
     if found.pure:
         return f"{start}; fit without --pure"
-    offset = units.show(found.values["host_offset_s"][0], "offset_s")
+    offset = units.show(found.fit.estimates["host_offset_s"].value, "offset_s")
     if checks.host.fits:
         return f"{start}; a host offset of {offset} repairs it"
     return f"{start}; a host offset of {offset} does not repair it: it is still {_off(checks.host)}"
@@ -152,62 +153,6 @@ def adequacy(found: InterfaceReport) -> str:
 def _off(curve: Curve) -> str:
     where = units.show(curve.worst_byte, "size_byte")
     return f"off by up to {percent(abs(curve.worst))}, at {where}"
-
-
-def break_even_text(found: InterfaceReport) -> str:
-    """Say where both times are equal: in the model with its interval, and in the data."""
-    pays, sizes = found.pays, found.timings.size
-    measured = {
-        True: "the measured offload is never faster",
-        False: f"interpolated in the data: {units.show(pays.of_data, 'granularity_byte')}",
-    }[math.isnan(pays.of_data)]
-    if pays.of_data == 0:
-        measured = "the measured offload is faster at every size"
-    if not pays.pays:
-        return f"break-even: none, the model's offload is never faster; {measured}"
-    start = pays.granularity
-    if start == 0:
-        text = "break-even: none, the model's offload is faster at every size"
-    else:
-        text = f"break-even: {units.show(start, 'granularity_byte')} "
-        text += f"(95 % interval {interval(pays.low, pays.high, 'granularity_byte')})"
-        if not sizes[0] <= start <= sizes[-1]:
-            text += ", beyond the sizes measured"
-    return f"{text}; {measured}"
-
-
-def policy(found: InterfaceReport) -> str:
-    """Say when to offload."""
-    ranges = found.pays.pays
-    if not ranges:
-        return "never use the accelerator"
-    if ranges == ((0.0, math.inf),):
-        return "always use the accelerator"
-    smallest = found.timings.size[0]
-    if ranges[0][0] < smallest and ranges[0][1] == math.inf:
-        least = units.show(math.ceil(ranges[0][0]), "size_byte")
-        return f"use the accelerator at every size measured (by the model, from {least})"
-    parts = []
-    for start, stop in ranges:
-        text = f"from {_round(start, up=True)}" if start > 0 else ""
-        text += f" up to {_round(stop, up=False)}" if math.isfinite(stop) else ""
-        parts.append(text.strip())
-    high = found.pays.high
-    text = f"use the accelerator {listed(parts)}"
-    if math.isfinite(high) and high > ranges[0][0]:
-        text += f" (surely from {_round(high, up=True)})"
-    return text
-
-
-def _round(size: float, *, up: bool) -> str:
-    """Return a size with two digits, towards where the offload pays."""
-    step = 10.0 ** (math.floor(math.log10(size)) - 1)
-    whole = (math.ceil if up else math.floor)(size / step * (1 - 1e-12 if up else 1 + 1e-12))
-    if step < 1:
-        return units.show(float(math.ceil(size) if up else math.floor(size)), "size_byte")
-    factor, unit = (1e3, "kB") if whole * step >= 1e3 else (1.0, "B")
-    factor, unit = (1e6, "MB") if whole * step >= 1e6 else (factor, unit)
-    return f"{whole * step / factor:.4g} {unit}"
 
 
 def interface_facts(found: InterfaceReport) -> dict[str, Any]:
@@ -219,19 +164,14 @@ def interface_facts(found: InterfaceReport) -> dict[str, Any]:
         "smallest_byte": float(sizes[0]),
         "largest_byte": float(sizes[-1]),
         "method": METHOD,
-        "parameters": {
-            name: dict(zip(("value", "low", "high"), ends, strict=True))
-            for name, ends in found.values.items()
-        },
-        "exponent_is_one_p": float(found.fit.linear_p[0]),
+        "parameters": {name: estimate._asdict() for name, estimate in found.fit.estimates.items()},
+        "exponent_is_one_p": found.fit.linear_p,
         "curves": {name: vars(curve) for name, curve in curves.items()},
         "pure_fits": checks.pure_fits,
         "break_even": {
-            "granularity_byte": pays.granularity,
-            "low_byte": pays.low,
-            "high_byte": pays.high,
-            "of_data_byte": pays.of_data,
+            "crossings_byte": [crossing._asdict() for crossing in pays.crossings],
             "pays_byte": [list(ends) for ends in pays.pays],
+            "pays_in_data_byte": [list(ends) for ends in pays.of_data],
         },
     }
     finite: dict[str, Any] = _finite(facts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,16 +17,17 @@ from dse.files.csv import CsvTable, parse_csv
 from dse.files.folder import read_bytes
 from dse.files.position import Position
 from dse.fitting.interface.powers import Array
+from dse.reports.words import listed
 
-LEAST_SIZES = 4
-"""One more than either curve has parameters."""
+LEAST_SIZES = 3
+"""One more than either curve has parameters when the exponent is taken as 1."""
 
-COLUMNS: Mapping[str, str] = {
-    "granularity": "granularity_byte",
-    "host": "host_s",
-    "offload": "offload_s",
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "granularity": ("byte",),
+    "host": ("s", "op_per_s", "byte_per_s", "bit_per_s", "cycles", "cycles_per_byte"),
+    "offload": ("s", "op_per_s", "byte_per_s", "bit_per_s", "cycles", "cycles_per_byte"),
 }
-"""What a header says before its unit -> the column in SI."""
+"""What a header says before its unit -> the units that it may have; the first is the usual one."""
 
 _REMARK = re.compile(r"^# (machine|version|algorithm|repetitions): (.*\S)\s*$", re.MULTILINE)
 
@@ -39,7 +41,7 @@ class Timings:
     size
         Bytes, (sizes,).
     host, offload
-        Seconds, (1, sizes).
+        Seconds, (sizes,).
     files
         Names of the files they come from, and what stands there.
     facts
@@ -56,8 +58,15 @@ class Timings:
     notes: tuple[str, ...] = ()
 
 
-def read_csv(path: Path) -> Timings:
+def read_csv(path: Path, clock_hz: float | None = None) -> Timings:
     """Read granularity, host time and offload time; other columns are left alone.
+
+    Parameters
+    ----------
+    path
+        The table.  Times may also be given as rates of calls or of data, or in cycles.
+    clock_hz
+        What counts these cycles.
 
     Raises
     ------
@@ -67,7 +76,7 @@ def read_csv(path: Path) -> Timings:
     data = read_bytes(path)
     table = parse_csv(data, str(path))
     faults: list[Fault] = []
-    places = _places(table, faults)
+    places = _places(table, clock_hz, faults)
     columns = {
         name: _positive(table, column, header, faults) for name, (column, header) in places.items()
     }
@@ -76,12 +85,16 @@ def read_csv(path: Path) -> Timings:
         faults += too_few(str(path), len(table))
     if faults:
         raise StudyError(faults)
-    size, host, offload = (columns[name] for name in COLUMNS)
+    size = columns["granularity"]
+    host, offload = (
+        _seconds(columns[name], size, units.suffix(places[name][1].name), clock_hz or math.nan)
+        for name in ("host", "offload")
+    )
     order = np.argsort(size)
     return Timings(
         size=size[order],
-        host=host[None, order],
-        offload=offload[None, order],
+        host=host[order],
+        offload=offload[order],
         files=((path.name, data),),
         facts=dict(_REMARK.findall(table.text)),
     )
@@ -91,12 +104,24 @@ def too_few(file: str, count: int) -> list[Fault]:
     """Return a fault if a fit would have no size left to check it."""
     if count >= LEAST_SIZES:
         return []
-    rule = f"a curve has up to {LEAST_SIZES - 1} parameters, and needs one size more"
+    rule = f"a curve has {LEAST_SIZES - 1} parameters or more, and needs one size more"
     remedy = f"measure at least {LEAST_SIZES}"
     return [Position(1, 1, file).fault((), f"{count} sizes", rule, remedy)]
 
 
-def _places(table: CsvTable, faults: list[Fault]) -> dict[str, tuple[int, headers.Header]]:
+def _seconds(written: Array, size: Array, unit: str, clock_hz: float) -> Array:
+    """Return the times of calls, given in any unit of `COLUMNS`."""
+    if unit.endswith("per_s"):
+        work = {"op": np.ones(len(size)), "byte": size, "bit": 8 * size}
+        return work[unit.removesuffix("_per_s")] / written
+    if unit.startswith("cycles"):
+        written = written / clock_hz
+    return written * size if unit.endswith("per_byte") else written
+
+
+def _places(
+    table: CsvTable, clock_hz: float | None, faults: list[Fault]
+) -> dict[str, tuple[int, headers.Header]]:
     """Return where each column stands, and its header."""
     found: dict[str, tuple[int, headers.Header]] = {}
     for column, written in enumerate(table.headers):
@@ -110,9 +135,14 @@ def _places(table: CsvTable, faults: list[Fault]) -> dict[str, tuple[int, header
             faults.append(table.fault(None, column, f"there is a {name} already", "remove one"))
         elif name in COLUMNS:
             found[name] = column, header
-            if units.suffix(header.name) != units.suffix(COLUMNS[name]):
-                rule = f"{name} is given in {units.label(COLUMNS[name])}, with any prefix"
+            unit = units.suffix(header.name)
+            if unit not in COLUMNS[name]:
+                known = listed([units.label(one) for one in COLUMNS[name]], "or")
+                rule = f"{name} is given in {known}, with any prefix"
                 faults.append(table.fault(None, column, rule, f"write {_example(name)}"))
+            elif unit.startswith("cycles") and clock_hz is None:
+                rule, remedy = "nothing says how long a cycle is", 'add --clock "3 GHz"'
+                faults.append(table.fault(None, column, rule, remedy))
     for name in COLUMNS:
         if name not in found:
             place = Position(table.lines[0], 1, table.file)
@@ -122,7 +152,7 @@ def _places(table: CsvTable, faults: list[Fault]) -> dict[str, tuple[int, header
 
 
 def _example(name: str) -> str:
-    return f"{name}_byte" if units.suffix(COLUMNS[name]) == "byte" else f"{name}_us"
+    return f"{name}_{'us' if COLUMNS[name][0] == 's' else COLUMNS[name][0]}"
 
 
 def _positive(table: CsvTable, column: int, header: headers.Header, faults: list[Fault]) -> Array:

@@ -90,7 +90,8 @@ class Composer:
         self.incumbents.evaluate_reference(np.unique(drawn, axis=0))
         scenarios = self._scenarios()
         replacing = Replacing(self.bounds, self.parts, self.incumbents)
-        if replacing.pays(self.fleets, len(scenarios)):
+        # a fleet that is at least as good replaces no other where designs with it may fail
+        if not self.problem.tolerant and replacing.pays(self.fleets, len(scenarios)):
             scenarios = replacing.close(scenarios, math.prod(self.fleets))
             scenarios = self._join_listed(replacing, scenarios)
         for first in range(0, len(scenarios), BATCH):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +26,7 @@ def seeds(batch: Batch) -> Index:
     """Return some designs of each scenario: fleets of one or two designs that just suffice."""
     rng = np.random.default_rng(0)
     choices = [_fleets(batch, part, rng) for part in batch.parts]
-    number = math.prod(choice.shape[1] for choice in choices)
-    most = SEEDS // len(batch.index)
-    if number <= most:
-        picks = np.array(
-            list(itertools.product(*(range(choice.shape[1]) for choice in choices))), dtype=np.intp
-        ).reshape(number, len(choices))
-    else:
-        picks = np.stack([rng.integers(choice.shape[1], size=most) for choice in choices], axis=1)
+    picks = _picks([choice.shape[1] for choice in choices], SEEDS // len(batch.index), rng)
     index = np.repeat(batch.index, len(picks), axis=0)
     for place, (part, choice) in enumerate(zip(batch.parts, choices, strict=True)):
         chosen = choice[:, picks[:, place]].reshape(len(index), len(part.places))
@@ -41,14 +34,22 @@ def seeds(batch: Batch) -> Index:
     return np.unique(index, axis=0)
 
 
+def _picks(sizes: Sequence[int], most: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Return every combination of choices, a row each, or `most` random ones of more."""
+    number = math.prod(sizes)
+    if number > most:
+        return np.stack([rng.integers(size, size=most) for size in sizes], axis=1)
+    every = list(itertools.product(*map(range, sizes)))
+    return np.array(every, dtype=np.intp).reshape(number, len(sizes))
+
+
 def promising(
     batch: Batch, parts: Mapping[int, PartialDesigns], losses: Mapping[int, NDArray[np.float64]]
 ) -> Index:
     """Return designs of those fleets whose bounds are best, by several weights of the losses."""
     stages = sorted(parts)
-    weights = np.random.default_rng(0).dirichlet(
-        np.full(losses[stages[0]].shape[1], 0.5), size=WEIGHTS
-    )
+    rng = np.random.default_rng(0)
+    weights = rng.dirichlet(np.full(losses[stages[0]].shape[1], 0.5), size=WEIGHTS)
     found = [batch.index[:0]]
     for scenario in range(len(batch.index)):
         choices = []
@@ -61,11 +62,11 @@ def promising(
             merit = (loss / np.where(spread > 0, spread, 1.0)) @ weights.T
             choices.append(first + np.unique(merit.argmin(axis=0)))
         if len(choices) == len(stages):
-            grid = np.meshgrid(*choices, indexing="ij")
-            index = np.repeat(batch.index[[scenario]], grid[0].size, axis=0)
-            for stage, rows in zip(stages, grid, strict=True):
+            picks = _picks(list(map(len, choices)), SEEDS, rng)
+            index = np.repeat(batch.index[[scenario]], len(picks), axis=0)
+            for number, (stage, choice) in enumerate(zip(stages, choices, strict=True)):
                 places = batch.parts[stage].places
-                index[:, places] = parts[stage].index[rows.reshape(-1)][:, places]
+                index[:, places] = parts[stage].index[choice[picks[:, number]]][:, places]
             found.append(index)
     return np.concatenate(found)
 

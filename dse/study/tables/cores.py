@@ -46,7 +46,7 @@ def table_designs(
     places = table_rows.called(table, written.columns, (*path, "columns"), faults)
     figures = Figures(table, places, path, faults)
     figures.give(written.values)
-    metrics = _metrics(figures)
+    metrics = _metrics(figures, chained="workload_chained" in scenario.constants)
     figures.check_all_used(KNOWN)
     uncertainty = _uncertainty(written, figures)
     free = [name for name, place in places.items() if place not in figures.places_used()]
@@ -64,8 +64,11 @@ def table_designs(
     return Designs(names, metrics, uncertainty).take(np.flatnonzero(kept))
 
 
-def _metrics(figures: Figures) -> CoreMetrics:
-    """Return what a table says of its designs, in the units of `CoreMetrics`."""
+def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
+    """Return what a table says of its designs, in the units of `CoreMetrics`.
+
+    In a `chained` mode the latency decides the rate, so it is not assumed.
+    """
     payload = figures.need(
         "the payload of a task",
         "payload_bit",
@@ -73,7 +76,7 @@ def _metrics(figures: Figures) -> CoreMetrics:
     )
     clock = figures.need("the clock", "clock_mhz", [("clock_hz", as_is)])
     cycles = figures.need("the rate", "cycles_per_task", _rate_forms(clock, payload))
-    latency, slots = _latency(figures, clock, cycles)
+    latency, slots = _latency(figures, clock, cycles, chained)
     dynamic, leakage = _power(figures)
     traffic = [
         _traffic(figures, direction, payload / BIT_PER_BYTE) for direction in ("read", "written")
@@ -104,7 +107,9 @@ def _rate_forms(clock: Column, payload: Column) -> list[Form]:
     return forms
 
 
-def _latency(figures: Figures, clock: Column, cycles: Column) -> tuple[Column, Column]:
+def _latency(
+    figures: Figures, clock: Column, cycles: Column, chained: bool
+) -> tuple[Column, Column]:
     """Return latency and tasks in flight; what is missing follows from the other (Little)."""
     forms: list[Form] = [("latency_cycles", as_is), ("latency_s", lambda time: time * clock)]
     latency = figures.one(forms, zero=True)
@@ -116,17 +121,26 @@ def _latency(figures: Figures, clock: Column, cycles: Column) -> tuple[Column, C
         figures.assume("latency = cycles per task * tasks in flight")
         latency = cycles * slots
     if latency is None or slots is None:
+        if chained:
+            return figures.need("the latency", "latency_cycles", forms), figures.full(1.0)
         figures.assume("latency = cycles per task, one task in flight")
         return cycles, figures.full(1.0)
     return latency, slots
 
 
 def _power(figures: Figures) -> tuple[Column, Column]:
-    """Return dynamic and leakage power from two of dynamic, leakage and total, or from one."""
+    """Return dynamic and leakage power from two of dynamic, leakage and total, or from one.
+
+    A table without power, or with nothing but zeros, says nothing of it: both are NaN.
+    """
     dynamic, leakage, total = (
         figures.one([(name, as_is) for name in part], zero=True)
         for part in (_DYNAMIC, _LEAKAGE, _TOTAL)
     )
+    given = [column for column in (dynamic, leakage, total) if column is not None]
+    if not any(column.any() for column in given):
+        unknown = figures.full(np.nan)
+        return unknown, unknown
     if total is None:
         if dynamic is None:
             dynamic = figures.need("power", f"dynamic_{_POWER}_mw", [(_DYNAMIC[0], as_is)])

@@ -55,7 +55,7 @@ def space(written: schema.StudyFile, scenario: Scenario, faults: Faults) -> tupl
         raise StudyError(faults.found)
     entry, table = found
     places = table_rows.called(table, said.columns, (*path, "columns"), faults)
-    columns, quantities = _quantities(table, places, faults)
+    columns, quantities = _quantities(table, places, written.objectives, faults)
     candidates = _candidates(table, places, written.objectives)
     names = table_rows.row_names(table, places, candidates, (), faults)
     kept = table_rows.restricted(table, places, said.parameters, (*path, "parameters"), faults)
@@ -68,6 +68,11 @@ def space(written: schema.StudyFile, scenario: Scenario, faults: Faults) -> tupl
     chosen = {name: values[rows] for name, values in columns.items()}
     axis = choices(DESIGN, chosen, [names[row] for row in rows])
     return Space((axis,)), wire({one.name: one for one in quantities}, chosen)
+
+
+def is_evaluated(found: Document) -> bool:
+    """Tell whether a study is over designs that are evaluated already."""
+    return bool(found.data.get("designs"))
 
 
 def only(found: Document, name: str) -> Document:
@@ -99,9 +104,13 @@ def _refuse_models(written: schema.StudyFile, faults: Faults) -> None:
 
 
 def _quantities(
-    table: CsvTable, places: Places, faults: Faults
+    table: CsvTable, places: Places, objectives: Collection[str], faults: Faults
 ) -> tuple[dict[str, Column], tuple[Objective, ...]]:
-    """Return every column but that of the names as numbers, texts as positions of labels."""
+    """Return every column but that of the names as numbers, texts as positions of labels.
+
+    A column is of numbers where it has a unit, or most of its cells are numbers; of an objective
+    most of those that are filled.
+    """
     columns: dict[str, Column] = {}
     quantities = []
     named = table_rows.name_column(places)
@@ -115,7 +124,8 @@ def _quantities(
             rule = f"two columns are called {header.name!r}"
             faults.found.append(table.fault(None, place, rule, "rename or remove one of them"))
         labels: tuple[str, ...] = ()
-        if units.suffix(header.name) or table.share_of_numbers(place) > 0.5:
+        wanted = not {written, header.name, units.stem(header.name)}.isdisjoint(objectives)
+        if units.suffix(header.name) or table.share_of_numbers(place, filled=wanted) > 0.5:
             columns[header.name] = table.numbers(place, header.factor, faults.found)
         else:
             columns[header.name], labels = _codes(table.columns[place])
@@ -154,7 +164,7 @@ def _candidates(table: CsvTable, places: Places, objectives: Collection[str]) ->
             name = headers.read_header(written).name
         except UnitError:
             continue
-        if not {written, name, units.stem(name)} & set(objectives):
+        if {written, name, units.stem(name)}.isdisjoint(objectives):
             free.append(written)
     return free
 

@@ -1,17 +1,21 @@
 """Kernels on the devices of Table 5: granularities, speedups, and what bounds them.
 
-Sections 1 and 5.1 to 5.4, figures 7 to 9.  Granularities are in bytes.
+Sections 1 and 5.1 to 5.4, figures 7 to 9.  Granularities are in bytes.  Every printed cell is read
+within its rounding.  ``discrete_gpu_per_offload`` is the discrete GPU with its latency read per
+offload, where section 4 has it per byte.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from dse.contract.claim_table import ClaimFunctions
-from dse.contract.papers import DOES_NOT_EXIST
+from dse.contract.papers import DOES_NOT_EXIST, PrintedNumbers, on_all
 from dse.objectives.catalogue.table5 import logca, rows
+from dse.objectives.logca.model import LogCA
 
 functions = ClaimFunctions()
 
@@ -19,18 +23,48 @@ SAMPLES = 2.0 ** np.arange(4, 26)
 """16 B to 32 MB, the range in which the kernels were measured."""
 
 _DEVICES = tuple(dict.fromkeys(device for device, _ in rows))
+_PER_OFFLOAD = "_per_offload"
+_CELLS = {
+    "latency": "latency_cycles",
+    "overhead": "overhead_cycles",
+    "index": "index_cycles_per_byte",
+    "acceleration": "acceleration",
+    "exponent": "beta",
+}
+"""Columns of Table 5, and of Table 4, behind the fields of the model."""
+
+
+def _cell(printed: PrintedNumbers, device: str, benchmark: str, column: str) -> float:
+    cells = [row[column] for row in rows.values()]
+    return printed.read(f"{device} {benchmark} {column}", rows[device, benchmark][column], cells)
+
+
+def device_with(
+    printed: PrintedNumbers, device: str, benchmark: str, exponent: float | None = None
+) -> LogCA:
+    """Return a row of Table 5 as read within its rounding, with another exponent where given."""
+    name = device.removesuffix(_PER_OFFLOAD)
+    found = replace(
+        logca(name, benchmark),
+        **{field: _cell(printed, name, benchmark, column) for field, column in _CELLS.items()},
+    )
+    if name != device:
+        found = replace(found, latency_per_byte=False)
+    return found if exponent is None else replace(found, exponent=exponent)
 
 
 @functions
-def device_break_even(device: str, benchmark: str) -> float | str:
+def device_break_even(printed: PrintedNumbers, device: str, benchmark: str) -> float | str:
     """Return g_1, or that it does not exist."""
-    return _size(float(logca(device, benchmark).break_even()))
+    return _size(float(device_with(printed, device, benchmark).break_even()))
 
 
 @functions
-def device_half_acceleration(device: str, benchmark: str) -> float | str:
+def device_half_acceleration(
+    printed: PrintedNumbers, device: str, benchmark: str, exponent: float | None = None
+) -> float | str:
     """Return g_A/2, or that it does not exist."""
-    return _size(float(logca(device, benchmark).half_acceleration()))
+    return _size(float(device_with(printed, device, benchmark, exponent).half_acceleration()))
 
 
 def _size(granularity: float) -> float | str:
@@ -38,75 +72,127 @@ def _size(granularity: float) -> float | str:
 
 
 @functions
-def break_even_exists(device: str, benchmark: str) -> bool:
+def break_even_exists(printed: PrintedNumbers, device: str, benchmark: str) -> bool:
     """Return whether there is a g_1."""
-    return device_break_even(device, benchmark) != DOES_NOT_EXIST
+    return device_break_even(printed, device, benchmark) != DOES_NOT_EXIST
 
 
 @functions
-def half_acceleration_exists(device: str, benchmark: str) -> bool:
+def half_acceleration_exists(
+    printed: PrintedNumbers, device: str, benchmark: str, exponent: float | None = None
+) -> bool:
     """Return whether there is a g_A/2."""
-    return device_half_acceleration(device, benchmark) != DOES_NOT_EXIST
+    found = device_half_acceleration(printed, device, benchmark, exponent)
+    return found != DOES_NOT_EXIST
 
 
-def _even(device: str) -> float:
+@functions
+def half_acceleration_up_to(
+    printed: PrintedNumbers, device: str, benchmark: str, largest: float
+) -> float | str:
+    """Return g_A/2 if it is no larger than some granularity, else that it does not exist."""
+    return _size(float(device_with(printed, device, benchmark).half_acceleration(largest=largest)))
+
+
+@functions
+def break_evens_exist(printed: PrintedNumbers, benchmark: str, *devices: str) -> str:
+    """Return on which of some devices there is a g_1."""
+    return on_all({name: break_even_exists(printed, name, benchmark) for name in devices})
+
+
+@functions
+def half_accelerations_exist(printed: PrintedNumbers, benchmark: str, *devices: str) -> str:
+    """Return on which of some devices there is a g_A/2."""
+    return on_all({name: half_acceleration_exists(printed, name, benchmark) for name in devices})
+
+
+def _even(printed: PrintedNumbers, device: str) -> float:
     """Return g_1 of AES, infinity when it does not exist."""
-    found = device_break_even(device, "aes")
+    found = device_break_even(printed, device, "aes")
     return math.inf if isinstance(found, str) else found
 
 
 @functions
-def aes_breaks_even_before(device: str, *earlier: str) -> bool:
+def aes_breaks_even_before(printed: PrintedNumbers, device: str, *earlier: str) -> bool:
     """Return whether each of some devices breaks even earlier than one does."""
-    return max(map(_even, earlier)) < _even(device)
+    return max(_even(printed, name) for name in earlier) < _even(printed, device)
 
 
 @functions
-def aes_breaks_even_like(device: str, other: str) -> bool:
-    """Return whether one device breaks even, and another below ten times its granularity."""
-    return _even(device) < math.inf and _even(other) < 10 * _even(device)
+def aes_breaks_even_like(printed: PrintedNumbers, device: str, other: str) -> bool:
+    """Return whether two devices break even, neither at ten times the granularity of the other."""
+    low, high = sorted((_even(printed, device), _even(printed, other)))
+    return high < min(math.inf, 10 * low)
 
 
 @functions
-def aes_breaks_even_above_1_mb(device: str) -> bool:
-    """Return whether a device breaks even, and only at very large granularities."""
-    return 1e6 < _even(device) < math.inf
+def aes_breaks_even_in_upper_half(printed: PrintedNumbers, device: str) -> bool:
+    """Return whether a device breaks even in the upper half of the range, on its log scale."""
+    smallest, largest = float(SAMPLES[0]), float(SAMPLES[-1])
+    return math.sqrt(smallest * largest) < _even(printed, device) <= largest
 
 
 @functions
-def intensity(device: str, benchmark: str) -> float:
+def intensity(printed: PrintedNumbers, device: str, benchmark: str) -> float:
     """Return C / L of Table 5 as printed, both in cycles per byte."""
-    row = rows[device, benchmark]
-    return float(row["index_cycles_per_byte"]) / float(row["latency_cycles"])
+    columns = ("index_cycles_per_byte", "latency_cycles")
+    index, latency = (_cell(printed, device, benchmark, column) for column in columns)
+    return index / latency
 
 
 @functions
-def what_bounds(device: str, benchmark: str) -> str:
+def what_bounds(printed: PrintedNumbers, device: str, benchmark: str) -> str:
     """Return what bounds large offloads."""
-    return str(logca(device, benchmark).bound())
+    return str(device_with(printed, device, benchmark).bound())
 
 
 @functions
-def device_speedup(device: str, benchmark: str, granularity: float) -> float:
+def compute_bound_on(printed: PrintedNumbers, benchmark: str, *devices: str) -> str:
+    """Return on which of some devices a kernel is compute-bound."""
+    return on_all({name: what_bounds(printed, name, benchmark)[0] == "c" for name in devices})
+
+
+@functions
+def latency_kind(device: str) -> str:
+    """Return how ISCA 2017 has the latency of a device, in its words."""
+    (kind,) = {row["latency_kind"] for (name, _), row in rows.items() if name == device}
+    return "granularity independent" if kind == "fixed" else "granularity dependent"
+
+
+@functions
+def device_speedup(
+    printed: PrintedNumbers, device: str, benchmark: str, granularity: float
+) -> float:
     """Return the speedup of offloads of some bytes."""
-    return float(logca(device, benchmark).speedup(granularity))
+    return float(device_with(printed, device, benchmark).speedup(granularity))
 
 
-def _most(device: str, benchmark: str) -> float:
+@functions
+def reaches_share(
+    printed: PrintedNumbers, device: str, benchmark: str, granularity: float, share: float
+) -> bool:
+    """Return whether offloads of some bytes reach a share of the acceleration."""
+    wanted = share * _cell(printed, device, benchmark, "acceleration")
+    return device_speedup(printed, device, benchmark, granularity) >= wanted
+
+
+def _most(printed: PrintedNumbers, device: str, benchmark: str) -> float:
     """Return the most speedup from 16 B to 32 MB."""
-    return float(np.max(logca(device, benchmark).speedup(SAMPLES)))
+    return float(np.max(device_with(printed, device, benchmark).speedup(SAMPLES)))
 
 
 @functions
-def gemm_speeds_up_more(device: str, other: str) -> bool:
-    """Return whether matrix multiplication reaches more speedup than another kernel."""
-    return _most(device, "gemm") > _most(device, other)
+def gemm_speeds_up_more(printed: PrintedNumbers, device: str, *others: str) -> bool:
+    """Return whether matrix multiplication reaches more speedup than other kernels."""
+    most = max(_most(printed, device, other) for other in others)
+    return _most(printed, device, "gemm") > most
 
 
 @functions
-def faster_but_later_than(device: str, other: str) -> bool:
+def faster_but_later_than(printed: PrintedNumbers, device: str, other: str) -> bool:
     """Return whether AES speeds up more than on another device, and breaks even later."""
-    return _most(device, "aes") > _most(other, "aes") and _even(device) > _even(other)
+    faster = _most(printed, device, "aes") > _most(printed, other, "aes")
+    return faster and _even(printed, device) > _even(printed, other)
 
 
 @functions
@@ -116,20 +202,30 @@ def device_with_most_acceleration() -> str:
 
 
 @functions
-def device_with_least_aes_speedup() -> str:
-    """Return the device whose most speedup of AES is least."""
-    return min(_DEVICES, key=lambda device: _most(device, "aes"))
+def least_aes_speedup_is_of(printed: PrintedNumbers, device: str) -> bool:
+    """Return whether AES speeds up least on a device."""
+    others = [name for name in _DEVICES if name != device.removesuffix(_PER_OFFLOAD)]
+    return _most(printed, device, "aes") < min(_most(printed, name, "aes") for name in others)
 
 
 @functions
-def half_acceleration_is_later(benchmark: str, device: str, other: str) -> bool:
+def half_acceleration_is_later(
+    printed: PrintedNumbers,
+    benchmark: str,
+    device: str,
+    other: str,
+    exponent: float | None = None,
+) -> bool:
     """Return whether g_A/2 exists on two devices, and is higher on the first."""
-    first, second = (logca(name, benchmark).half_acceleration() for name in (device, other))
+    first, second = (
+        device_with(printed, name, benchmark, exponent).half_acceleration()
+        for name in (device, other)
+    )
     return bool(first > second)
 
 
 @functions
-def search_falls_again(device: str) -> bool:
+def search_falls_again(printed: PrintedNumbers, device: str) -> bool:
     """Return whether binary search has less speedup at 32 MB than somewhere below."""
-    last = logca(device, "binary_search").speedup(SAMPLES[-1])
-    return bool(last < _most(device, "binary_search"))
+    last = device_speedup(printed, device, "binary_search", float(SAMPLES[-1]))
+    return last < _most(printed, device, "binary_search")

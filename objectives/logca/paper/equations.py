@@ -1,4 +1,4 @@
-"""Equations 3 to 13 and the seven implications, by example and over the devices of Table 5."""
+"""Implications, equation 13 and Table 4's exponents over the devices of Table 5."""
 
 from __future__ import annotations
 
@@ -10,86 +10,11 @@ from dse.contract.claim_table import ClaimFunctions
 from dse.contract.papers import on_all
 from dse.objectives.catalogue.table5 import logca, rows
 from dse.objectives.logca.implications import implications
-from dse.objectives.logca.limits import limits
-from dse.objectives.logca.model import LogCA
 from dse.objectives.logca.paper.devices import SAMPLES
 
 functions = ClaimFunctions()
 
-_PER_BYTE = LogCA(latency=2, overhead=100, index=30, acceleration=10, latency_per_byte=True)
-_EXAMPLES = {"per_byte": _PER_BYTE, "fixed": replace(_PER_BYTE, latency_per_byte=False)}
-"""Examples of ours, with latency per byte or fixed; their exponent is 1."""
-
 _EXACT = 1e-9
-
-
-@functions
-def example_limit(latency: str) -> float:
-    """Return the speedup of huge offloads."""
-    return float(limits(_EXAMPLES[latency]).infinity)
-
-
-@functions
-def example_speedup(latency: str, granularity: float) -> float:
-    """Return the speedup of offloads of some bytes."""
-    return float(_EXAMPLES[latency].speedup(granularity))
-
-
-@functions
-def example_break_even(latency: str) -> float:
-    """Return g_1."""
-    return float(_EXAMPLES[latency].break_even())
-
-
-@functions
-def example_half_acceleration(latency: str) -> float:
-    """Return g_A/2."""
-    return float(_EXAMPLES[latency].half_acceleration())
-
-
-@functions
-def example_ideal_granularity(latency: str, speedup: float) -> float:
-    """Return the granularity for a speedup with an infinitely fast accelerator (13)."""
-    return float(replace(_EXAMPLES[latency], acceleration=np.inf).granularities(speedup)[0])
-
-
-@functions
-def doubled(parameter: str, exponent: float) -> float:
-    """Return the factor by which doubling a parameter moves a granularity (implications 2, 3).
-
-    Doubled index divides g_1, doubled acceleration multiplies g_A/2; latency is fixed.
-    """
-    before = replace(_EXAMPLES["fixed"], exponent=exponent)
-    after = replace(before, **{parameter: 2 * getattr(before, parameter)})
-    if parameter == "index":
-        return float(after.break_even() / before.break_even()) ** -1
-    return float(after.half_acceleration() / before.half_acceleration())
-
-
-@functions
-def half_over_even_by_equation_7(device: str, benchmark: str) -> float:
-    """Return g_A/2 over g_1 as equation 7 has it: A - 1, to the 1 / exponent."""
-    row = rows[device, benchmark]
-    return float((float(row["acceleration"]) - 1) ** (1 / float(row["beta"])))
-
-
-@functions
-def half_over_even(device: str, benchmark: str) -> float:
-    """Return g_A/2 over g_1."""
-    model = logca(device, benchmark)
-    return float(model.half_acceleration() / model.break_even())
-
-
-@functions
-def break_even_by_equation_11(device: str, benchmark: str) -> float:
-    """Return g_1 as equation 11 has it: one Newton step from g = 1."""
-    return float(logca(device, benchmark).break_even_one_newton_step())
-
-
-@functions
-def half_acceleration_by_equation_12(device: str, benchmark: str) -> float:
-    """Return g_A/2 as equation 12 has it: one Newton step from g = 1."""
-    return float(logca(device, benchmark).half_acceleration_one_newton_step())
 
 
 @functions
@@ -115,6 +40,19 @@ def implication(number: float, latency: str) -> str:
         if rows[device, benchmark]["latency_kind"] == latency
     }
     return on_all({name: holds for name, holds in found.items() if holds is not None})
+
+
+@functions
+def break_even_is_independent(least_acceleration: float, share: float) -> bool:
+    """Return whether acceleration moves g_1 by a share at most, where it is no less than some.
+
+    Against an infinite acceleration, on the devices of Table 5 with a fixed latency.
+    """
+    return all(
+        bool(implications(logca(device, benchmark), tolerance=share)[0].holds)
+        for (device, benchmark), row in rows.items()
+        if row["latency_kind"] == "fixed" and float(row["acceleration"]) >= least_acceleration
+    )
 
 
 @functions

@@ -1,8 +1,7 @@
 """Optimisation regions from 16 B to 32 MB: sections 3.2 and 5.4, figures 5, 6, 10 and 11.
 
 The letters of a region name the parameters whose tenfold improvement pays there: L, o, C, A.
-The figures are drawn at powers of two, so our cut-off is the power of two next above the exact
-one.
+The figures are drawn at powers of two; our cut-offs are the exact ones.
 """
 
 from __future__ import annotations
@@ -10,9 +9,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from dse.contract.claim_table import ClaimFunctions
-from dse.contract.papers import DOES_NOT_EXIST
-from dse.objectives.catalogue.table5 import logca
-from dse.objectives.logca.paper.devices import SAMPLES
+from dse.contract.papers import DOES_NOT_EXIST, PrintedNumbers, on_all
+from dse.objectives.logca.paper.devices import SAMPLES, device_with
 from dse.objectives.logca.regions import PARAMETERS, Regions, regions
 
 functions = ClaimFunctions()
@@ -21,19 +19,19 @@ _SPARC = ("ultrasparc_t2", "sparc_t3", "sparc_t4_engine", "sparc_t4_instruction"
 """From the loosest coupling to the tightest."""
 
 
-def _regions(device: str, benchmark: str) -> Regions:
-    return regions(logca(device, benchmark), SAMPLES)
+def _regions(printed: PrintedNumbers, device: str, benchmark: str) -> Regions:
+    return regions(device_with(printed, device, benchmark), SAMPLES)
 
 
-def _samples_with(device: str, benchmark: str, letter: str) -> int:
+def _samples_with(printed: PrintedNumbers, device: str, benchmark: str, letter: str) -> int:
     """Return at how many granularities improving a parameter pays."""
-    return sum(letter in label for label in _regions(device, benchmark).labels)
+    return sum(letter in label for label in _regions(printed, device, benchmark).labels)
 
 
 @functions
-def region(device: str, benchmark: str, letters: str) -> str:
+def region(printed: PrintedNumbers, device: str, benchmark: str, letters: str) -> str:
     """Return where a region lies."""
-    labels = _regions(device, benchmark).labels
+    labels = _regions(printed, device, benchmark).labels
     inside = [int(g) for g, found in zip(SAMPLES, labels, strict=True) if found == letters]
     # A region ends at the sample at which the next one starts, or at the last sample.
     end = min(2 * inside[-1], int(SAMPLES[-1])) if inside else 0
@@ -41,61 +39,73 @@ def region(device: str, benchmark: str, letters: str) -> str:
 
 
 @functions
-def number_of_regions(device: str, benchmark: str) -> float:
+def number_of_regions(printed: PrintedNumbers, device: str, benchmark: str) -> float:
     """Return how many regions there are."""
-    labels = _regions(device, benchmark).labels
+    labels = _regions(printed, device, benchmark).labels
     return float(sum(label != before for before, label in pairwise(("", *labels))))
 
 
 @functions
-def never_pays(device: str, benchmark: str, letter: str) -> bool:
-    """Return whether improving a parameter pays nowhere."""
-    return not _samples_with(device, benchmark, letter)
+def never_pays(printed: PrintedNumbers, letter: str, benchmark: str, *devices: str) -> str:
+    """Return on which of some devices improving a parameter pays nowhere."""
+    return on_all({name: not _samples_with(printed, name, benchmark, letter) for name in devices})
 
 
 @functions
-def mostly_pays(device: str, benchmark: str, letter: str) -> bool:
+def pays_somewhere(printed: PrintedNumbers, letter: str, benchmark: str, device: str) -> bool:
+    """Return whether improving a parameter pays anywhere."""
+    return _samples_with(printed, device, benchmark, letter) > 0
+
+
+@functions
+def mostly_pays(printed: PrintedNumbers, device: str, benchmark: str, letter: str) -> bool:
     """Return whether improving a parameter pays over most of the range."""
-    return _samples_with(device, benchmark, letter) > len(SAMPLES) / 2
+    return _samples_with(printed, device, benchmark, letter) > len(SAMPLES) / 2
 
 
 @functions
-def pays_most_widely(device: str, benchmark: str, letter: str) -> bool:
+def pays_most_widely(printed: PrintedNumbers, device: str, benchmark: str, letter: str) -> bool:
     """Return whether a parameter pays over a wider range than any other."""
-    wide = _samples_with(device, benchmark, letter)
+    wide = _samples_with(printed, device, benchmark, letter)
     others = {*PARAMETERS.values()} - {letter}
-    return all(wide > _samples_with(device, benchmark, other) for other in others)
+    return all(wide > _samples_with(printed, device, benchmark, other) for other in others)
 
 
 @functions
-def pays_from(parameter: str, device: str, benchmark: str) -> float | str:
+def pays_from(printed: PrintedNumbers, parameter: str, device: str, benchmark: str) -> float | str:
     """Return where a parameter starts to be a bottleneck."""
-    return _cutoff(parameter, device, benchmark, 0)
+    return _cutoff(printed, parameter, device, benchmark, 0)
 
 
 @functions
-def pays_up_to(parameter: str, device: str, benchmark: str) -> float | str:
+def pays_up_to(printed: PrintedNumbers, parameter: str, device: str, benchmark: str) -> float | str:
     """Return where a parameter ceases to be a bottleneck."""
-    return _cutoff(parameter, device, benchmark, 1)
+    return _cutoff(printed, parameter, device, benchmark, 1)
 
 
-def _cutoff(parameter: str, device: str, benchmark: str, end: int) -> float | str:
-    intervals = _regions(device, benchmark).power_of_two_cutoffs[parameter]
-    return float(intervals[0][end]) if intervals else DOES_NOT_EXIST
+def _cutoff(
+    printed: PrintedNumbers, parameter: str, device: str, benchmark: str, end: int
+) -> float | str:
+    intervals = _regions(printed, device, benchmark).cutoffs[parameter]
+    # An end that no granularity reaches counts as the next sample beyond the plotted range.
+    beyond = (float(SAMPLES[0] / 2), float(SAMPLES[-1] * 2))
+    if not intervals:
+        return DOES_NOT_EXIST
+    return min(max(intervals[0][end], beyond[0]), beyond[1])
 
 
 @functions
-def reach_falls(parameter: str) -> bool:
+def reach_falls(printed: PrintedNumbers, parameter: str) -> bool:
     """Return whether a parameter pays up to less from each SPARC device to the next."""
-    return _falls(parameter, 1)
+    return _falls(printed, parameter, 1)
 
 
 @functions
-def start_falls(parameter: str) -> bool:
+def start_falls(printed: PrintedNumbers, parameter: str) -> bool:
     """Return whether a parameter pays from less on, from each SPARC device to the next."""
-    return _falls(parameter, 0)
+    return _falls(printed, parameter, 0)
 
 
-def _falls(parameter: str, end: int) -> bool:
-    ends = [_regions(device, "aes").cutoffs[parameter][0][end] for device in _SPARC]
+def _falls(printed: PrintedNumbers, parameter: str, end: int) -> bool:
+    ends = [_regions(printed, name, "aes").cutoffs[parameter][0][end] for name in _SPARC]
     return all(later < earlier for earlier, later in pairwise(ends))

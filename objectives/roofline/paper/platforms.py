@@ -1,30 +1,57 @@
 """The twelve platforms of Table I, one by one, ranked, and under a lower power cap.
 
 A *quantity* is one of `_QUANTITIES`; those of a platform at an operational intensity take it in
-flop/B.  Unless a function says so, rates are sustained ones in single precision.
+flop/B, after the divisor of the cap where there is one.  Unless a function says so, rates are
+sustained ones in single precision.  Every printed cell is read within its rounding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from dse.contract import Column
 from dse.contract.claim_table import ClaimFunctions
-from dse.contract.papers import DOES_NOT_EXIST, on_all
-from dse.objectives.catalogue import idle_power_w, memory_levels, platforms, vendor_peak
+from dse.contract.papers import PrintedNumbers, on_all
+from dse.objectives.catalogue import (
+    idle_power_w,
+    platforms,
+    read_catalogue,
+    vendor_peak,
+)
 from dse.objectives.roofline.model import EnergyRoofline
 
 functions = ClaimFunctions()
 
-PLATFORMS = {platform.name: EnergyRoofline.of(platform) for platform in platforms}
+_MODELS = {platform.name: EnergyRoofline.of(platform) for platform in platforms}
+_ROWS = {row["name"]: row for row in read_catalogue("platforms.csv")}
 _PLOTTED: Column = 2.0 ** np.arange(-3.0, 10.0)
 """Intensities of the figures, in flop/B."""
 
 
-def _existing(intensity: float) -> float | str:
-    return DOES_NOT_EXIST if np.isinf(intensity) else intensity
+def _share(printed: PrintedNumbers, name: str, column: str) -> float:
+    cells = [row[column] for row in _ROWS.values()]
+    return printed.share(f"{name} {column}", _ROWS[name][column], cells)
+
+
+def platform_within(printed: PrintedNumbers, name: str) -> EnergyRoofline:
+    """Return a platform of Table I as read within its rounding."""
+    of = _MODELS[name]
+    return replace(
+        of,
+        time_per_op=of.time_per_op / _share(printed, name, "sustained_single_gflops"),
+        time_per_byte=of.time_per_byte / _share(printed, name, "sustained_mem_gbs"),
+        energy_per_op=of.energy_per_op * _share(printed, name, "eps_single_pj"),
+        energy_per_byte=of.energy_per_byte * _share(printed, name, "eps_mem_pj_per_b"),
+        constant_power=of.constant_power * _share(printed, name, "pi1_w"),
+        power_cap=of.power_cap * _share(printed, name, "delta_pi_w"),
+    )
+
+
+def _all(printed: PrintedNumbers) -> dict[str, EnergyRoofline]:
+    return {name: platform_within(printed, name) for name in _MODELS}
 
 
 def _streamed_pj(of: EnergyRoofline) -> float:
@@ -44,58 +71,60 @@ _QUANTITIES: Mapping[str, Callable[..., float]] = {
     "streamed_nj_per_byte": lambda of: _streamed_pj(of) / 1e3,
     "streamed_gb_per_j": lambda of: 1e3 / _streamed_pj(of),
     "constant_pj_per_byte": lambda of: float(of.constant_power * of.time(0, 1)) * 1e12,
-    "most_power_with_eighth_of_cap": lambda of: float(of.capped(8).peak_power),
-    "power_saved_by_eighth_of_cap": lambda of: float(of.peak_power / of.capped(8).peak_power),
-    "performance_left_by_eighth_of_cap": lambda of, intensity: float(
-        of.capped(8).performance(intensity) / of.performance(intensity)
+    "gflop_per_j_at": lambda of, intensity: float(of.efficiency(intensity) / 1e9),
+    "most_power_with_cap_over": lambda of, divisor: float(of.capped(divisor).peak_power),
+    "power_saved_by_cap_over": lambda of, divisor: float(
+        of.peak_power / of.capped(divisor).peak_power
     ),
-    "efficiency_lost_by_eighth_of_cap": lambda of, intensity: float(
-        of.efficiency(intensity) / of.capped(8).efficiency(intensity)
+    "performance_left_by_cap_over": lambda of, divisor, intensity: float(
+        of.capped(divisor).performance(intensity) / of.performance(intensity)
+    ),
+    "efficiency_lost_by_cap_over": lambda of, divisor, intensity: float(
+        of.efficiency(intensity) / of.capped(divisor).efficiency(intensity)
     ),
 }
 
 
 @functions
-def platform_value(platform: str, quantity: str, *intensity: float) -> float:
+def platform_value(printed: PrintedNumbers, platform: str, quantity: str, *at: float) -> float:
     """Return a quantity of a platform."""
-    return _QUANTITIES[quantity](PLATFORMS[platform], *intensity)
+    return _QUANTITIES[quantity](platform_within(printed, platform), *at)
+
+
+def _ranked(printed: PrintedNumbers, quantity: str, *at: float) -> list[str]:
+    """Return the platforms, the one with the least of a quantity first."""
+    values = {name: _QUANTITIES[quantity](of, *at) for name, of in _all(printed).items()}
+    return sorted(values, key=values.__getitem__)
 
 
 @functions
-def platform_with_most(quantity: str, *intensity: float) -> str:
+def platform_with_most(printed: PrintedNumbers, quantity: str, *at: float) -> str:
     """Return the platform with the most of a quantity."""
-    return max(PLATFORMS, key=lambda name: platform_value(name, quantity, *intensity))
+    return _ranked(printed, quantity, *at)[-1]
 
 
 @functions
-def platform_with_least(quantity: str, *intensity: float) -> str:
+def platform_with_least(printed: PrintedNumbers, quantity: str, *at: float) -> str:
     """Return the platform with the least of a quantity."""
-    return min(PLATFORMS, key=lambda name: platform_value(name, quantity, *intensity))
+    return _ranked(printed, quantity, *at)[0]
 
 
 @functions
-def three_platforms_with_least(quantity: str) -> str:
+def three_platforms_with_least(printed: PrintedNumbers, quantity: str, *at: float) -> str:
     """Return the names of the three platforms with the least of a quantity, sorted."""
-    rising = sorted(PLATFORMS, key=lambda name: platform_value(name, quantity))
-    return ", ".join(sorted(rising[:3]))
+    return ", ".join(sorted(_ranked(printed, quantity, *at)[:3]))
 
 
 @functions
-def platforms_rising(quantity: str, *names: str) -> str:
+def platforms_rising(printed: PrintedNumbers, quantity: str, *names: str) -> str:
     """Return some platforms, the one with the least of a quantity first."""
-    return ", ".join(sorted(names, key=lambda name: platform_value(name, quantity)))
+    return ", ".join(name for name in _ranked(printed, quantity) if name in names)
 
 
 @functions
-def number_of_platforms() -> float:
-    """Return how many platforms there are."""
-    return float(len(PLATFORMS))
-
-
-@functions
-def draws_most(platform: str, part: str) -> bool:
+def draws_most(printed: PrintedNumbers, platform: str, part: str) -> bool:
     """Return whether ``operations`` or ``memory`` draw more power at full rate than the other."""
-    of = PLATFORMS[platform]
+    of = platform_within(printed, platform)
     more, less = of.op_power, of.memory_power
     return bool(more > less if part == "operations" else less > more)
 
@@ -113,143 +142,94 @@ def vendor_streamed_pj_per_byte(platform: str) -> float:
 
 
 @functions
-def platforms_below_idle() -> str:
+def platforms_below_idle(printed: PrintedNumbers) -> str:
     """Return the platforms whose fitted constant power is below their idle power."""
-    return ", ".join(
-        sorted(name for name, of in PLATFORMS.items() if of.constant_power < idle_power_w[name])
-    )
+    found = _all(printed).items()
+    return ", ".join(sorted(name for name, of in found if of.constant_power < idle_power_w[name]))
 
 
-def _energies(platform: str) -> dict[str, float]:
-    """Return the energy of a transfer by level of memory, where it is printed."""
-    levels = memory_levels(platform)
-    return {level.name: level.energy_j for level in levels if level.energy_j is not None}
-
-
-@functions
-def level_costs(above: str, below: str, factor: float) -> str:
-    """Return where a transfer at one level costs some times another, of platforms with both."""
-    known = {name: _energies(name) for name in PLATFORMS}
-    return on_all(
-        {
-            name: row[above] >= factor * row[below]
-            for name, row in known.items()
-            if above in row and below in row
-        }
-    )
+def _energies(printed: PrintedNumbers, column: str) -> dict[str, float]:
+    """Return the cells of a column of energies, where they are printed."""
+    cells = {name: row[column] for name, row in _ROWS.items() if row[column]}
+    return {
+        name: printed.read(f"{name} {column}", cell, cells.values()) for name, cell in cells.items()
+    }
 
 
 @functions
-def random_access_elsewhere_over(platform: str) -> float:
+def level_costs(printed: PrintedNumbers, above: str, below: str, factor: float) -> str:
+    """Return where one column of energies is some times another, of platforms with both.
+
+    Random accesses are printed in nJ, all others in pJ.
+    """
+    unit = 1e3 if "nj" in above else 1.0
+    more, less = _energies(printed, above), _energies(printed, below)
+    return on_all({name: unit * more[name] >= factor * less[name] for name in more if name in less})
+
+
+@functions
+def random_access_elsewhere_over(printed: PrintedNumbers, platform: str) -> float:
     """Return the least energy of a random access on the other platforms over that on one."""
-    random = {name: _energies(name)["random"] for name in PLATFORMS if "random" in _energies(name)}
+    random = _energies(printed, "eps_rand_nj")
     own = random.pop(platform)
     return min(random.values()) / own
 
 
 @functions
-def least_share_of_power() -> float:
-    """Return the least power over most of a platform at the plotted intensities."""
-    return float(min(np.min(of.power(_PLOTTED) / of.peak_power) for of in PLATFORMS.values()))
-
-
-@functions
-def widest_range_of_power() -> float:
+def widest_range_of_power(printed: PrintedNumbers) -> float:
     """Return most over least power at the plotted intensities, of the platform where it is most."""
-    return 1 / least_share_of_power()
+    shares = [np.min(of.power(_PLOTTED) / of.peak_power) for of in _all(printed).values()]
+    return float(1 / min(shares))
 
 
 @functions
-def platforms_of_constant_power_over_half() -> float:
+def platforms_of_constant_power_over_half(printed: PrintedNumbers) -> float:
     """Return on how many platforms constant power is more than half of most power."""
-    return float(sum(_constant_share(of) > 0.5 for of in PLATFORMS.values()))
+    return float(sum(_constant_share(of) > 0.5 for of in _all(printed).values()))
 
 
 @functions
-def constant_power_and_efficiency() -> float:
+def constant_power_and_efficiency(printed: PrintedNumbers) -> float:
     """Return the correlation of the share of constant power with peak efficiency."""
-    shares = [_constant_share(of) for of in PLATFORMS.values()]
-    efficiencies = [of.peak_efficiency for of in PLATFORMS.values()]
-    return float(np.corrcoef(shares, efficiencies)[0, 1])
+    found = _all(printed).values()
+    shares = [_constant_share(of) for of in found]
+    return float(np.corrcoef(shares, [of.peak_efficiency for of in found])[0, 1])
 
 
 @functions
-def capped_more_widely(hybrids: str, others: str) -> bool:
+def capped_more_widely(printed: PrintedNumbers, hybrids: str, others: str) -> bool:
     """Return whether the cap limits each of some platforms over more octaves than any other."""
 
     def octaves(name: str) -> float:
-        regimes = PLATFORMS[name].regime(np.geomspace(1 / 8, 512, 121))
+        regimes = platform_within(printed, name).regime(np.geomspace(1 / 8, 512, 121))
         return float(np.sum(regimes == 1.0))
 
     return min(map(octaves, hybrids.split())) > max(map(octaves, others.split()))
 
 
 @functions
-def power_falls_by_less_than_cap() -> str:
+def power_falls_by_less_than_cap(printed: PrintedNumbers) -> str:
     """Return where a cap divided by 2, 4, 8 divides most power by less than that."""
     return on_all(
         {
             name: all(float(of.peak_power / of.capped(k).peak_power) < k for k in (2, 4, 8))
-            for name, of in PLATFORMS.items()
+            for name, of in _all(printed).items()
         }
     )
 
 
 @functions
-def upper_balance(platform: str) -> float | str:
-    """Return B+, from which on a platform is bound by compute."""
-    return _existing(float(PLATFORMS[platform].upper_balance))
+def equation_7_holds(printed: PrintedNumbers) -> str:
+    """Return where (7) with (5) and (6) as printed is energy over time at all intensities."""
+    return on_all({name: _equation_7_holds(of) for name, of in _all(printed).items()})
 
 
-@functions
-def lower_balance(platform: str) -> float | str:
-    """Return B-, up to which a platform is bound by memory."""
-    return _existing(float(PLATFORMS[platform].lower_balance))
-
-
-@functions
-def upper_balance_by_equation_5(platform: str) -> float:
-    """Return B+ as equation 5 is printed."""
-    of = PLATFORMS[platform]
-    ratio = of.memory_power / (of.power_cap - of.op_power)
-    return float(of.time_balance * np.maximum(1.0, ratio))
-
-
-@functions
-def lower_balance_by_equation_6(platform: str) -> float:
-    """Return B- as equation 6 is printed."""
-    of = PLATFORMS[platform]
-    ratio = (of.power_cap - of.memory_power) / of.op_power
-    return float(of.time_balance * np.minimum(1.0, ratio))
-
-
-@functions
-def balances_are_ordered() -> str:
-    """Return on which platforms B- <= B <= B+."""
-    return on_all(
-        {
-            name: bool(of.lower_balance <= of.time_balance <= of.upper_balance)
-            for name, of in PLATFORMS.items()
-        }
-    )
-
-
-@functions
-def equation_7_holds() -> str:
-    """Return where (7) with its printed balances is energy over time at all intensities."""
-    return on_all({name: _equation_7_holds(name) for name in PLATFORMS})
-
-
-def _equation_7_holds(platform: str) -> bool:
-    of, balance = PLATFORMS[platform], float(PLATFORMS[platform].time_balance)
-    for intensity in _PLOTTED:
-        if intensity >= upper_balance_by_equation_5(platform):
-            active = of.op_power + of.memory_power * balance / intensity
-        elif intensity <= lower_balance_by_equation_6(platform):
-            active = of.op_power * intensity / balance + of.memory_power
-        else:
-            active = of.power_cap
-        true = of.energy(intensity, 1.0) / of.time(intensity, 1.0)
-        if not np.isclose(of.constant_power + active, true, rtol=1e-9):
-            return False
-    return True
+def _equation_7_holds(of: EnergyRoofline) -> bool:
+    balance, intensity = of.time_balance, _PLOTTED
+    upper = balance * np.maximum(1.0, of.memory_power / (of.power_cap - of.op_power))
+    lower = balance * np.minimum(1.0, (of.power_cap - of.memory_power) / of.op_power)
+    compute = of.op_power + of.memory_power * balance / intensity
+    memory = of.op_power * intensity / balance + of.memory_power
+    regimes = [intensity >= upper, intensity <= lower]
+    active = np.select(regimes, [compute, memory], of.power_cap)
+    return bool(np.allclose(of.constant_power + active, of.power(intensity), rtol=1e-9))

@@ -1,0 +1,57 @@
+"""Fits that print as the commands do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dse.fitting.core import CoreFit
+from dse.fitting.core_report import core_facts, core_text
+from dse.fitting.interface.report import InterfaceReport
+from dse.fitting.interface.text import interface_facts, interface_text
+from dse.fitting.platform import PlatformFit, platform_facts, platform_text
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class CoreFitReport(CoreFit):
+    """The laws of a core; as text what `dse fit core` prints of them."""
+
+    def text(self) -> str:
+        """Return them as text."""
+        return core_text(self)
+
+    __repr__ = text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        return core_facts(self)
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class PlatformFitReport(PlatformFit):
+    """A fitted platform; as text what `dse fit platform` prints of it."""
+
+    def text(self) -> str:
+        """Return it as text."""
+        return platform_text(self)
+
+    __repr__ = text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        return platform_facts(self)
+
+
+@dataclass(frozen=True, repr=False, kw_only=True, eq=False)
+class InterfaceFitReport(InterfaceReport):
+    """A fitted interface and kernel; as text what `dse fit interface` prints of them."""
+
+    def text(self) -> str:
+        """Return them as text."""
+        return interface_text(self)
+
+    __repr__ = text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        return interface_facts(self)

@@ -1,0 +1,63 @@
+"""A problem for optimisers from outside, which says what is wrong with their designs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from dse.contract import Column
+from dse.errors import ArgumentError
+from dse.model.problem import Evaluation, Problem
+from dse.model.space import Block, Boxes, Index, Points
+
+_ROWS = "give rows of whole numbers, shape (n, {}): a position on each axis"
+
+
+@dataclass(frozen=True, repr=False)
+class OpenProblem(Problem):
+    """A problem whose `evaluate` and `describe` refuse rows that are no designs."""
+
+    def evaluate(
+        self, points: Points, changed: Mapping[str, Column] | None = None, *, draws: int = 1
+    ) -> Evaluation:
+        """Evaluate designs as `Problem.evaluate` does.
+
+        Raises
+        ------
+        ArgumentError
+            When they are not rows of positions on the axes.
+        """
+        known = points if isinstance(points, Block | Boxes) else self.rows(points)
+        return super().evaluate(known, changed, draws=draws)
+
+    def describe(self, index: Index) -> dict[str, Column]:
+        """Return every column of designs as `Problem.describe` does; errors as in `evaluate`."""
+        return super().describe(self.rows(index))
+
+    def rows(self, given: Any) -> Index:
+        """Return designs as an index (n, d), checked."""
+        try:
+            found = np.asarray(given)
+        except ValueError:  # rows of different lengths
+            found = np.array(given, dtype=object)
+        shape, width = found.shape, len(self.sizes)
+        if len(shape) != 2 or shape[1] != width or found.dtype.kind not in "iu":
+            what = f"{found.dtype} of shape {shape} is no designs"
+            raise ArgumentError(f"{what}; {_ROWS.format(width)}")
+        wrong = (found < 0) | (found >= self.sizes)
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0]
+            axis = self.space.axes[column]
+            raise ArgumentError(
+                f"row {row}: {found[row, column]} is no position on {axis.name}, which has "
+                f"{axis.size} values; give 0 to {axis.size - 1}"
+            )
+        return found.astype(np.int64, copy=False)
+
+
+def opened(problem: Problem) -> OpenProblem:
+    """Return a problem for optimisers from outside."""
+    return OpenProblem(**{entry.name: getattr(problem, entry.name) for entry in fields(problem)})

@@ -1,0 +1,54 @@
+"""Columns of designs as matrices, and losses as they are compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.contract import Column, Objective
+from dse.model.space import Points
+
+
+def shape_of(points: Points) -> tuple[int, ...]:
+    """Return the shape to which the columns of designs broadcast."""
+    return (len(points),) if isinstance(points, np.ndarray) else points.shape or (1,)
+
+
+def matrix_of(columns: Sequence[Column], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return columns that broadcast to `shape` as a matrix, one contiguous column each."""
+    matrix = np.empty((len(columns), *shape))
+    for position, column in enumerate(columns):
+        matrix[position] = column
+    return matrix.reshape(len(columns), math.prod(shape)).T
+
+
+def rounded(loss: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return losses at 40 of their 53 significant bits (1e-12), by Veltkamp's splitting.
+
+    Equal quantities that were added up in different orders become equal losses, so that
+    rounding neither adds designs to a front nor drops them.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        carried = loss * (2.0**13 + 1.0)
+        rounded = carried - (carried - loss)
+    np.copyto(rounded, loss, where=~np.isfinite(carried))
+    return rounded
+
+
+def label_columns(
+    quantities: Sequence[Objective], columns: Mapping[str, Column]
+) -> dict[str, NDArray[Any]]:
+    """Return `columns` of `quantities`, with codes replaced by their labels."""
+    labelled: dict[str, NDArray[Any]] = {}
+    for quantity in quantities:
+        values = columns[quantity.name]
+        if quantity.labels:
+            codes = np.where(np.isfinite(values), values, 0).astype(np.int64)
+            labelled[quantity.name] = np.array(quantity.labels, dtype=object)[codes]
+        else:
+            labelled[quantity.name] = values
+    return labelled

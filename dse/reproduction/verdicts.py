@@ -1,0 +1,269 @@
+"""The verdict on a claim: computed where it can be, a judgement held to what is computed.
+
+A number agrees when what follows from the printed inputs lies within the rounding of what is
+printed.  It agrees within the inputs' rounding when it does so for some values that these may have
+had before they were rounded: each is moved by half a unit of its last digit, alone and then all
+together the way that raises or lowers the answer, which encloses it where it rises or falls with
+each input.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from dse.contract.papers import (
+    CONTRADICTION,
+    DOES_NOT_EXIST,
+    READING,
+    RESIDUAL,
+    Claim,
+    ClaimAnswer,
+    ClaimValue,
+    Laboratory,
+    PrintedNumbers,
+)
+from dse.errors import FOREIGN, ContractError
+
+AGREES: Final = "agrees"
+WITHIN: Final = "agrees within the inputs' rounding"
+UNCHECKED: Final = "cannot be checked"
+DIFFERS: Final = "does not agree"
+"""Of a reading, or of a side of a contradiction; no verdict on a claim."""
+VERDICTS = (CONTRADICTION, AGREES, WITHIN, RESIDUAL, READING, UNCHECKED)
+
+Agreement = Literal["agrees", "agrees within the inputs' rounding", "does not agree", ""]
+Asked = Callable[[PrintedNumbers], ClaimValue]
+
+BOUND = re.compile(r"(<=|>=|<|>) *(\S+)")
+_HOLDS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_TIE = 1e-9
+"""A value half-way between two printed ones may have been rounded to either."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimReading:
+    """What one reading of a claim gives.
+
+    Attributes
+    ----------
+    words
+        The reading.
+    ours
+        What it gives, in the unit of the claim; None where there is nothing to compare.
+    agreement
+        `AGREES`, `WITHIN` or `DIFFERS`; empty where it cannot be compared.
+    """
+
+    words: str
+    ours: ClaimValue | None
+    agreement: Agreement
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedClaim:
+    """A claim, our answer, and the verdict.
+
+    Attributes
+    ----------
+    claim
+        What is printed, and how ours is found.
+    ours
+        Our answer in the unit of the claim; None when it cannot be checked or has readings.
+    ours_within
+        From where to where our answer goes within the rounding of its inputs; None where it
+        agrees as printed, is no number or rests on none that is rounded.
+    relative_error
+        (ours - printed) / printed; None unless both are numbers.
+    verdict
+        One of `VERDICTS`.
+    readings
+        What each reading gives.
+    """
+
+    claim: Claim
+    ours: ClaimValue | None
+    ours_within: tuple[float, float] | None
+    relative_error: float | None
+    verdict: str
+    readings: tuple[ClaimReading, ...]
+
+
+def check_claim(claim: Claim, laboratory: Laboratory) -> CheckedClaim:
+    """Return a claim with our answer and the verdict.
+
+    Raises
+    ------
+    ContractError
+        The claim fails to compute, answers with something it cannot be compared with, or has a
+        verdict that does not fit what is computed; with its file and line.
+    """
+    compared = _compare(claim, claim.ours, laboratory) if claim.ours else None
+    readings = tuple(
+        _reading(claim, words, answer, laboratory) for words, answer in claim.readings.items()
+    )
+    value = compared.value if compared else None
+    numbers = is_numeric(claim.printed) and is_numeric(value)
+    error = _error(claim, value) if numbers else None
+    verdict = claim.verdict or (compared.agreement if compared else UNCHECKED)
+    if fault := _fault(claim, compared, error, readings):
+        raise ContractError(f"{_named(claim)} {fault}")
+    return CheckedClaim(
+        claim=claim,
+        ours=value,
+        ours_within=compared.within if compared else None,
+        relative_error=error,
+        verdict=verdict,
+        readings=readings,
+    )
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """An answer, how far rounding moves it where it was asked, and whether it agrees."""
+
+    value: ClaimValue
+    within: tuple[float, float] | None
+    agreement: Agreement
+
+
+def _fault(
+    claim: Claim,
+    compared: _Compared | None,
+    error: float | None,
+    readings: tuple[ClaimReading, ...],
+) -> str:
+    """Say why a verdict does not fit what is computed, empty where it does."""
+    if compared and not claim.verdict and compared.agreement not in (AGREES, WITHIN):
+        found = f"{compared.value!r}" + (f", {_between(compared)}" if compared.within else "")
+        return (
+            f"prints {claim.printed!r} and answers {found}; judge it: does the paper contradict "
+            "itself, is this the residual of a fit, or does it depend on a reading?"
+        )
+    if compared and claim.verdict == CONTRADICTION and compared.agreement != DIFFERS:
+        return (
+            f"contradicts nothing: {compared.value!r} and the printed {claim.printed!r} "
+            f"{'agree within the rounding of the inputs' if compared.within else 'agree'}"
+        )
+    if claim.verdict == RESIDUAL and error is None:
+        return "is the residual of a fit without a number; print one that ours is compared with"
+    if readings and all(reading.agreement in (AGREES, WITHIN) for reading in readings):
+        return "agrees whatever the reading; leave verdict and readings out"
+    return ""
+
+
+def _between(compared: _Compared) -> str:
+    low, high = compared.within or (math.nan, math.nan)
+    return f"between {low:.6g} and {high:.6g} within the rounding of its inputs"
+
+
+def _named(claim: Claim) -> str:
+    return f"{claim.place}: claim {claim.name!r}" if claim.place else f"claim {claim.name!r}"
+
+
+def _reading(
+    claim: Claim, words: str, answer: ClaimAnswer | None, laboratory: Laboratory
+) -> ClaimReading:
+    if answer is None:
+        return ClaimReading(words=words, ours=None, agreement="")
+    found = _compare(claim, answer, laboratory)
+    return ClaimReading(words=words, ours=found.value, agreement=found.agreement)
+
+
+def _compare(claim: Claim, answer: ClaimAnswer, laboratory: Laboratory) -> _Compared:
+    def asked(printed: PrintedNumbers) -> ClaimValue:
+        return _answer(claim, answer, laboratory, printed)
+
+    plain = PrintedNumbers()
+    value = asked(plain)
+    if _agrees(claim, value, value):
+        return _Compared(value, None, AGREES)
+    if not plain.asked:
+        return _Compared(value, None, DIFFERS if _comparable(claim, value) else "")
+    moved = within_rounding(asked)
+    if not all(map(is_numeric, moved)):
+        agrees = any(_agrees(claim, one, one) for one in moved)
+        return _Compared(value, None, WITHIN if agrees else DIFFERS)
+    low, high = float(min(moved)), float(max(moved))
+    agrees = _agrees(claim, low, high)
+    return _Compared(value, (low, high), WITHIN if agrees else DIFFERS)
+
+
+def within_rounding(asked: Asked) -> list[Any]:
+    """Return what a question is answered with its inputs at ends of their rounding.
+
+    First as printed, then with each input down and up alone; where all are numbers, last with all
+    inputs at the ends that raise the answer, and at the others.
+    """
+    plain = PrintedNumbers()
+    answers = [asked(plain)]
+    pairs = {
+        name: (asked(PrintedNumbers({name: -1})), asked(PrintedNumbers({name: 1})))
+        for name in plain.asked
+    }
+    answers += [answer for pair in pairs.values() for answer in pair]
+    if all(map(is_numeric, answers)):
+        rising = {name: 1 if high >= low else -1 for name, (low, high) in pairs.items()}  # type: ignore[operator]
+        falling = {name: -end for name, end in rising.items()}
+        answers += [asked(PrintedNumbers(ends)) for ends in (rising, falling)]
+    return answers
+
+
+def _answer(
+    claim: Claim, answer: ClaimAnswer, laboratory: Laboratory, printed: PrintedNumbers
+) -> ClaimValue:
+    try:
+        ours = answer(laboratory, printed)
+    except FOREIGN as error:  # whatever a foreign model raises
+        raise ContractError(
+            f"{_named(claim)} cannot be computed: {type(error).__name__}: {error}; "
+            "repair its `ours`, or leave it out and say why it cannot be checked"
+        ) from error
+    ours = ours.item() if isinstance(ours, np.generic) else ours
+    if not isinstance(ours, float | int | str) or ours in (math.inf, -math.inf) or ours != ours:
+        raise ContractError(
+            f"{_named(claim)} answers {ours!r}; it must be a finite number, True, False or "
+            "a text such as 'does not exist'"
+        )
+    if isinstance(ours, bool) != isinstance(claim.printed, bool):
+        raise ContractError(
+            f"{_named(claim)} prints {claim.printed!r} and answers {ours!r}; "
+            "only a statement is answered by True or False"
+        )
+    return ours
+
+
+def _agrees(claim: Claim, low: ClaimValue, high: ClaimValue) -> bool:
+    """Return whether an answer anywhere from `low` to `high` is what is printed."""
+    bound = BOUND.fullmatch(claim.printed) if isinstance(claim.printed, str) else None
+    if bound and is_numeric(low):
+        return any(_HOLDS[bound[1]](value, float(bound[2])) for value in (low, high))
+    if is_numeric(claim.printed) and is_numeric(low):
+        least, most = claim.rounding or (float(claim.printed), float(claim.printed))
+        tie = _TIE * (most - least)
+        return float(low) <= most + tie and float(high) >= least - tie
+    return low == claim.printed
+
+
+def _comparable(claim: Claim, value: ClaimValue) -> bool:
+    """Return whether unequal means different: 116 beside 'a few' does not."""
+    words = isinstance(claim.printed, str) and not BOUND.fullmatch(claim.printed)
+    return not (words and claim.printed != DOES_NOT_EXIST and is_numeric(value))
+
+
+def is_numeric(value: Any) -> bool:
+    """Return whether a value is a number, which a statement is not."""
+    return isinstance(value, float | int) and not isinstance(value, bool)
+
+
+def _error(claim: Claim, ours: Any) -> float:
+    printed: Any = claim.printed
+    if ours == printed:
+        return 0.0
+    return float((ours - printed) / abs(printed)) if printed else math.copysign(math.inf, ours)

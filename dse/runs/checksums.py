@@ -1,0 +1,89 @@
+"""Checksums of a run, in its manifest: of every other file, and of every entry of the manifest.
+
+They notice accidents and edits.  They are no signature: who changes a run and computes them again
+is noticed only where what was changed follows from study and front.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dse.files.folder import read_bytes
+from dse.files.json import jsonable
+
+ENTRY = "checksums"
+"""The entry of the manifest that holds them: ``files`` and ``entries`` by name, and ``both``."""
+
+SINCE = "feasible_in_space"
+"""An entry that runs have had no longer than checksums."""
+
+MANIFEST = "manifest.json"
+
+
+def with_checksums(manifest: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return a manifest with the checksums of its entries and of the other files in `folder`."""
+    plain = {name: value for name, value in manifest.items() if name != ENTRY}
+    files = {name: _hash(read_bytes(folder / name)) for name in _names(folder)}
+    sums = {"files": files, "entries": {name: _digest(value) for name, value in plain.items()}}
+    return plain | {ENTRY: sums | {"both": _digest(sums)}}
+
+
+def are_due(manifest: Mapping[str, Any]) -> bool:
+    """Whether a manifest has checksums, or should: they came with another entry."""
+    return ENTRY in manifest or SINCE in manifest
+
+
+def changed_files(manifest: Mapping[str, Any], folder: Path) -> Iterator[str]:
+    """Yield what is wrong with the files of a run, by their checksums."""
+    for name, sum_ in _told(manifest, "files").items():
+        path = folder / name
+        if not path.is_file():
+            yield f"{name} is missing"
+        elif _hash(read_bytes(path)) != sum_:
+            yield f"{name} is not the file that the run wrote"
+
+
+def changed_entries(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with the entries of a manifest, by their checksums."""
+    told = _told(manifest, "entries")
+    sums = {"files": _told(manifest, "files"), "entries": told}
+    if ENTRY not in manifest:
+        yield f"{ENTRY} are missing from the manifest"
+        return
+    if manifest[ENTRY] != sums | {"both": _digest(sums)}:
+        yield f"{ENTRY} of the manifest are not what the run wrote"
+    for name, sum_ in told.items():
+        if name not in manifest:
+            yield f"{name} is missing from the manifest"
+        elif _digest(manifest[name]) != sum_:
+            yield f"{name} of the manifest is not what the run wrote"
+    for name in manifest:
+        if name not in told and name != ENTRY:
+            yield f"{name} of the manifest was not written by the run"
+
+
+def _told(manifest: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return the checksums of one kind, none where they are no such thing."""
+    whole = manifest.get(ENTRY)
+    found = whole.get(key) if isinstance(whole, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _names(folder: Path) -> list[str]:
+    """Return the files of a run but its manifest, sorted."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return sorted({path.relative_to(folder).as_posix() for path in files} - {MANIFEST})
+
+
+def _digest(value: Any) -> str:
+    """Return the checksum of plain data, whatever the order of its keys and its layout."""
+    text = json.dumps(jsonable(value), sort_keys=True, separators=(",", ":"))
+    return _hash(text.encode())
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

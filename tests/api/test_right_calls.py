@@ -1,0 +1,129 @@
+"""Forms in which arguments may be given, and how what comes back prints."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dse
+from dse.files.yaml import flow_yaml
+from tests.conftest import STUDIES
+
+SMALL = STUDIES / "settop_116mbps.yaml"
+MIXED = STUDIES / "des_100gbps.yaml"
+
+
+@pytest.mark.parametrize(
+    "design",
+    [{"des.u16": 2, "des.u8": 1}, "des.u16=2 des.u8=1", ["des.u16=2", "des.u8 = 1"]],
+)
+def test_a_design_in_each_form(design: Any) -> None:
+    assert dse.evaluate(MIXED, design).design == "2 u16 + 1 u8"
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [{"workload.rate": "1 Gbps"}, "workload.rate=1 Gbps", ["workload.rate=1 Gbps"]],
+)
+def test_overrides_in_each_form(overrides: Any) -> None:
+    assert dse.load(SMALL, overrides=overrides).document.data["workload"]["rate"] == "1 Gbps"
+
+
+def test_values_of_python_become_those_of_yaml() -> None:
+    given = {"search.budget": None, "search.warm_start": False, "search.seed": np.int64(3)}
+    for found in (dse.load(SMALL, overrides=given), dse.load(SMALL).with_(given)):
+        search = found.document.data["search"]
+        assert [search[name] for name in ("budget", "warm_start", "seed")] == [None, False, 3]
+        assert (found.settings.budget, found.settings.warm_start) == (None, False)
+    assert flow_yaml(["a: b", {"c": 1.5}]) == '["a: b", {c: 1.5}]'
+    assert flow_yaml("[1, 2]") == "[1, 2]"
+
+
+def test_one_text_is_not_taken_letter_by_letter() -> None:
+    (rate,) = dse.flips(SMALL, only="rate").found
+    assert rate.name == "workload.rate"
+    sure = dse.answer(SMALL, uncertainty="area=10 %", samples=4, flips=False).certainty
+    assert sure is not None
+    assert [entry.name for entry in sure.uncertain] == ["des.area"]
+
+
+def test_numbers_of_numpy_count() -> None:
+    assert dse.run(SMALL, seed=np.int64(1), budget=np.int32(9)).manifest["seed"] == 1
+
+
+def test_help_keeps_the_signature() -> None:
+    assert str(inspect.signature(dse.diff)).startswith("(first: 'str | Path | Result', second: ")
+    assert "Raises" in (inspect.getdoc(dse.run) or "")
+    with pytest.raises(TypeError, match=r"run\(\) got an unexpected keyword argument 'sed'"):
+        dse.run(SMALL, sed=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"run\(\) missing 1 required positional argument"):
+        dse.run()  # type: ignore[call-arg]
+
+
+ROWS = "give rows of whole numbers, shape (n, 6): a position on each axis"
+LIMIT = "des.u8, which has 6 values; give 0 to 5"
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([[0, 0, 0, 0, 0, 0], [0, 0, 0, 0, -1, 0]], f"row 1: -1 is no position on {LIMIT}"),
+        (np.array([[0, 0, 0, 0, 99, 0]]), f"row 0: 99 is no position on {LIMIT}"),
+        (np.full((1, 6), 0.5), f"float64 of shape (1, 6) is no designs; {ROWS}"),
+        (np.zeros((1, 6), dtype=bool), f"bool of shape (1, 6) is no designs; {ROWS}"),
+        ([0, 0, 0, 0, 0, 0], f"int64 of shape (6,) is no designs; {ROWS}"),
+        (np.zeros((2, 5), dtype=np.int64), f"int64 of shape (2, 5) is no designs; {ROWS}"),
+        ([[0], [0, 1]], f"object of shape (2,) is no designs; {ROWS}"),
+        ("abc", f"<U3 of shape () is no designs; {ROWS}"),
+    ],
+)
+def test_rows_that_are_no_designs(rows: Any, expected: str) -> None:
+    problem = dse.problem(MIXED)
+    for asked in (problem.evaluate, problem.describe):
+        with pytest.raises(dse.errors.ArgumentError) as refused:
+            asked(rows)
+        assert str(refused.value) == expected
+
+
+def test_rows_that_are_designs() -> None:
+    problem, plain = dse.problem(MIXED), dse.load(MIXED).problem
+    last = [size - 1 for size in problem.sizes]
+    expected = plain.evaluate(np.array([last])).loss
+    for rows in ([last], np.array([last], dtype=np.uint8), np.array([last])):
+        assert (problem.evaluate(rows).loss == expected).all()
+    assert isinstance(problem, dse.Problem)
+
+
+@pytest.mark.parametrize(
+    ("found", "begins"),
+    [
+        (lambda: dse.load(SMALL), "Which DES core decrypts three HD streams"),
+        (lambda: dse.problem(SMALL), "6 designs; minimise area_m2, minimise power_w\naxes: "),
+        (lambda: dse.problem(SMALL).space, "Space("),
+    ],
+)
+def test_a_study_says_what_it_is(found: Callable[[], Any], begins: str) -> None:
+    assert repr(found()).startswith(begins)
+
+
+def test_what_comes_back_prints_as_the_commands_do(tmp_path: Path) -> None:
+    result = dse.run(SMALL, out=tmp_path / "w")
+    table = tmp_path / "core.csv"
+    table.write_text("n,area_um2,power_mw,clock_ghz,payload_bit,cycles_per_task\n" + _rows())
+    for found, begins in (
+        (dse.verify(result, trials=10), "holds  files: "),
+        (dse.explain(result, "des.u1=1"), "des.design = u1\nit is on the front (row 1)\n"),
+        (dse.fit.core(table, over="n"), f"4 designs of {table}, n from 1 to 8"),
+    ):
+        assert repr(found) == str(found) == found.text()
+        assert found.text().startswith(begins)
+        assert found.to_dict()
+
+
+def _rows() -> str:
+    return "".join(f"{n},{100 * n},{n},1,64,16\n" for n in (1, 2, 4, 8))

@@ -1,0 +1,203 @@
+"""Each wrong call of a public function, and the sentence that it gets."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dse
+from dse.api import answers, audits, papers, studies
+from dse.api import fit as fits
+from dse.api.arguments import KINDS
+from dse.errors import ArgumentError, DseError
+from tests.conftest import STUDIES
+
+SMALL = STUDIES / "settop_116mbps.yaml"
+MIXED = STUDIES / "des_100gbps.yaml"
+INTERFACES = STUDIES / "crypto_interface_100gbps.yaml"
+
+STUDY = "the path of a study, YAML text, a dict or a Study"
+RUN = "the folder of a run, or a Result that was saved"
+FIELDS = "{'workload.rate': '73 Gbps'} or 'workload.rate=73 Gbps'"
+DESIGN = "{'des.u16': 3} or 'des.u16=3 des.u8=1'"
+SEED = "a whole number, 0 to 4294967295"
+COUNT = "a whole number, 1 or more"
+
+WRONG_KINDS: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
+    (dse.run, (5,), {}, f"study=5: give {STUDY}"),
+    (dse.load, (None,), {}, f"study=None: give {STUDY}"),
+    (dse.problem, ([],), {}, f"study=[]: give {STUDY}"),
+    (dse.evaluate, (object(),), {}, f"study=<object>: give {STUDY}"),
+    (dse.answer, (5,), {}, f"source=5: give {STUDY}, a Result or its folder"),
+    (dse.flips, (5,), {}, f"source=5: give {STUDY}, a Result or its folder"),
+    (dse.verify, (5,), {}, f"run=5: give {RUN}"),
+    (dse.diff, ("a", 5), {}, f"second=5: give {RUN}"),
+    (dse.verify, ("a",), {"trials": -1}, f"trials=-1: give {COUNT}"),
+    (dse.verify, ("a",), {"trials": 0}, f"trials=0: give {COUNT}"),
+    (dse.verify, ("a",), {"trials": True}, f"trials=True: give {COUNT}"),
+    (dse.verify, ("a",), {"seed": -1}, f"seed=-1: give {SEED}"),
+    (dse.sensitivity, (SMALL,), {"seed": 2**32}, f"seed=4294967296: give {SEED}"),
+    (dse.run, (SMALL,), {"seed": 1.5}, f"seed=1.5: give {SEED}"),
+    (dse.run, (SMALL,), {"seed": "a"}, f"seed='a': give {SEED}"),
+    (dse.run, (SMALL,), {"budget": 2.5, "method": "random"}, f"budget=2.5: give {COUNT}"),
+    (dse.run, (SMALL,), {"method": 5}, "method=5: give a text"),
+    (dse.run, (SMALL,), {"out": 5}, "out=5: give a path"),
+    (dse.run, (SMALL,), {"overrides": 5}, f"overrides=5: give {FIELDS}"),
+    (dse.run, (SMALL,), {"progress": 5}, "progress=5: give a function"),
+    (dse.evaluate, (MIXED, 5), {}, f"design=5: give {DESIGN}"),
+    (dse.explain, ("a", 5), {}, f"design=5: give {DESIGN}"),
+    (dse.answer, (SMALL,), {"prefer": 5}, "prefer=5: give a text"),
+    (dse.answer, (SMALL,), {"samples": "x"}, f"samples='x': give {COUNT}"),
+    (dse.answer, (SMALL,), {"flips": 1}, "flips=1: give True or False"),
+    (dse.flips, (SMALL,), {"only": 5}, "only=5: give a text or a list of texts"),
+    (dse.sweep, (SMALL, 5), {}, "range_=5: give a text"),
+    (dse.reproduce, (["logca"],), {}, "papers=['logca']: give a text"),
+    (dse.fit.core, (5,), {}, "table=5: give a path"),
+    (dse.fit.interface, ("a",), {"per_byte": "x"}, "per_byte='x': give 'latency' or 'computing'"),
+    (dse.fit.platform, ("a",), {"precision": "x"}, "precision='x': give 'single' or 'double'"),
+)
+
+WRONG_VALUES: tuple[tuple[Any, tuple[Any, ...], dict[str, Any], str], ...] = (
+    (
+        dse.load,
+        (SMALL,),
+        {"overrides": "workload.rate"},
+        "'workload.rate'; it must be NAME=VALUE; write workload.rate=73 Gbps",
+    ),
+    (
+        dse.load,
+        (SMALL,),
+        {"overrides": {"search.budget": float("nan")}},
+        "('search.budget', nan); it must be NAME=VALUE, as YAML has it; "
+        "write workload.rate=73 Gbps",
+    ),
+    (
+        dse.load,
+        (SMALL,),
+        {"overrides": ["search.seed=1", "search.seed=2"]},
+        "search.seed: 2; it is 1 already; write it once",
+    ),
+    (
+        dse.load,
+        (SMALL,),
+        {"overrides": {"workload.rate": "[1"}},
+        "workload.rate: '[1'; expected ',' or ']', but got '<stream end>'; "
+        "check indentation, quotes and brackets up to here",
+    ),
+    (
+        dse.answer,
+        (SMALL,),
+        {"uncertainty": "area=10"},
+        "the uncertainty of 'area' is '10': it must be a percentage; write for instance area=10 %",
+    ),
+    (
+        dse.answer,
+        (SMALL,),
+        {"rate": "5 W"},
+        "rate '5 W': a value in bit/s is needed, not one in W; "
+        "write the value with its unit, such as '100 Gbit/s'",
+    ),
+    (
+        dse.sensitivity,
+        (SMALL,),
+        {"width": "x"},
+        "width 'x': 'x' is not a finite number; write for instance '10 %'",
+    ),
+    (
+        dse.sensitivity,
+        (SMALL,),
+        {"samples": 1, "method": "morris"},
+        "1 sample shows no difference; ask for 2 or more",
+    ),
+    (dse.verify, ("none",), {}, "'none' does not exist; name one that `dse run` wrote"),
+    (dse.answer, ("none",), {}, "no such file or folder of a run: 'none'; check the path"),
+    (
+        dse.fit.core,
+        ("none.csv",),
+        {},
+        "table: 'none.csv'; there is no file 'none.csv'; check the path",
+    ),
+    (
+        dse.fit.platform,
+        ("none.csv",),
+        {},
+        "none.csv cannot be read: No such file or directory; check its name and permissions",
+    ),
+    (
+        dse.evaluate,
+        (MIXED, {}),
+        {},
+        f"{MIXED}:1:1: how many of each design of des is open; one design is needed; "
+        'set for instance "des.u1=1"; counts left out are then 0',
+    ),
+)
+
+
+def sentence(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> str:
+    with pytest.raises(DseError) as refused:
+        function(*args, **named)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize(("function", "args", "named", "expected"), WRONG_KINDS)
+def test_what_is_of_the_wrong_kind(
+    function: Any, args: tuple[Any, ...], named: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(ArgumentError) as refused:
+        function(*args, **named)
+    assert str(refused.value) == expected
+
+
+@pytest.mark.parametrize(("function", "args", "named", "expected"), WRONG_VALUES)
+def test_what_makes_no_sense(
+    function: Any,
+    args: tuple[Any, ...],
+    named: dict[str, Any],
+    expected: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert sentence(function, args, named) == expected
+
+
+def test_every_argument_has_a_kind() -> None:
+    functions = [
+        function
+        for module in (answers, audits, fits, papers, studies)
+        for name, function in inspect.getmembers(module, inspect.isfunction)
+        if not name.startswith("_") and function.__module__ == module.__name__
+    ]
+    assert len(functions) == 15
+    for function in functions:
+        assert inspect.unwrap(function) is not function, f"{function.__name__} is not checked"
+        assert inspect.signature(function).parameters.keys() <= KINDS.keys()
+
+
+def test_a_remedy_for_one_design_is_one_that_works() -> None:
+    found: list[str] = []
+    for _ in range(9):
+        try:
+            dse.evaluate(INTERFACES, found)
+            break
+        except DseError as error:
+            found.append(str(error).split('"')[1])
+    assert "workload.granularity=64 KiB" in found
+    assert dse.evaluate(MIXED, "des.u16=1").terms
+
+
+def test_names_in_reach_are_shown_first() -> None:
+    said = sentence(dse.flips, (MIXED,), {"only": "nonsense"})
+    assert "known: dynamic_power, leakage_power, rate, area, clock, workload.rate, " in said
+
+
+def test_the_folder_of_a_run_is_named_as_what_it_is(tmp_path: Path) -> None:
+    dse.run(SMALL, out=tmp_path / "w")
+    folder = str(tmp_path / "w")
+    said = sentence(dse.run, (folder,), {})
+    assert said.endswith("/w' is the folder of a run; name a study; `answer` takes runs")
+    assert sentence(dse.answer, (tmp_path / "v",), {}).endswith("/v'; known: w")
+    assert dse.answer(folder).pick.name == "1 u1"

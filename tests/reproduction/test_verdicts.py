@@ -1,0 +1,299 @@
+"""Verdicts by hand: inputs that were rounded, and judgements that do not fit what is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dse.contract.papers import (
+    CONTRADICTION,
+    READING,
+    RESIDUAL,
+    Claim,
+    ClaimAnswer,
+    ClaimValue,
+    PrintedNumbers,
+)
+from dse.errors import ContractError
+from dse.reproduction.reproduce import Reproduction, check_claims
+from dse.reproduction.study_runner import StudyRunner
+from dse.reproduction.verdicts import (
+    AGREES,
+    DIFFERS,
+    UNCHECKED,
+    WITHIN,
+    CheckedClaim,
+    check_claim,
+    within_rounding,
+)
+
+LABORATORY = StudyRunner()
+Follows = Callable[[PrintedNumbers], ClaimValue]
+
+
+def gives(value: ClaimValue) -> ClaimAnswer:
+    return lambda laboratory, printed: value
+
+
+def follows(function: Follows) -> ClaimAnswer:
+    return lambda laboratory, printed: function(printed)
+
+
+def claim(printed: ClaimValue, ours: ClaimAnswer | None, **fields: Any) -> Claim:
+    given: dict[str, Any] = {
+        "name": "paper-1",
+        "paper": "paper",
+        "where": "Table 1",
+        "statement": "a number",
+        "printed": printed,
+        "ours": ours,
+        "inputs": ("Table 1: table",),
+        "place": "claims.csv:7",
+    }
+    return Claim(**(given | fields))
+
+
+def check(printed: ClaimValue, ours: ClaimAnswer | None, **fields: Any) -> CheckedClaim:
+    return check_claim(claim(printed, ours, **fields), LABORATORY)
+
+
+@pytest.mark.parametrize(
+    ("printed", "rounding", "ours", "verdict"),
+    [
+        (100.0, (99.5, 100.5), 100.4, AGREES),
+        (-0.6, (-0.65, -0.55), -0.603, AGREES),
+        (161.3, (161.25, 161.35), 161.25, AGREES),  # half-way is rounded to either
+        (32768.0, (16384.0, 65536.0), 24067.0, AGREES),  # an octave
+        (0.0, (0.0, 0.0), 0.0, AGREES),
+        ("< 0.5", None, 0.49, AGREES),
+        ("<= 0.5", None, 0.5, AGREES),
+        ("u16", None, "u16", AGREES),
+        (True, None, True, AGREES),
+        ("does not exist", None, "does not exist", AGREES),
+        (7.0, (6.5, 7.5), None, UNCHECKED),
+    ],
+)
+def test_without_inputs_that_are_rounded(
+    printed: ClaimValue,
+    rounding: tuple[float, float] | None,
+    ours: ClaimValue | None,
+    verdict: str,
+) -> None:
+    row = check(printed, None if ours is None else gives(ours), rounding=rounding)
+    assert (row.verdict, row.ours_within) == (verdict, None)
+
+
+def bandwidth(printed: PrintedNumbers) -> float:
+    """Table I, u8, of the paper on cores: performance in Mtask/s of 64 bit."""
+    return printed.read("bandwidth", "20.64") / 64 * 1e3
+
+
+def efficiency(printed: PrintedNumbers) -> float:
+    """Rises with one input and falls with the other."""
+    return printed.read("work", "8") / printed.read("power", "4")
+
+
+def faster(printed: PrintedNumbers) -> str:
+    return "r2" if printed.read("r2", "1.0") > printed.read("r4", "1.1") - 0.06 else "r4"
+
+
+@pytest.mark.parametrize(
+    ("printed", "rounding", "ours", "verdict", "within"),
+    [
+        # 20.64 is 20.635 to 20.645: 322.42 to 322.58, and 322.6 is 322.55 to 322.65
+        (322.6, (322.55, 322.65), bandwidth, WITHIN, (322.421875, 322.578125)),
+        (322.5, (322.45, 322.55), bandwidth, AGREES, None),
+        # 7.5 to 8.5 over 3.5 to 4.5; a range that passes over what is printed agrees
+        (2.3, (2.25, 2.35), efficiency, WITHIN, (7.5 / 4.5, 8.5 / 3.5)),
+        (1.7, (1.65, 1.75), efficiency, WITHIN, (7.5 / 4.5, 8.5 / 3.5)),
+        ("> 2.4", None, efficiency, WITHIN, (7.5 / 4.5, 8.5 / 3.5)),
+        ("> 1.9", None, efficiency, AGREES, None),
+        ("r2", None, faster, WITHIN, None),
+        ("r4", None, faster, AGREES, None),
+    ],
+)
+def test_the_rounding_of_inputs_is_propagated(
+    printed: ClaimValue,
+    rounding: tuple[float, float] | None,
+    ours: Follows,
+    verdict: str,
+    within: tuple[float, float] | None,
+) -> None:
+    row = check(printed, follows(ours), rounding=rounding)
+    ends = within and pytest.approx(within, rel=1e-12)
+    assert (row.verdict, row.ours_within) == (verdict, ends)
+
+
+def test_inputs_are_moved_alone_and_then_together() -> None:
+    found = within_rounding(efficiency)
+    alone = [2.0, 7.5 / 4, 8.5 / 4, 8 / 3.5, 8 / 4.5]
+    assert found == pytest.approx([*alone, 8.5 / 3.5, 7.5 / 4.5])
+
+
+def test_a_difference_that_nobody_judged_is_a_fault_of_the_table() -> None:
+    with pytest.raises(ContractError) as caught:
+        check(2.7, follows(efficiency), rounding=(2.65, 2.75))
+    assert str(caught.value) == (
+        "claims.csv:7: claim 'paper-1' prints 2.7 and answers 2.0, between 1.66667 and 2.42857 "
+        "within the rounding of its inputs; judge it: does the paper contradict itself, is this "
+        "the residual of a fit, or does it depend on a reading?"
+    )
+
+
+def contradiction(printed: ClaimValue, ours: ClaimAnswer, **fields: Any) -> CheckedClaim:
+    return check(printed, ours, verdict=CONTRADICTION, against="Table 2: 8 and 4", **fields)
+
+
+def test_a_contradiction_stays_one_within_rounding() -> None:
+    row = contradiction(2.7, follows(efficiency), rounding=(2.65, 2.75))
+    ends = pytest.approx((7.5 / 4.5, 8.5 / 3.5))
+    assert (row.verdict, row.ours_within) == (CONTRADICTION, ends)
+    assert contradiction("fixed", gives("per byte")).verdict == CONTRADICTION
+    assert contradiction("does not exist", gives(676e3)).verdict == CONTRADICTION
+
+
+@pytest.mark.parametrize(
+    ("printed", "rounding", "ours", "told"),
+    [
+        (2.3, (2.25, 2.35), follows(efficiency), "agree within the rounding of the inputs"),
+        (2.0, (1.5, 2.5), follows(efficiency), "agree"),
+        ("fixed", None, gives("fixed"), "agree"),
+    ],
+)
+def test_two_sides_that_agree_are_no_contradiction(
+    printed: ClaimValue, rounding: tuple[float, float] | None, ours: ClaimAnswer, told: str
+) -> None:
+    with pytest.raises(ContractError) as caught:
+        contradiction(printed, ours, rounding=rounding)
+    assert "claims.csv:7: claim 'paper-1' contradicts nothing: " in str(caught.value)
+    assert str(caught.value).endswith(told)
+
+
+def test_a_fit_tells_its_residual() -> None:
+    row = check(8.0, gives(10.0), verdict=RESIDUAL)
+    assert (row.verdict, row.relative_error) == (RESIDUAL, 0.25)
+    with pytest.raises(ContractError, match="is the residual of a fit without a number"):
+        check("< 8", gives(7.0), verdict=RESIDUAL)
+
+
+def test_each_reading_tells_what_it_gives() -> None:
+    readings = {"a round": gives(16.0), "a task": gives(1.0), "an instruction": None}
+    row = check(16.0, None, verdict=READING, rounding=(15.5, 16.5), readings=readings)
+    assert [(reading.words, reading.ours, reading.agreement) for reading in row.readings] == [
+        ("a round", 16.0, AGREES),
+        ("a task", 1.0, DIFFERS),
+        ("an instruction", None, ""),
+    ]
+    assert (row.verdict, row.ours, row.relative_error) == (READING, None, None)
+
+
+def test_numbers_beside_words_are_not_compared() -> None:
+    row = check("a few", None, verdict=READING, readings={"one": gives(3.0), "two": gives(116.0)})
+    assert [reading.agreement for reading in row.readings] == ["", ""]
+
+
+def test_what_agrees_whatever_the_reading_depends_on_none() -> None:
+    with pytest.raises(ContractError, match="agrees whatever the reading; leave verdict and"):
+        check(True, None, verdict=READING, readings={"one": gives(True), "two": gives(True)})
+
+
+def test_relative_error_is_ours_less_printed_over_printed() -> None:
+    errors = [
+        check(printed, gives(ours), verdict=CONTRADICTION, against="").relative_error
+        for printed, ours in ((8.0, 10.0), (-8.0, -10.0), ("< 6", 7.0), (8.0, "none"))
+    ]
+    assert errors == [0.25, -0.25, None, None]
+
+
+def test_a_claim_that_cannot_be_computed_is_an_error() -> None:
+    def broken(_: PrintedNumbers) -> float:
+        raise ZeroDivisionError("division by zero")
+
+    with pytest.raises(ContractError) as caught:
+        check(1.0, follows(broken))
+    assert str(caught.value) == (
+        "claims.csv:7: claim 'paper-1' cannot be computed: ZeroDivisionError: division by zero; "
+        "repair its `ours`, or leave it out and say why it cannot be checked"
+    )
+
+
+@pytest.mark.parametrize(
+    ("printed", "ours", "message"),
+    [
+        (1.0, float("nan"), "it must be a finite number, True, False or a text such as"),
+        (1.0, True, "only a statement is answered by True or False"),
+        (True, "yes", "only a statement is answered by True or False"),
+    ],
+)
+def test_answers_that_cannot_be_compared(
+    printed: ClaimValue, ours: ClaimValue, message: str
+) -> None:
+    with pytest.raises(ContractError, match=message):
+        check(printed, gives(ours))
+
+
+def test_every_fault_is_told_at_once() -> None:
+    claims = [
+        claim(2.0, gives(3.0), place="claims.csv:7"),
+        claim(2.0, gives(2.0), place="claims.csv:8"),
+        claim(2.0, gives(2.0), place="claims.csv:9", verdict=CONTRADICTION, against="Table 2"),
+    ]
+    with pytest.raises(ContractError) as caught:
+        check_claims(claims, LABORATORY)
+    assert [line[:12] for line in str(caught.value).split("\n")] == ["claims.csv:7", "claims.csv:9"]
+
+
+ROOT = {"verdict": CONTRADICTION, "against": "Table 2: 3", "reason": "why"}
+
+
+def example() -> Reproduction:
+    """One root with a part, one that agrees, one that does within rounding, one with readings."""
+    readings: dict[str, ClaimAnswer | None] = {"one": gives(True), "two": gives(False)}
+    return check_claims(
+        [
+            claim(2.0, gives(3.0), name="paper-a", rounding=(1.5, 2.5), unit="mW", **ROOT),
+            claim(2.0, gives(4.0), name="paper-b", refers_to="paper-a", **ROOT),
+            claim(3.0, gives(3.0), name="paper-c"),
+            claim(2.3, follows(efficiency), name="paper-d", rounding=(2.25, 2.35)),
+            claim(True, None, name="paper-e", verdict=READING, readings=readings, reason="why"),
+        ],
+        LABORATORY,
+    )
+
+
+def test_findings_are_counted_once() -> None:
+    found = example()
+    assert [row.claim.name for row in found.contradictions] == ["paper-a"]
+    assert found.summary().splitlines() == [
+        "1 contradiction inside the paper, each with its place",
+        "1 agrees, 1 agrees within the inputs' rounding, 0 are residuals of a fit, "
+        "1 depends on a reading, 0 cannot be checked; 1 more is part of one of these",
+    ]
+    data = found.to_dict()
+    assert data["contradictions"] == data["counts"][CONTRADICTION] == 1
+    assert sum(data["counts"].values()) + data["parts_of_others"] == len(data["claims"])
+
+
+def test_text_tells_contradictions_and_then_what_agrees() -> None:
+    assert example().text(width=80).splitlines() == [
+        "where           what is printed  against                 why",
+        "─" * 75,
+        "paper, Table 1  a number: 2 mW   Table 2: 3, hence 3 mW  why (1 more claim)",
+        "",
+        "where           agree  within rounding  for instance",
+        "─" * 59,
+        "paper, Table 1  1      1                a number: 3, ours 3",
+        "",
+        *example().summary().splitlines(),
+        "--all tells every claim with its reason, --json as data",
+    ]
+
+
+def test_pages_link_to_each_other(tmp_path: Any) -> None:
+    front, rest = example().pages(tmp_path / "page.md").items()
+    assert f"[Every claim]({rest[0].name})" in front[1]
+    assert "paper-e" not in front[1]
+    assert "| paper-e | Table 1 | a number | yes | one: yes; two: no |" in rest[1]
+    assert "| paper-d | Table 1 | a number | 2.3 | 2 (1.6667 to 2.4286) |" in rest[1]

@@ -1,0 +1,130 @@
+"""How sure the figures of records are: what a record states reaches draws, notes and flips."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import dse
+from dse.errors import StudyError
+from dse.study import study
+from dse.uncertainty import draws
+
+LINK = """\
+interface:
+  name: link
+  host_clock: 3 GHz
+  overhead: 3 us
+  latency: 1 ns/B
+  link: 8 GB/s
+  assumptions: [link]
+  fitted: [overhead, latency]
+  uncertainty: {overhead: 4 %, latency: 9 %}
+platform: {name: board, constant_power: 30 W, usable_power: 10 W, fitted: [usable_power],
+  single_rate: 1 Top/s, single_energy: 1 pJ/op,
+  uncertainty: {constant_power: 10 %, usable_power: 40 %, single_rate: 1 %, single_energy: 2 %}}
+core:
+  name: law
+  parameters: {n: {low: 1, high: 9}}
+  laws: {area: 4600 um2, dynamic_power: 1 mW, clock: 645 MHz, payload: 64 bit, rate: 4e7 task/s}
+  uncertainty: {area: 5 %}
+"""
+STUDY = """\
+workload: {rate: 1 Gbit/s, granularity: 64 KiB}
+stages: [{core: link.yaml, name: law, parameters: {n: 1}}]
+interface: {host_cores: 8, host_power: 80 W}
+axes: {interface.device: [link.yaml, sparc_t4_engine]}
+budget: {platform: link.yaml}
+objectives: {area: minimise, total_power: minimise}
+"""
+
+
+def drawn(
+    folder: Path, options: dict[str, float], *pairs: tuple[str, str]
+) -> dict[str, list[float]]:
+    """Return what is uncertain of the study, with its shares, by column."""
+    prepared = study.prepare(study.read_study(folder / "study.yaml", pairs))
+    found = draws.uncertain_of(prepared, options)
+    assert len({one.column for one in found}) == len(found)
+    assert options or len({one.name for one in found}) == len(found)
+    return {one.column: one.share.tolist() for one in found}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "link.yaml").write_text(LINK)
+    (tmp_path / "study.yaml").write_text(STUDY)
+    return tmp_path
+
+
+def test_what_records_state_is_drawn_unless_the_study_says_otherwise(folder: Path) -> None:
+    found = drawn(folder, {})
+    assert found == {
+        "area_m2": [0.05],
+        "interface_overhead_s": [0.04, 0],
+        "interface_latency_s_per_byte": [0.09, 0],
+        "budget_constant_power_w": [0.1],
+        "budget_single_op_per_s": [0.01],
+        "budget_single_j_per_op": [0.02],
+        "budget_power_cap_w": [0.125],  # 3 W and 4 W of 40 W
+    }
+    assert drawn(folder, {"interface.overhead": 0.2})["interface_overhead_s"] == [0.2, 0.2]
+    set_again = drawn(folder, {}, ("interface.overhead", "1 us"), ("budget.power_cap", "9 W"))
+    assert found.keys() - set_again.keys() == {"interface_overhead_s", "budget_power_cap_w"}
+
+
+def test_fitted_values_are_called_fitted_and_not_assumed(folder: Path) -> None:
+    notes = study.prepare(study.read_study(folder / "study.yaml")).notes
+    assert (
+        "fitted to measurements, for link: overhead_s (+- 4 %), latency_s_per_byte (+- 9 %)"
+        in notes
+    )
+    assert "assumed, not published, for link: link_byte_per_s" in notes
+    again = study.read_study(folder / "study.yaml", [("interface.latency", "2 ns/B")])
+    assert "fitted to measurements, for link: overhead_s (+- 4 %)" in study.prepare(again).notes
+    flips = dse.flips(folder / "study.yaml", only=["overhead"])
+    entries = {entry.label: entry.nominal for entry in flips.found}
+    assert entries["link.overhead (fitted)"] == 3e-6
+    assert "sparc_t4_engine.overhead" in entries
+
+
+def test_a_figure_that_the_record_does_not_give_is_a_fault(folder: Path) -> None:
+    path = folder / "link.yaml"
+    path.write_text(LINK.replace("latency: 9 %", "switch: 9 W").replace("[overhead, ", "[o, "))
+    with pytest.raises(StudyError) as caught:
+        study.prepare(study.read_study(folder / "study.yaml"))
+    assert [str(fault).replace(str(folder) + "/", "") for fault in caught.value.faults][:3] == [
+        "link.yaml:8:12: interface.fitted.0: 'o'; the record gives no such figure; "
+        "known: host_clock, latency, link, overhead",
+        "link.yaml:9:32: interface.uncertainty.switch: 'switch'; the record gives no such "
+        "figure; known: host_clock, latency, link, overhead",
+        "link.yaml:9:32: interface.uncertainty.switch: '9 W'; a plain number is needed, not "
+        "one in W; write a number without a unit",
+    ]
+
+
+OWN = """
+workload: {rate: 1 Gbit/s, granularity: 4 KiB}
+stages: [{core: des, instances: least}]
+interface: {overhead: 1 us, latency: 2 us, in_flight: 8}
+objectives: {area: minimise, power: minimise}
+"""
+
+
+def test_what_an_interface_of_ones_own_leaves_out_is_told(write) -> None:
+    def assumed(text: str) -> list[str]:
+        notes = study.prepare(study.read_study(write(text))).notes
+        return [note for note in notes if note.startswith("interface: assumed")]
+
+    assert assumed(OWN) == [
+        "interface: assumed, as the interface of the study does not say: an unlimited link, any "
+        "number of offloads in flight, any number of host cores, buffers without area, buffers "
+        "without leakage"
+    ]
+    link = "interface: {name: link, overhead: 0 s, latency: 0 s, link: 1 GB/s}\n"
+    write(link, "link.yaml")
+    own = OWN.replace("{overhead: 1 us, latency: 2 us, in_flight: 8}", "{device: link.yaml}")
+    (note,) = assumed(own)
+    assert "does not say: one offload in flight, any number" in note  # but neither of the zeros
+    assert assumed(OWN.replace("interface:", "interface: {device: sandy_bridge} #")) == []
