@@ -118,7 +118,7 @@ def offload_within_limits(
     offload_latency_s: Column,
     workload_granularity_byte: Column,
     capacity_bit_per_s: Column,
-    power_limit_bit_per_s: Column,
+    power_limit_bit_per_s: Column | float = np.inf,
     link_limit_bit_per_s: Column | float = np.inf,
     memory_limit_bit_per_s: Column | float = np.inf,
 ) -> Column:

@@ -76,7 +76,7 @@ def throttled_s(
     *,
     stage_latency_s: Stages,
     stage_capacity_bit_per_s: Stages,
-    power_limit_bit_per_s: Column,
+    power_limit_bit_per_s: Column | float = np.inf,
 ) -> Column:
     """How much longer a task takes because a power cap keeps stages from their clocks.
 

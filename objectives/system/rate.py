@@ -171,7 +171,7 @@ def _fastest(tops: Stages, capacities: Stages, rate: Column) -> Column:
 def clocked_rate_bit_per_s(
     *,
     stream_rate_bit_per_s: Column,
-    power_limit_bit_per_s: Column,
+    power_limit_bit_per_s: Column | float = np.inf,
     workload_common: Column | float = 0.0,
 ) -> Column:
     """Payload rate for which no stage is clocked higher than needed; infinite: at the top clock.

@@ -502,12 +502,12 @@ def test_more_axes_than_an_array_has_are_refused_before_the_search(method: str, 
 
 
 def test_a_long_chain_begins_with_some_of_its_promising_fleets(write) -> None:
-    """All combinations of three fleets in 18 stages would be 387 million."""
-    problem = chain_of(write, 18, "instances: least")
+    """All combinations of three fleets in 14 stages would be 4.8 million; equal designs are not."""
+    problem = chain_of(write, 14, "instances: least")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(TooLargeError, match="composition would hold"):
-        search.run_search(problem, search.SearchSettings())
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 3_000_000
+    found = search.run_search(problem, search.SearchSettings())
+    assert len(found.front_index) == 2**15 - 1
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1_000_000
 
 
 def test_a_check_refuses_as_many_constraints_as_a_run(write) -> None:
