@@ -1,0 +1,114 @@
+"""Laws of the models over shipped and random studies, whatever their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dse.model.problem import Problem
+from tests.conftest import everything, problem_of
+from tests.search.test_compose import GOALS, front
+
+Write = Callable[[str], Path]
+RANDOM = 50
+STUDIES = Path(__file__).parents[2] / "studies"
+LIMITS = (
+    "capacity_bit_per_s",
+    "power_limit_bit_per_s",
+    "link_limit_bit_per_s",
+    "memory_limit_bit_per_s",
+)
+
+
+def offloads(rng: np.random.Generator, *, clock: str = "", idle: str = "gated") -> str:
+    """Return a random study of one stage, mostly behind an interface."""
+    core, counts = str(rng.choice(["des", "fft", "jacobi"])), int(rng.integers(2, 13))
+    lines = [
+        "workload:",
+        f"  rate: {rng.choice([0.5, 2, 5, 10, 20, 40]):g} Gbit/s",
+        f"  granularity: {rng.choice([64, 256, 1500, 4096, 65536])} B",
+        "  kernel: des",
+        "stages:",
+        f"  - {{core: {core}, name: s, instances: {{from: 1, to: {counts}}}, idle: {idle}{clock}}}",
+    ]
+    goals = ["area", "power", "total_power", "energy"]
+    if rng.random() < 0.8:
+        lines += ["interface:", f"  in_flight: {rng.choice([1, 2, 8])}"]
+        lines.append(f"  wait: {rng.choice(['sync', 'async'])}")
+        if rng.random() < 0.5:
+            lines.append(f"  link: {rng.choice([1, 4, 16])} GB/s")
+            lines.append(f"  transfer: {rng.choice(['cut_through', 'store_and_forward'])}")
+        lines.append("axes:")
+        lines.append("  interface.device: [sparc_t4_engine, sparc_t4_instruction, sandy_bridge]")
+        goals += ["offload_latency", "host_cores"]
+    if rng.random() < 0.3:
+        lines.append(f"budget: {{power_cap: {rng.choice([50, 200, 1000])} mW}}")
+    chosen = rng.choice(goals, size=rng.integers(2, 4), replace=False)
+    lines += ["objectives:", *(f"  {name}: {GOALS[name]}" for name in chosen)]
+    return "\n".join(lines) + "\n"
+
+
+def better(loss: np.ndarray, than: np.ndarray) -> np.ndarray:
+    """Tell which losses are better than one of others by more than rounding, and no worse."""
+    slack = 1e-9 * np.abs(than)
+    no_worse = (loss[:, None] <= than + slack).all(axis=2)
+    return np.asarray((no_worse & (loss[:, None] < than - slack).any(axis=2)).any(axis=1))
+
+
+def clocked(text: str, clock: str) -> str:
+    return text.replace("idle: gated", f"idle: gated, clock: {clock}")
+
+
+def feasible_losses(problem: Problem) -> np.ndarray:
+    found = everything(problem)
+    return found.loss[found.feasible]
+
+
+@pytest.mark.parametrize("seed", range(RANDOM))
+def test_no_clock_gives_a_better_design_than_the_front(seed: int, write: Write) -> None:
+    text = offloads(np.random.default_rng(seed))
+    best = front(problem_of(write(text)), "enumerate").front_loss
+    grid = ", ".join(f"{percent / 100:g}" for percent in range(1, 101))
+    for clock in (f"[{grid}]", "meet"):
+        tried = feasible_losses(problem_of(write(clocked(text, clock))))
+        assert not len(tried) or len(best)
+        assert not better(tried, best).any(), (text, clock)
+
+
+@pytest.mark.parametrize(
+    "study", ["des_100gbps", "crypto_interface_100gbps", "settop_116mbps", "des_fft_sweep"]
+)
+def test_no_clock_gives_a_better_design_of_a_shipped_study(study: str) -> None:
+    path, grid = STUDIES / f"{study}.yaml", f"[{', '.join(f'{k / 50:g}' for k in range(1, 51))}]"
+    best = front(problem_of(path), "exact").front_loss
+    tried = front(problem_of(path, ("des.clock", grid)), "exact").front_loss
+    assert not better(tried, best).any()
+
+
+@pytest.mark.parametrize("seed", range(RANDOM))
+def test_an_offload_is_within_every_limit(seed: int, write: Write) -> None:
+    rng = np.random.default_rng(seed)
+    clock = str(rng.choice(["", ", clock: meet", ", clock: [0.1, 0.5, 1]"]))
+    problem = problem_of(
+        write(offloads(rng, clock=clock, idle=str(rng.choice(["gated", "clocked"]))))
+    )
+    found = problem.describe(np.argwhere(np.ones(problem.sizes)))
+    if "offload_latency_s" not in found:
+        return
+    rate = 8 * found["workload_granularity_byte"] / found["offload_latency_s"]
+    for limit in LIMITS:
+        assert (rate <= found.get(limit, np.inf) * (1 + 1e-12)).all(), limit
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_gated_energy_per_bit_does_not_depend_on_the_clock(seed: int, write: Write) -> None:
+    text = offloads(np.random.default_rng(seed), clock=", clock: [0.2, 0.5, 1]")
+    problem = problem_of(write(text))
+    found = problem.describe(np.argwhere(np.ones(problem.sizes)))
+    energy = (found["dynamic_power_w"] / found["throughput_bit_per_s"]).reshape(problem.sizes)
+    place = [axis.name for axis in problem.space.axes].index("s.clock")
+    low, high = energy.min(axis=place), energy.max(axis=place)
+    assert (high <= low * (1 + 1e-12)).all()
