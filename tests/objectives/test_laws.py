@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,3 +113,23 @@ def test_gated_energy_per_bit_does_not_depend_on_the_clock(seed: int, write: Wri
     place = [axis.name for axis in problem.space.axes].index("s.clock")
     low, high = energy.min(axis=place), energy.max(axis=place)
     assert (high <= low * (1 + 1e-12)).all()
+
+
+OTHER_UNITS = {
+    r"rate: ([\d.]+) Gbit/s": lambda found: f"rate: {float(found[1]) * 1000:g} Mbit/s",
+    r"granularity: (\d+) B": lambda found: f"granularity: {int(found[1]) / 1024:.10g} KiB",
+    r"link: (\d+) GB/s": lambda found: f"link: {int(found[1]) * 1e6:.10g} kB/s",
+    r"power_cap: (\d+) mW": lambda found: f"power_cap: {int(found[1]) * 1000} uW",
+}
+
+
+@pytest.mark.parametrize("seed", range(RANDOM))
+def test_other_units_change_nothing(seed: int, write: Write) -> None:
+    text = offloads(np.random.default_rng(seed))
+    other = text
+    for written, again in OTHER_UNITS.items():
+        other = re.sub(written, again, other)
+    one, two = (front(problem_of(write(some)), "exact") for some in (text, other))
+    assert other != text
+    assert np.array_equal(one.front_index, two.front_index)
+    assert one.front_loss == pytest.approx(two.front_loss, rel=1e-12, abs=0)
