@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.files.document import stage_name
 from dse.model.space import Axis
+from dse.study import schema
 from dse.study.study import Study
 from dse.study.tables.evaluated import is_evaluated
 
@@ -17,8 +18,9 @@ from dse.study.tables.evaluated import is_evaluated
 def edge_notes(study: Study, design: NDArray[np.int64]) -> Iterator[str]:
     """Yield a note for each axis with an order at whose end a design (d,) lies.
 
-    Left out are ends beyond which there is nothing: no instances, the top clock, counts that end
-    where the design alone carries the rate, and tables of designs that are evaluated already.
+    Left out are ends beyond which there is nothing: one of what is counted, no instances, the top
+    clock, counts that end where the design alone carries the rate, and tables of designs that are
+    evaluated already.
     """
     for axis, position in zip(study.problem.space.axes, design.tolist(), strict=True):
         inside = not axis.ordered or axis.size < 2 or 0 < position < axis.size - 1
@@ -35,7 +37,10 @@ def edge_notes(study: Study, design: NDArray[np.int64]) -> Iterator[str]:
 
 
 def _is_all(study: Study, axis: Axis, position: int) -> bool:
-    """Tell whether an axis of a stage ends at a position because there is nothing beyond."""
+    """Tell whether an axis ends at a position because there is nothing beyond."""
+    counted = schema.FIELDS.get(axis.name)
+    if counted and counted.integer and axis.columns[axis.unit_name][position] <= 1:
+        return True
     stage, _, field = axis.name.partition(".")
     if stage not in {one.name for one in study.problem.stages}:
         return False

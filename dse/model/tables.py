@@ -27,12 +27,19 @@ def design_table(problem: Problem, index: Index) -> Table:
     Columns: a count per design, ``<stage>.<design>``; the axes as the study names them, with
     their unit suffix; every quantity.
     """
+    quantities = label_columns(problem.quantities, problem.describe(index))
+    return _choices(problem, index) | {
+        name: np.asarray(values) for name, values in quantities.items()
+    }
+
+
+def _choices(problem: Problem, index: Index) -> Table:
+    """Return what the designs `index` are: a count per design, and the choices of a scenario."""
     rows: Table = {name: count.astype(np.int64) for name, count in problem.counts(index).items()}
     for position, axis in enumerate(problem.space.axes):
         if is_choice_of_scenario(problem, axis):
             rows[axis_column(axis)] = axis_values(axis)[index[:, position]]
-    quantities = label_columns(problem.quantities, problem.describe(index))
-    return rows | {name: np.asarray(values) for name, values in quantities.items()}
+    return rows
 
 
 def is_choice_of_scenario(problem: Problem, axis: Axis) -> bool:
@@ -130,7 +137,7 @@ def sort_order(problem: Problem, index: Index, loss: NDArray[np.float64]) -> NDA
     It does not depend on the order in which the study lists its axes.
     """
     ranks: list[NDArray[Any]] = [loss[:, column] for column in range(loss.shape[1])]
-    rows = design_table(problem, index)
+    rows = _choices(problem, index)
     for name in sorted(rows):
         values = rows[name]
         ranks.append(

@@ -34,5 +34,6 @@ def test_where_nothing_lies_beyond_nothing_is_told() -> None:
     natural = STUDY.replace(", clock: [0.5, 0.9]", "")
     natural = natural.replace("[16, 64, 256]", "[1, 64, 256]")
     assert beyond(natural) == []
+    assert beyond(natural.replace("[1, 64, 256]", "[1, 2]").replace("100 G", "1 G")) == []
     least = natural.replace("instances: {from: 1, to: 5}", "fleet: mixed")
     assert beyond(least) == []

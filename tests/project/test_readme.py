@@ -55,20 +55,36 @@ def printed_by(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_commands_run(page: str, folder: Path) -> None:
-    found = commands(page)
-    assert found
-    for command in found:
+def printed(page: str, folder: Path) -> list[str]:
+    """Run the commands of a page; return what those of the program print."""
+    told = []
+    for command in commands(page):
         # a tenth of the samples, and flips only where they are what is shown: both are time only
-        less = re.sub(r"(--samples \d+)0\b", r"\1 --no-flips", command)
+        less = re.sub(r"(?<!--no-flips )(--samples \d+)0\b", r"\1 --no-flips", command)
         program, *arguments = shlex.split(less)
         if program == "make":
             targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
             assert arguments[0] in targets
             continue
         assert program == "dse"
-        printed_by(folder, *arguments)
+        told.append(printed_by(folder, *arguments))
+    assert told
+    return told
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_run(page: str, folder: Path) -> None:
+    printed(page, folder)
+
+
+def test_what_the_page_on_answers_shows_is_what_the_program_prints(folder: Path) -> None:
+    told = printed("docs/answers.md", folder)
+    told.append(printed_by(folder, "answer", "studies/des_100gbps.yaml"))
+    rate, chained = "workload.rate=100 Gbit/s", "workload.chained=true"
+    nothing = ("run", "studies/settop_116mbps.yaml", "--set", rate, "--set", chained)
+    told.append(run_dse(*nothing, cwd=folder).stderr)
+    for shown in blocks("docs/answers.md", "text"):
+        assert any(shown.strip() in one for one in told), shown
 
 
 @pytest.mark.parametrize("page", PYTHON)
