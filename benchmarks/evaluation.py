@@ -9,6 +9,7 @@ import numpy as np
 from benchmarks.timing import cpu_seconds, table
 from dse.model.problem import Problem
 from dse.study import study
+from dse.study.swept import at_value, sweep_of
 
 STUDIES = Path(__file__).parent.parent / "studies"
 COLUMNS = 100_000
@@ -30,8 +31,8 @@ def main() -> None:
     rows = []
     for path in sorted(STUDIES.glob("*.yaml")):
         found = study.read_study(path)
-        sweep = study.sweep_of(found)
-        problem = study.prepare(study.at(found, sweep, 0) if sweep else found).problem
+        sweep = sweep_of(found)
+        problem = study.prepare(at_value(found, sweep, 0) if sweep else found).problem
         columns, single = rates(problem)
         rows.append((path.stem, f"{columns:,.0f}", f"{single:,.0f}", f"{columns / single:,.0f}"))
     table(

@@ -32,7 +32,8 @@ from dse.reports.words import ROUNDING, in_words, listed
 from dse.runs.runner import Options
 from dse.study.scenario import field_path
 from dse.study.schema import SECTIONS
-from dse.study.study import Study, Sweep
+from dse.study.study import Study
+from dse.study.swept import Sweep
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

@@ -14,7 +14,7 @@ from dse.model.problem import Goal
 from dse.reports.sections import Section
 from dse.reports.words import ROUNDING, change, in_words, listed, percent
 from dse.study.scenario import field_path
-from dse.study.study import Sweep
+from dse.study.swept import Sweep
 
 CLOSE = 0.5
 """A limit is shown when a quantity could not grow by more than this share."""

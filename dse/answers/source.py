@@ -15,8 +15,9 @@ from dse.infeasible.explanation import require_any_feasible
 from dse.model.space import Index
 from dse.runs import finished, runner
 from dse.runs.runner import Options, Run
-from dse.study import study
-from dse.study.study import Study, Sweep
+from dse.study.overrides import override
+from dse.study.study import Study
+from dse.study.swept import Sweep
 
 RATE = "workload.rate"
 
@@ -107,7 +108,7 @@ def _rate(written: str) -> str:
 def _overridden(found: Document, pairs: Sequence[tuple[str, str]]) -> Document:
     """Return the document with fields replaced; a swept field that is set is swept no more."""
     swept = found.data.get("sweep")
-    found = study.override(found, pairs)
+    found = override(found, pairs)
     if isinstance(swept, dict) and any(path in swept for path, _ in pairs):
         return document.override_value(found, "sweep", "{}")
     return found

@@ -18,7 +18,7 @@ from dse.api.sources import Overrides, StudySource, known, override_pairs, study
 from dse.errors import UnitError
 from dse.files.assignments import Assignments
 from dse.study import study as studies
-from dse.study.study import Sweep
+from dse.study.swept import Sweep
 
 if TYPE_CHECKING:
     from dse.model.preference import Preference

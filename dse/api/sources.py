@@ -11,6 +11,7 @@ from dse.errors import OutputError
 from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document, no_such
 from dse.study import study as studies
+from dse.study.overrides import EXAMPLE, override
 from dse.study.study import Study
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ StudySource = str | Path | Mapping[str, Any] | Study
 
 def override_pairs(overrides: Overrides | None) -> list[tuple[str, str]]:
     """Return overrides as pairs of dotted path and YAML."""
-    return [*assignments(overrides, studies.EXAMPLE).items()]
+    return [*assignments(overrides, EXAMPLE).items()]
 
 
 def document_of(study: StudySource, overrides: Overrides | None = None) -> Document:
@@ -38,7 +39,7 @@ def document_of(study: StudySource, overrides: Overrides | None = None) -> Docum
         When the study is not well-formed, or a field does not exist.
     """
     if isinstance(study, Study):
-        return studies.override(study.document, override_pairs(overrides))
+        return override(study.document, override_pairs(overrides))
     return studies.read_study(study, override_pairs(overrides))
 
 
@@ -52,7 +53,7 @@ def study_of(source: StudySource | Result, overrides: Overrides | None = None) -
     if isinstance(found, Path):
         return document_of(found, overrides)
     document = found if isinstance(found, Document) else found.document
-    return studies.override(document, override_pairs(overrides))
+    return override(document, override_pairs(overrides))
 
 
 def known(source: StudySource | Result) -> Path | Document | Run:

@@ -19,8 +19,9 @@ from dse.files import document, headers
 from dse.files.csv import CsvTable
 from dse.fitting.law import Fitted, fit_law
 from dse.model.designs import Designs
-from dse.study import core_law, inputs, schema, study
+from dse.study import core_law, inputs, schema
 from dse.study.faults import Faults, validate_as
+from dse.study.overrides import override
 from dse.study.scenario import Scenario
 from dse.study.tables import cores, table_rows
 
@@ -75,7 +76,7 @@ def fit_core(
     start = document.parse_document(
         f"table: {json.dumps(path.name, ensure_ascii=False)}\n", _COMMAND
     )
-    start = study.override(replace(start, inputs={path.name: path}), settings)
+    start = override(replace(start, inputs={path.name: path}), settings)
     faults = Faults(start)
     stage = validate_as(schema.StageSection, faults)
     scenario = Scenario()

@@ -30,6 +30,7 @@ from dse.reports.designs import described
 from dse.reports.words import relative_change, unit_suffix
 from dse.study import study
 from dse.study.fields import Unit
+from dse.study.overrides import override
 from dse.study.record_columns import neutral
 from dse.study.scenario import field_path
 from dse.study.schema import FIELDS
@@ -266,7 +267,7 @@ def _has_design(infeasible: Study, field: Field, value: float) -> bool:
 def _changed(infeasible: Study, path: str, text: str) -> Study | None:
     """Return the study with one field or constraint replaced, None when that is a fault."""
     try:
-        return study.prepare(study.override(infeasible.document, [(path, text)]))
+        return study.prepare(override(infeasible.document, [(path, text)]))
     except DseError:
         return None
 

@@ -21,7 +21,9 @@ from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.study import inputs, study
-from dse.study.study import Study, Sweep
+from dse.study.overrides import override
+from dse.study.study import Study
+from dse.study.swept import Sweep, at_value, sweep_of
 
 Row = Mapping[str, str]
 """A line of front.csv: column -> text."""
@@ -61,7 +63,7 @@ class Finished:
 
     def document_at(self, choice: int) -> Document:
         """Return the study at one value of the sweep."""
-        return self.document if self.sweep is None else study.at(self.document, self.sweep, choice)
+        return self.document if self.sweep is None else at_value(self.document, self.sweep, choice)
 
     def where(self, choice: int) -> str:
         """Return one value of the sweep as an assignment, empty without a sweep."""
@@ -121,8 +123,8 @@ def read_run(folder: Path) -> Finished:
         )
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise not_a_run(folder, error) from error
-    found = study.override(parsed, overrides)
-    return Finished(folder, manifest, found, study.sweep_of(found), rows)
+    found = override(parsed, overrides)
+    return Finished(folder, manifest, found, sweep_of(found), rows)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

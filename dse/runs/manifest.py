@@ -22,7 +22,8 @@ from dse.runs.runner import Quality, Run, SolvedStudy
 from dse.search.exact.enumeration import WHOLE
 from dse.study import inputs
 from dse.study.inputs import Input
-from dse.study.study import Study, Sweep
+from dse.study.study import Study
+from dse.study.swept import Sweep
 
 FLOAT_POLICY = (
     "losses are compared at 40 significant bits (relative 9e-13); a part is pruned only when a "

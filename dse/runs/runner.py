@@ -15,7 +15,8 @@ from dse.search import Outcome, Progress
 from dse.search.archive import Matrix
 from dse.search.completeness import share_at_least
 from dse.study import study
-from dse.study.study import Study, Sweep
+from dse.study.study import Study
+from dse.study.swept import Sweep, at_value, sweep_of
 
 ENUMERABLE = 10_000_000
 """A heuristic's front is held against the exact one on spaces up to this size."""
@@ -105,14 +106,14 @@ def run_study(document: Document, options: Options, progress: Progress | None = 
         Before anything is searched.
     """
     start = time.perf_counter()
-    sweep = study.sweep_of(document)
+    sweep = sweep_of(document)
     if sweep is None:
         answers = [solve_study(study.prepare(document), options, progress)]
     else:
         total = len(sweep.values)
         answers = []
         for position in range(total):
-            point = study.prepare(study.at(document, sweep, position))
+            point = study.prepare(at_value(document, sweep, position))
             answers.append(solve_study(point, options, None))
             if progress is not None:
                 progress(position + 1, total)

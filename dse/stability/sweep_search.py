@@ -19,8 +19,10 @@ from dse.stability.tracking import Pool, TrackedAnswer, answer_among
 from dse.study import study
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.axes import read_unit
+from dse.study.overrides import override
 from dse.study.schema import FIELDS
 from dse.study.study import Study
+from dse.study.swept import sweep_of
 
 KNOTS = 16
 """Points of a curve in each interval."""
@@ -134,7 +136,7 @@ def read_range(found: Document, written: str | None) -> tuple[Study, Assumption,
         if unit is None:
             raise UnitError(f"{path} takes choices, not numbers", "sweep a number")
         column = read_unit(unit)(low).column
-        prepared = study.prepare(study.override(found, [(path, low)]))
+        prepared = study.prepare(override(found, [(path, low)]))
         known = assumptions_of(prepared)
         chosen = tuple(a for a in known if a.quantity == column and a.name == path)
     else:
@@ -150,7 +152,7 @@ def read_range(found: Document, written: str | None) -> tuple[Study, Assumption,
 
 
 def _own_sweep(found: Document) -> tuple[str, str, str]:
-    sweep = study.sweep_of(found)
+    sweep = sweep_of(found)
     if sweep is None or not sweep.column:
         raise UnitError("the study has no sweep of a number, and no range was given", EXAMPLE)
     numbers = [float(value) for value in sweep.values]

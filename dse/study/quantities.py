@@ -1,4 +1,4 @@
-"""The quantities that a study names, and the requirements that apply to it unnamed.
+"""The quantities that a study names: goals and constraints; the requirements that apply unnamed.
 
 Only what is named, and what that takes, is imported; everything else when there is a mistake, to
 suggest what may have been meant.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from dse import contract
@@ -17,9 +17,14 @@ from dse.algebra.expression import Expression, parse_expression
 from dse.errors import PluginError, UnitError, nearest
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import Graph, explain_missing
+from dse.model.problem import Constraint, Goal
 from dse.plugins import registry
+from dse.study import schema
 from dse.study.faults import Faults
 from dse.study.scenario import Scenario, field_path
+
+LABELS_SHOWN = 8
+"""Texts of a column that a message shows."""
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -159,3 +164,45 @@ def _unusable() -> Iterator[str]:
 
 def _unchecked(kind: type, name: str, error: PluginError) -> str:
     return f"{kind.__name__.lower()} {name} cannot be used and is not checked: {error}"
+
+
+def goals_of(written: schema.StudyFile, named: Named, faults: Faults) -> tuple[Goal, ...]:
+    """Return the objectives of a study; faults are added."""
+    goals = []
+    for name, sense in written.objectives.items():
+        path = ("objectives", name)
+        try:
+            full = named.quantity(name)
+        except (UnitError, PluginError) as error:
+            faults.add(path, error.rule, error.remedy, repr(name))
+            continue
+        found = named.graph.quantities.get(full)
+        if found is not None and found.labels:
+            shown = ", ".join(found.labels[:LABELS_SHOWN])
+            rule = f"{full} is a name ({shown}), not a number"
+            faults.add(path, rule, "choose a quantity with a unit", repr(name))
+        else:
+            goals.append(Goal(full, maximise=sense == "maximise"))
+    if len({goal.name for goal in goals}) < len(goals):
+        rule = "two objectives are the same quantity"
+        faults.add(("objectives",), rule, "write it once", "")
+    return tuple(goals)
+
+
+def constraints_of(
+    written: schema.StudyFile, read: Callable[[str], Expression], faults: Faults
+) -> tuple[Constraint, ...]:
+    """Return the constraints of a study as `read` reads them; faults are added."""
+    constraints = []
+    for position, text in enumerate(written.constraints):
+        with faults.at(("constraints", position)):
+            expression = read(text)
+            if not expression.is_constraint:
+                raise UnitError("it compares nothing", "write for instance `power <= 30 mW`")
+            constraints.append(Constraint(text, expression))
+    return tuple(constraints)
+
+
+def reportable(inputs: Collection[str]) -> set[str]:
+    """Return the input columns that an expression may name: not the internal choices."""
+    return {name for name in inputs if "." not in name}

@@ -2,41 +2,41 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
 
 from dse import contract
-from dse.algebra import units
-from dse.algebra.expression import Expression
 from dse.algebra.expression import parse_expression as parse_expression
-from dse.errors import PluginError, StudyError, UnitError
 from dse.files import document
 from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document
 from dse.model.fleet import offered
 from dse.model.graph import wire
 from dse.model.preference import Preference, prefer
-from dse.model.problem import Constraint, Goal, Problem
+from dse.model.problem import Problem
 from dse.model.space import Space, constant, product_text
 from dse.plugins import registry
 from dse.search.settings import SearchSettings, option_faults
 from dse.study import preferring, schema
-from dse.study.axes import numeric
 from dse.study.faults import Faults, validate
 from dse.study.inputs import Input
-from dse.study.quantities import Named, applied_requirements, check_cap, without_figures
+from dse.study.overrides import EXAMPLE, override
+from dse.study.quantities import (
+    Named,
+    applied_requirements,
+    check_cap,
+    constraints_of,
+    goals_of,
+    reportable,
+    without_figures,
+)
 from dse.study.scenario import Scenario, resolve, to_columns
 from dse.study.stages import build
 from dse.study.sureness import RecordSureness
+from dse.study.swept import at_value, sweep_of
 from dse.study.tables import evaluated
-
-EXAMPLE = "workload.rate=73 Gbps"
-"""An override, for remedies."""
-LABELS_SHOWN = 8
-"""Texts of a column that a message shows."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -121,22 +121,6 @@ class Study:
         return ready(override(self.document, [*given.items()]))
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """One field that takes several values, and the values as the study writes them."""
-
-    path: str
-    column: str
-    values: tuple[float | str, ...]
-    written: tuple[str, ...]
-
-    @property
-    def header(self) -> str:
-        """The column of the field in the tables of a run: its path and the suffix of its unit."""
-        suffix = units.suffix(self.column) if self.column else ""
-        return f"{self.path}_{suffix}" if suffix else self.path
-
-
 def read_study(
     source: str | FilePath | Mapping[str, Any], overrides: Sequence[tuple[str, str]] = ()
 ) -> Document:
@@ -174,56 +158,7 @@ def ready(found: Document) -> Study:
     sweep = sweep_of(found)
     if sweep is None:
         return prepare(found)
-    return replace(prepare(at(found, sweep, 0)), document=found)
-
-
-def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
-    """Return a document with fields replaced: pairs of dotted path and value.
-
-    Raises
-    ------
-    StudyError
-        When a path does not exist.
-    """
-    found = replace(found, overrides=(*found.overrides, *overrides))
-    counts: dict[str, dict[str, str]] = {}
-    for name, value in overrides:
-        if name == evaluated.DESIGN and evaluated.is_evaluated(found):
-            found = evaluated.only(found, value)
-            continue
-        stage, _, rest = name.partition(".")
-        if stage in _stage_names(found) and not _is_stage_field(rest):
-            counts.setdefault(stage, {})[rest] = value
-            continue
-        found = document.override_value(found, _settable(found, name), value)
-    for stage, fleet in counts.items():
-        written = ", ".join(f"{json.dumps(design)}: {count}" for design, count in fleet.items())
-        found = document.override_value(found, f"stages.{stage}.counts", f"{{{written}}}")
-    return found
-
-
-def _stage_names(found: Document) -> list[str]:
-    stages = found.data.get("stages")
-    items = [item for item in stages if isinstance(item, dict)] if isinstance(stages, list) else []
-    return [str(document.stage_name(item)) for item in items]
-
-
-def _is_stage_field(name: str) -> bool:
-    return name == "design" or name.partition(".")[0] in schema.StageSection.model_fields
-
-
-def _settable(found: Document, path: str) -> str:
-    """Return where a path of the command line stands in the file.
-
-    The field of an axis is the axis; ``des.instances`` is short for ``stages.des.instances``.
-    """
-    axes = found.data.get("axes")
-    if isinstance(axes, dict) and path in axes:
-        return f"axes.{path}"
-    stage, _, rest = path.partition(".")
-    if stage in _stage_names(found):
-        return f"stages.{stage}.{'designs' if rest == 'design' else rest}"
-    return path
+    return replace(prepare(at_value(found, sweep, 0)), document=found)
 
 
 def prepare(found: Document) -> Study:
@@ -254,9 +189,9 @@ def prepare(found: Document) -> Study:
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
     objectives = registry.Catalogue(contract.Objective)
     graph = wire(objectives, inputs | set(chain))
-    named = Named(graph, registry.names(contract.Objective), _reportable(inputs))
-    goals = _goals(written, named, faults)
-    constraints = _constraints(written, named.expression, faults)
+    named = Named(graph, registry.names(contract.Objective), reportable(inputs))
+    goals = goals_of(written, named, faults)
+    constraints = constraints_of(written, named.expression, faults)
     faults.raise_any()
     requirements, unchecked = applied_requirements(graph)
     scenario.notes += [*unchecked, *without_figures(graph)]
@@ -271,10 +206,10 @@ def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) ->
     _check_method(written, faults)
     space, graph = evaluated.space(written, scenario, faults)
     written = evaluated.with_quantities(written, graph.quantities)
-    goals = _goals(written, Named(graph, graph.quantities, ()), faults)
+    goals = goals_of(written, Named(graph, graph.quantities, ()), faults)
     labels = {name: one.labels for name, one in graph.quantities.items() if one.labels}
     numbers = graph.quantities.keys() - labels.keys()
-    constraints = _constraints(
+    constraints = constraints_of(
         written, lambda text: parse_expression(text, numbers, labels), faults
     )
     faults.raise_any()
@@ -324,46 +259,6 @@ def _check_method(written: schema.StudyFile, faults: Faults) -> None:
                 faults.add(("search", "options", name), rule, remedy)
 
 
-def _reportable(inputs: Collection[str]) -> set[str]:
-    """Return the input columns that an expression may name: not the internal choices."""
-    return {name for name in inputs if "." not in name}
-
-
-def _goals(written: schema.StudyFile, named: Named, faults: Faults) -> tuple[Goal, ...]:
-    goals = []
-    for name, sense in written.objectives.items():
-        path = ("objectives", name)
-        try:
-            full = named.quantity(name)
-        except (UnitError, PluginError) as error:
-            faults.add(path, error.rule, error.remedy, repr(name))
-            continue
-        found = named.graph.quantities.get(full)
-        if found is not None and found.labels:
-            shown = ", ".join(found.labels[:LABELS_SHOWN])
-            rule = f"{full} is a name ({shown}), not a number"
-            faults.add(path, rule, "choose a quantity with a unit", repr(name))
-        else:
-            goals.append(Goal(full, maximise=sense == "maximise"))
-    if len({goal.name for goal in goals}) < len(goals):
-        rule = "two objectives are the same quantity"
-        faults.add(("objectives",), rule, "write it once", "")
-    return tuple(goals)
-
-
-def _constraints(
-    written: schema.StudyFile, read: Callable[[str], Expression], faults: Faults
-) -> tuple[Constraint, ...]:
-    constraints = []
-    for position, text in enumerate(written.constraints):
-        with faults.at(("constraints", position)):
-            expression = read(text)
-            if not expression.is_constraint:
-                raise UnitError("it compares nothing", "write for instance `power <= 30 mW`")
-            constraints.append(Constraint(text, expression))
-    return tuple(constraints)
-
-
 def _settings(written: schema.StudyFile) -> SearchSettings:
     search = written.search
     return SearchSettings(
@@ -386,49 +281,3 @@ def _question(written: schema.StudyFile, found: Document) -> str:
 
 def _notes(scenario: Scenario) -> tuple[str, ...]:
     return tuple(dict.fromkeys(scenario.notes))
-
-
-def sweep_of(found: Document) -> Sweep | None:
-    """Return the sweep of a document, None when it has none.
-
-    Raises
-    ------
-    StudyError
-        When its values cannot be read.
-    """
-    written = validate(found)
-    if not written.sweep:
-        return None
-    (path, values), *_ = written.sweep.items()
-    faults = Faults(found)
-    unit = schema.FIELDS.get(path)
-    sweep = None
-    with faults.at(("sweep", path)):
-        if unit is not None:
-            axis, column = numeric(path, unit, values)
-            if axis.continuous:
-                raise UnitError("a sweep takes its values in turn", "give `points`")
-            numbers = tuple(float(value) for value in axis.columns[column])
-            shown = tuple(units.exact_text(value, column) for value in numbers)
-            sweep = Sweep(path, column, numbers, shown)
-        else:
-            sweep = _choices_sweep(path, values)
-    faults.raise_any()
-    return sweep
-
-
-def _choices_sweep(path: str, values: object) -> Sweep:
-    if not isinstance(values, list):
-        raise UnitError(f"{path} takes choices, not a range", "write a list of values")
-    return Sweep(path, "", tuple(str(value) for value in values), tuple(map(str, values)))
-
-
-def at(found: Document, sweep: Sweep, position: int) -> Document:
-    """Return the document with the swept field set to its value at `position`."""
-    path = _settable(found, sweep.path)
-    try:
-        return document.override_value(found, path, sweep.written[position])
-    except StudyError as error:
-        first = error.faults[0]
-        fault = found.fault(("sweep", sweep.path), first.written, first.rule, first.remedy)
-        raise StudyError([fault]) from None

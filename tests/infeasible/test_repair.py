@@ -22,6 +22,7 @@ from dse.files import document
 from dse.infeasible import repair
 from dse.plugins import registry
 from dse.study import study
+from dse.study.overrides import override
 from dse.study.scenario import field_path
 from tests.conftest import everything
 
@@ -73,7 +74,7 @@ def prepared(data: dict[str, Any]) -> study.Study:
 
 def feasible(found: study.Study, path: str, value: str) -> bool:
     """By evaluating every design of the study with one thing replaced."""
-    changed = study.override(found.document, [(path, json.dumps(value))])
+    changed = override(found.document, [(path, json.dumps(value))])
     return bool(everything(study.prepare(changed).problem).feasible.any())
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from dse.model.space import blocks
 from dse.study import study
+from dse.study.swept import at_value, sweep_of
 from tests.conftest import STUDIES
 
 SIZES = st.lists(st.integers(1, 6), max_size=5).map(tuple)
@@ -31,8 +32,8 @@ def test_blocks_are_the_space_in_order(sizes: tuple[int, ...], most: int) -> Non
 @pytest.mark.parametrize("path", sorted(STUDIES.glob("*.yaml")), ids=lambda path: path.stem)
 def test_a_block_is_evaluated_as_its_rows_are(path) -> None:
     found = study.read_study(path)
-    sweep = study.sweep_of(found)
-    problem = study.prepare(study.at(found, sweep, 0) if sweep else found).problem
+    sweep = sweep_of(found)
+    problem = study.prepare(at_value(found, sweep, 0) if sweep else found).problem
     for number, block in enumerate(blocks(problem.sizes, 4_000)):
         if number % 97:
             continue  # every block of the largest study would take long

@@ -26,6 +26,7 @@ from dse.search.heuristic.scales import Scales
 from dse.search.heuristic.start import coarse_grid
 from dse.study import study
 from dse.study.axes import STEPS
+from dse.study.swept import sweep_of
 from tests.conftest import STUDIES, problem_of, solved
 
 METHODS = registry.names(Method)
@@ -156,7 +157,7 @@ def test_instances_and_sweeps_are_not_continuous(asked):
     swept = "\nsweep:\n  interface.host_clock: {from: 1 GHz, to: 2 GHz, continuous: true}\n"
     file.write_text(file.read_text() + swept)
     with pytest.raises(StudyError, match="a sweep takes its values in turn; give `points`"):
-        study.sweep_of(study.read_study(file))
+        sweep_of(study.read_study(file))
 
 
 def test_a_continuous_run_says_how_fine_it_was_and_is_read_back(asked, tmp_path):

@@ -19,6 +19,7 @@ from dse.stability.flip_search import find_flips
 from dse.stability.sweep_search import find_crossovers
 from dse.stability.tracking import Pool, TrackedAnswer
 from dse.study import assumptions, study
+from dse.study.overrides import override
 from tests.conftest import STUDIES, everything
 
 MIXED = """
@@ -170,7 +171,7 @@ def test_a_rate_opens_and_closes_counts(write) -> None:
     """The space at another rate is that of the study written with this rate."""
     found = prepared(MIXED, write)
     (rate,) = assumptions.choose_assumptions(assumptions.assumptions_of(found), "rate")
-    written = study.prepare(study.override(found.document, [("workload.rate", "77 Gbit/s")]))
+    written = study.prepare(override(found.document, [("workload.rate", "77 Gbit/s")]))
     moved = rate.at(77e9)
     assert moved.sizes == written.problem.sizes != found.problem.sizes
     assert np.array_equal(everything(moved).loss, everything(written.problem).loss)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from dse.errors import DseError
 from dse.files import document
 from dse.study import study
+from dse.study.swept import at_value, sweep_of
 from tests.conftest import STUDIES
 
 SHIPPED = [study.read_study(path).data for path in sorted(STUDIES.glob("*.yaml"))]
@@ -47,6 +48,6 @@ def test_a_mutated_study_runs_or_is_told_what_is_wrong(data: st.DataObject) -> N
         container[key] = copy.deepcopy(data.draw(st.sampled_from(VALUES)))
     with contextlib.suppress(DseError):
         found = document.parse_document(json.dumps(mutated), "study.yaml")
-        sweep = study.sweep_of(found)
-        problem = study.prepare(study.at(found, sweep, 0) if sweep else found).problem
+        sweep = sweep_of(found)
+        problem = study.prepare(at_value(found, sweep, 0) if sweep else found).problem
         problem.evaluate(np.zeros((1, len(problem.sizes)), dtype=np.int64))

@@ -1,0 +1,64 @@
+"""Fields of a study replaced from outside: pairs of a dotted path and a value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dse.files import document
+from dse.files.document import Document
+from dse.study import schema
+from dse.study.tables import evaluated
+
+EXAMPLE = "workload.rate=73 Gbps"
+"""An override, for remedies."""
+
+
+def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
+    """Return a document with fields replaced: pairs of dotted path and value.
+
+    Raises
+    ------
+    StudyError
+        When a path does not exist.
+    """
+    found = replace(found, overrides=(*found.overrides, *overrides))
+    counts: dict[str, dict[str, str]] = {}
+    for name, value in overrides:
+        if name == evaluated.DESIGN and evaluated.is_evaluated(found):
+            found = evaluated.only(found, value)
+            continue
+        stage, _, rest = name.partition(".")
+        if stage in _stage_names(found) and not _is_stage_field(rest):
+            counts.setdefault(stage, {})[rest] = value
+            continue
+        found = document.override_value(found, settable(found, name), value)
+    for stage, fleet in counts.items():
+        written = ", ".join(f"{json.dumps(design)}: {count}" for design, count in fleet.items())
+        found = document.override_value(found, f"stages.{stage}.counts", f"{{{written}}}")
+    return found
+
+
+def _stage_names(found: Document) -> list[str]:
+    stages = found.data.get("stages")
+    items = [item for item in stages if isinstance(item, dict)] if isinstance(stages, list) else []
+    return [str(document.stage_name(item)) for item in items]
+
+
+def _is_stage_field(name: str) -> bool:
+    return name == "design" or name.partition(".")[0] in schema.StageSection.model_fields
+
+
+def settable(found: Document, path: str) -> str:
+    """Return where a path of the command line stands in the file.
+
+    The field of an axis is the axis; ``des.instances`` is short for ``stages.des.instances``.
+    """
+    axes = found.data.get("axes")
+    if isinstance(axes, dict) and path in axes:
+        return f"axes.{path}"
+    stage, _, rest = path.partition(".")
+    if stage in _stage_names(found):
+        return f"stages.{stage}.{'designs' if rest == 'design' else rest}"
+    return path
