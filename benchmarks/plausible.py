@@ -1,0 +1,132 @@
+"""Random plausible studies of all sizes: how many fronts are proven, how fast, by which way."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+from benchmarks.timing import table
+from dse import search
+from dse.errors import DseError
+from dse.study import study
+
+CORES = ("des", "fft", "jacobi")
+GOALS = {
+    "area": "minimise",
+    "power": "minimise",
+    "total_power": "minimise",
+    "energy": "minimise",
+    "instances": "minimise",
+    "throughput": "maximise",
+    "offload_latency": "minimise",
+    "host_cores": "minimise",
+}
+BEHIND_INTERFACES = ("offload_latency", "host_cores")
+STUDIES = 100
+SECONDS = 60
+
+
+def text(seed: int) -> str:
+    """Return the study of a seed."""
+    rng = np.random.default_rng(seed)
+    interface = rng.random() < 0.6
+    rate = str(rng.choice(["fixed", "axis", "none"], p=[0.5, 0.3, 0.2]))
+    lines = ["workload:", "  granularity: 4 KiB", "  kernel: des"] if interface else []
+    if rate == "fixed":
+        lines += [] if interface else ["workload:"]
+        lines.append(f"  rate: {rng.choice([1, 5, 20, 100])} Gbit/s")
+    lines.append("stages:")
+    for place in range(rng.integers(1, 5)):
+        lines += _stage(rng, place, meets=rate != "none")
+    axes = ["  workload.rate: [5 Gbit/s, 20 Gbit/s, 60 Gbit/s, 100 Gbit/s]"] * (rate == "axis")
+    if interface:
+        lines.append(f"interface: {{wait: {rng.choice(['sync', 'async'])}}}")
+        axes.append("  interface.device: [sparc_t4_engine, sparc_t4_instruction, sandy_bridge]")
+        axes += ["  interface.in_flight: [1, 4, 16, 64, 256]"] * (rng.random() < 0.6)
+        sizes = "[256 B, 1500 B, 4 KiB, 16 KiB, 64 KiB]"
+        axes += [f"  workload.granularity: {sizes}"] * (rng.random() < 0.6)
+    lines += ["axes:", *axes] if axes else []
+    if rng.random() < 0.3:
+        lines += ["budget:", f"  power_cap: {rng.choice([1, 5, 20])} W"]
+    known = [name for name in GOALS if interface or name not in BEHIND_INTERFACES]
+    chosen = rng.choice(known, size=rng.integers(2, 5), replace=False)
+    lines += ["objectives:", *(f"  {name}: {GOALS[name]}" for name in chosen)]
+    if rng.random() < 0.3:
+        lines += ["constraints:", f"  - {rng.choice(['area <= 3 mm2', 'power <= 2 W'])}"]
+    return "\n".join(lines) + "\n"
+
+
+def _stage(rng: np.random.Generator, place: int, *, meets: bool) -> list[str]:
+    lines = [f"  - core: {rng.choice(CORES)}", f"    name: s{place}"]
+    kind = rng.random()
+    if kind < 0.6:
+        lines.append("    fleet: mixed")
+        lines.append(f"    instances: {{from: 0, to: {rng.choice([3, 6, 10, 30])}}}")
+    elif kind < 0.8 and meets:
+        lines.append("    instances: least")
+    else:
+        lines.append(f"    instances: {{from: 1, to: {rng.choice([8, 64])}}}")
+    if rng.random() < 0.3:
+        lines.append(f"    clock: {rng.choice(['1', '[0.25, 0.5, 0.75, 1]'])}")
+    return lines
+
+
+def measure(seed: int, method: str) -> None:
+    """Print what one study takes: size, verdict, designs of the front, CPU s, MiB."""
+    start = time.process_time()
+    size, verdict, front = 0, "", 0
+    try:
+        problem = study.prepare(study.read_study(text(seed))).problem
+        size = problem.size
+        start = time.process_time()
+        found = search.run_search(problem, search.SearchSettings(method=method))
+        verdict = found.certificate.way if found.exact else "unproven"
+        front = len(found.front_index)
+    except DseError as error:
+        verdict = type(error).__name__ + ":" + str(error).replace(" ", "_")[:200]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{size:.2e}", verdict, front, f"{time.process_time() - start:.3f}", f"{peak:.0f}")
+
+
+def run(seed: int, method: str = "exact", seconds: int = SECONDS) -> list[str]:
+    """Return what `measure` prints in a process of its own, which may take so many CPU seconds."""
+    command = [sys.executable, "-m", "benchmarks.plausible", str(seed), method]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
+    )
+    return done.stdout.split() or ["", "no_end", "0", str(seconds), ""]
+
+
+def main() -> None:
+    """Print how many of the studies are proven, and what they take."""
+    found = [run(seed) for seed in range(STUDIES)]
+    seconds = np.array([float(row[3]) for row in found])
+    proven = [row[1] in ("composed", "enumerated") for row in found]
+    table(
+        ["random studies", "proven", "median CPU s", "90th percentile", "largest", "most MiB"],
+        [
+            (
+                STUDIES,
+                sum(proven),
+                f"{np.median(seconds):.2f}",
+                f"{np.percentile(seconds, 90):.1f}",
+                f"{seconds.max():.0f}",
+                max(row[4] for row in found),
+            )
+        ],
+    )
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        measure(int(sys.argv[1]), *sys.argv[2:])
+    else:
+        main()
