@@ -12,8 +12,9 @@ the most promising ones before the others.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,10 @@ from dse.search.exact.partial import (
     NotComposedError,
     PartialDesigns,
     Scenarios,
+    Step,
     TooMuchWorkError,
     stage_parts,
+    steps,
 )
 from dse.search.exact.seeds import promising, seeds
 from dse.search.exact.shortlists import Case
@@ -49,9 +52,9 @@ RANDOM = 2048
 """Designs drawn at random, which show what the space is like."""
 
 FEW_ROWS = 200_000
-MOST_ROWS = 1_000_000
-"""Partial designs held at once, of one stage alone and in all; a study that needs more is not
-composed."""
+MOST_ROWS = 60_000
+PORTION = 30_000
+"""Partial designs held at once, of one stage alone and in all; more are completed in portions."""
 
 
 MOST_BOUNDED = 40_000_000
@@ -62,6 +65,8 @@ class Composer:
     """Composes the front of a problem."""
 
     few, most = FEW_ROWS, MOST_ROWS
+    splits = True
+    """Whether more partial designs than are held at once are completed some after others."""
 
     def __init__(
         self, problem: Problem, archive: Archive, progress: Progress | None = None
@@ -183,21 +188,16 @@ class Composer:
         for stage in sorted(set(range(len(self.parts))) - set(parts), key=self.fleets.__getitem__):
             before = replace(self.pruned)
             try:
-                parts[stage] = self._grow(batch, stage, batch.rows, {}, parts, self.few)
+                parts[stage] = self._grow(batch, stage, parts)
                 batch.narrow(stage, parts[stage])
             except NotComposedError:  # it is grown behind the others, whose fleets are known then
                 self.incumbents.pruned = before
-        rows = batch.rows
-        done: dict[int, PartialDesigns] = {}
-        for stage in sorted(
+        order = sorted(
             range(len(self.parts)), key=lambda k: (k not in parts, len(parts.get(k, ())))
-        ):
-            if stage in parts:
-                rows = self._join(batch, stage, rows, done, parts)
-            else:
-                rows = self._grow(batch, stage, rows, done, parts, self.most)
-            done[stage] = rows
-        self._finish(rows.index)
+        )
+        joins = [Step(stage) for stage in order if stage in parts]
+        grown = [step for k in order if k not in parts for step in steps(self.parts[k], k)]
+        self._descend(batch, batch.rows, [*joins, *grown], (), parts)
 
     def _list(self, batch: Batch, case: Case, parts: dict[int, PartialDesigns]) -> None:
         """Let every stage be one of its shortlisted fleets, as far as the front allows."""
@@ -227,49 +227,78 @@ class Composer:
             self.pruned.dominated += int(before - self._ways(batch, parts, ()).sum())
 
     def _grow(
-        self,
-        batch: Scenarios,
-        stage: int,
-        rows: PartialDesigns,
-        done: Container[int],
-        parts: Mapping[int, PartialDesigns],
-        most: int,
+        self, batch: Scenarios, stage: int, parts: Mapping[int, PartialDesigns]
     ) -> PartialDesigns:
-        """Return `rows` with every fleet of a stage that may be part of a design on the front."""
-        weights = self._ways(batch, parts, {stage, *self._those(done)}) * self.fleets[stage]
-        rows = rows.take((weights > 0)[rows.scenario])
-        places = self.parts[stage].places
-        for chosen, place in enumerate(places, start=1):
-            size = self.problem.sizes[place]
-            _check(len(rows) * size, most)
-            rows = rows.expand(place, size)
-            weights = weights // size
-            if not self.parts[stage].designs and chosen < len(places):
-                continue
-            known = {k: batch.exact(k, rows) for k in self._those(done)}
-            kept, _ = self._bound(
-                batch, rows, known | {stage: batch.partial(stage, rows, chosen)}, weights
-            )
-            rows = rows.take(kept)
+        """Return every fleet of a stage that may be part of a design on the front."""
+        rows = batch.rows
+        for step in steps(self.parts[stage], stage):
+            _check(len(rows) * step.size(self.problem.sizes), self.few)
+            rows = self._choose(batch, rows, step, (), parts)
         return rows
 
-    def _join(
+    def _descend(
         self,
         batch: Scenarios,
-        stage: int,
         rows: PartialDesigns,
-        done: Container[int],
+        left: Sequence[Step],
+        done: Collection[int],
+        parts: Mapping[int, PartialDesigns],
+    ) -> None:
+        """Complete partial designs: all together, or where they are too many, some after others."""
+        if not left:
+            self._finish(rows.index)
+            return
+        step, *later = left
+        over = done if any(step.stage == other.stage for other in later) else {*done, step.stage}
+        for some in self._portions(batch, rows, step, parts):
+            self._descend(batch, self._choose(batch, some, step, done, parts), later, over, parts)
+
+    def _portions(
+        self,
+        batch: Scenarios,
+        rows: PartialDesigns,
+        step: Step,
+        parts: Mapping[int, PartialDesigns],
+    ) -> Iterator[PartialDesigns]:
+        """Yield partial designs, so many at a time that the next step makes no more than fit."""
+        each = np.full(len(batch.index), step.size(self.problem.sizes))
+        if step.joins:
+            each = np.bincount(parts[step.stage].scenario, minlength=len(batch.index))
+        made = np.cumsum(each[rows.scenario])
+        if not len(rows) or made[-1] <= self.most:
+            yield rows
+            return
+        if not self.splits:
+            _check(int(made[-1]), self.most)
+        portion = (made - 1) // PORTION
+        for first, last in pairwise([*np.unique(portion, return_index=True)[1], len(rows)]):
+            yield rows.take(np.arange(first, last))
+
+    def _choose(
+        self,
+        batch: Scenarios,
+        rows: PartialDesigns,
+        step: Step,
+        done: Collection[int],
         parts: Mapping[int, PartialDesigns],
     ) -> PartialDesigns:
-        """Return `rows` with every fleet that is left of a stage, as far as the front allows."""
-        left, right = _pairs(rows.scenario, parts[stage].scenario)
-        index = rows.index[left]
-        for place in self.parts[stage].places:
-            index[:, place] = parts[stage].index[right, place]
-        rows = PartialDesigns(rows.scenario[left], index)
-        chosen = {stage, *self._those(done)}
-        known = {k: batch.exact(k, rows) for k in chosen}
-        kept, _ = self._bound(batch, rows, known, self._ways(batch, parts, chosen))
+        """Return partial designs with one more step chosen, as far as the front allows."""
+        stage = step.stage
+        if step.joins:
+            left, right = _pairs(rows.scenario, parts[stage].scenario)
+            index = rows.index[left]
+            for place in self.parts[stage].places:
+                index[:, place] = parts[stage].index[right, place]
+            rows = PartialDesigns(rows.scenario[left], index)
+        weights = self._ways(batch, parts, {stage, *self._those(done)})
+        rows = rows.take((weights > 0)[rows.scenario])
+        for place in step.places:
+            rows = rows.expand(place, self.problem.sizes[place])
+        weights = weights * math.prod(self.problem.sizes[place] for place in step.open)
+        known = {k: batch.exact(k, rows) for k in self._those(done)}
+        chosen = len(self.parts[stage].places) - len(step.open)
+        known[stage] = batch.partial(stage, rows, chosen)
+        kept, _ = self._bound(batch, rows, known, weights)
         return rows.take(kept)
 
     def _those(self, stages: Container[int]) -> list[int]:

@@ -85,6 +85,7 @@ class BetweenComposer(Composer):
         """Take the problem at both values, over one space; see `may_beat` for the rest."""
         super().__init__(ends[0], Archive(ends[0], total=ends[0].size))
         self.few = self.most = most
+        self.splits = False
         self.found: list[Index] = []
         self._worst = worst
         self._column = column

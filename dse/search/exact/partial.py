@@ -89,6 +89,41 @@ def stage_parts(problem: Problem) -> Iterator[StageParts]:
         yield StageParts(stage, tuple(order), designs)
 
 
+@dataclass(frozen=True)
+class Step:
+    """What is chosen next of a partial design.
+
+    Attributes
+    ----------
+    stage
+        A stage of which nothing, or all before `places`, is chosen.
+    places, open
+        Axes of it that are chosen, and those that stay open.  No `places`: one of its fleets, which
+        are listed.
+    """
+
+    stage: int
+    places: tuple[int, ...] = ()
+    open: tuple[int, ...] = ()
+
+    @property
+    def joins(self) -> bool:
+        """Whether a listed fleet is chosen."""
+        return not self.places
+
+    def size(self, sizes: tuple[int, ...]) -> int:
+        """Return how many partial designs it makes of one where fleets are not listed."""
+        return math.prod(sizes[place] for place in self.places)
+
+
+def steps(part: StageParts, stage: int) -> list[Step]:
+    """Return how a fleet is chosen: count by count where it is mixed, or at once."""
+    if not part.designs:
+        return [Step(stage, part.places)]
+    places = part.places
+    return [Step(stage, places[k : k + 1], places[k + 1 :]) for k in range(len(places))]
+
+
 class Scenarios(Protocol):
     """Scenarios that are closed together; what bounds a stage is theirs alone to know."""
 
