@@ -152,7 +152,9 @@ def _best(
     options: Options,
     preference: Preference,
 ) -> Alternative:
-    outcome = runner.solve_study(replace(study, problem=problem), options, None).outcome
+    outcome = runner.solve_study(
+        replace(study, problem=problem), options, None, partial=True
+    ).outcome
     front = outcome.front_index
     if not len(front):
         found, together = shortfalls(problem, outcome, preference)

@@ -17,12 +17,15 @@ from dse.reports.designs import described
 from dse.reports.text import hanging, pairs, terminal_width
 from dse.reports.words import change, listed, violation_text
 from dse.runs.runner import ENUMERABLE, Run, SolvedStudy
-from dse.search import EXACT_LIMIT, Outcome
+from dse.search import Outcome
 from dse.study import study
 from dse.study.study import Study
 
 MOST_CONFLICTS = 5
 """Most conflicts in the text; the facts hold all."""
+
+MOST_SEARCHED = 200_000_000
+"""Designs of a space that is not composed, up to which changes are looked for."""
 
 
 def require_feasible(answer: SolvedStudy, where: str = "") -> None:
@@ -81,7 +84,7 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
     repairs: Sequence[Repair] = ()
     apart: Sequence[RepairsOfConflict] = ()
     alone: Sequence[str] = ()
-    known = composed or (outcome.exact and problem.size <= EXACT_LIMIT)
+    known = composed or (outcome.exact and problem.size <= MOST_SEARCHED)
     if known:
         repairs = repairs_of(infeasible, composed=composed)
         repaired = {rule for found in repairs for rule in found.constraints}

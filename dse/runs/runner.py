@@ -108,23 +108,31 @@ def run_study(document: Document, options: Options, progress: Progress | None = 
     start = time.perf_counter()
     sweep = sweep_of(document)
     if sweep is None:
-        answers = [solve_study(study.prepare(document), options, progress)]
+        answers = [solve_study(study.prepare(document), options, progress, partial=True)]
     else:
         total = len(sweep.values)
         answers = []
         for position in range(total):
             point = study.prepare(at_value(document, sweep, position))
-            answers.append(solve_study(point, options, None))
+            answers.append(solve_study(point, options, None, partial=True))
             if progress is not None:
                 progress(position + 1, total)
     settings = options.apply(answers[0].study.settings)
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
 
 
-def solve_study(prepared: Study, options: Options, progress: Progress | None) -> SolvedStudy:
-    """Search one study and measure its front."""
+def solve_study(
+    prepared: Study, options: Options, progress: Progress | None, *, partial: bool = False
+) -> SolvedStudy:
+    """Search one study and measure its front; `partial`: which may be that of an unfinished proof.
+
+    Raises
+    ------
+    TooLargeError
+        When the front is not proven by the method that should, and not `partial`.
+    """
     start = time.perf_counter()
-    settings = options.apply(prepared.settings)
+    settings = replace(options.apply(prepared.settings), partial=partial)
     outcome = search.run_search(prepared.problem, settings, progress)
     seconds = time.perf_counter() - start
     invariants.check_invariants(prepared.problem, outcome.front_index, outcome.sample_index)

@@ -5,6 +5,7 @@ May import `dse.model` and lower floors.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from dse.contract import Index, Method
@@ -13,11 +14,11 @@ from dse.errors import FOREIGN, ContractError, DseError, TooLargeError
 from dse.model.problem import Evaluation
 from dse.plugins import registry
 from dse.search.archive import Archive, Progress, Searchable, check_constraints
-from dse.search.outcome import Certificate, Outcome
-from dse.search.settings import EXACT_LIMIT, SearchSettings
+from dse.search.exact.work import limited
+from dse.search.outcome import UNFINISHED, Certificate, Outcome
+from dse.search.settings import SearchSettings
 
 __all__ = [
-    "EXACT_LIMIT",
     "Archive",
     "Certificate",
     "Evaluation",
@@ -62,9 +63,12 @@ def run_search(
     check_search(problem, settings)
     method = registry.get(Method, settings.method)
     if method.proves:
-        outcome: Outcome = method.function(
-            problem, progress, budget=settings.budget, limit=settings.limit
-        )
+        with limited(seconds=settings.effort_s, byte=settings.memory_byte):
+            outcome: Outcome = method.function(
+                problem, progress, budget=settings.budget, limit=settings.most_enumerated
+            )
+        if outcome.certificate.way == UNFINISHED and not settings.partial:
+            raise TooLargeError(outcome.certificate.reason)
         return outcome
     from dse.search.exact import prove
     from dse.search.heuristic.start import coarse_grid
@@ -125,9 +129,11 @@ def check_search(problem: Searchable, settings: SearchSettings) -> None:
             f"search takes up to {MOST_AXES}; give mixed stages fewer designs, let some be of one "
             f"design, or search with another method, for instance nsga2"
         )
-    few = problem.size <= min(settings.budget or settings.limit, settings.limit)
+    few = problem.size <= min(settings.budget or math.inf, settings.most_enumerated)
     if (few and not problem.continuous) or not registry.get(Method, settings.method).proves:
         return
     from dse.search.exact import prove  # the engine, only now
 
-    prove.check_provable(problem, settings.method, budget=settings.budget, limit=settings.limit)
+    prove.check_provable(
+        problem, settings.method, budget=settings.budget, limit=settings.most_enumerated
+    )

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from dse.model.space import Index
 
+UNFINISHED = "unfinished"
+"""The way of a proof that ended before it was done."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
@@ -18,7 +21,7 @@ class Certificate:
     Attributes
     ----------
     way
-        ``enumerated``, ``composed`` or ``sampled``.
+        ``enumerated``, ``composed``, ``unfinished`` or ``sampled``.
     reason
         Why this way.
     dominated

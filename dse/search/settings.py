@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -12,8 +13,14 @@ from dse.contract.methods import OptionValue
 from dse.errors import Fault, StudyError, nearest
 from dse.plugins import registry
 
-EXACT_LIMIT = 200_000_000
-"""Largest space that is enumerated unless told otherwise."""
+EFFORT_S = 60.0
+"""CPU time that the proof of a front may take unless told otherwise."""
+
+DESIGNS_PER_S = 100_000_000
+"""More designs for each second of effort are not enumerated: bounds do not prune so fast."""
+
+MEMORY_BYTE = 2.0**30
+"""Memory that it may take beyond what is in use."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +39,11 @@ class SearchSettings:
     population
         Designs per generation (or batch); None for the method's own default.
     limit
-        Largest space that is enumerated.
+        Largest space that is enumerated; None for what the effort allows.
+    effort_s, memory_byte
+        CPU time and memory that the proof of a front may take.
+    partial
+        Whether the front so far is an answer when these are used up; otherwise it is an error.
     warm_start
         Heuristics begin with the corners and a coarse grid of the space.
     options
@@ -43,9 +54,17 @@ class SearchSettings:
     budget: int | None = None
     seed: int = 0
     population: int | None = None
-    limit: int = EXACT_LIMIT
+    limit: int | None = None
+    effort_s: float = EFFORT_S
+    memory_byte: float = MEMORY_BYTE
+    partial: bool = False
     warm_start: bool = True
     options: Mapping[str, OptionValue] = field(default_factory=dict)
+
+    @property
+    def most_enumerated(self) -> int:
+        """Largest space that is enumerated."""
+        return int(DESIGNS_PER_S * self.effort_s) if self.limit is None else self.limit
 
     def __post_init__(self) -> None:
         """Refuse an unknown method, unknown options and values out of range."""
@@ -54,6 +73,9 @@ class SearchSettings:
         _at_least("population", self.population, 2)
         _at_least("seed", self.seed, 0)
         _at_least("limit", self.limit, 1)
+        for name, value in (("effort", self.effort_s), ("memory", self.memory_byte)):
+            if not 0 < value < math.inf:
+                raise StudyError([_fault(name, value, "a number above 0")])
         if self.seed >= 2**32:
             raise StudyError([_fault("seed", self.seed, "less than 2**32")])
         faults = [
@@ -114,7 +136,7 @@ def _at_least(name: str, value: int | None, least: int) -> None:
         raise StudyError([_fault(name, value, f"at least {least}")])
 
 
-def _fault(name: str, value: int, bound: str) -> Fault:
+def _fault(name: str, value: float, bound: str) -> Fault:
     return Fault(
         where=f"search.{name}",
         written=str(value),

@@ -244,6 +244,10 @@ class SearchSection(StudySection):
     budget: Annotated[int | None, Field(ge=1, description="Most designs to evaluate")] = None
     seed: Annotated[int, Field(ge=0, lt=2**32, description="Same seed, same front")] = 1
     population: Annotated[int | None, Field(ge=2, le=100_000)] = None
+    effort: Annotated[
+        Amount, Unit("CPU time that a proof may take; then the front so far counts", "effort_s")
+    ] = None
+    memory: Annotated[Amount, Unit("Memory that a proof may take", "memory_byte")] = None
     on_failure: Annotated[
         Literal["stop", "infeasible"],
         Field(description="What a design is that cannot be evaluated: an error, or infeasible"),

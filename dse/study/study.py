@@ -18,7 +18,7 @@ from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
 from dse.model.space import Space, constant, product_text
 from dse.plugins import registry
-from dse.search.settings import SearchSettings, option_faults
+from dse.search.settings import EFFORT_S, MEMORY_BYTE, SearchSettings, option_faults
 from dse.study import preferring, schema
 from dse.study.faults import Faults, validate
 from dse.study.inputs import Input
@@ -262,6 +262,8 @@ def _check_method(written: schema.StudyFile, faults: Faults) -> None:
 def _settings(written: schema.StudyFile) -> SearchSettings:
     search = written.search
     return SearchSettings(
+        effort_s=EFFORT_S if search.effort is None else search.effort.value,
+        memory_byte=MEMORY_BYTE if search.memory is None else search.memory.value,
         method=search.method,
         budget=search.budget,
         seed=search.seed,

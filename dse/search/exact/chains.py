@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dse.model.front import nondominated
 from dse.search.exact.measures import Matrix, Measure, joined
 from dse.search.exact.partial import NotComposedError
+from dse.search.exact.work import CALL, spend
 
 CHUNK = 200_000
 """Pairs that are put together at once."""
@@ -187,6 +188,7 @@ def _joined(wanted: tuple[Measure, ...], left: Part, right: Part) -> Iterator[tu
         raise NotComposedError(f"chains of {total:,} pairs are too many".replace(",", " "))
     for begin in range(0, total, CHUNK):
         number = np.arange(begin, min(begin + CHUNK, total))
+        spend(len(number) + CALL)
         group = np.searchsorted(last, number, side="right")
         found = ends[group] - (last[group] - number)
         turned = group >= len(right)  # by a row of the left part, which looks for right ones

@@ -32,12 +32,12 @@ from dse.search.exact.partial import (
     PartialDesigns,
     Scenarios,
     Step,
-    TooMuchWorkError,
     stage_parts,
     steps,
 )
 from dse.search.exact.seeds import promising, seeds
 from dse.search.exact.shortlists import Case
+from dse.search.exact.work import CALL, ROW, spend
 
 BATCH = 64
 """Scenarios that are closed together."""
@@ -55,10 +55,6 @@ FEW_ROWS = 200_000
 MOST_ROWS = 60_000
 PORTION = 30_000
 """Partial designs held at once, of one stage alone and in all; more are completed in portions."""
-
-
-MOST_BOUNDED = 40_000_000
-"""Partial designs bounded in all, some minutes' work; a study that needs more is not composed."""
 
 
 class Composer:
@@ -80,7 +76,6 @@ class Composer:
         self.outer = [place for place in range(len(problem.sizes)) if place not in chosen]
         self.fleets = [math.prod(problem.sizes[k] for k in part.places) for part in self.parts]
         self._progress = progress
-        self._bounded_rows = 0
 
     @property
     def pruned(self) -> Pruned:
@@ -111,11 +106,15 @@ class Composer:
         for first in range(0, len(scenarios), BATCH):
             self._divide(scenarios[first : first + BATCH])
 
+    @property
+    def settled(self) -> int:
+        """How many designs are evaluated or pruned so far."""
+        pruned = self.pruned.dominated + self.pruned.infeasible
+        return pruned + self.incumbents.archive.evaluated
+
     def _show(self) -> None:
         if self._progress is not None:
-            pruned, archive = self.pruned, self.incumbents.archive
-            done = pruned.dominated + pruned.infeasible + archive.evaluated
-            self._progress(done, self.problem.size)
+            self._progress(self.settled, self.problem.size)
 
     def _join_listed(self, replacing: Replacing, scenarios: Index) -> Index:
         """Close scenarios with shortlisted fleets; return those for which they are too many."""
@@ -330,13 +329,7 @@ class Composer:
 
         `weights` says how many designs a row stands for, by scenario.
         """
-        self._bounded_rows += len(rows)
-        if self._bounded_rows > MOST_BOUNDED:
-            raise TooMuchWorkError(
-                f"composition would bound more than {MOST_BOUNDED:,} partial designs".replace(
-                    ",", " "
-                )
-            )
+        spend(ROW * len(rows) + CALL)
         loss, violation = batch.bound(rows, stages)
         missed = np.asarray((violation > 0).any(axis=1))
         worse = ~missed

@@ -12,6 +12,7 @@ from dse.errors import TooLargeError
 from dse.model.cells import CellBounds, Cells, cells_of
 from dse.model.space import Boxes, Index, Points, as_index, blocks, product_text
 from dse.search.archive import Archive, Searchable
+from dse.search.exact.work import CALL, ROW, spend
 
 Flags = NDArray[np.bool_]
 
@@ -32,6 +33,9 @@ open, cells of less than `SMALL` designs are not tried."""
 SEEDS = 4_096
 """Random designs whose front is the first to rule out cells."""
 
+FOLLOWED = 512
+"""Random designs that tell how much work is to be expected."""
+
 
 def check_enumerable(problem: Searchable, *, budget: int | None, limit: int) -> None:
     """Refuse a continuous axis, and a space larger than `limit`, or than `budget` where set.
@@ -50,12 +54,12 @@ def check_enumerable(problem: Searchable, *, budget: int | None, limit: int) -> 
         )
     bound = limit if budget is None else min(budget, limit)
     if problem.size > bound:
-        budgeted = budget is not None and budget <= limit
+        budgeted = bound == budget
         raise TooLargeError(
             f"exact search would evaluate {product_text(problem.sizes)} designs; "
             f"{'its budget' if budgeted else 'the most it takes on'} is "
             f"{f'{bound:,}'.replace(',', ' ')}; "
-            f"give axes fewer values{', raise the budget' if budgeted else ''}, "
+            f"give axes fewer values, raise the {'budget' if budgeted else 'effort'}, "
             f"or search with another method, for instance nsga2"
         )
 
@@ -74,7 +78,33 @@ def enumerate_all(archive: Archive, *, chunk: int = CHUNK, whole: int = WHOLE) -
             return
         archive.forget(every=True)  # what conflicts is known only where every design was evaluated
     for block in blocks(problem.sizes, chunk):
+        spend(len(block) + CALL)
         archive.evaluate_new(block)
+
+
+def expected_work(problem: Searchable) -> float:
+    """Return about how much work `enumerate_all` is, counted in designs that are evaluated.
+
+    Random designs are followed into smaller and smaller cells for as long as these stay open: each
+    stands for its share of the cells.  (Knuth, Mathematics of Computation 29, 1975, estimates the
+    work of other searches in this way.)
+    """
+    levels = _levels(problem) if problem.size > WHOLE else []
+    if len(levels) < 2:
+        return float(problem.size)
+    archive = Archive(problem, total=problem.size)
+    random = np.random.default_rng(0)
+    archive.evaluate_rivals(random.integers(0, problem.sizes, size=(SEEDS, len(problem.sizes))))
+    designs = random.integers(0, problem.sizes, size=(FOLLOWED, len(problem.sizes)))
+    work, share = float(SEEDS), 1.0
+    for level in levels[:-1]:
+        work += ROW * share * math.prod(level.sizes)
+        infeasible, dominated = _closed(archive, level.bounds(designs // np.array(level.steps)))
+        designs = designs[~infeasible & ~dominated]
+        share = (len(designs) + 1) / (FOLLOWED + 1)
+        if not len(designs):
+            break
+    return work + share * problem.size
 
 
 def _levels(problem: Searchable) -> list[Cells]:
@@ -113,8 +143,10 @@ def _visit(archive: Archive, levels: list[Cells], points: Points, chunk: int) ->
     """Bound cells of the first of `levels`; those that stay open go one level down."""
     level, *finer = levels
     if not finer:
+        spend(len(points) + CALL)
         archive.evaluate_new(points)
         return
+    spend(ROW * len(points) + CALL)
     infeasible, dominated = _closed(archive, level.bounds(points))
     for closed, meets in ((infeasible, False), (dominated, True)):
         cells = as_index(points, np.flatnonzero(closed))

@@ -17,6 +17,7 @@ from dse.model.space import Block, Index, blocks
 from dse.model.stage import ROUNDING
 from dse.search.exact.measures import Directions
 from dse.search.exact.partial import NotComposedError, StageParts
+from dse.search.exact.work import CALL, spend
 
 CHUNK = 1_000_000
 """Fleets that are looked at together; a stage of no more is looked at only once."""
@@ -93,6 +94,7 @@ class Fleets:
             own = dict(zip(places, part.ranges, strict=True))
             fixed = [(int(position), 1) for position in self.point]
             ranges = tuple(own.get(place, fixed[place]) for place in range(len(fixed)))
+            spend(len(part) + CALL)
             block = Block(space.sizes, ranges)
             fleet = self.part.stage.fleet(space.columns(block))
             with np.errstate(all="ignore"):

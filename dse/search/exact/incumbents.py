@@ -11,6 +11,7 @@ from dse.model.front import dominated, nondominated
 from dse.model.problem import Evaluation
 from dse.model.space import Index
 from dse.search.archive import Archive
+from dse.search.exact.work import CALL, spend
 
 
 @dataclass
@@ -38,6 +39,7 @@ class Incumbents:
         self.archive = archive
         self.pruned = Pruned()
         self._known = np.empty((0, objectives))
+        self._designs: Index = np.empty((0, len(archive.sizes)), dtype=np.int64)
         self._evaluated: set[bytes] = set()
 
     def dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -50,27 +52,42 @@ class Incumbents:
 
     def compare(self, index: Index) -> tuple[Evaluation, NDArray[np.bool_]]:
         """Evaluate designs likewise; return also which are feasible and not dominated so far."""
+        spend(len(index) + CALL)
         evaluation = self.archive.evaluate_reference(index)
-        return evaluation, self._remember(evaluation)
+        return evaluation, self._remember(index, evaluation)
 
     def evaluate(self, index: Index) -> None:
         """Evaluate designs that may be on the front and have not been evaluated before."""
         if len(index):
+            spend(len(index) + CALL)
             self._evaluated.update(map(_key, index))
-            self._remember(self.archive.evaluate_new(index))
+            self._remember(index, self.archive.evaluate_new(index))
+
+    def settle(self) -> None:
+        """Evaluate what is known of the front so far, where nothing more is going to be known."""
+        new = [row for row, design in enumerate(self._designs) if not self.was_evaluated(design)]
+        if new:
+            self.archive.evaluate_new(self._designs[new])
+
+    @property
+    def loss(self) -> NDArray[np.float64]:
+        """The best losses known."""
+        return self._known
 
     def was_evaluated(self, design: NDArray[np.int64]) -> bool:
         """Tell whether a design was evaluated."""
         return _key(design) in self._evaluated
 
-    def _remember(self, evaluation: Evaluation) -> NDArray[np.bool_]:
+    def _remember(self, index: Index, evaluation: Evaluation) -> NDArray[np.bool_]:
         """Return which designs are feasible, and not dominated by any that was evaluated."""
         hopeful = evaluation.feasible.copy()
         every = np.concatenate([self._known, evaluation.loss[hopeful]])
         if len(every):
             best = nondominated(every)
+            designs = np.concatenate([self._designs, index[hopeful]])[best]
             hopeful[hopeful] = best[len(self._known) :]
-            self._known = np.unique(every[best], axis=0)
+            self._known, rows = np.unique(every[best], axis=0, return_index=True)
+            self._designs = designs[rows]
         return hopeful
 
 

@@ -26,11 +26,14 @@ from dse.search.exact.partial import (
     Scenarios,
     StageColumns,
     StageParts,
-    TooMuchWorkError,
 )
+from dse.search.exact.work import ROW, EffortError, TooMuchWorkError, limited
 
 Both = tuple[StageColumns, StageColumns]
 """The bounds of the columns of a stage at both values."""
+
+MOST_WORK = 40_000_000 * ROW
+"""What bounds between two values may take, counted in designs that are evaluated."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +142,9 @@ def may_beat(
     """
     composer = BetweenComposer(ends, worst, column, most)
     try:
-        composer.compose()
-    except (NotComposedError, TooMuchWorkError, _EnoughError):
+        with limited(designs=MOST_WORK):
+            composer.compose()
+    except (NotComposedError, TooMuchWorkError, EffortError, _EnoughError):
         return None
     empty = np.empty((0, len(ends[0].sizes)), dtype=np.int64)
     return np.concatenate([empty, *composer.found])

@@ -30,10 +30,6 @@ class NotComposedError(TooLargeError):
     """The bounds leave too many partial designs."""
 
 
-class TooMuchWorkError(TooLargeError):
-    """The bounds leave little enough at any time, but too much in all."""
-
-
 @dataclass(frozen=True)
 class PartialDesigns:
     """Partial designs.

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from typing import cast
 
 from dse.errors import TooLargeError
 from dse.model.problem import Problem
-from dse.model.space import product_text
 from dse.search.archive import Archive, Progress, Searchable
 from dse.search.exact import enumeration
 from dse.search.exact.compose import Composer
-from dse.search.exact.partial import NotComposedError, TooMuchWorkError
-from dse.search.outcome import Certificate, Outcome
+from dse.search.exact.partial import NotComposedError
+from dse.search.exact.work import EffortError, TooMuchWorkError, limited
+from dse.search.outcome import UNFINISHED, Certificate, Outcome
 
 ENOUGH = 100_000
 """Spaces up to this size are enumerated: it takes less than putting designs together."""
 
+LITTLE = 1_000_000
+"""Work that is not worth looking for a better way."""
+
 LARGE = f"more than {ENOUGH:,} designs, made of stages".replace(",", " ")
+
+_REMEDY = (
+    "raise search.effort and search.memory, give axes fewer values, add constraints, or search "
+    "with another method, for instance nsga2"
+)
 
 METHODS = ("exact", "enumerate", "compose")
 """The methods that prove their front."""
@@ -34,74 +43,92 @@ def composable(problem: Searchable) -> bool:
 
 
 def prove(
-    problem: Searchable, method: str, progress: Progress | None, *, budget: int | None, limit: int
-) -> Outcome:
-    """Return the front of the whole space and why it is proven.
-
-    Raises
-    ------
-    TooLargeError
-        When the space is too large for the method, or neither way is possible.
-    """
-    check_provable(problem, method, budget=budget, limit=limit)
-    small = problem.size <= ENOUGH
-    if method == "enumerate" or not composable(problem):
-        reason = "as asked" if method == "enumerate" else "the space is not made of stages"
-        return enumerated(problem, progress, reason)
-    if method == "exact" and small:
-        return enumerated(problem, progress, f"no more than {ENOUGH:,} designs".replace(",", " "))
-    try:
-        return _compose(problem, progress, "as asked" if method == "compose" else LARGE)
-    except (NotComposedError, TooMuchWorkError) as error:
-        if method == "compose":
-            raise TooLargeError(_refusal(problem, error)) from None
-        return _fall_back(problem, progress, error, budget=budget, limit=limit)
-
-
-def _fall_back(
     problem: Searchable,
+    method: str,
     progress: Progress | None,
-    error: TooLargeError,
     *,
     budget: int | None,
     limit: int,
 ) -> Outcome:
+    """Return the front of the whole space and why it is proven, or the front so far and why not.
+
+    Composition is given up for enumeration once it took as much work as enumeration is expected
+    to take, so that both together take at most twice as much as the better way.
+
+    Raises
+    ------
+    TooLargeError
+        When the space is too large for the method.
+    """
+    check_provable(problem, method, budget=budget, limit=limit)
+    if method == "enumerate" or not composable(problem):
+        reason = "as asked" if method == "enumerate" else "the space is not made of stages"
+        return enumerated(problem, progress, reason)
+    if method == "compose":
+        return _compose(problem, progress, "as asked", math.inf)
+    if problem.size <= ENOUGH:
+        return enumerated(problem, progress, f"no more than {ENOUGH:,} designs".replace(",", " "))
+    work = _enumeration_work(problem, budget=budget, limit=limit)
+    if work <= LITTLE:
+        return enumerated(problem, progress, "it takes little work")
+    try:
+        return _compose(problem, progress, LARGE, work)
+    except (NotComposedError, TooMuchWorkError) as error:
+        if math.isinf(work):
+            raise TooLargeError(f"{error}; {_REMEDY}") from None
+        return enumerated(problem, progress, str(error))
+
+
+def _enumeration_work(problem: Searchable, *, budget: int | None, limit: int) -> float:
+    """Return how much work enumeration is expected to be, infinite where it is not allowed."""
     try:
         enumeration.check_enumerable(problem, budget=budget, limit=limit)
     except TooLargeError:
-        raise TooLargeError(_refusal(problem, error)) from None
-    return enumerated(problem, progress, str(error))
-
-
-def _refusal(problem: Searchable, error: TooLargeError) -> str:
-    return (
-        f"{error}, and {product_text(problem.sizes)} designs are too many to enumerate; give axes "
-        f"fewer values, add constraints, or search with another method, for instance nsga2"
-    )
+        return math.inf
+    return enumeration.expected_work(problem)
 
 
 def enumerated(problem: Searchable, progress: Progress | None, reason: str) -> Outcome:
     """Return the front of a space of which every design is evaluated or pruned."""
     archive = Archive(problem, total=problem.size, progress=progress)
-    enumeration.enumerate_all(archive)
+    way = "enumerated"
+    try:
+        enumeration.enumerate_all(archive)
+    except EffortError as error:
+        way, reason = UNFINISHED, _unfinished(error, archive.evaluated + archive.pruned, archive)
     closed = archive.closed
     return archive.outcome(
-        Certificate(
-            way="enumerated", reason=reason, dominated=closed[True], infeasible=closed[False]
-        )
+        Certificate(way=way, reason=reason, dominated=closed[True], infeasible=closed[False])
     )
 
 
-def _compose(problem: Searchable, progress: Progress | None, reason: str) -> Outcome:
+def _compose(
+    problem: Searchable, progress: Progress | None, reason: str, most_work: float
+) -> Outcome:
     archive = Archive(problem, total=problem.size)
     composer = Composer(cast(Problem, problem), archive, progress)
-    composer.run()
-    archive.pruned = composer.pruned.dominated + composer.pruned.infeasible
+    way = "composed"
+    try:
+        with limited(designs=most_work):
+            composer.run()
+    except (EffortError, NotComposedError) as error:
+        if isinstance(error, NotComposedError) and most_work < math.inf:
+            raise
+        way, reason = UNFINISHED, _unfinished(error, composer.settled, archive)
+        composer.incumbents.settle()
+    else:
+        archive.pruned = composer.pruned.dominated + composer.pruned.infeasible
     return archive.outcome(
         Certificate(
-            way="composed",
+            way=way,
             reason=reason,
             dominated=composer.pruned.dominated,
             infeasible=composer.pruned.infeasible,
         )
     )
+
+
+def _unfinished(error: TooLargeError, settled: int, archive: Archive) -> str:
+    """Return why a proof ended before it was done, and how far it was."""
+    share = settled / archive.problem.size
+    return f"{error}; {share:.3g} of the designs are settled; {_REMEDY}"

@@ -31,6 +31,7 @@ from dse.model.space import Index
 from dse.search.exact.measures import Matrix, Measure, joined, room
 from dse.search.exact.partial import NotComposedError
 from dse.search.exact.shortlists import Case
+from dse.search.exact.work import CALL, ROW, spend
 
 MOST_EQUALS = 200_000
 """Partial designs that may have the objective values of those on a front."""
@@ -227,6 +228,7 @@ def _comparison(
     most = loss + NEAR * np.abs(loss)
 
     def reached(column: int, rows: NDArray[np.intp], values: Column) -> NDArray[np.bool_]:
+        spend(ROW * len(rows) + CALL)
         one = case.lists.wanted[column]
         some: Columns = {name: _taken(value, rows, len(index)) for name, value in columns.items()}
         if one.stage is None:
@@ -272,6 +274,7 @@ def _within(points: Matrix, low: Matrix, high: Matrix) -> Matches:
     found: list[Matches] = []
     for begin in range(0, int(total[-1]) if len(total) else 0, AT_ONCE):
         number = np.arange(begin, min(begin + AT_ONCE, int(total[-1])))
+        spend(len(number) + CALL)
         box = np.searchsorted(total, number, side="right")
         point = order[first[box] + number - (total[box] - counts[box])]
         for column in range(points.shape[1]):

@@ -1,0 +1,98 @@
+"""How much work a proof may take: counted where it is done, and limited there."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dse.errors import TooLargeError
+
+ROW = 12
+"""What it takes to bound a partial design or a cell, counted in designs that are evaluated."""
+
+CALL = 10_000
+"""What any evaluation or bound takes besides, likewise."""
+
+_RESIDENT = Path("/proc/self/statm")
+_PAGE_BYTE = 4096
+
+
+class TooMuchWorkError(TooLargeError):
+    """What was to be done takes more work than another way to do it."""
+
+
+class EffortError(TooLargeError):
+    """The time or the memory that a proof may take is used up."""
+
+
+@dataclass
+class Work:
+    """What may be done and was done.
+
+    Attributes
+    ----------
+    designs
+        The most work, counted in designs that are evaluated together.
+    seconds, byte
+        The most CPU time, and memory beyond what is in use now.
+    spent
+        Work done so far, counted likewise.
+    """
+
+    designs: float = math.inf
+    seconds: float = math.inf
+    byte: float = math.inf
+    spent: int = 0
+    _start_s: float = field(default_factory=time.process_time)
+    _start_byte: int = field(default_factory=lambda: _resident_byte())
+
+    def spend(self, designs: int) -> None:
+        """Count work; raise an error when it is more than may be done."""
+        self.spent += designs
+        if self.spent > self.designs:
+            raise TooMuchWorkError("composition takes more work than enumeration is expected to")
+        if time.process_time() - self._start_s > self.seconds:
+            raise EffortError(f"{self.seconds:g} s of CPU time did not suffice (search.effort)")
+        if _resident_byte() - self._start_byte > self.byte:
+            mebibyte = f"{self.byte / 2**20:g} MiB"
+            raise EffortError(f"{mebibyte} of memory did not suffice (search.memory)")
+
+
+_WORKS: ContextVar[tuple[Work, ...]] = ContextVar("_WORKS", default=())
+
+
+@contextmanager
+def limited(
+    *, designs: float = math.inf, seconds: float = math.inf, byte: float = math.inf
+) -> Iterator[Work]:
+    """Limit the work that is done inside, also by limits around this one."""
+    work = Work(designs, seconds, byte)
+    token = _WORKS.set((*_WORKS.get(), work))
+    try:
+        yield work
+    finally:
+        _WORKS.reset(token)
+
+
+def spend(designs: int) -> None:
+    """Count work: as much as it takes to evaluate so many designs together.
+
+    Raises
+    ------
+    TooMuchWorkError, EffortError
+        When a limit is reached.
+    """
+    for work in _WORKS.get():
+        work.spend(designs)
+
+
+def _resident_byte() -> int:
+    """Return the memory in use, 0 where the system does not tell."""
+    with suppress(OSError):
+        return int(_RESIDENT.read_text().split()[1]) * _PAGE_BYTE
+    return 0
