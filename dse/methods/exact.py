@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @method(
     description="the proven front, composed or enumerated, whichever suits the space",
-    budget=200_000_000,
+    budget=6_000_000_000,
     proves=True,
 )
 def exact(
@@ -27,7 +27,7 @@ def exact(
 
 @method(
     description="the proven front: every design is evaluated or ruled out",
-    budget=200_000_000,
+    budget=6_000_000_000,
     proves=True,
 )
 def enumerate(
@@ -41,7 +41,7 @@ def enumerate(
 
 @method(
     description="the proven front: bounds prune parts that cannot lead to it",
-    budget=200_000_000,
+    budget=6_000_000_000,
     proves=True,
 )
 def compose(

@@ -53,7 +53,7 @@ def test_what_a_method_is_is_known_without_the_engine_that_runs_it() -> None:
 
 
 def test_a_proof_takes_on_what_the_settings_say_by_default() -> None:
-    assert registry.get(Method, "exact").budget == search.EXACT_LIMIT
+    assert registry.get(Method, "exact").budget == search.SearchSettings().most_enumerated
 
 
 # Options ------------------------------------------------------------------------------------

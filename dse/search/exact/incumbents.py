@@ -52,16 +52,17 @@ class Incumbents:
 
     def compare(self, index: Index) -> tuple[Evaluation, NDArray[np.bool_]]:
         """Evaluate designs likewise; return also which are feasible and not dominated so far."""
-        spend(len(index) + CALL)
         evaluation = self.archive.evaluate_reference(index)
-        return evaluation, self._remember(index, evaluation)
+        hopeful = self._remember(index, evaluation)
+        spend(len(index) + CALL)
+        return evaluation, hopeful
 
     def evaluate(self, index: Index) -> None:
         """Evaluate designs that may be on the front and have not been evaluated before."""
         if len(index):
-            spend(len(index) + CALL)
             self._evaluated.update(map(_key, index))
             self._remember(index, self.archive.evaluate_new(index))
+            spend(len(index) + CALL)
 
     def settle(self) -> None:
         """Evaluate what is known of the front so far, where nothing more is going to be known."""

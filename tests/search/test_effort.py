@@ -1,0 +1,87 @@
+"""A proof is limited by work: what it may take, what is left when it ends, which way is taken."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import plausible
+from dse import search
+from dse.errors import StudyError, TooLargeError
+from dse.search.exact import closing, compose, enumeration, work
+from dse.study import study
+from tests.conftest import problem_of, solved
+from tests.search.test_chains import offload_study
+from tests.search.test_compose import front, random_problem, random_study
+
+LARGE = """\
+workload: {granularity: 4 KiB, kernel: des, rate: 5 Gbit/s}
+stages:
+  - {core: des, name: s1, fleet: mixed, instances: {from: 0, to: 30}, clock: 1}
+  - {core: des, name: s2, fleet: mixed, instances: {from: 0, to: 10}, clock: [0.25, 0.5, 1]}
+interface: {wait: sync}
+axes:
+  interface.device: [sparc_t4_engine, sparc_t4_instruction, sandy_bridge]
+objectives: {area: minimise, total_power: minimise, power: minimise}
+search: {effort: 1 ms}
+"""
+
+
+def test_when_the_effort_ends_the_front_so_far_is_the_answer(write) -> None:
+    found = solved(write(LARGE)).answers[0]
+    outcome = found.outcome
+    assert not outcome.exact
+    assert outcome.certificate.way == "unfinished"
+    assert "0.001 s of CPU time did not suffice (search.effort)" in outcome.certificate.reason
+    assert len(outcome.front_index)
+    assert outcome.feasible
+    assert 0 < found.quality.at_least < 1
+    assert found.study.problem.evaluate(outcome.front_index).feasible.all()
+
+
+def test_a_proof_that_is_needed_is_no_partial_one(write) -> None:
+    problem = problem_of(write(LARGE))
+    with pytest.raises(TooLargeError, match="of CPU time did not suffice"):
+        search.run_search(problem, search.SearchSettings(effort_s=1e-3))
+
+
+def test_memory_is_limited(write) -> None:
+    settings = search.SearchSettings(memory_byte=2**20, partial=True)
+    found = search.run_search(problem_of(write(LARGE)), settings)
+    assert "1 MiB of memory did not suffice (search.memory)" in found.certificate.reason
+
+
+@pytest.mark.parametrize("field", ["effort: 0 s", "effort: 5", "memory: 3 s", "memory: -1 MiB"])
+def test_nonsense_is_a_fault(field: str, write) -> None:
+    with pytest.raises(StudyError, match=re.escape(field.partition(":")[0])):
+        study.prepare(study.read_study(write(LARGE.replace("effort: 1 ms", field))))
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_fronts_do_not_depend_on_how_many_designs_are_held(
+    listed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compose, "PORTION", 20)
+    monkeypatch.setattr(compose.Composer, "most", 50)
+    monkeypatch.setattr(compose.Composer, "few", 30)
+    if not listed:
+        for name in ("MOST_DESIGNS", "FEW_FLEETS", "MANY_FLEETS"):
+            monkeypatch.setattr(closing, name, 0)
+    for seed in range(8):
+        for kind in (random_study, offload_study):
+            problem = random_problem(seed, tmp_path, kind)
+            every, composed = front(problem, "enumerate"), front(problem, "compose")
+            assert np.array_equal(composed.front_index, every.front_index), seed
+            pruned = composed.certificate.dominated + composed.certificate.infeasible
+            assert composed.evaluated + pruned == problem.size
+
+
+@pytest.mark.parametrize("seed", [9, 10, 15, 25])
+def test_enumeration_is_about_as_much_work_as_expected(seed: int) -> None:
+    problem = study.prepare(study.read_study(plausible.text(seed))).problem
+    with work.limited() as done:
+        search.run_search(problem, search.SearchSettings(method="enumerate"))
+    assert 0.3 < enumeration.expected_work(problem) / done.spent < 3
