@@ -139,8 +139,8 @@ def test_exact_is_the_oracle_for_any_chunk(seed, chunk):
         (
             {"limit": 10_000},
             "exact search would evaluate 6 x 40 x 256 = 61 440 designs; the most it takes "
-            "on is 10 000; give axes fewer values, raise the effort, or search with another method, "
-            "for instance nsga2",
+            "on is 10 000; give axes fewer values, raise the effort, or search with another "
+            "method, for instance nsga2",
         ),
         (
             {"budget": 500},

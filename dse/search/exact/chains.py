@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dse.model.front import nondominated
 from dse.search.exact.measures import Matrix, Measure, joined
 from dse.search.exact.partial import NotComposedError
-from dse.search.exact.work import CALL, spend
+from dse.search.exact.work import CALL, SORT, spend
 
 CHUNK = 200_000
 """Pairs that are put together at once."""
@@ -139,6 +139,7 @@ def _front(wanted: tuple[Measure, ...], left: Part, right: Part, level: int | No
     for (first, second), values in _joined(wanted, left, right):
         both = np.concatenate([left.picks[first], right.picks[second]], axis=1)
         picks, kept = np.concatenate([picks, both]), np.concatenate([kept, values])
+        spend(SORT * len(kept))
         best = nondominated(kept)
         picks, kept = picks[best], kept[best]
         if len(kept) > MOST_CHAINS:

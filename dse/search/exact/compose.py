@@ -357,7 +357,6 @@ def _pairs(
     """Return the positions of all pairs of rows of one scenario; both come sorted by it."""
     starts = np.searchsorted(right, left, side="left")
     counts = np.searchsorted(right, left, side="right") - starts
-    _check(int(counts.sum()), MOST_ROWS)
     first = np.repeat(np.arange(len(left)), counts)
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     return first, np.repeat(starts, counts) + within

@@ -33,6 +33,9 @@ open, cells of less than `SMALL` designs are not tried."""
 SEEDS = 4_096
 """Random designs whose front is the first to rule out cells."""
 
+CLOSED = 20
+"""Designs that are ruled out take, to be drawn from, as much as one that is evaluated."""
+
 FOLLOWED = 512
 """Random designs that tell how much work is to be expected."""
 
@@ -96,7 +99,7 @@ def expected_work(problem: Searchable) -> float:
     random = np.random.default_rng(0)
     archive.evaluate_rivals(random.integers(0, problem.sizes, size=(SEEDS, len(problem.sizes))))
     designs = random.integers(0, problem.sizes, size=(FOLLOWED, len(problem.sizes)))
-    work, share = float(SEEDS), 1.0
+    work, share = SEEDS + problem.size / CLOSED, 1.0
     for level in levels[:-1]:
         work += ROW * share * math.prod(level.sizes)
         infeasible, dominated = _closed(archive, level.bounds(designs // np.array(level.steps)))
@@ -151,6 +154,7 @@ def _visit(archive: Archive, levels: list[Cells], points: Points, chunk: int) ->
     for closed, meets in ((infeasible, False), (dominated, True)):
         cells = as_index(points, np.flatnonzero(closed))
         for part in _parts(archive.problem.sizes, level.steps, cells, chunk):
+            spend(len(part) // CLOSED)
             archive.close(part, feasible=meets)
     open_cells = np.flatnonzero(~infeasible & ~dominated)
     if len(open_cells) > HALF * len(infeasible) and math.prod(finer[0].steps) < SMALL:

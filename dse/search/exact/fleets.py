@@ -17,7 +17,7 @@ from dse.model.space import Block, Index, blocks
 from dse.model.stage import ROUNDING
 from dse.search.exact.measures import Directions
 from dse.search.exact.partial import NotComposedError, StageParts
-from dse.search.exact.work import CALL, spend
+from dse.search.exact.work import CALL, SORT, spend
 
 CHUNK = 1_000_000
 """Fleets that are looked at together; a stage of no more is looked at only once."""
@@ -150,6 +150,7 @@ class Fleets:
                 drawn = np.random.default_rng(0).integers(0, len(signed), SAMPLE)
                 if nondominated(signed[np.unique(drawn)]).mean() > HOPELESS:
                     raise NotComposedError(_too_many(self.part))
+            spend(SORT * len(signed))
             kept = _taken(some, nondominated(signed))
             if len(kept) > MOST_KEPT:
                 raise NotComposedError(_too_many(self.part))

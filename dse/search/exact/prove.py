@@ -17,9 +17,6 @@ from dse.search.outcome import UNFINISHED, Certificate, Outcome
 ENOUGH = 100_000
 """Spaces up to this size are enumerated: it takes less than putting designs together."""
 
-LITTLE = 1_000_000
-"""Work that is not worth looking for a better way."""
-
 LARGE = f"more than {ENOUGH:,} designs, made of stages".replace(",", " ")
 
 _REMEDY = (
@@ -69,8 +66,6 @@ def prove(
     if problem.size <= ENOUGH:
         return enumerated(problem, progress, f"no more than {ENOUGH:,} designs".replace(",", " "))
     work = _enumeration_work(problem, budget=budget, limit=limit)
-    if work <= LITTLE:
-        return enumerated(problem, progress, "it takes little work")
     try:
         return _compose(problem, progress, LARGE, work)
     except (NotComposedError, TooMuchWorkError) as error:

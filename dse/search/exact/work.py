@@ -15,8 +15,14 @@ from dse.errors import TooLargeError
 ROW = 12
 """What it takes to bound a partial design or a cell, counted in designs that are evaluated."""
 
+SORT = 40
+"""What it takes to compare one of many fleets or chains with the others, likewise."""
+
 CALL = 10_000
 """What any evaluation or bound takes besides, likewise."""
+
+LOOK = 100_000
+"""Work after which time and memory are looked at again."""
 
 _RESIDENT = Path("/proc/self/statm")
 _PAGE_BYTE = 4096
@@ -49,6 +55,7 @@ class Work:
     byte: float = math.inf
     spent: int = 0
     _start_s: float = field(default_factory=time.process_time)
+    _next: int = 0
     _start_byte: int = field(default_factory=lambda: _resident_byte())
 
     def spend(self, designs: int) -> None:
@@ -56,6 +63,9 @@ class Work:
         self.spent += designs
         if self.spent > self.designs:
             raise TooMuchWorkError("composition takes more work than enumeration is expected to")
+        if self.spent < self._next:
+            return
+        self._next = self.spent + LOOK
         if time.process_time() - self._start_s > self.seconds:
             raise EffortError(f"{self.seconds:g} s of CPU time did not suffice (search.effort)")
         if _resident_byte() - self._start_byte > self.byte:
