@@ -237,6 +237,13 @@ FIELDS: Mapping[str, Unit | None] = {
 """The fields of these sections by dotted path, each with what it carries; None for a choice."""
 
 
+RECORDS: Mapping[str, str] = {"interface": "device", "budget": "platform"}
+"""The field by which a section names a record, whose fields it may override."""
+
+FREE = frozenset({"workload.granularity", "interface.in_flight", "interface.transfer"})
+"""How work is offloaded, which whoever uses a device chooses, whatever the device is."""
+
+
 class SearchSection(StudySection):
     """How to look for the front."""
 
