@@ -16,7 +16,7 @@ def is_owned(document: Document, path: str) -> bool:
 
 
 def is_free(path: str) -> bool:
-    """Tell whether a field says how work is offloaded, which is a choice with any device."""
+    """Tell whether a field says how a device or platform is used, which is a choice with any."""
     return path in FREE
 
 

@@ -240,8 +240,16 @@ FIELDS: Mapping[str, Unit | None] = {
 RECORDS: Mapping[str, str] = {"interface": "device", "budget": "platform"}
 """The field by which a section names a record, whose fields it may override."""
 
-FREE = frozenset({"workload.granularity", "interface.in_flight", "interface.transfer"})
-"""How work is offloaded, which whoever uses a device chooses, whatever the device is."""
+FREE = frozenset(
+    {
+        "workload.granularity",
+        "interface.in_flight",
+        "interface.transfer",
+        "budget.copies",
+        "budget.cap_divisor",
+    }
+)
+"""How a device or platform is used, which is a choice whatever its record says."""
 
 
 class SearchSection(StudySection):
