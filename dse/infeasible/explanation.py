@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from dse import search
+from dse.algebra import units
 from dse.errors import InfeasibleError, TooLargeError
 from dse.infeasible.change import Repair
 from dse.infeasible.conflicts import with_conflicts
@@ -19,7 +20,7 @@ from dse.reports.words import listed, violation_text
 from dse.runs.runner import ENUMERABLE, Run, SolvedStudy
 from dse.search import EXACT_LIMIT, Outcome
 from dse.study import study
-from dse.study.study import Study
+from dse.study.study import Study, Sweep
 
 MOST_CONFLICTS = 5
 """Most conflicts in the text; the facts hold all."""
@@ -39,8 +40,12 @@ def require_any_feasible(run: Run) -> None:
     """Raise `InfeasibleError` when no design is feasible, at any value of a sweep."""
     if not any(answer.outcome.feasible for answer in run.answers):
         sweep = run.sweep
-        where = f"at {sweep.path} = {sweep.written[0]}: " if sweep else ""
-        require_feasible(run.answers[0], where)
+        require_feasible(run.answers[0], f"at {_first_value(sweep)}: " if sweep else "")
+
+
+def _first_value(sweep: Sweep) -> str:
+    value = sweep.values[0]
+    return f"{sweep.path} = {value if isinstance(value, str) else units.show(value, sweep.column)}"
 
 
 RepairsOfConflict = tuple[Sequence[str], Remedies]
@@ -106,7 +111,7 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
         *_conflict_lines(conflicts),
         *_repair_lines(remedies, apart, conflicts),
         *(hanging("no bound of its own is enough", rule) for rule in written),
-        hanging(f"nearest design{' of those tried' if composed else ''}", nearest),
+        hanging(f"nearest design{' of those tried' if composed else ''}", nearest or "as given"),
         pairs((f"  {rule}", violation_text(by)) for rule, by in violations.items() if not by <= 0),
     ]
     return "\n".join(filter(None, lines)), facts

@@ -1,4 +1,4 @@
-"""Whether what an interface leaves out decides the answer: searched with catalogue figures."""
+"""Whether what a study leaves out decides the answer: searched with figures of the catalogue."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse import search
-from dse.algebra import units
 from dse.model.preference import Preference
 from dse.model.space import Index
 from dse.reports.designs import parts
@@ -38,7 +37,7 @@ class Probe:
     def row(self) -> tuple[str, ...]:
         """The probe as a row of `HEADERS`; (!) marks what decides."""
         name = f"{self.figure.name} (!)" if self.becomes else self.figure.name
-        shown = ", ".join(units.show(value, self.figure.column) for value in self.tried)
+        shown = ", ".join(self.figure.show(value) for value in self.tried)
         return name, self.figure.words, shown, ", ".join(self.becomes) or UNCHANGED
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,7 +45,7 @@ class Probe:
         return {
             "field": self.figure.name,
             "assumed": self.figure.words,
-            f"tried{unit_suffix(self.figure.column)}": list(self.tried),
+            f"tried{unit_suffix(self.figure.quantity)}": list(self.tried),
             "decides": bool(self.becomes),
             "becomes": ", ".join(self.becomes) or None,
         }
@@ -55,19 +54,19 @@ class Probe:
 def left_out_section(
     study: Study, front: Index, preference: Preference, *, exact: bool
 ) -> Section | None:
-    """Return whether what interfaces leave out decides the answer, None where nothing is.
+    """Return whether what a study leaves out decides the answer, None where nothing is.
 
     `exact` says whether the `front`, (n, d), is proven; only then searches can be compared.
     """
     if not exact or not (probes := tuple(_probes(study, front, preference))):
         return None
     line = (
-        "Each was set alone to the middle figure of the catalogue's interfaces, then to the least "
-        "and the largest, until another design is the answer. (!) marks what decides."
+        "Each was set alone to the middle figure of the catalogue, then to the least and the "
+        "largest, until another design is the answer. (!) marks what decides."
     )
     return Section(
         "left_out",
-        "What the interface leaves out",
+        "What is left out",
         (line,),
         HEADERS,
         tuple(probe.row for probe in probes),
@@ -92,7 +91,7 @@ def _probe(
 ) -> Probe:
     settings = search.SearchSettings(method="exact", limit=max(LARGEST, study.problem.size))
     for number, value in enumerate(values, 1):
-        problem = figure.at(study.problem, value)
+        problem = figure.change(study.problem, value)
         found = search.run_search(problem, settings).front_index
         new = answer_among(problem, found, tracked)
         if new.keys != answer.keys:

@@ -93,10 +93,10 @@ objectives: {area: minimise, power: minimise}
 """
 
 PLATFORM = """\
-workload: {intensity: 1 OP/B}
-budget: {platform: pandaboard, precision: single}
-objectives: {energy_efficiency: maximise}
-constraints: [attainable >= 100 GOP/s]
+workload: {intensity: 0.25 flop/B}
+budget: {platform: pandaboard}
+objectives: {platform_power: minimise}
+constraints: [platform_performance >= 20 Gflop/s]
 """
 
 
@@ -122,6 +122,7 @@ def offered(error: InfeasibleError) -> list[dict[str, str]]:
         (SWITCHING, {"des.idle": "gated"}),
         (LATE, {"workload.granularity": "17167 B"}),
         (COMPOSED, {"interface.device": "sandy_bridge"}),
+        (PLATFORM, {"budget.platform": "gtx_680"}),
     ],
 )
 def test_a_remedy_is_offered_and_each_that_is_works_when_it_is_pasted(
@@ -202,3 +203,18 @@ constraints: [power <= 1.5 mW]
     assert error.facts["untried"] == ["designs.only = null"]
     assert "not tried, as that is too much work: designs.only = null" in str(error)
     assert "designs.only = null" not in str(refused(write(text)))
+
+
+def test_a_part_of_less_than_a_thousandth_is_no_per_cent(write: Write) -> None:
+    """Per cent would read 100 % less."""
+    error = refused(write(COMPOSED))
+    assert "347.97 kbit/s (1/287,000 of 100 Gbit/s)" in str(error)
+
+
+def test_the_value_of_a_sweep_is_told_with_its_unit(write: Write) -> None:
+    text = FEW.replace(
+        "workload: {rate: 100 Gbit/s}", "sweep: {workload.rate: [50 Gbit/s, 90 Gbit/s]}"
+    )
+    assert str(refused(write(text))).startswith(
+        "at workload.rate = 50 Gbit/s: no feasible design\n"
+    )

@@ -116,11 +116,40 @@ def test_only_the_record_that_leaves_it_out_is_tried(write: Write) -> None:
 
 def _areas(prepared: Study, figure: Any) -> Any:
     """Areas by device."""
-    problem = prepared.problem if figure is None else figure.at(prepared.problem, 0.285e-12)
+    problem = prepared.problem if figure is None else figure.change(prepared.problem, 0.285e-12)
     place = [axis.name for axis in problem.space.axes].index("interface.device")
     rows = np.array(list(np.ndindex(*problem.sizes)))
     areas = problem.describe(rows)["area_m2"]
     return [areas[rows[:, place] == device] for device in (0, 1)]
+
+
+TABLE = """\
+design,area_um2,clock_mhz,cycles_per_task,payload_bit,dynamic_power_mw
+small,2650,900,176,128,0.6
+large,231000,1000,1,128,96
+"""
+
+
+@pytest.mark.parametrize("header", ["dynamic_power_mw", "power_mw"])
+def test_leakage_that_a_table_does_not_tell_is_tried(
+    header: str, write: Write, tmp_path: Path
+) -> None:
+    (tmp_path / "mine.csv").write_text(TABLE.replace("dynamic_power_mw", header))
+    text = (
+        "workload: {rate: 40 Gbit/s}\nstages: [{table: mine.csv}]\nobjectives: {power: minimise}\n"
+    )
+    path = write(text, "study.yaml")
+    entry = probes(path)["mine.leakage_power"]
+    assert entry["decides"]
+    share = entry["tried"][-1]
+    told = TABLE.replace("dynamic_power_mw", "dynamic_power_mw,leakage_power_mw")
+    for power in (0.6, 96):
+        total = power if header == "power_mw" else power / (1 - share)
+        told = told.replace(f",{power}\n", f",{(1 - share) * total!r},{share * total!r}\n")
+    (tmp_path / "mine.csv").write_text(told)
+    given = dse.answer(path, flips=False)
+    assert given.pick.name == entry["becomes"]
+    assert probes(path) == {}
 
 
 def test_where_nothing_is_left_out_or_proven_nothing_is_said() -> None:
