@@ -15,6 +15,9 @@ from dse.reports.designs import described
 from dse.study import study
 from dse.study.study import Study
 
+NOTHING = ("null", "{}")
+"""YAML of fields that are left out."""
+
 Solved = tuple[Study, Index]
 """A changed study and its preferred design (1, d)."""
 
@@ -56,6 +59,10 @@ def admitted(solved: Solved) -> dict[str, Any]:
     return {"design": described(problem, index)[0], "limit": limit}
 
 
+def _in_words(path: str, text: str) -> str:
+    return f"{path} left out" if text in NOTHING else f"{path} = {text}"
+
+
 class Attempts:
     """Changes tried one after the other, where they are no more work than the study itself."""
 
@@ -70,8 +77,10 @@ class Attempts:
         try:
             return solve(self.infeasible, overrides, self._limit)
         except TooLargeError:
-            self.untried += [f"{path} = {text}" for path, text in overrides]
-            return None
+            self.untried += [_in_words(*override) for override in overrides]
+        except DseError:
+            pass  # a model that fails or overflows with it admits nothing
+        return None
 
     def repair(self, *overrides: Override, instead: str, rank: int) -> tuple[Repair, ...]:
         """Return the repair by a change without a size, none when it admits nothing."""

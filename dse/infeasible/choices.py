@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from dse import contract
-from dse.infeasible.attempt import Attempts, changed_study
+from dse.infeasible.attempt import NOTHING, Attempts, changed_study
 from dse.infeasible.change import PART, RUN, Override, Repair
 from dse.infeasible.owned import is_owned, is_written
 from dse.infeasible.written_stage import WrittenStage, stages_of
@@ -78,7 +78,7 @@ def _values(study: Study, column: str) -> list[float]:
 
 def _designs(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
     """Yield designs of the same core or table that the study leaves out."""
-    restricted = [(name, text) for name, text in (("designs", "null"), ("parameters", "{}"))]
+    restricted = zip(("designs", "parameters"), NOTHING, strict=True)
     opened = [(stage.path(name), text) for name, text in restricted if stage.fields.get(name)]
     if not opened or stage.fields.get("counts") or not _has_more(attempts.infeasible, opened):
         return
@@ -104,11 +104,8 @@ def _rows(attempts: Attempts) -> Iterator[Repair]:
     said = attempts.infeasible.document.data.get("designs")
     if not isinstance(said, dict):
         return
-    opened = [
-        (f"designs.{name}", text)
-        for name, text in (("only", "null"), ("parameters", "{}"))
-        if said.get(name)
-    ]
+    restricted = zip(("only", "parameters"), NOTHING, strict=True)
+    opened = [(f"designs.{name}", text) for name, text in restricted if said.get(name)]
     solved = attempts.solve(*opened) if opened else None
     if solved is not None:
         label = solved[0].problem.space.axes[0].labels[int(solved[1][0, 0])]
@@ -123,11 +120,9 @@ def _records(attempts: Attempts) -> Iterator[Repair]:
     for path, kind in KINDS.items():
         if not is_written(document, path):
             continue
-        tried = next(
-            (a.labels for a in attempts.infeasible.problem.space.axes if a.name == path), None
-        )
         section, _, name = path.partition(".")
-        now = [*tried] if tried is not None else [str(document.data[section][name])]
+        axes = {axis.name: axis.labels for axis in attempts.infeasible.problem.space.axes}
+        now = axes[path] if path in axes else [str(document.data[section][name])]
         instead = f"instead of {now[0]}" if len(now) == 1 else "besides those that the study tries"
         for other in registry.names(kind):
             if other not in now:

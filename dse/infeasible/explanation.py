@@ -109,6 +109,11 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
     lines = [
         headline,
         *_conflict_lines(conflicts),
+        *(
+            []
+            if known
+            else ["changes that would admit a design were not looked for: too much work"]
+        ),
         *_repair_lines(remedies, apart, conflicts),
         *(hanging("no bound of its own is enough", rule) for rule in written),
         hanging(f"nearest design{' of those tried' if composed else ''}", nearest or "as given"),

@@ -200,9 +200,9 @@ constraints: [power <= 1.5 mW]
 """
     with patch.object(attempt, "EVALUATIONS", 3):
         error = refused(write(text))
-    assert error.facts["untried"] == ["designs.only = null"]
-    assert "not tried, as that is too much work: designs.only = null" in str(error)
-    assert "designs.only = null" not in str(refused(write(text)))
+    assert error.facts["untried"] == ["designs.only left out"]
+    assert "not tried, as that is too much work: designs.only left out" in str(error)
+    assert "not tried" not in str(refused(write(text)))
 
 
 def test_a_part_of_less_than_a_thousandth_is_no_per_cent(write: Write) -> None:
