@@ -7,16 +7,14 @@ from typing import Any
 
 from dse import search
 from dse.errors import DseError, TooLargeError
-from dse.infeasible.change import Override, Repair
+from dse.infeasible.change import NOTHING, Override, Repair
 from dse.infeasible.loosen import EVALUATIONS
 from dse.model import tables
 from dse.model.space import Index
 from dse.reports.designs import described
 from dse.study import study
 from dse.study.study import Study
-
-NOTHING = ("null", "{}")
-"""YAML of fields that are left out."""
+from dse.study.tables.evaluated import is_evaluated
 
 Solved = tuple[Study, Index]
 """A changed study and its preferred design (1, d)."""
@@ -54,7 +52,8 @@ def solve(
 def admitted(solved: Solved) -> dict[str, Any]:
     """Return the design that a repair admits and what limits it, as a `Repair` takes them."""
     problem, index = solved[0].problem, solved[1]
-    category = tables.category(problem)
+    modelled = not is_evaluated(solved[0].document)  # a column of texts limits nothing
+    category = tables.category(problem) if modelled else None
     limit = str(tables.design_table(problem, index)[category][0]) if category is not None else ""
     return {"design": described(problem, index)[0], "limit": limit}
 

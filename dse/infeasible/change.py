@@ -14,6 +14,9 @@ from dse.reports.words import change, listed, relative_change, unit_suffix
 RUN, NUMBER, PART = range(3)
 """Ranks, the least first: how what is there runs, a number of the study, another part."""
 
+NOTHING = ("null", "{}")
+"""YAML of fields that are left out."""
+
 Override = tuple[str, str]
 """Dotted path and YAML text: what ``--set`` takes."""
 
@@ -69,7 +72,7 @@ class Repair:
     @property
     def what(self) -> str:
         """What changes, in words."""
-        new = listed([f"{path} = {text}" for path, text in self.overrides])
+        new = listed([f"{path} = {text}" for path, text in self.overrides if text not in NOTHING])
         return f"{new}{self.instead}" if self.instead.startswith(",") else f"{new} {self.instead}"
 
     def sentence(self, known: Collection[str] = ()) -> str:

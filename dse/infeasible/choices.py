@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from typing import get_args
 
 from dse import contract
-from dse.infeasible.attempt import NOTHING, Attempts, changed_study
-from dse.infeasible.change import PART, RUN, Override, Repair
+from dse.infeasible.attempt import Attempts, changed_study
+from dse.infeasible.change import NOTHING, PART, RUN, Override, Repair
 from dse.infeasible.owned import is_owned, is_written
 from dse.infeasible.written_stage import WrittenStage, stages_of
 from dse.plugins import registry

@@ -185,6 +185,7 @@ constraints: [power <= 1.5 mW]
 """
     error = refused(write(text))
     row = {"design": "b", "designs.parameters": "{}"}
+    assert "design = b, which the study leaves out: b\n" in str(error)
     assert offered(error)[-1] == row
     front = dse.run(tmp_path / "study.yaml", overrides=row).front
     assert list(front["design"]) == ["b"]
