@@ -237,6 +237,21 @@ FIELDS: Mapping[str, Unit | None] = {
 """The fields of these sections by dotted path, each with what it carries; None for a choice."""
 
 
+RECORDS: Mapping[str, str] = {"interface": "device", "budget": "platform"}
+"""The field by which a section names a record, whose fields it may override."""
+
+FREE = frozenset(
+    {
+        "workload.granularity",
+        "interface.in_flight",
+        "interface.transfer",
+        "budget.copies",
+        "budget.cap_divisor",
+    }
+)
+"""How a device or platform is used, which is a choice whatever its record says."""
+
+
 class SearchSection(StudySection):
     """How to look for the front."""
 

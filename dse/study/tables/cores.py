@@ -12,6 +12,7 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from dse.contract import Column, CoreMetrics
+from dse.files.document import stage_name
 from dse.model.designs import Designs
 from dse.study import inputs, schema, uncertain
 from dse.study.faults import Faults, Path
@@ -61,6 +62,8 @@ def table_designs(
     if figures.assumed:
         file = FilePath(entry.written).name
         scenario.notes.append(f"{file}: assumed for every design: {', '.join(figures.assumed)}")
+    if figures.unleaking is not None:
+        scenario.sureness.unleaking[str(stage_name(vars(written)))] = figures.unleaking
     return Designs(names, metrics, uncertainty).take(np.flatnonzero(kept))
 
 
@@ -145,13 +148,12 @@ def _power(figures: Figures) -> tuple[Column, Column]:
         if dynamic is None:
             dynamic = figures.need("power", f"dynamic_{_POWER}_mw", [(_DYNAMIC[0], as_is)])
         if leakage is None:
-            figures.assume("leakage power 0")
-            leakage = figures.full(0.0)
+            leakage = figures.assume_no_leakage("leakage power 0", total=False)
         return dynamic, leakage
     if leakage is None:
         if dynamic is None:
-            figures.assume("all power is dynamic, none leaks")
-            return total, figures.full(0.0)
+            words = "all power is dynamic, none leaks"
+            return total, figures.assume_no_leakage(words, total=True)
         return dynamic, _rest(figures, total, dynamic)
     if dynamic is None:
         return _rest(figures, total, leakage), leakage
