@@ -221,9 +221,10 @@ def _columns(metrics: CoreMetrics) -> dict[str, Column]:
     columns = {
         name: getattr(metrics, column)
         for name, column in core_law.QUANTITIES.items()
-        if hasattr(metrics, column)
+        if hasattr(metrics, column) and not np.isnan(getattr(metrics, column)).all()
     }
-    for name in ("latency", "tasks_in_flight", "leakage_power", "read", "written"):
+    defaults = ("latency", "tasks_in_flight", "leakage_power", "read", "written")
+    for name in (name for name in defaults if name in columns):
         rest = {key: values for key, values in columns.items() if key != name}
         if np.allclose(core_law.completed(rest)[name], columns[name], rtol=1e-9, atol=0):
             columns = rest
@@ -234,7 +235,7 @@ def _columns(metrics: CoreMetrics) -> dict[str, Column]:
 def _total_power(
     metrics: CoreMetrics, parameters: Mapping[str, Column], forms: Mapping[str, str]
 ) -> Fitted | None:
-    if not metrics.leakage_power_w.any():
+    if not np.nansum(metrics.leakage_power_w):
         return None
     total = metrics.dynamic_power_w + metrics.leakage_power_w
     return fit_law(parameters, total, forms.get("dynamic_power"))

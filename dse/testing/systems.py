@@ -38,6 +38,7 @@ _METRICS: Mapping[str, tuple[float, float]] = {
     "tasks_in_flight": (1.0, 30.0),
     "read_byte": (1.0, 64.0),
     "written_byte": (1.0, 64.0),
+    "area_ge": (1e3, 1e6),
 }
 
 

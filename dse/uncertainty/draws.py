@@ -119,7 +119,12 @@ def _metrics(stages: Sequence[Stage], path: str) -> list[tuple[int, str]]:
     first, _, rest = path.partition(".")
     name = rest if any(stage.name == first for stage in stages) else path
     named = [n for n, stage in enumerate(stages) if name == path or stage.name == first]
-    return [(number, metric) for number in named for metric in uncertain.STATED.get(name, ())]
+    return [
+        (number, metric)
+        for number in named
+        for metric in uncertain.STATED.get(name, ())
+        if stages[number].designs.has_figures(metric)
+    ]
 
 
 def _fields(problem: Problem, path: str, share: float) -> list[Uncertain]:

@@ -12,7 +12,7 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from dse.contract import Column, CoreMetrics
-from dse.model.designs import Designs
+from dse.model.designs import AREAS, Designs
 from dse.study import inputs, schema, uncertain
 from dse.study.faults import Faults, Path
 from dse.study.scenario import Scenario
@@ -82,7 +82,7 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
         _traffic(figures, direction, payload / BIT_PER_BYTE) for direction in ("read", "written")
     ]
     return CoreMetrics(
-        area_m2=figures.need("the area", "area_um2", [("area_m2", as_is)]),
+        **_areas(figures),
         clock_hz=clock,
         dynamic_power_w=dynamic,
         leakage_power_w=leakage,
@@ -94,6 +94,14 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
         written_byte=traffic[1],
         extrapolated=figures.full(0.0),
     )
+
+
+def _areas(figures: Figures) -> dict[str, Column]:
+    """Return the area in m2, in gate equivalents, or both, which are two figures."""
+    found = {name: figures.one([(name, as_is)], distinct=False) for name in AREAS}
+    given = {name: column for name, column in found.items() if column is not None}
+    forms: list[Form] = [(name, as_is) for name in AREAS]
+    return given or {AREAS[0]: figures.need("the area", "area_um2", forms)}
 
 
 def _rate_forms(clock: Column, payload: Column) -> list[Form]:
