@@ -125,6 +125,9 @@ class Model:
     uncertainty
         Relative standard uncertainty of metrics, by field of `CoreMetrics`; where it says nothing
         a law is as sure as its residuals.
+    assumed
+        Fields of `CoreMetrics` that are assumed, where no source says them.  Results note them; a
+        latency that is assumed is refused in a chained mode, whose rate it decides.
     """
 
     function: Callable[..., CoreMetrics]
@@ -134,6 +137,7 @@ class Model:
     source: str
     residuals: Callable[[], Mapping[str, tuple[tuple[str, ...], Column, Column]]] | None = None
     uncertainty: Mapping[str, float] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -122,6 +122,7 @@ def own_core(
         design_name="_".join(f"{entry.name}{{{entry.name}}}" for entry in parameters),
         source=source,
         uncertainty=uncertainty,
+        assumed=() if {"latency", "tasks_in_flight"} & laws.keys() else (QUANTITIES["latency"],),
     )
     return Core(name=name, summary=summary, models={"law": model})
 

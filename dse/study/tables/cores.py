@@ -27,6 +27,9 @@ _DYNAMIC = ("dynamic_power_w", "dynamic_w")
 _LEAKAGE = ("leakage_power_w", "leakage_w", "static_power_w")
 _TOTAL = (f"{_POWER}_w", f"total_{_POWER}_w")
 
+ASSUMED_LATENCY = "latency = cycles per task, one task in flight"
+"""What is said of a table that tells nothing of the latency."""
+
 KNOWN = (
     *("area", "clock", "payload", "cycles_per_task", "cycles_per_block", *_RATES),
     *("latency", "tasks_in_flight", "dynamic_power", "leakage_power", _POWER, "read", "written"),
@@ -46,7 +49,7 @@ def table_designs(
     places = table_rows.called(table, written.columns, (*path, "columns"), faults)
     figures = Figures(table, places, path, faults)
     figures.give(written.values)
-    metrics = _metrics(figures, chained="workload_chained" in scenario.constants)
+    metrics = _metrics(figures, chained=scenario.chained)
     figures.check_all_used(KNOWN)
     uncertainty = _uncertainty(written, figures)
     free = [name for name, place in places.items() if place not in figures.places_used()]
@@ -131,7 +134,7 @@ def _latency(
     if latency is None or slots is None:
         if chained:
             return figures.need("the latency", "latency_cycles", forms), figures.full(1.0)
-        figures.assume("latency = cycles per task, one task in flight")
+        figures.assume(ASSUMED_LATENCY)
         return cycles, figures.full(1.0)
     return latency, slots
 
