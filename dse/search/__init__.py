@@ -146,4 +146,4 @@ def rehearse(problem: Searchable, settings: SearchSettings) -> bool:
         return True
     from dse.search.exact import prove
 
-    return prove.rehearse(problem, settings.method, budget=settings.budget, limit=settings.limit)
+    return prove.foretell(problem, settings.method, budget=settings.budget, limit=settings.limit)

@@ -29,7 +29,7 @@ def check_provable(problem: Searchable, method: str, *, budget: int | None, limi
         enumeration.check_enumerable(problem, budget=budget, limit=limit)
 
 
-def rehearse(problem: Searchable, method: str, *, budget: int | None, limit: int) -> bool:
+def foretell(problem: Searchable, method: str, *, budget: int | None, limit: int) -> bool:
     """Raise what `prove` will raise, as far as some seconds of work tell; else whether they do.
 
     Raises
