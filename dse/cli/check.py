@@ -12,5 +12,7 @@ def check(study: StudyFile, set_: Setting = None) -> None:
     from dse.api import studies
 
     found = studies.load(study, overrides=set_)
-    search.check_search(found.problem, found.settings)
+    told = search.rehearse(found.problem, found.settings)
     tell(f"{study}: {found.summary()}")
+    if not told:
+        tell("note: whether this front can be proven shows only when the study runs")

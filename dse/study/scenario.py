@@ -48,6 +48,11 @@ class Scenario:
         """Every column that is set."""
         return set(self.constants).union(*(axis.columns for axis in self.axes))
 
+    @property
+    def chained(self) -> bool:
+        """Whether some design chains its tasks, so that latencies decide rates."""
+        return "workload_chained" in self.constants
+
     def record(self, kind: type[Kind], name: str, faults: Faults) -> Kind:
         """Return what the study names, and keep which file it comes from if any."""
         found, use = user_records.get_record(kind, name, faults.document)
