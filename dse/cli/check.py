@@ -12,7 +12,5 @@ def check(study: StudyFile, set_: Setting = None) -> None:
     from dse.api import studies
 
     found = studies.load(study, overrides=set_)
-    told = search.rehearse(found.problem, found.settings)
+    search.check_search(found.problem, found.settings)
     tell(f"{study}: {found.summary()}")
-    if not told:
-        tell("note: whether this front can be proven shows only when the study runs")

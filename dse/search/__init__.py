@@ -131,19 +131,3 @@ def check_search(problem: Searchable, settings: SearchSettings) -> None:
     from dse.search.exact import prove  # the engine, only now
 
     prove.check_provable(problem, settings.method, budget=settings.budget, limit=settings.limit)
-
-
-def rehearse(problem: Searchable, settings: SearchSettings) -> bool:
-    """Raise what `run_search` will raise of a space that is too large, as far as it shows at once.
-
-    Returns
-    -------
-    bool
-        False when some seconds of work do not tell whether the front can be proven.
-    """
-    check_search(problem, settings)
-    if not registry.get(Method, settings.method).proves:
-        return True
-    from dse.search.exact import prove
-
-    return prove.foretell(problem, settings.method, budget=settings.budget, limit=settings.limit)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from dse.model.bounds import Bounds
 from dse.model.space import Index
-from dse.search.exact.alike import check_alike
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.partial import NotComposedError, StageParts
 from dse.search.exact.shortlists import Case, Group, cases, sharing_fleets
@@ -120,17 +119,8 @@ class Replacing:
             found[chosen[hopeful] // int(case.each)] = True
         return found
 
-    def check_equals(self) -> None:
-        """Raise `NotComposedError` when orders of fleets alone are too many equal designs."""
-        for _, scenarios in self._closed:
-            index = self.incumbents.archive.front[0]
-            check_alike(
-                self.bounds.problem, self.parts, index[_within(index, scenarios, self.parts)]
-            )
-
     def add_equals(self) -> None:
         """Evaluate the designs with the objective values of one of the front that were replaced."""
-        self.check_equals()
         for case, scenarios in self._closed:
             index, loss = self.incumbents.archive.front
             own = _within(index, scenarios, self.parts)

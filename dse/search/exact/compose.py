@@ -62,7 +62,6 @@ class Composer:
     """Composes the front of a problem."""
 
     few, most = FEW_ROWS, MOST_ROWS
-    most_bounded = MOST_BOUNDED
 
     def __init__(
         self, problem: Problem, archive: Archive, progress: Progress | None = None
@@ -98,7 +97,7 @@ class Composer:
         for first in range(0, len(scenarios), BATCH):
             self._show()
             self._divide(scenarios[first : first + BATCH])
-        self._finish_all(replacing)
+        replacing.add_equals()
         self._show()
 
     def compose(self) -> None:
@@ -106,10 +105,6 @@ class Composer:
         scenarios = self._scenarios()
         for first in range(0, len(scenarios), BATCH):
             self._divide(scenarios[first : first + BATCH])
-
-    def _finish_all(self, replacing: Replacing) -> None:
-        """Add to the front what was replaced by designs that are as good."""
-        replacing.add_equals()
 
     def _show(self) -> None:
         if self._progress is not None:
@@ -307,9 +302,9 @@ class Composer:
         `weights` says how many designs a row stands for, by scenario.
         """
         self._bounded_rows += len(rows)
-        if self._bounded_rows > self.most_bounded:
+        if self._bounded_rows > MOST_BOUNDED:
             raise TooMuchWorkError(
-                f"composition would bound more than {self.most_bounded:,} partial designs".replace(
+                f"composition would bound more than {MOST_BOUNDED:,} partial designs".replace(
                     ",", " "
                 )
             )
@@ -344,13 +339,3 @@ def _pairs(
     first = np.repeat(np.arange(len(left)), counts)
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     return first, np.repeat(starts, counts) + within
-
-
-class Rehearsal(Composer):
-    """Composes as far as some seconds tell whether it can be done; what is equal is left out."""
-
-    most_bounded = 2 * MOST_ROWS
-
-    def _finish_all(self, replacing: Replacing) -> None:
-        """Leave the designs that are as good, unless they are known to be too many."""
-        replacing.check_equals()

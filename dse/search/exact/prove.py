@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import cast
 
 from dse.errors import TooLargeError
@@ -10,7 +9,7 @@ from dse.model.problem import Problem
 from dse.model.space import product_text
 from dse.search.archive import Archive, Progress, Searchable
 from dse.search.exact import enumeration
-from dse.search.exact.compose import Composer, Rehearsal
+from dse.search.exact.compose import Composer
 from dse.search.exact.partial import NotComposedError, TooMuchWorkError
 from dse.search.outcome import Certificate, Outcome
 
@@ -29,26 +28,6 @@ def check_provable(problem: Searchable, method: str, *, budget: int | None, limi
         enumeration.check_enumerable(problem, budget=budget, limit=limit)
 
 
-def foretell(problem: Searchable, method: str, *, budget: int | None, limit: int) -> bool:
-    """Raise what `prove` will raise, as far as some seconds of work tell; else whether they do.
-
-    Raises
-    ------
-    TooLargeError
-        As `prove` does.
-    """
-    check_provable(problem, method, budget=budget, limit=limit)
-    if _why_enumerated(problem, method):
-        return True
-    try:
-        Rehearsal(cast(Problem, problem), Archive(problem, total=problem.size)).run()
-    except NotComposedError as error:
-        _require_enumerable(problem, method, error, budget=budget, limit=limit)
-    except TooMuchWorkError:
-        return False
-    return True
-
-
 def composable(problem: Searchable) -> bool:
     """Tell whether a problem is made of stages and scenarios, and may be composed."""
     return bool(getattr(problem, "stages", ()))
@@ -65,35 +44,33 @@ def prove(
         When the space is too large for the method, or neither way is possible.
     """
     check_provable(problem, method, budget=budget, limit=limit)
-    reason = _why_enumerated(problem, method)
-    if reason:
+    small = problem.size <= ENOUGH
+    if method == "enumerate" or not composable(problem):
+        reason = "as asked" if method == "enumerate" else "the space is not made of stages"
         return enumerated(problem, progress, reason)
+    if method == "exact" and small:
+        return enumerated(problem, progress, f"no more than {ENOUGH:,} designs".replace(",", " "))
     try:
         return _compose(problem, progress, "as asked" if method == "compose" else LARGE)
     except (NotComposedError, TooMuchWorkError) as error:
-        _require_enumerable(problem, method, error, budget=budget, limit=limit)
-        return enumerated(problem, progress, str(error))
+        if method == "compose":
+            raise TooLargeError(_refusal(problem, error)) from None
+        return _fall_back(problem, progress, error, budget=budget, limit=limit)
 
 
-def _why_enumerated(problem: Searchable, method: str) -> str:
-    """Return why a method goes through all designs at once; empty when it composes them."""
-    if method == "enumerate":
-        return "as asked"
-    if not composable(problem):
-        return "the space is not made of stages"
-    small = method == "exact" and problem.size <= ENOUGH
-    return f"no more than {ENOUGH:,} designs".replace(",", " ") if small else ""
-
-
-def _require_enumerable(
-    problem: Searchable, method: str, error: TooLargeError, *, budget: int | None, limit: int
-) -> None:
-    """Refuse a problem that cannot be composed, unless a method may enumerate it instead."""
-    if method != "compose":
-        with suppress(TooLargeError):
-            enumeration.check_enumerable(problem, budget=budget, limit=limit)
-            return
-    raise TooLargeError(_refusal(problem, error)) from None
+def _fall_back(
+    problem: Searchable,
+    progress: Progress | None,
+    error: TooLargeError,
+    *,
+    budget: int | None,
+    limit: int,
+) -> Outcome:
+    try:
+        enumeration.check_enumerable(problem, budget=budget, limit=limit)
+    except TooLargeError:
+        raise TooLargeError(_refusal(problem, error)) from None
+    return enumerated(problem, progress, str(error))
 
 
 def _refusal(problem: Searchable, error: TooLargeError) -> str:

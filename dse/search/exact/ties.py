@@ -35,8 +35,6 @@ from dse.search.exact.shortlists import Case
 MOST_EQUALS = 200_000
 """Partial designs that may have the objective values of those on a front."""
 
-_TOO_MANY = "designs of equal objective values are too many"
-
 MOST_COMPARED = 100_000_000
 AT_ONCE = 1_000_000
 """Parts of designs that are compared with boxes, in all and together."""
@@ -124,7 +122,7 @@ def _chosen(
     _, first = np.unique(
         np.column_stack([origins, np.delete(chosen, open_, axis=1)]), axis=0, return_index=True
     )
-    require_few(len(first))
+    _check(len(first))
     return Found(origins[first], chosen[first], np.concatenate(measures)[first])
 
 
@@ -150,7 +148,7 @@ def _others(
         for (left, _), values in chains.pairs(len(order) - 1):
             picked, match = _within(values, low, high)
             pairs.update(zip(match.tolist(), left[picked].tolist(), strict=True))
-            require_few(len(pairs))
+            _check(len(pairs))
         table = np.array(sorted(pairs), dtype=np.intp).reshape(-1, 2)
         parts = chains.prefixes[len(order) - 2].measures[table[:, 1]]
         whose.append(table[:, 0])
@@ -270,7 +268,7 @@ def _within(points: Matrix, low: Matrix, high: Matrix) -> Matches:
     order, first, counts = min(ends, key=lambda end: int(end[2].sum()))
     total = np.cumsum(counts)
     if len(total) and total[-1] > MOST_COMPARED:
-        raise NotComposedError(_TOO_MANY)
+        raise NotComposedError("designs of equal objective values are too many")
     found: list[Matches] = []
     for begin in range(0, int(total[-1]) if len(total) else 0, AT_ONCE):
         number = np.arange(begin, min(begin + AT_ONCE, int(total[-1])))
@@ -281,7 +279,7 @@ def _within(points: Matrix, low: Matrix, high: Matrix) -> Matches:
             inside = (values >= low[box, column]) & (values <= high[box, column])
             point, box = point[inside], box[inside]
         found.append((point, box))
-        require_few(sum(len(some[0]) for some in found))
+        _check(sum(len(some[0]) for some in found))
     none = np.empty(0, dtype=np.intp)
     return (
         np.concatenate([none, *(point for point, _ in found)]),
@@ -289,10 +287,9 @@ def _within(points: Matrix, low: Matrix, high: Matrix) -> Matches:
     )
 
 
-def require_few(count: int) -> None:
-    """Raise `NotComposedError` when designs of equal objective values are too many."""
+def _check(count: int) -> None:
     if count > MOST_EQUALS:
-        raise NotComposedError(_TOO_MANY)
+        raise NotComposedError("designs of equal objective values are too many")
 
 
 def close(loss: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.bool_]:
