@@ -100,6 +100,7 @@ def answer(
         When what was asked makes no sense; `InfeasibleError` when no design fits.
     """
     from dse.stability.flip_search import flips_section, without_flips
+    from dse.stability.left_out_search import left_out_section
     from dse.uncertainty import sampling
 
     sampled = sampling.sampling_options(samples, uncertainty, seed)
@@ -112,10 +113,14 @@ def answer(
         return swept.with_section(without_flips(SWEEP_FLIPS)) if flips else swept
     first = fronts.points[0]
     found = Answer(**vars(recommend(first, preference, fronts.options)))
-    changing = flips is not False and flips_section(
-        first.study, first.front, preference, exact=bool(first.found["exact"]), full=bool(flips)
-    )
-    found = found.with_section(changing) if changing else found
+    if flips is not False:
+        exact = bool(first.found["exact"])
+        changing = [
+            flips_section(first.study, first.front, preference, exact=exact, full=bool(flips)),
+            left_out_section(first.study, first.front, preference, exact=exact),
+        ]
+        for section in filter(None, changing):
+            found = found.with_section(section)
     return found if sampled is None else _with_certainty(found, fronts, preference, sampled)
 
 

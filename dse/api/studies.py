@@ -117,6 +117,10 @@ def run(
     from dse.infeasible.explanation import require_any_feasible
     from dse.runs import runner
 
+    if out is not None:
+        from dse.runs.result import require_place
+
+        require_place(out)
     options = runner.Options(method=method, seed=seed, budget=budget)
     done = runner.run_study(document_of(study, overrides), options, progress)
     require_any_feasible(done)

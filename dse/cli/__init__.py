@@ -5,6 +5,8 @@ May import everything; what commands do is in `dse.api` and below.
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from importlib import import_module
 
@@ -42,3 +44,9 @@ def main() -> None:
         sys.stdout.flush()
         print(visible(str(error)), file=sys.stderr)
         sys.exit(error.exit_code)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is lost
+        print(f"the output cannot be written: {error.strerror}", file=sys.stderr)
+        sys.exit(1)

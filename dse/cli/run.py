@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from dse.cli.app import AsJson, Setting, StudyFile, app, show_json, tell
-from dse.errors import InfeasibleError
+from dse.errors import InfeasibleError, OutputError
 
 RUNS = Path("runs")
 
@@ -29,7 +29,10 @@ def run(
     """Search a study and write its front, evaluations, manifest and pictures."""
     from dse.api import studies
     from dse.reports.progress import bar
+    from dse.runs.result import require_place
 
+    folder = out or _fresh(study.stem)
+    require_place(folder)
     try:
         with bar("designs") as progress:
             result = studies.run(
@@ -44,7 +47,11 @@ def run(
         if json:
             show_json(error.facts)
         raise
-    folder = result.save(out or _fresh(study.stem))
+    try:
+        result.save(folder)
+    except OutputError:  # what was found is told all the same
+        show_json({"folder": None} | result.to_dict()) if json else tell(result.text())
+        raise
     if json:
         show_json({"folder": str(folder)} | result.to_dict())
     else:

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from dse.contract.columns import PRECISIONS as PRECISIONS
 from dse.contract.columns import TRANSFERS as TRANSFERS
 from dse.contract.columns import WAIT_MODES as WAIT_MODES
@@ -50,14 +52,19 @@ class Parameter:
     default: float | None = None
 
 
+_NO_FIGURES: Column = np.full(1, np.nan)
+
+
 @dataclass(frozen=True, kw_only=True)
 class CoreMetrics:
     """The columns of a core family, one value per design, at full clock and peak rate.
 
     Attributes
     ----------
-    area_m2, dynamic_power_w, leakage_power_w
-        Silicon area; switching power at `clock_hz`; leakage power.
+    area_m2, area_ge
+        Silicon area, gate equivalents: one of them, or both, which never mix.
+    dynamic_power_w, leakage_power_w
+        Switching power at `clock_hz`; leakage power.  Both or none.
     clock_hz
         Highest clock.
     payload_bit
@@ -72,12 +79,15 @@ class CoreMetrics:
         Traffic of one task.
     extrapolated
         1.0 where a law was asked for a design outside the range it was fitted on.
+
+    A column that is left out is NaN for every design; what needs it is no quantity of a study.
     """
 
-    area_m2: Column
+    area_m2: Column = field(default_factory=lambda: _NO_FIGURES)
+    area_ge: Column = field(default_factory=lambda: _NO_FIGURES)
     clock_hz: Column
-    dynamic_power_w: Column
-    leakage_power_w: Column
+    dynamic_power_w: Column = field(default_factory=lambda: _NO_FIGURES)
+    leakage_power_w: Column = field(default_factory=lambda: _NO_FIGURES)
     payload_bit: Column
     cycles_per_task: Column
     latency_cycles: Column
@@ -85,6 +95,12 @@ class CoreMetrics:
     read_byte: Column
     written_byte: Column
     extrapolated: Column
+
+    def __post_init__(self) -> None:
+        """Make what is left out NaN, one value per design."""
+        for name in ("area_m2", "area_ge", "dynamic_power_w", "leakage_power_w"):
+            if getattr(self, name) is _NO_FIGURES:
+                object.__setattr__(self, name, np.full(np.shape(self.clock_hz), np.nan))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +125,9 @@ class Model:
     uncertainty
         Relative standard uncertainty of metrics, by field of `CoreMetrics`; where it says nothing
         a law is as sure as its residuals.
+    assumed
+        Fields of `CoreMetrics` that are assumed, where no source says them.  Results note them; a
+        latency that is assumed is refused in a chained mode, whose rate it decides.
     """
 
     function: Callable[..., CoreMetrics]
@@ -118,6 +137,7 @@ class Model:
     source: str
     residuals: Callable[[], Mapping[str, tuple[tuple[str, ...], Column, Column]]] | None = None
     uncertainty: Mapping[str, float] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -84,7 +84,8 @@ def fit_core(
     if found is None or faults.found:
         raise StudyError(_without_place(faults))
     designs, parameters = found
-    laws = _fits(designs.metrics, parameters, forms or {}, faults)
+    columns = _columns(designs.metrics, scenario)
+    laws = _fits(designs.metrics, columns, parameters, forms or {}, faults)
     if faults.found:
         raise StudyError(_without_place(faults))
     total = _total_power(designs.metrics, parameters, forms or {})
@@ -187,11 +188,11 @@ def _without_place(faults: Faults) -> list[Any]:
 
 def _fits(
     metrics: CoreMetrics,
+    columns: Mapping[str, Column],
     parameters: Mapping[str, Column],
     forms: Mapping[str, str],
     faults: Faults,
 ) -> dict[str, Fitted]:
-    columns = _columns(metrics)
     for name, form in forms.items():
         if name not in columns:
             faults.add((), "this quantity is not fitted", nearest(name, columns), f"--form {name}")
@@ -217,14 +218,20 @@ def _fits(
     return laws
 
 
-def _columns(metrics: CoreMetrics) -> dict[str, Column]:
-    """Return the quantities to fit in SI: those that do not follow from the others by default."""
+def _columns(metrics: CoreMetrics, scenario: Scenario) -> dict[str, Column]:
+    """Return the quantities to fit in SI: those that do not follow from the others by default.
+
+    A latency that the table tells is fitted all the same, lest it be taken for an assumed one.
+    """
     columns = {
         name: getattr(metrics, column)
         for name, column in core_law.QUANTITIES.items()
-        if hasattr(metrics, column)
+        if hasattr(metrics, column) and not np.isnan(getattr(metrics, column)).all()
     }
-    for name in ("latency", "tasks_in_flight", "leakage_power", "read", "written"):
+    defaults = ["tasks_in_flight", "leakage_power", "read", "written"]
+    if any(cores.ASSUMED_LATENCY in note for note in scenario.notes):
+        defaults = ["latency", *defaults]
+    for name in (name for name in defaults if name in columns):
         rest = {key: values for key, values in columns.items() if key != name}
         if np.allclose(core_law.completed(rest)[name], columns[name], rtol=1e-9, atol=0):
             columns = rest
@@ -235,7 +242,7 @@ def _columns(metrics: CoreMetrics) -> dict[str, Column]:
 def _total_power(
     metrics: CoreMetrics, parameters: Mapping[str, Column], forms: Mapping[str, str]
 ) -> Fitted | None:
-    if not metrics.leakage_power_w.any():
+    if not np.nansum(metrics.leakage_power_w):
         return None
     total = metrics.dynamic_power_w + metrics.leakage_power_w
     return fit_law(parameters, total, forms.get("dynamic_power"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -11,15 +11,17 @@ from typing import Any
 from dse import search
 from dse.algebra import units
 from dse.errors import InfeasibleError, TooLargeError
+from dse.infeasible.change import Repair
 from dse.infeasible.conflicts import with_conflicts
-from dse.infeasible.repair import Repair, repairs_of
+from dse.infeasible.remedies import Remedies, remedies_of
 from dse.reports.designs import described
 from dse.reports.text import hanging, pairs, terminal_width
-from dse.reports.words import change, listed, violation_text
+from dse.reports.words import listed, violation_text
 from dse.runs.runner import ENUMERABLE, Run, SolvedStudy
 from dse.search import Outcome
 from dse.study import study
 from dse.study.study import Study
+from dse.study.swept import Sweep
 
 MOST_CONFLICTS = 5
 """Most conflicts in the text; the facts hold all."""
@@ -42,11 +44,15 @@ def require_any_feasible(run: Run) -> None:
     """Raise `InfeasibleError` when no design is feasible, at any value of a sweep."""
     if not any(answer.outcome.feasible for answer in run.answers):
         sweep = run.sweep
-        where = f"at {sweep.path} = {sweep.written[0]}: " if sweep else ""
-        require_feasible(run.answers[0], where)
+        require_feasible(run.answers[0], f"at {_first_value(sweep)}: " if sweep else "")
 
 
-RepairsOfConflict = tuple[Sequence[str], Sequence[Repair]]
+def _first_value(sweep: Sweep) -> str:
+    value = sweep.values[0]
+    return f"{sweep.path} = {value if isinstance(value, str) else units.show(value, sweep.column)}"
+
+
+RepairsOfConflict = tuple[Sequence[str], Remedies]
 """Constraints in conflict, and the repairs of the study without its other constraints."""
 
 
@@ -81,23 +87,23 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
     )
     nearest = problem.point_text(outcome.nearest_index)
     facts |= {"nearest_design": nearest, "violations": violations}
-    repairs: Sequence[Repair] = ()
+    remedies = Remedies()
     apart: Sequence[RepairsOfConflict] = ()
     alone: Sequence[str] = ()
     known = composed or (outcome.exact and problem.size <= MOST_SEARCHED)
     if known:
-        repairs = repairs_of(infeasible, composed=composed)
-        repaired = {rule for found in repairs for rule in found.constraints}
-        alone = [rule for rule in dict.fromkeys(sum(conflicts, ())) if rule not in repaired]
-        apart = () if repairs else _apart(infeasible, conflicts, composed)
-        facts |= {
-            "repairs": [found.to_dict() for found in repairs],
+        remedies = remedies_of(infeasible, composed=composed)
+        rules = dict.fromkeys(sum(conflicts, ()))
+        alone = [rule for rule in rules if rule not in remedies.relaxed]
+        apart = () if remedies.repairs else _apart(infeasible, conflicts, composed)
+        facts |= remedies.to_dict() | {
             "no_repair": alone,
             "repairs_of_conflicts": [
-                {"conflict": list(conflict), "repairs": [found.to_dict() for found in several]}
-                for conflict, several in apart
+                {"conflict": list(conflict)} | several.to_dict() for conflict, several in apart
             ],
         }
+    texts = [] if apart else [rule.text for rule in problem.constraints]
+    written = [rule for rule in alone if rule in texts]
     headline = "no feasible design"
     if composed:
         number = f"{problem.size:,}" if problem.size < 1e15 else f"{problem.size:.3g}"
@@ -107,9 +113,14 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
     lines = [
         headline,
         *_conflict_lines(conflicts),
-        *_repair_lines(repairs, apart),
-        *(hanging("relaxing it alone is not enough", rule) for rule in ([] if apart else alone)),
-        hanging(f"nearest design{' of those tried' if composed else ''}", nearest),
+        *(
+            []
+            if known
+            else ["changes that would admit a design were not looked for: too much work"]
+        ),
+        *_repair_lines(remedies, apart, conflicts),
+        *(hanging("no bound of its own is enough", rule) for rule in written),
+        hanging(f"nearest design{' of those tried' if composed else ''}", nearest or "as given"),
         pairs((f"  {rule}", violation_text(by)) for rule, by in violations.items() if not by <= 0),
     ]
     return "\n".join(filter(None, lines)), facts
@@ -123,35 +134,29 @@ def _conflict_lines(conflicts: Sequence[Sequence[str]]) -> Iterator[str]:
         yield f"and {len(conflicts) - MOST_CONFLICTS} larger sets in conflict"
 
 
-def _repair_lines(repairs: Sequence[Repair], apart: Sequence[RepairsOfConflict]) -> Iterator[str]:
-    if repairs:
-        yield "any one of these changes admits a design, the smallest first:"
-        yield from _numbered(repairs)
+def _repair_lines(
+    remedies: Remedies,
+    apart: Sequence[RepairsOfConflict],
+    conflicts: Sequence[Sequence[str]],
+) -> Iterator[str]:
+    if remedies.repairs:
+        yield "any one of these changes admits a design, the least first:"
+    rules = {rule for conflict in conflicts for rule in conflict}
+    yield from _numbered(remedies, rules if len(rules) == 1 else ())
     if apart:
         yield "no one change is enough; each conflict needs one:"
     for conflict, several in apart:
         yield hanging("for", listed(conflict))
-        yield from _numbered(several)
+        yield from _numbered(several, conflict if len(conflict) == 1 else ())
 
 
-def _numbered(repairs: Sequence[Repair]) -> Iterator[str]:
-    for number, found in enumerate(repairs, 1):
-        text = f"  {number}. {_sentence(found)}"
-        yield textwrap.fill(text, terminal_width(), subsequent_indent="     ")
-
-
-def _sentence(found: Repair) -> str:
-    """Return what to change, by how much, and what that admits."""
-    nominal = units.show(found.nominal, found.name)
-    by = change(found.value, found.nominal, than=nominal) or f"instead of {nominal}"
-    if found.is_constraint:
-        return f"{found.written} ({by}): {found.design}"
-    most, beyond = ("at least", "lower") if found.value > found.nominal else ("at most", "higher")
-    text = f"{found.path} {most} {found.written} ({by}): {found.design}"
-    others = [rule for rule in found.violated if rule not in found.constraints]
-    if others:
-        return f"{text}, any {beyond} value violates {listed(others)}"
-    return f"{text} ({found.limit}-bound)" if found.limit else text
+def _numbered(remedies: Remedies, known: Collection[str]) -> Iterator[str]:
+    for number, found in enumerate(remedies.repairs, 1):
+        text, width = f"  {number}. {found.sentence(known)}", terminal_width()
+        yield textwrap.fill(text, width, subsequent_indent="     ", break_on_hyphens=False)
+        yield f"     {found.command}"
+    if remedies.untried:
+        yield hanging("not tried, as that is too much work", listed(remedies.untried))
 
 
 def _apart(
@@ -164,15 +169,20 @@ def _apart(
         kept = [number for number, text in enumerate(rules) if text in conflict]
         data = infeasible.document.data | {"constraints": [rules[number] for number in kept]}
         alone = study.prepare(replace(infeasible.document, data=data))
-        several = [
-            replace(entry, path=f"constraints.{kept[int(entry.path.rpartition('.')[2])]}")
-            if entry.is_constraint
-            else entry
-            for entry in repairs_of(alone, composed=composed)
-        ]
-        if several:
-            found.append((conflict, several))
+        several = remedies_of(alone, composed=composed)
+        if several.repairs:
+            repairs = tuple(_in_place(entry, kept) for entry in several.repairs)
+            found.append((conflict, replace(several, repairs=repairs)))
     return found
+
+
+def _in_place(found: Repair, kept: Sequence[int]) -> Repair:
+    """Return a repair of a constraint with its place among all of the study's."""
+    if not found.is_constraint:
+        return found
+    ((path, text),) = found.overrides
+    section, _, place = path.rpartition(".")
+    return replace(found, overrides=((f"{section}.{kept[int(place)]}", text),))
 
 
 def _overlooked(infeasible: Study, outcome: Outcome, whole: Outcome) -> tuple[str, dict[str, Any]]:

@@ -51,13 +51,18 @@ RATE = "workload_rate_bit_per_s"
 class Field:
     """A field of the study that may be changed: where it stands, what it sets, what it carries.
 
-    `more` says whether more of it is looser.
+    `more` says whether more of it is looser; `besides` is what has to be set along with it.
     """
 
     path: str
     column: str
     unit: Unit
     more: bool
+    besides: tuple[tuple[str, str], ...] = ()
+
+    def overrides(self, text: str) -> tuple[tuple[str, str], ...]:
+        """Return what sets the field to a value as it is written."""
+        return ((self.path, text), *self.besides)
 
     def columns(self, value: float | Column) -> dict[str, Column]:
         """Return the columns that a value, or one value per design, sets."""

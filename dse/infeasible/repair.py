@@ -8,93 +8,27 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from dse import search
 from dse.algebra import thresholds, units
 from dse.algebra.thresholds import ConstraintThreshold
-from dse.errors import DseError, TooLargeError
+from dse.errors import TooLargeError
 from dse.infeasible import loosen, loosen_composed
+from dse.infeasible.attempt import Solved, admitted, changed_study, solve
+from dse.infeasible.change import NumberRepair, Override
 from dse.infeasible.conflicts import any_design
 from dse.infeasible.loosen import Field
-from dse.model import tables
+from dse.infeasible.owned import is_free, is_owned
 from dse.model.graph import argument_names
 from dse.model.problem import Problem
-from dse.model.space import Index
-from dse.reports.designs import described
-from dse.reports.words import relative_change, unit_suffix
-from dse.study import study
 from dse.study.fields import Unit
-from dse.study.overrides import override
 from dse.study.record_columns import neutral
 from dse.study.scenario import field_path
 from dse.study.schema import FIELDS
 from dse.study.study import Study
-
-
-@dataclass(frozen=True, kw_only=True)
-class Repair:
-    """One change that makes a study feasible.
-
-    Attributes
-    ----------
-    constraints
-        What it relaxes, in words.
-    path, written
-        What to set, and to what: the arguments of ``--set``.
-    name
-        Names what is changed; its suffix is the unit.
-    nominal, value
-        The number now (of the design named) and the nearest one that admits a design, in SI.
-    design
-        The design that it admits: of several, the one preferred.
-    limit
-        What limits that design, by the study's labelled quantity.
-    violated
-        What the design violates when the change is 0.1 % short.
-    """
-
-    constraints: tuple[str, ...]
-    path: str
-    written: str
-    name: str
-    nominal: float
-    value: float
-    design: str
-    limit: str
-    violated: tuple[str, ...]
-
-    @property
-    def relative(self) -> float:
-        """By how much the number changes, relative to the nominal one; infinite from 0."""
-        change = relative_change(self.value, self.nominal)
-        return math.inf if change is None else abs(change)
-
-    @property
-    def is_constraint(self) -> bool:
-        """Whether a constraint of the study changes, not a field."""
-        return self.path.startswith("constraints.")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, for JSON."""
-        suffix = unit_suffix(self.name)
-        return {
-            "constraints": list(self.constraints),
-            "set": self.path,
-            "to": self.written,
-            f"nominal{suffix}": self.nominal,
-            f"value{suffix}": self.value,
-            "relative": self.relative,
-            "design": self.design,
-            "limit": self.limit,
-            "violated_short_of_it": list(self.violated),
-        }
-
 
 STAGE_FIELDS = frozenset({"workload_rate_bit_per_s", "workload_streams"})
 """Fields that decide what fleets are and carry; others act through what takes them."""
@@ -103,16 +37,16 @@ SHORT = 1e-3
 """How far short of a repair it is said what is still violated."""
 
 
-def repairs_of(infeasible: Study, *, composed: bool = False) -> tuple[Repair, ...]:
-    """Return the repairs of a study that no design meets, the least relative change first.
+def repairs_of(infeasible: Study, *, composed: bool = False) -> tuple[NumberRepair, ...]:
+    """Return the numbers of a study that would admit a design, the least change first.
 
     `composed`: found by composed searches, not by trying every design.
     """
     found = [*_of_fields(infeasible, composed), *_of_thresholds(infeasible, composed)]
-    return tuple(sorted(found, key=lambda repair: (repair.relative, repair.path)))
+    return tuple(sorted(found, key=lambda repair: repair.order))
 
 
-def _of_thresholds(infeasible: Study, composed: bool) -> Iterator[Repair]:
+def _of_thresholds(infeasible: Study, composed: bool) -> Iterator[NumberRepair]:
     problem = infeasible.problem
     first = len(problem.constraint_names) - len(problem.constraints)
     named = {
@@ -126,17 +60,18 @@ def _of_thresholds(infeasible: Study, composed: bool) -> Iterator[Repair]:
         path = f"constraints.{rule - first}"
         for shown in _threshold_texts(threshold, value):
             written = threshold.text(shown)
-            solved = _solved(infeasible, path, _as_yaml(written))
+            override = (path, _as_yaml(written))
+            solved = _solved(infeasible, [override])
             if solved is not None:
-                yield _repair(
-                    solved,
+                yield NumberRepair(
+                    overrides=(override,),
                     constraints=(text,),
-                    path=path,
                     written=written,
                     name=threshold.name,
                     nominal=threshold.value,
                     value=units.parse(shown, threshold.name),
                     violated=(text,),
+                    **admitted(solved),
                 )
                 break
 
@@ -148,16 +83,31 @@ def _threshold_texts(threshold: ConstraintThreshold, value: float) -> list[str]:
     return thresholds.candidates(value, threshold.name, up=up, beyond=threshold.strict)
 
 
-def _of_fields(infeasible: Study, composed: bool) -> Iterator[Repair]:
-    find = loosen_composed.nearest_composed if composed else loosen.nearest_feasible
-    for field, rules in _fields(infeasible.problem).items():
-        value = find(infeasible.problem, field)
-        if value is not None and (repair := _confirmed(infeasible, field, rules, value)):
+def _of_fields(infeasible: Study, composed: bool) -> Iterator[NumberRepair]:
+    for field, rules in _fields(infeasible).items():
+        repair = field_repair(infeasible, field, rules, composed=composed)
+        if repair is not None:
             yield repair
 
 
-def _fields(problem: Problem) -> dict[Field, tuple[str, ...]]:
-    """Return the fields that may relax a requirement, with the rules of those they relax."""
+def field_repair(
+    infeasible: Study, field: Field, rules: tuple[str, ...] = (), *, composed: bool
+) -> NumberRepair | None:
+    """Return the repair by the value of a field nearest to today's, None when there is none.
+
+    `rules` are the requirements that it relaxes.
+    """
+    find = loosen_composed.nearest_composed if composed else loosen.nearest_feasible
+    value = find(infeasible.problem, field)
+    return None if value is None else _confirmed(infeasible, field, rules, value)
+
+
+def _fields(infeasible: Study) -> dict[Field, tuple[str, ...]]:
+    """Return the fields that may admit a design, with the rules of requirements they relax.
+
+    Where the study has constraints of its own, what is free to choose may help either way.
+    """
+    problem = infeasible.problem
     found: dict[Field, tuple[str, ...]] = {}
     used = STAGE_FIELDS.union(*(step.arguments for step in problem.graph.steps))
     used |= {
@@ -165,15 +115,26 @@ def _fields(problem: Problem) -> dict[Field, tuple[str, ...]]:
         for requirement in problem.bound_requirements
         for name in sum(argument_names(requirement), ())
     }
-    for requirement in problem.bound_requirements:
-        named = [(name, False) for name in requirement.relaxed_by_less]
-        named += [(name, True) for name in requirement.relaxed_by_more]
-        for column, more in named:
-            path = field_path(column)
-            unit = FIELDS.get(path)
-            if unit is not None and column in used and _alone(problem, unit, column):
-                field = Field(path, column, unit, more)
-                found[field] = (*found.get(field, ()), requirement.rule)
+    wanted = [
+        (column, more, requirement.rule)
+        for requirement in problem.bound_requirements
+        for more, columns in (
+            (False, requirement.relaxed_by_less),
+            (True, requirement.relaxed_by_more),
+        )
+        for column in columns
+    ]
+    if problem.constraints:
+        free = sorted(column for column in used if is_free(field_path(column)))
+        wanted += [(column, more, "") for column in free for more in (False, True)]
+    for column, more, rule in wanted:
+        path = field_path(column)
+        unit = FIELDS.get(path)
+        if unit is None or column not in used or not is_owned(infeasible.document, path):
+            continue
+        if _alone(problem, unit, column):
+            field = Field(path, column, unit, more)
+            found[field] = (*found.get(field, ()), *filter(None, [rule]))
     return found
 
 
@@ -191,7 +152,7 @@ def _alone(problem: Problem, unit: Unit, column: str) -> bool:
 
 def _confirmed(
     infeasible: Study, field: Field, rules: tuple[str, ...], value: float
-) -> Repair | None:
+) -> NumberRepair | None:
     """Return the repair by `value`, or by the nearest value further on that is one.
 
     A demanded rate also sets how many instances are tried, so the study may need a little more.
@@ -208,24 +169,22 @@ def _confirmed(
     short = field.columns(field.moved(parsed, -SHORT))
     violated = repaired.problem.evaluate(index, short).violation[0] > 0
     names = np.array(repaired.problem.constraint_names, dtype=object)[violated]
-    return _repair(
-        solved,
+    return NumberRepair(
+        overrides=field.overrides(text),
         constraints=rules,
-        path=field.path,
         written=text,
         name=field.column,
         nominal=_nominal(infeasible.problem, field, solved),
         value=parsed,
         violated=tuple(names),
+        **admitted(solved),
     )
 
 
-def _first_solved(
-    infeasible: Study, field: Field, value: float
-) -> tuple[str, tuple[Study, Index]] | None:
+def _first_solved(infeasible: Study, field: Field, value: float) -> tuple[str, Solved] | None:
     """Return the shortest text of a value that admits a design, and what it admits."""
     for text in _field_texts(field, value):
-        solved = _solved(infeasible, field.path, text)
+        solved = _solved(infeasible, field.overrides(text))
         if solved is not None:
             return text, solved
     return None
@@ -258,44 +217,20 @@ def _further(infeasible: Study, field: Field, value: float) -> float | None:
 
 
 def _has_design(infeasible: Study, field: Field, value: float) -> bool:
-    changed = _changed(infeasible, field.path, _field_texts(field, value)[-1])
+    changed = changed_study(infeasible, field.overrides(_field_texts(field, value)[-1]))
     with suppress(TooLargeError):
         return changed is not None and any_design(changed.problem) is not None
     return False
 
 
-def _changed(infeasible: Study, path: str, text: str) -> Study | None:
-    """Return the study with one field or constraint replaced, None when that is a fault."""
+def _solved(infeasible: Study, overrides: Sequence[Override]) -> Solved | None:
     try:
-        return study.prepare(override(infeasible.document, [(path, text)]))
-    except DseError:
-        return None
-
-
-def _solved(infeasible: Study, path: str, text: str) -> tuple[Study, Index] | None:
-    """Return the changed study and its preferred design (1, d), None when it has none."""
-    changed = _changed(infeasible, path, text)
-    if changed is None:
-        return None
-    try:
-        outcome = search.run_search(changed.problem, search.SearchSettings(method="exact"))
+        return solve(infeasible, overrides)
     except TooLargeError:
         return None
-    if not outcome.feasible:
-        return None
-    order = changed.preference.order(changed.problem, outcome.front_index)
-    return changed, outcome.front_index[order[:1]]
 
 
-def _repair(solved: tuple[Study, Index], **fields: Any) -> Repair:
-    """Return a repair with the design that it admits, and what limits that."""
-    problem, index = solved[0].problem, solved[1]
-    category = tables.category(problem)
-    limit = str(tables.design_table(problem, index)[category][0]) if category is not None else ""
-    return Repair(design=described(problem, index)[0], limit=limit, **fields)
-
-
-def _nominal(problem: Problem, field: Field, solved: tuple[Study, Index]) -> float:
+def _nominal(problem: Problem, field: Field, solved: Solved) -> float:
     """Return what the field is in the study, for the design that a repair admits."""
     repaired, index = solved
     nominal = field.tightest(problem) or math.nan

@@ -24,6 +24,11 @@ class Designs:
     metrics: CoreMetrics
     uncertainty: Mapping[str, Column] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Keep no uncertainty of what there are no figures of."""
+        kept = {name: share for name, share in self.uncertainty.items() if self.has_figures(name)}
+        object.__setattr__(self, "uncertainty", kept)
+
     def take(self, rows: NDArray[np.intp]) -> Designs:
         """Return the designs at the positions `rows`, in that order."""
         fields = CoreMetrics.__dataclass_fields__
@@ -32,6 +37,10 @@ class Designs:
         names = tuple(self.names[row] for row in rows)
         return Designs(names, CoreMetrics(**metrics), uncertainty)
 
+    def has_figures(self, metric: str) -> bool:
+        """Tell whether a metric has a value for every design."""
+        return not np.isnan(getattr(self.metrics, metric)).any()
+
     @property
     def bandwidth_bit_per_s(self) -> Column:
         """Payload rate of one instance at full clock (Battle & Hempstead, Table I)."""
@@ -39,15 +48,34 @@ class Designs:
         return metrics.clock_hz / metrics.cycles_per_task * metrics.payload_bit
 
 
+AREAS = ("area_m2", "area_ge")
+"""Metrics of the area; a core has figures of one of them at least."""
+
+POWERS = ("dynamic_power_w", "leakage_power_w")
+"""Metrics of power; a core has figures of both or of none."""
+
+_POSITIVE = (*AREAS, "clock_hz", "cycles_per_task", "payload_bit")
+
+
 def check_metrics(core: str, names: tuple[str, ...], metrics: CoreMetrics) -> None:
-    """Raise `ContractError` unless every metric is a finite, sensible column of its design."""
+    """Raise `ContractError` unless every metric is a finite, sensible column of its design.
+
+    An area, or all power, may be NaN for every design.
+    """
+    left_out = {name for name in (*AREAS, *POWERS) if np.isnan(getattr(metrics, name)).all()}
+    if left_out.issuperset(AREAS):
+        raise ContractError(f"core {core!r} has no figures of area; give {' or '.join(AREAS)}")
+    if not left_out.issuperset(POWERS):
+        left_out.difference_update(POWERS)
     for name in CoreMetrics.__dataclass_fields__:
         values = getattr(metrics, name)
         if values.shape != (len(names),):
             raise ContractError(
                 f"core {core!r}: {name} has shape {values.shape}, expected ({len(names)},)"
             )
-        positive = name in ("area_m2", "clock_hz", "cycles_per_task", "payload_bit")
+        if name in left_out:
+            continue
+        positive = name in _POSITIVE
         wrong = ~np.isfinite(values) | (values <= 0 if positive else values < 0)
         if wrong.any():
             position = int(np.flatnonzero(wrong)[0])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dse.algebra.enclosure import Enclosure, ends, is_exact
 from dse.contract import Column
-from dse.model.designs import Designs
+from dse.model.designs import AREAS, Designs
 from dse.model.open_counts import OpenCounts
 
 
@@ -152,6 +152,7 @@ STAGE_CAPACITY = "stage_capacity_bit_per_s"
 
 STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
     "stage_area_m2": lambda fleet: fleet.total(fleet.designs.metrics.area_m2),
+    "stage_area_ge": lambda fleet: fleet.total(fleet.designs.metrics.area_ge),
     STAGE_CAPACITY: lambda fleet: fleet.capacity_bit_per_s,
     "stage_clock_hz": lambda fleet: fleet.largest(fleet.designs.metrics.clock_hz) * fleet.clock,
     "stage_clock_limit": lambda fleet: fleet.clock,
@@ -191,11 +192,19 @@ tasks leave empty switch as well, which ``stage_dynamic_energy_j_per_bit`` charg
 ``stage_serial_tasks`` is how many streams share the pipelines then, 1 for independent tasks.
 """
 
-_FIGURES = {
-    "stage_dynamic_energy_j_per_bit": "dynamic_power_w",
-    "stage_dynamic_power_w": "dynamic_power_w",
-    "stage_leakage_power_w": "leakage_power_w",
-}
+AREA_COLUMNS = ("stage_area_m2", "stage_area_ge")
+"""Stage columns of the area in units that never mix; a core has figures of one of them at least."""
+
+POWER_COLUMNS = (
+    "stage_dynamic_energy_j_per_bit",
+    "stage_dynamic_power_w",
+    "stage_leakage_power_w",
+)
+"""Stage columns of power, of which a core may have no figures."""
+
+_FIGURES = dict(zip(AREA_COLUMNS, AREAS, strict=True)) | dict(
+    zip(POWER_COLUMNS, ("dynamic_power_w", "dynamic_power_w", "leakage_power_w"), strict=True)
+)
 """Stage columns that a core may lack figures for, and the metric that is NaN then."""
 
 
@@ -205,6 +214,6 @@ def offered(stages: Iterable[Designs]) -> tuple[str, ...]:
     lacking = {
         name
         for name, metric in _FIGURES.items()
-        if any(np.isnan(getattr(designs.metrics, metric)).any() for designs in chain)
+        if not all(designs.has_figures(metric) for designs in chain)
     }
     return tuple(name for name in STAGE_COLUMNS if chain and name not in lacking)

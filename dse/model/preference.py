@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,8 +19,8 @@ from dse.model.problem import Goal, Problem
 from dse.model.space import Index
 
 KNEE = "knee"
-SHORT = {"power": "w", "area": "m2"}
-"""Words for the objective with this unit; without such an objective they are expressions."""
+SHORT: Mapping[str, tuple[str, ...]] = {"power": ("w",), "area": ("m2", "ge")}
+"""Words for the first objective in one of these units; without one they are expressions."""
 
 
 @dataclass(frozen=True)
@@ -152,9 +153,9 @@ def prefer(problem: Problem, written: str | None = None) -> Preference:
     problem
         The study's problem.
     written
-        ``power`` or ``area`` (the study's objective in watts or square metres), ``knee``, the
-        name of an objective, or an arithmetic expression to minimise.  None: power when it is
-        an objective, otherwise the first objective.
+        ``power`` or ``area`` (the study's objective in watts, in square metres or in GE),
+        ``knee``, the name of an objective, or an arithmetic expression to minimise.  None: power
+        when it is an objective, otherwise the first objective.
 
     Raises
     ------
@@ -167,7 +168,7 @@ def prefer(problem: Problem, written: str | None = None) -> Preference:
     if written is None:
         chosen = _in_unit(names, SHORT["power"]) or names[0]
     else:
-        chosen = _in_unit(names, SHORT.get(written, "")) or written
+        chosen = _in_unit(names, SHORT.get(written, ())) or written
     known = [quantity.name for quantity in problem.quantities if not quantity.labels]
     expression = parse_expression(chosen, known)
     if expression.is_constraint:
@@ -183,8 +184,8 @@ def prefer(problem: Problem, written: str | None = None) -> Preference:
     return replace(found, others=others)
 
 
-def _in_unit(names: list[str], unit: str) -> str | None:
-    return next((name for name in names if unit and units.suffix(name) == unit), None)
+def _in_unit(names: Sequence[str], wanted: Sequence[str]) -> str | None:
+    return next((name for name in names if units.suffix(name) in wanted), None)
 
 
 def _wanted(goal: Goal) -> str:

@@ -13,6 +13,9 @@ ROUNDING = 5e-10
 LARGE = 10.0
 """From this factor on, a change is written as a multiple rather than in per cent."""
 
+NEARLY_NOTHING = 5e-4
+"""Below this factor, per cent would read 100 % less: it is written as a part."""
+
 
 def in_words(column: str) -> str:
     """Return a column without its section and its unit suffix: ``total power``."""
@@ -53,6 +56,9 @@ def change(new: float, old: float, than: str = "") -> str:
         return "the same"
     if share + 1 >= LARGE:
         return f"{share + 1:.3g} times {than}" if than else f"{share + 1:.3g}x"
+    if 0 < share + 1 < NEARLY_NOTHING:
+        part = f"1/{float(f'{1 / (share + 1):.3g}'):,.0f}"
+        return f"{part} of {than}" if than else part
     text = f"{percent(abs(share))} {'more' if share > 0 else 'less'}"
     return f"{text} than {than}" if than else text
 

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from dse.errors import OutputError
 from dse.files.csv import as_written, inert
-from dse.files.folder import new_folder
+from dse.files.folder import new_folder, require_folder
 from dse.files.json import json_text
 from dse.model import tables
 from dse.model.tables import Table
@@ -130,6 +130,11 @@ class Result:
             (fresh / checksums.MANIFEST).write_text(manifest, encoding="utf-8")
         self.folder = target
         return target
+
+
+def require_place(folder: str | Path) -> None:
+    """Raise `OutputError` when a run cannot be written to `folder`, before it is searched."""
+    require_folder(Path(folder), (*FILES, *inputs.owned(Path(folder))))
 
 
 def _view(front: pd.DataFrame, evaluations: pd.DataFrame, manifest: Mapping[str, Any]) -> FrontView:

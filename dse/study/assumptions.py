@@ -28,7 +28,7 @@ from dse.study.scenario import field_path
 from dse.study.stages import mixed_axes, prefix
 from dse.study.study import Study
 
-METRICS = ("area_m2", "dynamic_power_w", "leakage_power_w", "clock_hz")
+METRICS = ("area_m2", "area_ge", "dynamic_power_w", "leakage_power_w", "clock_hz")
 """What is assumed of each design; its payload and its cycles say what it is."""
 
 RATE = "workload_rate_bit_per_s"

@@ -28,6 +28,7 @@ LINEAR = ("constant", "affine", "square")
 
 QUANTITIES: Mapping[str, str] = {
     "area": "area_m2",
+    "area_ge": "area_ge",
     "clock": "clock_hz",
     "dynamic_power": "dynamic_power_w",
     "leakage_power": "leakage_power_w",
@@ -44,9 +45,12 @@ QUANTITIES: Mapping[str, str] = {
 
 PACE = ("cycles_per_task", "rate", "bandwidth")
 """One of them says how fast an instance works."""
+SIZE = ("area", "area_ge")
+"""One of them says how large an instance is."""
 
 BIT_PER_BYTE = 8.0
-NEEDED = ("area", "clock", "dynamic_power", "payload")
+NEEDED = (SIZE, ("clock",), ("payload",), PACE)
+"""Of each of them a core has one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +122,7 @@ def own_core(
         design_name="_".join(f"{entry.name}{{{entry.name}}}" for entry in parameters),
         source=source,
         uncertainty=uncertainty,
+        assumed=() if {"latency", "tasks_in_flight"} & laws.keys() else (QUANTITIES["latency"],),
     )
     return Core(name=name, summary=summary, models={"law": model})
 
@@ -138,7 +143,7 @@ def _metrics(
     metrics = {
         column: np.array(given[name], dtype=np.float64)
         for name, column in QUANTITIES.items()
-        if column in CoreMetrics.__dataclass_fields__
+        if column in CoreMetrics.__dataclass_fields__ and name in given
     }
     beyond = np.broadcast_to(np.any(np.broadcast_arrays(*outside), axis=0), size)
     return CoreMetrics(**metrics, extrapolated=beyond.astype(np.float64))
@@ -148,7 +153,8 @@ def completed(given: Mapping[str, Column]) -> dict[str, Column]:
     """Return quantities and, where one is not given, what a core does by default.
 
     One task is in flight, or as many as the latency holds; a result leaves after cycles per task
-    times tasks in flight (Little's law); a task reads and writes its payload once; nothing leaks.
+    times tasks in flight (Little's law); a task reads and writes its payload once; nothing leaks
+    where there is power at all.
     """
     payload, cycles = given["payload"], given["cycles_per_task"]
     in_flight = np.ones_like(payload)
@@ -158,14 +164,16 @@ def completed(given: Mapping[str, Column]) -> dict[str, Column]:
     default = {
         "tasks_in_flight": in_flight,
         "latency": cycles * in_flight,
-        "leakage_power": np.zeros_like(payload),
         "read": payload / BIT_PER_BYTE,
         "written": payload / BIT_PER_BYTE,
     }
+    if "dynamic_power" in given:
+        default["leakage_power"] = np.zeros_like(payload)
     return default | dict(given)
 
 
 def missing(laws: Mapping[str, object]) -> list[str]:
     """Return what a core lacks: quantities, or the ways to give one."""
-    lacking = [name for name in NEEDED if name not in laws]
-    return lacking if any(name in laws for name in PACE) else [*lacking, " or ".join(PACE)]
+    power = ("dynamic_power",) if "leakage_power" in laws else ()
+    needed = [*NEEDED, power] if power else NEEDED
+    return [" or ".join(names) for names in needed if not any(name in laws for name in names)]

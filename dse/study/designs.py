@@ -9,8 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from dse import contract
+from dse.algebra import units
 from dse.errors import FOREIGN, ContractError, nearest
-from dse.files.document import stage_name
+from dse.files.document import is_record, stage_name
 from dse.model.designs import Designs, check_metrics
 from dse.study import schema, uncertain
 from dse.study.axes import parameter_values
@@ -55,10 +56,31 @@ def choose_designs(
             f"model {written.model!r} of core {core.name!r} fails: {type(error).__name__}: {error}"
         ) from error
     check_metrics(core.name, names, metrics)
+    _note_assumed(core, model, written, scenario, path, faults)
     uncertainty = uncertain.of_core(model, written.uncertainty, len(names), path, faults)
     if len(faults.found) > before:
         return None
     return _chosen(Designs(names, metrics, uncertainty), written, path, faults)
+
+
+def _note_assumed(
+    core: contract.Core,
+    model: contract.Model,
+    written: schema.StageSection,
+    scenario: Scenario,
+    path: Path,
+    faults: Faults,
+) -> None:
+    """Note what a core assumes; refuse a latency that is assumed where it decides the rate."""
+    if "latency_cycles" in model.assumed and scenario.chained:
+        rule = f"core {core.name!r} assumes its latency, which decides the rate in a chained mode"
+        remedy = "choose a core or a model whose latency is known"
+        if is_record(str(written.core)):
+            remedy = "add core.laws.latency to the record, or core.laws.tasks_in_flight"
+        faults.add((*path, "core"), rule, remedy)
+    if model.assumed:
+        words = ", ".join(units.stem(name).replace("_", " ") for name in model.assumed)
+        scenario.notes.append(f"core {core.name}: assumed for every design: {words}")
 
 
 def _check_source(written: schema.StageSection, path: Path, faults: Faults) -> None:

@@ -153,3 +153,10 @@ Values = Annotated[
     Discriminator(form),
     Field(description="A range, a list of choices, or one value"),
 ]
+
+Uncertainty = Annotated[
+    dict[str, int | float | str],
+    Field(
+        default_factory=dict, description="Relative standard uncertainty of figures: {area: 10 %}"
+    ),
+]

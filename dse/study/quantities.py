@@ -15,7 +15,7 @@ from dse import contract
 from dse.algebra import units
 from dse.algebra.expression import Expression, parse_expression
 from dse.errors import PluginError, UnitError, nearest
-from dse.model.fleet import STAGE_COLUMNS
+from dse.model.fleet import AREA_COLUMNS, POWER_COLUMNS, STAGE_COLUMNS
 from dse.model.graph import Graph, explain_missing
 from dse.model.problem import Constraint, Goal
 from dse.plugins import registry
@@ -27,6 +27,9 @@ LABELS_SHOWN = 8
 """Texts of a column that a message shows."""
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+
+_SQUARE_METRES, _GATES = AREA_COLUMNS
+_TWO_AREAS = "one stage gives its area in GE and another in m2, which never add"
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class Named:
     def quantity(self, name: str) -> str:
         """Return the quantity called `name`, with or without its unit suffix.
 
+        Of several that are called so without it, that which the study can compute.
+
         Raises
         ------
         UnitError
@@ -60,16 +65,16 @@ class Named:
         """
         known = {*self.inputs, *self.quantities}
         found = [name] if name in known else [one for one in known if units.stem(one) == name]
-        if len(found) == 1:
-            self._require(found[0])
-            return found[0]
-        possible = self._computed()
-        matches = sorted(one for one in possible if units.stem(one) == name)
-        if matches:
+        if not found:
+            stems = {units.stem(one) for one in self._computed()}
+            raise UnitError("this quantity is not known", nearest(name, stems))
+        possible = [one for one in found if len(found) == 1 or self._has(one)]
+        if len(possible) > 1:
             rule = "several quantities are called so"
-            raise UnitError(rule, f"write {' or '.join(matches)}")
-        stems = {units.stem(one) for one in possible}
-        raise UnitError("this quantity is not known", nearest(name, stems))
+            raise UnitError(rule, f"write {' or '.join(sorted(possible))}")
+        chosen = min(possible or found)
+        self._require(chosen, "objective")
+        return chosen
 
     def expression(self, text: str) -> Expression:
         """Return what an expression over quantities and columns of the study means.
@@ -80,27 +85,40 @@ class Named:
             With rule and remedy: it is not allowed, or names what is not there.
         """
         words = set(_WORD.findall(text))
-        named = (one for one in self.quantities if one in words or units.stem(one) in words)
+        named = {one for one in self.quantities if one in words or units.stem(one) in words}
         known = {*self.inputs, *filter(self.graph.provides, named)}
         try:
             return parse_expression(text, known)
         except UnitError:
+            stems = {units.stem(one) for one in known}
+            for one in sorted(named):
+                if units.stem(one) not in stems:
+                    self._require(one, "constraint")
             return parse_expression(text, self._computed())
 
     def _computed(self) -> set[str]:
         return {*self.inputs, *(quantity.name for quantity in self.graph.objectives)}
 
-    def _require(self, name: str) -> None:
-        if name not in self.inputs and not self.graph.provides(name):
-            lacking = explain_missing(name, self.graph.missing)
-            figures = _lacking_figures(self.graph) & set(lacking)
-            if figures:
-                words = " and ".join(sorted(map(_words, figures)))
-                rule = f"{name} needs {words}, of which a stage has no figures"
-                raise UnitError(rule, "add them to its table, or drop the objective")
-            fields = sorted({field_path(column) for column in lacking})
-            rule = f"{name} needs {' and '.join(fields)}, which this study does not set"
-            raise UnitError(rule, f"add {fields[0]}, or drop the objective")
+    def _has(self, name: str) -> bool:
+        return name in self.inputs or self.graph.provides(name)
+
+    def _require(self, name: str, wanted: str) -> None:
+        """Raise what a quantity lacks, if anything, that is `wanted` as an ``objective``, say."""
+        if self._has(name):
+            return
+        lacking = explain_missing(name, self.graph.missing)
+        figures = _lacking_figures(self.graph)
+        if figures.intersection(lacking, AREA_COLUMNS) and figures.issuperset(AREA_COLUMNS):
+            rule = f"{name} needs the area of every stage in one unit, and {_TWO_AREAS}"
+            remedy = f"give all of them in m2, or all in GE, or drop the {wanted}"
+            raise UnitError(rule, remedy)
+        if figures.intersection(lacking):
+            words = " and ".join(sorted(map(_words, figures.intersection(lacking))))
+            rule = f"{name} needs {words}, of which a stage has no figures"
+            raise UnitError(rule, f"add them to its table, or drop the {wanted}")
+        fields = sorted({field_path(column) for column in lacking})
+        rule = f"{name} needs {' and '.join(fields)}, which this study does not set"
+        raise UnitError(rule, f"add {fields[0]}, or drop the {wanted}")
 
 
 def applied_requirements(graph: Graph) -> tuple[tuple[contract.Requirement, ...], list[str]]:
@@ -125,20 +143,27 @@ def applied_requirements(graph: Graph) -> tuple[tuple[contract.Requirement, ...]
 def check_cap(chain: Collection[str], scenario: Scenario, faults: Faults) -> None:
     """Refuse a power cap on stages without figures of power, which nothing would hold."""
     capped = (scenario.highest("budget_power_cap_w") or math.inf) < math.inf
-    if chain and set(chain) < set(STAGE_COLUMNS) and capped:
+    if chain and not set(chain).issuperset(POWER_COLUMNS) and capped:
         rule = "a stage has no figures of power, so that nothing tells when the cap is reached"
         faults.add(("budget",), rule, "add them to its table, or remove the cap", "")
 
 
-def without_figures(graph: Graph) -> list[str]:
+def without_figures(graph: Graph, scenario: Scenario) -> list[str]:
     """Return what is to be said of quantities that lack nothing but figures of the stages."""
+    said = []
     figures = _lacking_figures(graph)
+    if _SQUARE_METRES not in figures:  # the one unit of the area that is expected
+        figures.discard(_GATES)
+    if figures.issuperset(AREA_COLUMNS):
+        said.append(_TWO_AREAS)
+    if _GATES in graph.inputs and scenario.highest("interface_buffer_area_m2_per_bit"):
+        said.append("areas in GE leave out the buffers of the interface, whose area is in m2")
     if not figures:
-        return []
+        return said
     needs = {name: set(explain_missing(name, graph.missing)) for name in graph.missing}
     names = sorted(name for name, lacking in needs.items() if lacking and lacking <= figures)
     words = ", ".join(sorted(map(_words, figures)))
-    return [f"a stage has no figures of {words}; left out are {', '.join(names)}"]
+    return [*said, f"a stage has no figures of {words}; left out are {', '.join(names)}"]
 
 
 def _lacking_figures(graph: Graph) -> set[str]:
@@ -148,7 +173,8 @@ def _lacking_figures(graph: Graph) -> set[str]:
 
 
 def _words(column: str) -> str:
-    return units.stem(column).removeprefix("stage_").replace("_", " ")
+    words = units.stem(column).removeprefix("stage_").replace("_", " ")
+    return f"{words} in {units.label(column)}" if column in AREA_COLUMNS else words
 
 
 def _unusable() -> Iterator[str]:

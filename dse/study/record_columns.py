@@ -41,6 +41,7 @@ def interface_columns(record: contract.Interface) -> dict[str, float]:
 
 
 LEFT_OUT = {
+    "overhead": "no overhead",
     "latency": "no latency",
     "link": "an unlimited link",
     "in_flight": "one offload in flight",

@@ -8,19 +8,13 @@ from pydantic import Field
 
 from dse.study import schema
 from dse.study.core_law import Form
-from dse.study.fields import Amount, StudySection, Unit
+from dse.study.fields import Amount, StudySection, Uncertainty, Unit
 
 Name = Annotated[
     str,
     Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", description="What results call it"),
 ]
 Text = Annotated[str, Field(description="In plain words")]
-Uncertainty = Annotated[
-    dict[str, int | float | str],
-    Field(
-        default_factory=dict, description="Relative standard uncertainty of figures: {area: 10 %}"
-    ),
-]
 Fields = Annotated[list[str], Field(default_factory=list)]
 
 

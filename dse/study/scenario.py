@@ -48,6 +48,11 @@ class Scenario:
         """Every column that is set."""
         return set(self.constants).union(*(axis.columns for axis in self.axes))
 
+    @property
+    def chained(self) -> bool:
+        """Whether some design chains its tasks, so that latencies decide rates."""
+        return "workload_chained" in self.constants
+
     def record(self, kind: type[Kind], name: str, faults: Faults) -> Kind:
         """Return what the study names, and keep which file it comes from if any."""
         found, use = user_records.get_record(kind, name, faults.document)
@@ -114,8 +119,8 @@ def _interface(
     if path in axes:
         devices = axes.pop(path)
         found = _record_axis(path, devices, contract.Interface, interface_columns, scenario, faults)
-        _note_left_out(found, written, axes, scenario)
-        _note_hosts(found, written, scenario)
+        _note_left_out(found, written, axes, scenario, path)
+        _note_hosts(found, written, scenario, path)
         scenario.keep_sureness(found, written, path)
     else:
         record = contract.Interface(name="the interface of the study", left_out=tuple(LEFT_OUT))
@@ -218,26 +223,33 @@ def _note_left_out(
     written: schema.InterfaceSection,
     axes: Collection[str],
     scenario: Scenario,
+    axis: str = "",
 ) -> None:
     """Note what is taken for granted because neither record nor study nor an axis gives it."""
-    for record in found:
-        assumed = [
-            LEFT_OUT[name]
+    for row, record in enumerate(found):
+        assumed = {
+            name: LEFT_OUT[name]
             for name in record.left_out
             if getattr(written, name) is None and f"interface.{name}" not in axes
-        ]
+        }
         if assumed:
-            words = ", ".join(assumed)
+            words = ", ".join(assumed.values())
+            scenario.sureness.left_out[axis, row] = assumed
             scenario.notes.append(f"interface: assumed, as {record.name} does not say: {words}")
 
 
 def _note_hosts(
-    records: list[contract.Interface], written: schema.InterfaceSection, scenario: Scenario
+    records: list[contract.Interface],
+    written: schema.InterfaceSection,
+    scenario: Scenario,
+    axis: str = "",
 ) -> None:
-    for record in records:
+    for row, record in enumerate(records):
         if record.note and len(records) == 1:
             scenario.notes.append(f"{record.name}: {record.note}")
         if record.host_power_w is None and written.host_power is None:
+            left_out = scenario.sureness.left_out.setdefault((axis, row), {})
+            left_out["host_power"] = "a host without power"
             scenario.notes.append(
                 f"{record.name}: the host's power is unknown: total power leaves the host out"
             )

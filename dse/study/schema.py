@@ -8,7 +8,16 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Discriminator, Field, Tag, field_validator
 
 from dse.contract import PRECISIONS, TRANSFERS, WAIT_MODES
-from dse.study.fields import Amount, Given, StudySection, Unit, Values, form, unit_of
+from dse.study.fields import (
+    Amount,
+    Given,
+    StudySection,
+    Uncertainty,
+    Unit,
+    Values,
+    form,
+    unit_of,
+)
 
 
 class KernelSection(StudySection):
@@ -73,10 +82,7 @@ class StageSection(StudySection):
         dict[str, int | float | str],
         Field(description="Figures that the table lacks, the same for every design"),
     ] = Field(default_factory=dict)
-    uncertainty: Annotated[
-        dict[str, int | float | str],
-        Field(description="Relative standard uncertainty of figures: {area: 10 %}"),
-    ] = Field(default_factory=dict)
+    uncertainty: Uncertainty
     name: Annotated[
         str | None,
         Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", description="Prefix of its columns; the core"),
@@ -128,6 +134,7 @@ class DesignsSection(StudySection):
         list[str | int | float] | None,
         Field(min_length=1, description="Designs to consider, by name; all of them"),
     ] = None
+    uncertainty: Uncertainty
 
 
 class InterfaceSection(StudySection):
@@ -235,6 +242,21 @@ FIELDS: Mapping[str, Unit | None] = {
     for name in model.model_fields
 }
 """The fields of these sections by dotted path, each with what it carries; None for a choice."""
+
+
+RECORDS: Mapping[str, str] = {"interface": "device", "budget": "platform"}
+"""The field by which a section names a record, whose fields it may override."""
+
+FREE = frozenset(
+    {
+        "workload.granularity",
+        "interface.in_flight",
+        "interface.transfer",
+        "budget.copies",
+        "budget.cap_divisor",
+    }
+)
+"""How a device or platform is used, which is a choice whatever its record says."""
 
 
 class SearchSection(StudySection):

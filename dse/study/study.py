@@ -194,7 +194,7 @@ def prepare(found: Document) -> Study:
     constraints = constraints_of(written, named.expression, faults)
     faults.raise_any()
     requirements, unchecked = applied_requirements(graph)
-    scenario.notes += [*unchecked, *without_figures(graph)]
+    scenario.notes += [*unchecked, *without_figures(graph, scenario)]
     stages = tuple(part.stage for part in built)
     problem = Problem(space, stages, graph, goals, constraints, requirements)
     return _ready(written, problem, scenario, faults)

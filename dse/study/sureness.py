@@ -29,10 +29,18 @@ class RecordSureness:
         the column, a value per record.
     fitted
         Axis, position of the record and column of what is fitted to measurements.
+    left_out
+        By axis and position of an interface: the fields that neither it nor the study gives, and
+        what stands for each, in words.
+    unleaking
+        Stages whose tables tell no leakage: what stands for it, in words, and whether they tell the
+        total power instead.
     """
 
     shares: dict[tuple[str, str], contract.Column] = field(default_factory=dict)
     fitted: set[tuple[str, int, str]] = field(default_factory=set)
+    left_out: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict)
+    unleaking: dict[str, tuple[str, bool]] = field(default_factory=dict)
 
     def keep(self, records: Sequence[Any], axis: str, replaced: Collection[str]) -> list[str]:
         """Keep how sure records are, and return it in words, once for all that share it.

@@ -10,6 +10,7 @@ import numpy as np
 from dse.algebra import units
 from dse.contract import Column, Model
 from dse.errors import UnitError, nearest
+from dse.model.designs import AREAS
 from dse.study.faults import Faults, Path
 
 NINETY_FIVE = 1.96
@@ -18,7 +19,8 @@ NINETY_FIVE = 1.96
 _PACE = ("cycles_per_task",)
 
 STATED: dict[str, tuple[str, ...]] = {
-    "area": ("area_m2",),
+    "area": AREAS,
+    "area_ge": ("area_ge",),
     "clock": ("clock_hz",),
     "dynamic_power": ("dynamic_power_w",),
     "leakage_power": ("leakage_power_w",),

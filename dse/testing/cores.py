@@ -32,6 +32,8 @@ def check_core(core: Core) -> None:
         require(bool(model.source.strip()), f"{where}: no source; say where it is published")
         check_function(model.function, where)
         _check_parameters(model, where)
+        unknown = set(model.assumed) - set(CoreMetrics.__dataclass_fields__)
+        require(not unknown, f"{where}: assumes {unknown}, which are no fields of CoreMetrics")
         _check_designs(model, where)
         _check_metrics(core, model, where)
         if model.residuals is not None:

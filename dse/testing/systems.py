@@ -27,6 +27,8 @@ SCENARIOS, FLEETS = 96, 24
 _DESIGNS, _MOST = 4, 5
 """Designs of a stage, and most instances of each."""
 
+_M2_PER_GATE = 1e-12
+
 _METRICS: Mapping[str, tuple[float, float]] = {
     "area_m2": (1e-9, 1e-6),
     "dynamic_power_w": (1e-4, 1e-1),
@@ -196,7 +198,8 @@ def _designs(rng: np.random.Generator) -> Designs:
     }
     extrapolated = rng.integers(2, size=_DESIGNS).astype(np.float64)
     names = tuple(f"d{number}" for number in range(_DESIGNS))
-    return Designs(names, CoreMetrics(**drawn, extrapolated=extrapolated))
+    gates = drawn["area_m2"] / _M2_PER_GATE
+    return Designs(names, CoreMetrics(**drawn, area_ge=gates, extrapolated=extrapolated))
 
 
 def _calibrated(systems: Systems, rng: np.random.Generator) -> Systems:

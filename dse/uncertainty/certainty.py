@@ -13,7 +13,7 @@ from dse.algebra import units
 from dse.reports.sections import Section
 from dse.reports.words import LARGE, listed, percent, plural, unit_suffix
 from dse.study.uncertain import NINETY_FIVE
-from dse.uncertainty.draws import Uncertain
+from dse.uncertainty.unsure import Uncertain
 
 KEY = "certainty"
 TITLE = "How sure is it"
@@ -23,7 +23,7 @@ RARE = 0.01
 HOW = (
     'say how sure metrics are: --uncertainty "area=10 %" for all designs, '
     '--uncertainty "interface.overhead=20 %" for a field, or `uncertainty: {area: 10 %}` in a '
-    "stage of the study"
+    "stage, or in `designs`, of the study"
 )
 
 

@@ -24,7 +24,7 @@ from dse.model.space import Index
 from dse.reports.designs import described
 from dse.search import Progress, SearchSettings
 from dse.study.study import Study
-from dse.uncertainty import draws
+from dse.uncertainty import draws, unsure
 from dse.uncertainty.certainty import Candidate, Certainty
 from dse.uncertainty.draws import Draws
 
@@ -75,7 +75,7 @@ def certainty(
     progress
         Called with (samples answered, samples).
     """
-    found = draws.uncertain_of(study, options.uncertainty)
+    found = unsure.uncertain_of(study, options.uncertainty)
     drawn = draws.draw_study(study, found, options.samples if found else 1, options.seed)
     ranked = front[preference.order(study.problem, front)]
     pool = _Pool(drawn, ranked, preference, settings or study.settings)
@@ -114,7 +114,7 @@ def sampling_options(
     """
     if samples is None and not uncertainty:
         return None
-    shares = draws.read_shares(assignments(uncertainty, draws.EXAMPLE))
+    shares = unsure.read_shares(assignments(uncertainty, unsure.EXAMPLE))
     return SamplingOptions(samples=samples or SAMPLES, seed=seed, uncertainty=shares)
 
 

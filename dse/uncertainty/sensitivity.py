@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
+import numpy as np
+
 from dse.algebra import units
 from dse.answers.source import KnownFronts
 from dse.errors import UnitError
+from dse.model.space import Index
 from dse.reports.designs import described
 from dse.reports.sections import Readable, Section
 from dse.reports.words import ROUNDING, in_words, percent
 from dse.study import assumptions, uncertain
+from dse.study.study import Study, prepare
+from dse.study.tables import evaluated
 from dse.study.tables.evaluated import is_evaluated
 from dse.uncertainty.effects import METHODS, Effect, Sensitivity, find_sensitivity
 
@@ -46,21 +51,20 @@ def sensitivity_of(
         remedy = f"set one value: {known.sweep.path}={known.sweep.written[0]}"
         raise UnitError(rule, remedy)
     study, front = known.points[0].study, known.points[0].front
-    if is_evaluated(study.document):
-        rule = "the designs are evaluated already: no assumption of the study moves their figures"
-        raise UnitError(rule, "ask `dse flips` which figure may change by how much")
     preference = study.preferring(prefer, tolerance)
     point = front[preference.order(study.problem, front)[:1]]
+    design = described(study.problem, point)[0]
+    if is_evaluated(study.document):
+        study, point = _alone(study, point)
     found = find_sensitivity(
         study.problem,
         point,
-        assumptions.assumptions_of(study),
+        _assumed(study),
         method=method,
         width=share,
         samples=samples,
         seed=seed,
     )
-    design = described(study.problem, point)[0]
     line = (
         f"{design}, {preference.design}, with each assumption within {percent(share)} of its "
         "nominal value: "
@@ -78,6 +82,25 @@ def sensitivity_of(
         design=design,
         found=found,
     )
+
+
+def _alone(study: Study, point: Index) -> tuple[Study, Index]:
+    """Return a study over one of its evaluated designs, whose figures alone are assumptions."""
+    if not study.sureness.shares:
+        rule = "the designs are evaluated already, and the study says of no figure how sure it is"
+        remedy = "add for instance `uncertainty: {COLUMN: 5 %}` to `designs`"
+        raise UnitError(rule, f"{remedy}, or ask `dse flips` which figure may change by how much")
+    name = study.problem.space.axes[0].labels[int(point[0, 0])]
+    return prepare(evaluated.only(study.document, name)), np.zeros_like(point)
+
+
+def _assumed(study: Study) -> tuple[assumptions.Assumption, ...]:
+    """Return what a study assumes; of evaluated designs what it says to be unsure."""
+    found = assumptions.assumptions_of(study)
+    if not is_evaluated(study.document):
+        return found
+    unsure = {column for _, column in study.sureness.shares}
+    return tuple(entry for entry in found if entry.touched and entry.quantity in unsure)
 
 
 def _share(width: str) -> float:

@@ -63,6 +63,25 @@ def area_m2(*, fleet_area_m2: Column, buffer_area_m2: Column | float = 0.0) -> C
 
 @objective(
     source=BATTLE_HEMPSTEAD,
+    grows_with_instances=True,
+    rises_with=("stage_area_ge",),
+    over_stages="sum",
+    told=True,
+)
+def area_ge(*, stage_area_ge: Stages) -> Column:
+    """Gate equivalents of all core instances; buffers, whose area is in m2, are no part of it.
+
+    ``A = sum_j A_j``, in GE.
+
+    References
+    ----------
+    Battle & Hempstead, sections IV-C and V-C.
+    """
+    return total(stage_area_ge)
+
+
+@objective(
+    source=BATTLE_HEMPSTEAD,
     rises_with=("stage_capacity_bit_per_s",),
     at_most=("stage_capacity_bit_per_s",),
     over_stages="least",

@@ -38,9 +38,11 @@ objectives: {area: minimise, power: minimise}
 CHAINED_TEXT = """\
 no feasible design
 no design meets: the throughput reaches workload.rate
-any one of these changes admits a design, the smallest first:
+any one of these changes admits a design, the least first:
   1. workload.rate at most 2.5806 Gbit/s (97.4 % less than 100 Gbit/s): 1 u16 (dependence-bound)
+     --set "workload.rate=2.5806 Gbit/s"
   2. workload.streams at least 39 (39 times 1): 3 u16 (dependence-bound)
+     --set "workload.streams=39"
 nearest design: des.design = u16, des.instances = 1
   the throughput reaches workload.rate  violated by 97.4 %"""
 
@@ -54,10 +56,12 @@ constraints: [power <= 24 mW]
 CAPPED_TEXT = """\
 no feasible design
 no design meets together: the throughput reaches workload.rate and power <= 24 mW
-any one of these changes admits a design, the smallest first:
+any one of these changes admits a design, the least first:
   1. power <= 25.249 mW (5.2 % more than 24 mW): 3 u16
+     --set "constraints.0=power <= 25.249 mW"
   2. workload.rate at most 94.305 Gbit/s (5.7 % less than 100 Gbit/s): 3 u16, any higher value
      violates power <= 24 mW
+     --set "workload.rate=94.305 Gbit/s"
 nearest design: des.u8 = 0, des.u16 = 3
   power <= 24 mW  violated by 5.2 %"""
 
@@ -161,7 +165,7 @@ def studies(draw: st.DrawFn) -> dict[str, Any]:
 def test_a_repair_is_enough_and_a_little_less_is_not(data: dict[str, Any]) -> None:
     found = prepared(data)
     assume(not everything(found.problem).feasible.any())
-    fields = {field.path: field for field in repair._fields(found.problem)}
+    fields = {field.path: field for field in repair._fields(found)}
     for entry in repair.repairs_of(found):
         assert feasible(found, entry.path, entry.written), entry
         for short in np.linspace(0.001, 1.0, 12):

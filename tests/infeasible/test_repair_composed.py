@@ -33,7 +33,7 @@ LARGE = """\
 # How many of which cores carry 4 Tbit/s through one engine?
 workload: {rate: 4000 Gbit/s, granularity: 64 KiB}
 stages: [{core: des, fleet: mixed}]
-interface: {device: sparc_t4_engine, in_flight: 64}
+interface: {device: sparc_t4_engine, in_flight: 64, link: 16 B/cycle}
 objectives: {area: minimise, power: minimise}
 """
 
@@ -148,10 +148,10 @@ interface: {device: sandy_bridge, latency: 9 us, in_flight: 1}
 objectives: {area: minimise}
 """
     found = study.prepare(study.read_study(write(text)))
-    fields = {field.column for field in repair._fields(found.problem)}
+    fields = {field.column for field in repair._fields(found)}
     assert "interface_latency_s" in fields
     both = conflicts.fixed(found.problem, {"interface_latency_cycles": np.full(1, 9.0)})
-    fields = {field.column for field in repair._fields(both)}
+    fields = {field.column for field in repair._fields(replace(found, problem=both))}
     assert not any(name.startswith("interface_latency") for name in fields)
 
 

@@ -190,14 +190,13 @@ def test_faults_of_a_law(folder: Path) -> None:
         "  parameters: {n: {low: 4, high: 1}}\n"
         "  laws:\n"
         "    area: {form: affine, over: [n], coefficients: [1 um2]}\n"
-        "    clock: 1 GHz\n"
         "    payload: {form: power, over: [m], coefficients: [1 bit, 1 bit]}\n"
         "    colour: 3\n"
     )
     assert [line.partition(": ")[2] for line in faults(folder / "study.yaml")] == [
         "core.parameters.n.high: 1; `high` is below `low`; exchange them",
-        "core.laws: it is missing; a core needs dynamic_power and cycles_per_task or rate or "
-        "bandwidth; add dynamic_power: ...",
+        "core.laws: it is missing; a core needs clock and cycles_per_task or rate or "
+        "bandwidth; add clock: ...",
         "core.laws.area.coefficients: affine over 1 parameters has 2 coefficients; write 2",
         "core.laws.payload.over.0: 'm'; this is no parameter of the core, or stands twice; "
         "known: n",

@@ -12,7 +12,8 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from dse.contract import Column, CoreMetrics
-from dse.model.designs import Designs
+from dse.files.document import stage_name
+from dse.model.designs import AREAS, Designs
 from dse.study import inputs, schema, uncertain
 from dse.study.faults import Faults, Path
 from dse.study.scenario import Scenario
@@ -26,6 +27,9 @@ _RATES = ("bandwidth", "throughput", "rate")
 _DYNAMIC = ("dynamic_power_w", "dynamic_w")
 _LEAKAGE = ("leakage_power_w", "leakage_w", "static_power_w")
 _TOTAL = (f"{_POWER}_w", f"total_{_POWER}_w")
+
+ASSUMED_LATENCY = "latency = cycles per task, one task in flight"
+"""What is said of a table that tells nothing of the latency."""
 
 KNOWN = (
     *("area", "clock", "payload", "cycles_per_task", "cycles_per_block", *_RATES),
@@ -46,7 +50,7 @@ def table_designs(
     places = table_rows.called(table, written.columns, (*path, "columns"), faults)
     figures = Figures(table, places, path, faults)
     figures.give(written.values)
-    metrics = _metrics(figures, chained="workload_chained" in scenario.constants)
+    metrics = _metrics(figures, chained=scenario.chained)
     figures.check_all_used(KNOWN)
     uncertainty = _uncertainty(written, figures)
     free = [name for name, place in places.items() if place not in figures.places_used()]
@@ -61,6 +65,8 @@ def table_designs(
     if figures.assumed:
         file = FilePath(entry.written).name
         scenario.notes.append(f"{file}: assumed for every design: {', '.join(figures.assumed)}")
+    if figures.unleaking is not None:
+        scenario.sureness.unleaking[str(stage_name(vars(written)))] = figures.unleaking
     return Designs(names, metrics, uncertainty).take(np.flatnonzero(kept))
 
 
@@ -82,7 +88,7 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
         _traffic(figures, direction, payload / BIT_PER_BYTE) for direction in ("read", "written")
     ]
     return CoreMetrics(
-        area_m2=figures.need("the area", "area_um2", [("area_m2", as_is)]),
+        **_areas(figures),
         clock_hz=clock,
         dynamic_power_w=dynamic,
         leakage_power_w=leakage,
@@ -94,6 +100,14 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
         written_byte=traffic[1],
         extrapolated=figures.full(0.0),
     )
+
+
+def _areas(figures: Figures) -> dict[str, Column]:
+    """Return the area in m2, in gate equivalents, or both, which are two figures."""
+    found = {name: figures.one([(name, as_is)], distinct=False) for name in AREAS}
+    given = {name: column for name, column in found.items() if column is not None}
+    forms: list[Form] = [(name, as_is) for name in AREAS]
+    return given or {AREAS[0]: figures.need("the area", "area_um2", forms)}
 
 
 def _rate_forms(clock: Column, payload: Column) -> list[Form]:
@@ -123,7 +137,7 @@ def _latency(
     if latency is None or slots is None:
         if chained:
             return figures.need("the latency", "latency_cycles", forms), figures.full(1.0)
-        figures.assume("latency = cycles per task, one task in flight")
+        figures.assume(ASSUMED_LATENCY)
         return cycles, figures.full(1.0)
     return latency, slots
 
@@ -145,13 +159,12 @@ def _power(figures: Figures) -> tuple[Column, Column]:
         if dynamic is None:
             dynamic = figures.need("power", f"dynamic_{_POWER}_mw", [(_DYNAMIC[0], as_is)])
         if leakage is None:
-            figures.assume("leakage power 0")
-            leakage = figures.full(0.0)
+            leakage = figures.assume_no_leakage("leakage power 0", total=False)
         return dynamic, leakage
     if leakage is None:
         if dynamic is None:
-            figures.assume("all power is dynamic, none leaks")
-            return total, figures.full(0.0)
+            words = "all power is dynamic, none leaks"
+            return total, figures.assume_no_leakage(words, total=True)
         return dynamic, _rest(figures, total, dynamic)
     if dynamic is None:
         return _rest(figures, total, leakage), leakage

@@ -21,7 +21,7 @@ from dse.files.document import Document
 from dse.files.headers import Header
 from dse.model.graph import Graph, wire
 from dse.model.space import Space
-from dse.study import inputs, schema
+from dse.study import inputs, schema, uncertain
 from dse.study.axes import choices
 from dse.study.faults import Faults, Path
 from dse.study.scenario import Scenario
@@ -49,7 +49,7 @@ def space(written: schema.StudyFile, scenario: Scenario, faults: Faults) -> tupl
     if isinstance(said, schema.DesignsSection):
         where = (*path, "table")
     else:
-        said = schema.DesignsSection(table=str(said))
+        said = schema.DesignsSection(table=str(said), uncertainty={})
     found = inputs.read_input(said.table, where, faults)
     if found is None:
         raise StudyError(faults.found)
@@ -62,11 +62,15 @@ def space(written: schema.StudyFile, scenario: Scenario, faults: Faults) -> tupl
     if said.only is not None:
         kept &= _only(names, said.only, (*path, "only"), faults)
     faults.raise_any()
+    shares = _uncertainty(said, quantities, faults)
+    faults.raise_any()
     scenario.inputs[entry.written] = entry
     scenario.notes.append(entry.note)
     rows = np.flatnonzero(kept)
     chosen = {name: values[rows] for name, values in columns.items()}
     axis = choices(DESIGN, chosen, [names[row] for row in rows])
+    for name, share in shares.items():
+        scenario.sureness.shares[DESIGN, name] = np.full(axis.size, share)
     return Space((axis,)), wire({one.name: one for one in quantities}, chosen)
 
 
@@ -87,13 +91,49 @@ def with_quantities(written: schema.StudyFile, known: Collection[str]) -> schema
     """Return a study whose objectives may be written like headers: ``area_um2`` for ``area_m2``."""
     objectives = {}
     for name, sense in written.objectives.items():
-        try:
-            quantity = headers.read_header(name).name
-        except UnitError:
-            quantity = name
+        quantity = _of_header(name)
         free = quantity in known and quantity not in written.objectives
         objectives[quantity if free else name] = sense
     return written.model_copy(update={"objectives": objectives})
+
+
+def _of_header(name: str) -> str:
+    """Return what a column is called whose header may be `name`."""
+    try:
+        return headers.read_header(name).name
+    except UnitError:
+        return name
+
+
+def named(quantities: Collection[Objective], written: str) -> str:
+    """Return the column of numbers called `written`: as its header, or without its unit.
+
+    Raises
+    ------
+    UnitError
+        When no column, or a column of texts, is called so, or more than one.
+    """
+    numbers = {one.name for one in quantities if not one.labels}
+    found = {written, _of_header(written)} & numbers or {
+        one for one in numbers if units.stem(one) == written
+    }
+    if len(found) > 1:
+        raise UnitError("several columns are called so", f"write {' or '.join(sorted(found))}")
+    if not found:
+        rule = "the table has no such column of numbers"
+        raise UnitError(rule, nearest(written, {*map(units.stem, numbers), *numbers}))
+    return found.pop()
+
+
+def _uncertainty(
+    said: schema.DesignsSection, quantities: Collection[Objective], faults: Faults
+) -> dict[str, float]:
+    """Return the relative standard uncertainty of columns that a study states."""
+    shares = {}
+    for name, value in said.uncertainty.items():
+        with faults.at(("designs", "uncertainty", name)):
+            shares[named(quantities, name)] = uncertain.share(value)
+    return shares
 
 
 def _refuse_models(written: schema.StudyFile, faults: Faults) -> None:

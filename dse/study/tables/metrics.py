@@ -38,6 +38,7 @@ class Figures:
         self.path = path
         self.faults = faults
         self.assumed: list[str] = []
+        self.unleaking: tuple[str, bool] | None = None
         self.used: set[str] = set()
         self._headers: dict[str, tuple[int, Header]] = {}
         self._given: dict[str, tuple[str, float]] = {}
@@ -148,6 +149,12 @@ class Figures:
     def assume(self, text: str) -> None:
         """Note what is taken for granted because the table does not say it."""
         self.assumed.append(text)
+
+    def assume_no_leakage(self, text: str, *, total: bool) -> Column:
+        """Return no leakage, noted with whether the power told is the `total` of both."""
+        self.assume(text)
+        self.unleaking = text, total
+        return self.full(0.0)
 
     def full(self, value: float) -> Column:
         """Return one value for every design."""

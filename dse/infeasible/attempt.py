@@ -1,0 +1,93 @@
+"""Trying a change of a study: what it admits, or that it was too much work to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dse import search
+from dse.errors import DseError, TooLargeError
+from dse.infeasible.change import NOTHING, Override, Repair
+from dse.infeasible.loosen import EVALUATIONS
+from dse.model import tables
+from dse.model.space import Index
+from dse.reports.designs import described
+from dse.study import study
+from dse.study.overrides import override
+from dse.study.study import Study
+from dse.study.tables.evaluated import is_evaluated
+
+Solved = tuple[Study, Index]
+"""A changed study and its preferred design (1, d)."""
+
+
+def changed_study(infeasible: Study, overrides: Sequence[Override]) -> Study | None:
+    """Return the study with fields or constraints replaced, None when that is a fault."""
+    try:
+        return study.prepare(override(infeasible.document, overrides))
+    except DseError:
+        return None
+
+
+def solve(
+    infeasible: Study, overrides: Sequence[Override], limit: int = search.EXACT_LIMIT
+) -> Solved | None:
+    """Return the changed study and its preferred design, None when it has none.
+
+    Raises
+    ------
+    TooLargeError
+        More than `limit` designs would have to be tried.
+    """
+    changed = changed_study(infeasible, overrides)
+    if changed is None:
+        return None
+    settings = search.SearchSettings(method="exact", limit=limit)
+    outcome = search.run_search(changed.problem, settings)
+    if not outcome.feasible:
+        return None
+    order = changed.preference.order(changed.problem, outcome.front_index)
+    return changed, outcome.front_index[order[:1]]
+
+
+def admitted(solved: Solved) -> dict[str, Any]:
+    """Return the design that a repair admits and what limits it, as a `Repair` takes them."""
+    problem, index = solved[0].problem, solved[1]
+    modelled = not is_evaluated(solved[0].document)  # a column of texts limits nothing
+    category = tables.category(problem) if modelled else None
+    limit = str(tables.design_table(problem, index)[category][0]) if category is not None else ""
+    return {"design": described(problem, index)[0], "limit": limit}
+
+
+def _in_words(path: str, text: str) -> str:
+    return f"{path} left out" if text in NOTHING else f"{path} = {text}"
+
+
+class Attempts:
+    """Changes tried one after the other, where they are no more work than the study itself."""
+
+    def __init__(self, infeasible: Study) -> None:
+        """Start with nothing tried."""
+        self.infeasible = infeasible
+        self.untried: list[str] = []
+        self._limit = max(EVALUATIONS, min(infeasible.problem.size, search.EXACT_LIMIT))
+
+    def solve(self, *overrides: Override) -> Solved | None:
+        """Return what a change admits; None also where that is too much work, which is kept."""
+        try:
+            return solve(self.infeasible, overrides, self._limit)
+        except TooLargeError:
+            self.untried += [_in_words(*override) for override in overrides]
+        except DseError:
+            pass  # a model that fails or overflows with it admits nothing
+        return None
+
+    def repair(self, *overrides: Override, instead: str, rank: int) -> tuple[Repair, ...]:
+        """Return the repair by a change without a size, none when it admits nothing."""
+        solved = self.solve(*overrides)
+        if solved is None:
+            return ()
+        known = admitted(solved)
+        written = overrides[0][1]
+        repair = Repair(overrides=overrides, written=written, instead=instead, rank=rank, **known)
+        return (repair,)

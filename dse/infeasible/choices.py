@@ -1,0 +1,137 @@
+"""Choices that would admit a design: how offloads are handed over, other designs, other devices.
+
+Each is tried by a search of the study with that one choice.  What belongs to a device is never
+changed: another device is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from typing import get_args
+
+from dse import contract
+from dse.infeasible.attempt import Attempts, changed_study
+from dse.infeasible.change import NOTHING, PART, RUN, Override, Repair
+from dse.infeasible.owned import is_owned, is_written
+from dse.infeasible.written_stage import WrittenStage, stages_of
+from dse.plugins import registry
+from dse.reports.words import listed
+from dse.study import schema
+from dse.study.study import Study
+from dse.study.tables import evaluated
+
+HOW = ("interface.transfer", "interface.wait")
+"""Choices of an interface on how work is handed over."""
+
+KINDS = {"interface.device": contract.Interface, "budget.platform": contract.Platform}
+"""Fields that name a record, and the kind of it."""
+
+LEFT_OUT = "which the study leaves out"
+
+
+def choices_of(attempts: Attempts) -> Iterator[Repair]:
+    """Yield the choices that would admit a design."""
+    for stage in stages_of(attempts.infeasible.document):
+        yield from _idle(attempts, stage)
+        yield from _designs(attempts, stage)
+    yield from _handing_over(attempts)
+    yield from _rows(attempts)
+    yield from _records(attempts)
+
+
+def _idle(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
+    """Yield whether idle pipelines may switch, where the study says."""
+    written = stage.fields.get("idle")
+    known = get_args(schema.StageSection.model_fields["idle"].annotation)
+    for other in known if written is not None else ():
+        if other != written:
+            yield from attempts.repair(
+                (stage.path("idle"), other), instead=f"instead of {written}", rank=RUN
+            )
+
+
+def _handing_over(attempts: Attempts) -> Iterator[Repair]:
+    """Yield other ways to transfer and to wait, where they are not those of a device."""
+    problem, document = attempts.infeasible.problem, attempts.infeasible.document
+    for path in HOW:
+        column = path.replace(".", "_")
+        if column not in problem.available or not is_owned(document, path):
+            continue
+        known = schema.CHOICES[column]
+        now = [known[int(code)] for code in _values(attempts.infeasible, column)]
+        for other in known:
+            if other not in now:
+                instead = f"instead of {listed(now, 'or')}"
+                yield from attempts.repair((path, other), instead=instead, rank=RUN)
+
+
+def _values(study: Study, column: str) -> list[float]:
+    """Return the values that a column takes in a study."""
+    space = study.problem.space
+    values = space.constants.get(column)
+    for axis in space.axes:
+        values = axis.columns.get(column, values)
+    return [] if values is None else sorted(set(values.tolist()))
+
+
+def _designs(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
+    """Yield designs of the same core or table that the study leaves out."""
+    restricted = zip(("designs", "parameters"), NOTHING, strict=True)
+    opened = [(stage.path(name), text) for name, text in restricted if stage.fields.get(name)]
+    if not opened or stage.fields.get("counts") or not _has_more(attempts.infeasible, opened):
+        return
+    solved = attempts.solve(*opened)
+    if solved is not None:
+        counts = solved[0].problem.counts(solved[1])
+        start = f"{stage.name}."
+        used = [
+            n.removeprefix(start) for n, count in counts.items() if n.startswith(start) and count[0]
+        ]
+        chosen = [(stage.path("designs"), _names(used)), *(o for o in opened if o[1] == "{}")]
+        yield from attempts.repair(*chosen, instead=f", {LEFT_OUT}", rank=PART)
+
+
+def _has_more(infeasible: Study, opened: Sequence[Override]) -> bool:
+    """Tell whether a study has more designs with some fields opened."""
+    whole = changed_study(infeasible, opened)
+    return whole is not None and whole.problem.size > infeasible.problem.size
+
+
+def _rows(attempts: Attempts) -> Iterator[Repair]:
+    """Yield a row of a table of evaluated designs that the study leaves out."""
+    said = attempts.infeasible.document.data.get("designs")
+    if not isinstance(said, dict):
+        return
+    restricted = zip(("only", "parameters"), NOTHING, strict=True)
+    opened = [(f"designs.{name}", text) for name, text in restricted if said.get(name)]
+    solved = attempts.solve(*opened) if opened else None
+    if solved is not None:
+        label = solved[0].problem.space.axes[0].labels[int(solved[1][0, 0])]
+        others = [override for override in opened if override[1] == "{}"]
+        row = (evaluated.DESIGN, label)
+        yield from attempts.repair(row, *others, instead=f", {LEFT_OUT}", rank=PART)
+
+
+def _records(attempts: Attempts) -> Iterator[Repair]:
+    """Yield the devices and platforms of the catalogue that the study does not try."""
+    document = attempts.infeasible.document
+    for path, kind in KINDS.items():
+        if not is_written(document, path):
+            continue
+        section, _, name = path.partition(".")
+        axes = {axis.name: axis.labels for axis in attempts.infeasible.problem.space.axes}
+        now = axes[path] if path in axes else [str(document.data[section][name])]
+        instead = f"instead of {now[0]}" if len(now) == 1 else "besides those that the study tries"
+        for other in registry.names(kind):
+            if other not in now:
+                yield from attempts.repair((path, other), instead=instead, rank=PART)
+
+
+def _names(names: Sequence[str]) -> str:
+    """Return names as YAML: one, or a list."""
+    plain = all(re.fullmatch(r"[A-Za-z]\w*", name) for name in names)
+    if len(names) == 1:
+        return names[0] if plain else json.dumps(names[0])
+    return f"[{', '.join(names)}]" if plain else json.dumps(list(names))

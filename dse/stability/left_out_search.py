@@ -1,0 +1,100 @@
+"""Whether what a study leaves out decides the answer: searched with figures of the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from dse import search
+from dse.model.preference import Preference
+from dse.model.space import Index
+from dse.reports.designs import parts
+from dse.reports.sections import Section
+from dse.reports.words import unit_suffix
+from dse.stability.boundary import LARGEST, SCREENED
+from dse.stability.flips import NOTHING_FITS
+from dse.stability.tracking import AnswerDesigns, TrackedAnswer, answer_among
+from dse.study.left_out import LeftOut, left_out_of
+from dse.study.study import Study
+
+HEADERS = ("left out", "assumed", "tried", "answer then")
+UNCHANGED = "the same"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A figure that is left out, the values tried, and the answer at the last of them.
+
+    `becomes` is empty where no value changes the answer.
+    """
+
+    figure: LeftOut
+    tried: tuple[float, ...]
+    becomes: tuple[str, ...] = ()
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The probe as a row of `HEADERS`; (!) marks what decides."""
+        name = f"{self.figure.name} (!)" if self.becomes else self.figure.name
+        shown = ", ".join(self.figure.show(value) for value in self.tried)
+        return name, self.figure.words, shown, ", ".join(self.becomes) or UNCHANGED
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        return {
+            "field": self.figure.name,
+            "assumed": self.figure.words,
+            f"tried{unit_suffix(self.figure.quantity)}": list(self.tried),
+            "decides": bool(self.becomes),
+            "becomes": ", ".join(self.becomes) or None,
+        }
+
+
+def left_out_section(
+    study: Study, front: Index, preference: Preference, *, exact: bool
+) -> Section | None:
+    """Return whether what a study leaves out decides the answer, None where nothing is.
+
+    `exact` says whether the `front`, (n, d), is proven; only then searches can be compared.
+    """
+    if not exact or not (probes := tuple(_probes(study, front, preference))):
+        return None
+    line = (
+        "Each was set alone to the middle figure of the catalogue, then to the least and the "
+        "largest, until another design is the answer. (!) marks what decides."
+    )
+    return Section(
+        "left_out",
+        "What is left out",
+        (line,),
+        HEADERS,
+        tuple(probe.row for probe in probes),
+        facts=[probe.to_dict() for probe in probes],
+    )
+
+
+def _probes(study: Study, front: Index, preference: Preference) -> Iterator[Probe]:
+    tracked = TrackedAnswer(preference)
+    answer = answer_among(study.problem, front, tracked)
+    few = study.problem.size <= SCREENED
+    for figure in left_out_of(study):
+        yield _probe(study, figure, tracked, answer, figure.typical[: 3 if few else 1])
+
+
+def _probe(
+    study: Study,
+    figure: LeftOut,
+    tracked: TrackedAnswer,
+    answer: AnswerDesigns,
+    values: tuple[float, ...],
+) -> Probe:
+    settings = search.SearchSettings(method="exact", limit=max(LARGEST, study.problem.size))
+    for number, value in enumerate(values, 1):
+        problem = figure.change(study.problem, value)
+        found = search.run_search(problem, settings).front_index
+        new = answer_among(problem, found, tracked)
+        if new.keys != answer.keys:
+            becomes = parts(problem, new.rows)[0] if len(new.rows) else (NOTHING_FITS,)
+            return Probe(figure, values[:number], becomes)
+    return Probe(figure, values)
