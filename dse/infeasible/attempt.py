@@ -20,6 +20,9 @@ from dse.study.tables.evaluated import is_evaluated
 Solved = tuple[Study, Index]
 """A changed study and its preferred design (1, d)."""
 
+MOST_SEARCHED = 200_000_000
+"""Designs of a space that is not composed, up to which changes are looked for."""
+
 
 def changed_study(infeasible: Study, overrides: Sequence[Override]) -> Study | None:
     """Return the study with fields or constraints replaced, None when that is a fault."""
@@ -30,14 +33,14 @@ def changed_study(infeasible: Study, overrides: Sequence[Override]) -> Study | N
 
 
 def solve(
-    infeasible: Study, overrides: Sequence[Override], limit: int = search.EXACT_LIMIT
+    infeasible: Study, overrides: Sequence[Override], limit: int | None = None
 ) -> Solved | None:
     """Return the changed study and its preferred design, None when it has none.
 
     Raises
     ------
     TooLargeError
-        More than `limit` designs would have to be tried.
+        More than `limit` designs would have to be tried, or it takes too long.
     """
     changed = changed_study(infeasible, overrides)
     if changed is None:
@@ -70,7 +73,7 @@ class Attempts:
         """Start with nothing tried."""
         self.infeasible = infeasible
         self.untried: list[str] = []
-        self._limit = max(EVALUATIONS, min(infeasible.problem.size, search.EXACT_LIMIT))
+        self._limit = max(EVALUATIONS, min(infeasible.problem.size, MOST_SEARCHED))
 
     def solve(self, *overrides: Override) -> Solved | None:
         """Return what a change admits; None also where that is too much work, which is kept."""

@@ -11,6 +11,7 @@ from typing import Any
 from dse import search
 from dse.algebra import units
 from dse.errors import InfeasibleError, TooLargeError
+from dse.infeasible.attempt import MOST_SEARCHED
 from dse.infeasible.change import Repair
 from dse.infeasible.conflicts import with_conflicts
 from dse.infeasible.remedies import Remedies, remedies_of
@@ -25,9 +26,6 @@ from dse.study.swept import Sweep
 
 MOST_CONFLICTS = 5
 """Most conflicts in the text; the facts hold all."""
-
-MOST_SEARCHED = 200_000_000
-"""Designs of a space that is not composed, up to which changes are looked for."""
 
 
 def require_feasible(answer: SolvedStudy, where: str = "") -> None:
