@@ -94,8 +94,8 @@ def tried(group: Group, options: argparse.Namespace) -> Result:
         if lived:
             survivors.append(mutant)
             print(f"{mutant.path}:{mutant.line} lives: {mutant.label}", file=sys.stderr)
-        if sys.stderr.isatty():
-            print(f"{group.name} {number} of {len(chosen)}", end="\r", file=sys.stderr)
+        if number % 20 == 0:
+            print(f"{group.name}: {number} of {len(chosen)} tried", file=sys.stderr)
     return Result(group, len(every), len(chosen), tuple(survivors))
 
 

@@ -234,6 +234,10 @@ def test_closed_designs_alone_are_an_outcome() -> None:
     archive.close(np.array([[0, 0, 0]]), feasible=False)
     found = archive.outcome()
     assert (found.evaluated, found.exact, found.certificate.way) == (0, False, "sampled")
+    archive.evaluate_new(np.array([[0, 0, 1]]))  # as many as are closed
+    assert archive.outcome().evaluated == 1
+    archive.evaluate_reference(np.array([[0, 1, 0], [0, 1, 1]]))  # as many as both
+    assert archive.outcome().reference_evaluations == 2
 
 
 def test_a_continuous_axis_is_never_exhausted() -> None:
