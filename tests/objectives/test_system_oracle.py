@@ -304,6 +304,36 @@ def test_every_quantity_of_a_chain_is_that_of_the_oracle() -> None:
     assert set(QUANTITIES) - checked == {"break_even_byte"}
 
 
+def host_less_offload_s(one: dict[str, Any], found: dict[str, float], g: float) -> float:
+    """Return how much longer the host takes than an offload of another granularity."""
+    at = {**one, "workload_granularity_byte": g}
+    per_byte = found["latency_s_per_byte"] + found["storing_s_per_byte"]
+    outside = found["overhead_s"] + found["fixed_latency_s"] + per_byte * g
+    stream = found["stream_rate_bit_per_s"]
+    offload = outside + inside_s(at, found, stream, found["passing_s_per_byte"])
+    alone = one["kernel_offset_s"] + one["kernel_index_s_per_byte"] * g ** one["kernel_exponent"]
+    return alone - offload
+
+
+def test_an_offload_pays_at_the_break_even_and_at_nothing_less() -> None:
+    random, seen = np.random.default_rng(8), {"never": 0, "from": 0, "at once": 0}
+    while min(seen.values()) < 20:
+        one = design(random)
+        one["kernel_offset_s"] *= 100 if random.random() < 0.1 else 1
+        right = expected(one)
+        if "stream_rate_bit_per_s" not in right:
+            continue
+        (first,) = evaluated(columns_of(one))["break_even_byte"]
+        if np.isnan(first):
+            seen["never"] += 1
+            assert host_less_offload_s(one, right, 1e15) < 0
+            continue
+        seen["from" if first else "at once"] += 1
+        assert host_less_offload_s(one, right, max(1e-3, first) * (1 + 1e-6)) >= 0
+        for factor in (1e-3, 0.1, 0.5, 0.9, 1 - 1e-6) if first else ():
+            assert host_less_offload_s(one, right, first * factor) < 0
+
+
 PLAIN = {
     "instances": 3.0,
     "area_m2": 2e-9,
