@@ -14,6 +14,7 @@ from dse.model.space import Points, as_index
 from dse.search import archive as archives
 from dse.search.archive import CONSTRAINT_LIMIT, Archive
 from dse.search.outcome import Certificate
+from tests.conftest import ROOT
 
 
 @dataclass
@@ -363,6 +364,11 @@ def test_more_constraints_than_bits_are_refused() -> None:
     with pytest.raises(ContractError, match=f"at most {CONSTRAINT_LIMIT} are supported"):
         asked(CONSTRAINT_LIMIT + 1)
     assert CONSTRAINT_LIMIT <= 62  # a sum of the bits fits into a signed number
+
+
+def test_as_many_designs_are_kept_as_the_readme_says() -> None:
+    kept = f"{archives.FEASIBLE_SAMPLE + archives.INFEASIBLE_SAMPLE:,}".replace(",", " ")
+    assert f"a uniform sample when there are more than {kept}" in (ROOT / "README.md").read_text()
 
 
 def test_what_the_archive_says_of_a_problem_is_the_problems() -> None:
