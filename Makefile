@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STUDY ?= studies/des_100gbps.yaml
-SAMPLE ?= 60
+SAMPLE ?= 40
 GROUP ?=
 
 .PHONY: run test check mutants bench figures clean

@@ -373,6 +373,7 @@ def test_implications_that_a_sublinear_kernel_decides() -> None:
     assert [i.holds for i in search] == [None, None, None, True, True, True, True]
     assert search[4].numbers["intensity"] == pytest.approx(116 / 15)
     assert search[4].numbers["papers_condition"] == pytest.approx(1 / 0.14)
+    assert search[5].numbers["accelerator_intensity"] == pytest.approx(116 / 15 / 7)
     # With latency per byte the closed forms that 2 and 3 rest on no longer hold.
     gemm = implications(DEVICES["discrete_gpu", "gemm"])
     assert [i.holds for i in gemm] == [True, False, False, None, None, None, None]
