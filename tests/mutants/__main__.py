@@ -49,15 +49,24 @@ class Result:
         """How many of those tried made a test fail."""
         return self.tried - len(self.survivors)
 
+    @property
+    def equivalent(self) -> int:
+        """How many survivors do what the code does."""
+        return sum(is_listed(mutant, "Equivalent") for mutant in self.survivors)
+
+    @property
+    def share(self) -> float:
+        """Killed, of those that a test could kill."""
+        return self.killed / max(1, self.tried - self.equivalent)
+
     def row(self) -> str:
         """Return the row of the table."""
-        low, high = interval(self.killed, self.tried)
-        share = f"{self.killed / max(1, self.tried):.1%}".replace("%", " %")
-        sure = "all" if self.tried == self.every else f"{low:.0%} to {high:.0%}".replace("%", " %")
-        return (
-            f"| {self.group.name} | {self.every} | {self.tried} | {self.killed} "
-            f"| {len(self.survivors)} | {share} | {sure} |"
-        )
+        low, high = interval(self.share, self.tried - self.equivalent)
+        sure = "all tried" if self.tried == self.every else f"{low:.0%} to {high:.0%}"
+        lived = len(self.survivors) - self.equivalent
+        counts = (self.every, self.tried, self.killed, self.equivalent, lived)
+        cells = (self.group.name, *counts, f"{self.share:.1%}", sure)
+        return f"| {' | '.join(map(str, cells))} |".replace("%", " %")
 
 
 def groups() -> Iterator[Group]:
@@ -67,12 +76,20 @@ def groups() -> Iterator[Group]:
         yield Group(name, tuple(group["sources"]), tuple(group["tests"]), group["killed"])
 
 
-def interval(killed: int, tried: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of the share that would be killed of all mutants."""
-    z, n, share = 1.96, max(1, tried), killed / max(1, tried)
+def interval(share: float, tried: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of the share of all mutants, from that of a sample."""
+    z, n = 1.96, max(1, tried)
     middle = share + z * z / (2 * n)
     spread = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     return (middle - spread) / (1 + z * z / n), (middle + spread) / (1 + z * z / n)
+
+
+def is_listed(mutant: Mutant, section: str = "") -> bool:
+    """Tell whether the page, or its section whose title begins so, says why a mutant lives."""
+    text = PAGE.read_text(encoding="utf-8")
+    if section:
+        text = text.partition(f"## {section}")[2].partition("\n## ")[0]
+    return f"- {mutant.label}:" in text
 
 
 def tried(group: Group, options: argparse.Namespace) -> Result:
@@ -110,17 +127,16 @@ def main() -> int:
     runner.prepare()
     wanted = [group for group in groups() if group.name in options.groups or not options.groups]
     results = [tried(group, options) for group in wanted]
-    print("| group | mutants | tried | killed | lived | share killed | of all, 95 % interval |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    print("| group | mutants | tried | killed | equivalent | lived | killed | of all, 95 % sure |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for result in results:
         print(result.row())
-    page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
     living = [mutant for result in results for mutant in result.survivors]
     for mutant in living:
-        known = "" if mutant.label in page else "; not on the page"
+        known = "" if is_listed(mutant) else "; not on the page"
         print(f"- line {mutant.line} of {mutant.label}{known}")
-    few = [r.group.name for r in results if r.killed < r.group.wanted * r.tried]
-    return 1 if few or any(mutant.label not in page for mutant in living) else 0
+    few = any(result.share < result.group.wanted for result in results)
+    return int(few or not all(map(is_listed, living)))
 
 
 if __name__ == "__main__":
