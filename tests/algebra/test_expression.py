@@ -330,3 +330,15 @@ def test_a_text_is_compared_from_either_side(text, expected):
     labels, columns = {"bound": ("compute", "link", "none")}, {"bound": np.array([1.0, 0.0, 2.0])}
     missed = parse_expression(text, NAMES, labels).violation(columns)
     assert ((missed <= 0) == expected).all()
+
+
+def test_texts_are_cut_and_refused_beyond_their_limits():
+    long = "power <= 1 W" + " " * LENGTH_LIMIT
+    assert parse_expression(long[:LENGTH_LIMIT], NAMES).is_constraint
+    assert error(long[: LENGTH_LIMIT + 1]) == (
+        "an expression of 1001 characters is too long; "
+        "use at most 1000 characters, or several constraints"
+    )
+    whole, cut = "'" + "x" * 59, "'" + "x" * 60
+    assert error(whole).startswith(f"{whole!r} is not an expression")
+    assert error(cut).startswith(repr("'" + "x" * 56 + "...") + " is not an expression")
