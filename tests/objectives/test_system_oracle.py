@@ -27,6 +27,7 @@ def test_every_quantity_of_a_chain_is_that_of_the_oracle() -> None:
         right, got = expected(one), evaluated(columns_of(one))
         seen.add(LABELS[int(right["bound"])])
         for name, value in right.items():
+            assert np.shape(got[name]) == (1,), name
             assert got[name] == pytest.approx(value, rel=1e-9, abs=0), (number, name)
         checked |= set(right)
     assert seen == set(LABELS)  # each limit had its turn
@@ -167,3 +168,12 @@ def test_a_memory_limit_counts_as_link_and_of_equal_limits_the_first_binds() -> 
         0,
         0,
     ]
+
+
+@pytest.mark.parametrize("cap", [1.0, 1e-3])
+def test_a_stage_without_latency_fills_at_once_whatever_the_power_cap(cap: float) -> None:
+    """At a cap of 1 mW, which leakage uses up, its clock stands still."""
+    one = {"stages": [PLAIN | {"latency_s": 0.0}], "budget_power_cap_w": cap}
+    got = evaluated(columns_of(one))
+    assert got["throttled_s"].tolist() == got["own_fill_s"].tolist() == [0.0]
+    assert (got["power_limit_bit_per_s"] > 0) == (cap == 1.0)
