@@ -177,3 +177,14 @@ def test_a_stage_without_latency_fills_at_once_whatever_the_power_cap(cap: float
     got = evaluated(columns_of(one))
     assert got["throttled_s"].tolist() == got["own_fill_s"].tolist() == [0.0]
     assert (got["power_limit_bit_per_s"] > 0) == (cap == 1.0)
+
+
+def test_the_least_payload_that_fills_pipelines_takes_its_time() -> None:
+    (time,) = QUANTITIES["accelerator_s"](
+        own_fill_s=np.zeros(1),
+        common_fill_bit=np.array([0.5]),
+        workload_granularity_byte=np.ones(1),
+        stream_rate_bit_per_s=np.ones(1),
+        serial_tasks=np.ones(1),
+    )
+    assert time == 8.5
