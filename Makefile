@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STUDY ?= studies/des_100gbps.yaml
-SAMPLE ?= 40
+SAMPLE ?= 25
 GROUP ?=
 
 .PHONY: run test check mutants bench figures clean
