@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dse.contract import TRANSFERS, WAIT_MODES
+from dse.contract import TRANSFERS, WAIT_MODES, Objective
+from dse.plugins import registry
 from tests.objectives.chain_oracle import (
     LABELS,
     QUANTITIES,
@@ -17,6 +18,20 @@ from tests.objectives.chain_oracle import (
 )
 
 inf = np.inf
+TOLD = {
+    "area_m2",
+    "clock_hz",
+    "energy_j_per_bit",
+    "host_cores",
+    "offload_latency_s",
+    "platform_efficiency_op_per_j",
+    "platform_performance_op_per_s",
+    "platform_power_w",
+    "power_w",
+    "speedup",
+    "throughput_bit_per_s",
+    "total_power_w",
+}
 
 
 def test_every_quantity_of_a_chain_is_that_of_the_oracle() -> None:
@@ -179,12 +194,45 @@ def test_a_stage_without_latency_fills_at_once_whatever_the_power_cap(cap: float
     assert (got["power_limit_bit_per_s"] > 0) == (cap == 1.0)
 
 
-def test_the_least_payload_that_fills_pipelines_takes_its_time() -> None:
-    (time,) = QUANTITIES["accelerator_s"](
-        own_fill_s=np.zeros(1),
-        common_fill_bit=np.array([0.5]),
-        workload_granularity_byte=np.ones(1),
-        stream_rate_bit_per_s=np.ones(1),
-        serial_tasks=np.ones(1),
+def test_the_least_payload_that_fills_pipelines_counts() -> None:
+    half_a_bit = {
+        "own_fill_s": np.zeros(1),
+        "common_fill_bit": np.array([0.5]),
+        "workload_granularity_byte": np.ones(1),
+        "serial_tasks": np.ones(1),
+    }
+    assert QUANTITIES["accelerator_s"](stream_rate_bit_per_s=np.ones(1), **half_a_bit) == 8.5
+    stream = QUANTITIES["offload_stream_bit_per_s"](
+        throughput_bit_per_s=np.ones(1),
+        transfer_s=np.zeros(1),
+        passing_s_per_byte=np.array([7.9]),  # of 8 s: 0.1 s are left to fill
+        interface_in_flight=np.ones(1),
+        **half_a_bit,
     )
-    assert time == 8.5
+    assert stream == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "value"),
+    [
+        ("stream_limit_bit_per_s", ["capacity_bit_per_s"], 3.0),
+        ("rate_limit_bit_per_s", ["capacity_bit_per_s"], 3.0),
+        ("throughput_bit_per_s", ["rate_limit_bit_per_s"], 3.0),
+        ("met_rate_bit_per_s", ["throughput_bit_per_s"], inf),
+        ("met_rate_bit_per_s", ["throughput_bit_per_s", "workload_meet"], 3.0),
+        ("clocked_rate_bit_per_s", ["stream_rate_bit_per_s", "power_limit_bit_per_s"], 3.0),
+        ("bound", ["peak_bit_per_s"], 0.0),
+        ("common_fill_bit", ["fill_bit"], 0.0),
+        ("own_fill_s", ["chain_latency_s", "throttled_s"], 6.0),
+        ("total_power_w", ["power_w"], 3.0),
+        ("power_w", ["base_power_w", "clocked_power_w"], 6.0),
+        ("area_m2", ["fleet_area_m2"], 3.0),
+    ],
+)
+def test_what_is_not_given_neither_limits_nor_costs(name, given, value) -> None:
+    assert QUANTITIES[name](**dict.fromkeys(given, np.array([3.0]))) == value
+
+
+def test_these_quantities_belong_in_every_answer() -> None:
+    told = {name for name, record in registry.records(Objective).items() if record.told}
+    assert told == TOLD
