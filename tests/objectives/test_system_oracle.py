@@ -210,6 +210,15 @@ def test_the_least_payload_that_fills_pipelines_counts() -> None:
         **half_a_bit,
     )
     assert stream == pytest.approx(5.0)
+    unfilled = {**half_a_bit, "common_fill_bit": np.zeros(1)}
+    just = QUANTITIES["offload_stream_bit_per_s"](
+        throughput_bit_per_s=np.ones(1),
+        transfer_s=np.zeros(1),
+        passing_s_per_byte=np.array([8.0]),  # all there is
+        interface_in_flight=np.ones(1),
+        **unfilled,
+    )
+    assert just == 1.0
 
 
 @pytest.mark.parametrize(
