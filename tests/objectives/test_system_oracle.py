@@ -242,6 +242,11 @@ def test_what_is_not_given_neither_limits_nor_costs(name, given, value) -> None:
     assert QUANTITIES[name](**dict.fromkeys(given, np.array([3.0]))) == value
 
 
+def test_a_rate_below_one_bit_per_second_is_met_too() -> None:
+    given = {"throughput_bit_per_s": np.array([0.5]), "workload_meet": np.ones(1)}
+    assert QUANTITIES["met_rate_bit_per_s"](**given) == 0.5
+
+
 def test_these_quantities_belong_in_every_answer() -> None:
     told = {name for name, record in registry.records(Objective).items() if record.told}
     assert told == TOLD
