@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STUDY ?= studies/des_100gbps.yaml
+SAMPLE ?= 25
+GROUP ?=
 
-.PHONY: run test check bench figures clean
+.PHONY: run test check mutants bench figures clean
 
 run: $(VENV)/run
 	$(BIN)/dse run $(STUDY) --out runs/$(basename $(notdir $(STUDY)))
@@ -16,6 +18,9 @@ check: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+mutants: $(VENV)/dev
+	$(BIN)/python -m tests.mutants --sample $(SAMPLE) $(GROUP)
 
 bench: $(VENV)/dev
 	$(BIN)/python -m benchmarks > docs/benchmarks.md.new

@@ -9,10 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from dse.contract import Column, Threshold, objective
-from dse.objectives.logca.model import break_even_granularity
+from dse.objectives.logca.break_even import first_nonnegative, roots
 from dse.objectives.system.offload_rates import streaming_s
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.sources import LOGCA
+
+NEAR = 1e-9
+"""Relative; more than the rounding of a granularity."""
 
 
 @objective(
@@ -106,7 +109,7 @@ def break_even_byte(
     """Granularity from which an offload is no slower than the host, g_1; may not exist.
 
     ``T0(g_1) = T1(g_1)``, in B.  The accelerators stay clocked as they are.  T1 is the larger of
-    two lines, and g_1 the larger of their two break-even points.
+    two lines: the streamed one up to where they cross, then that of dependent tasks.
 
     References
     ----------
@@ -118,18 +121,18 @@ def break_even_byte(
         streamed_s = BIT_PER_BYTE / stream_rate_bit_per_s
         fill = own_fill_s + common_fill_bit / stream_rate_bit_per_s
         passing = np.maximum(streamed_s, passing_s_per_byte)
-    streamed = break_even_granularity(
-        fixed_s=fixed + fill,
-        per_byte_s=per_byte + passing,
-        index_s_per_byte=kernel_index_s_per_byte,
-        exponent=kernel_exponent,
-        offset_s=kernel_offset_s,
-    )
-    chained = break_even_granularity(
-        fixed_s=fixed,
-        per_byte_s=per_byte + streamed_s * serial_tasks,
-        index_s_per_byte=kernel_index_s_per_byte,
-        exponent=kernel_exponent,
-        offset_s=kernel_offset_s,
-    )
-    return np.maximum(streamed, chained)
+        crossing = fill / np.maximum(streamed_s * serial_tasks - passing, 0.0)
+    host = kernel_index_s_per_byte, kernel_exponent
+    streamed = first_nonnegative(*host, per_byte + passing, fixed + fill - kernel_offset_s)
+    slope, shortfall = per_byte + streamed_s * serial_tasks, fixed - kernel_offset_s
+    chained = _first_from(crossing, *host, slope, shortfall)
+    before = (streamed <= crossing) & (crossing > 0) | np.isnan(crossing)
+    return np.where(before, streamed, chained)
+
+
+def _first_from(least: Column, a: Column, b: Column, c: Column, d: Column) -> Column:
+    """Return the smallest g from `least` on at which ``a g**b - c g - d`` becomes 0."""
+    found = roots(a, b, c, d)
+    found = np.where(found >= least[..., np.newaxis] * (1.0 - NEAR), found, np.nan)
+    first = np.fmin(found[..., 0], found[..., 1])
+    return np.where(least == 0, first_nonnegative(a, b, c, d), first)

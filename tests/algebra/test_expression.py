@@ -289,3 +289,56 @@ def test_any_text_is_an_expression_or_an_expression_error(text):
     columns = COLUMNS | {"energy_j_per_bit": np.zeros(3)}
     result = expression.violation if expression.is_constraint else expression.value
     assert result(columns).shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("before", "inside"),
+    [("", 0), ("power + ", 1), ("power * ", 1), ("power <= 1 W and ", 2), ("power <= ", 1)],
+)
+@pytest.mark.parametrize(("call", "deeper"), [("{}", 0), ("abs({})", 1), ("max({}, '1 W')", 1)])
+def test_an_expression_is_as_deep_as_the_message_says(before, inside, call, deeper):
+    after = " <= 1 W" if "and" in before else ""
+    for depth, fits in ((60, True), (61, False)):
+        signs = "-" * (depth - inside - deeper)
+        text = before + call.format(f"{signs}power") + after
+        if fits:
+            parse_expression(text, NAMES)
+        else:
+            with pytest.raises(ExpressionError, match="nested more than 60 deep"):
+                parse_expression(text, NAMES)
+
+
+def test_a_long_sum_is_as_deep_as_it_has_signs():
+    parse_expression("power" + " + power" * 60, NAMES)
+    with pytest.raises(ExpressionError, match="nested more than 60 deep"):
+        parse_expression("power" + " + power" * 61, NAMES)
+    parse_expression("power" + " - (power)" * 60, NAMES)
+    with pytest.raises(ExpressionError, match="too many parentheses; use at most 60"):
+        parse_expression("power" + " - (power)" * 61, NAMES)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("bound == 'link'", [True, False, False]),
+        ("'link' == bound", [True, False, False]),
+        ("bound != 'link'", [False, True, True]),
+        ("'none' != bound", [True, True, False]),
+    ],
+)
+def test_a_text_is_compared_from_either_side(text, expected):
+    labels, columns = {"bound": ("compute", "link", "none")}, {"bound": np.array([1.0, 0.0, 2.0])}
+    missed = parse_expression(text, NAMES, labels).violation(columns)
+    assert ((missed <= 0) == expected).all()
+
+
+def test_texts_are_cut_and_refused_beyond_their_limits():
+    long = "power <= 1 W" + " " * LENGTH_LIMIT
+    assert parse_expression(long[:LENGTH_LIMIT], NAMES).is_constraint
+    assert error(long[: LENGTH_LIMIT + 1]) == (
+        "an expression of 1001 characters is too long; "
+        "use at most 1000 characters, or several constraints"
+    )
+    whole, cut = "'" + "x" * 59, "'" + "x" * 60
+    assert error(whole).startswith(f"{whole!r} is not an expression")
+    assert error(cut).startswith(repr("'" + "x" * 56 + "...") + " is not an expression")

@@ -218,6 +218,12 @@ def front(change: Callable[[list[str]], list[str]]) -> Change:
     return apply
 
 
+def without_last_column(folder: Path) -> None:
+    lines = (folder / "front.csv").read_text().splitlines()
+    shorter = [line.rpartition(",")[0] for line in lines]
+    (folder / "front.csv").write_text("\n".join(shorter) + "\n")
+
+
 def one_cell(column: str, value: Any) -> Callable[[pd.DataFrame], pd.DataFrame]:
     def change(table: pd.DataFrame) -> pd.DataFrame:
         table.loc[3, column] = value
@@ -231,6 +237,7 @@ ROWS: dict[str, tuple[Change, str]] = {
     "front: a row doubled": (front(lambda rows: [*rows, rows[0]]), "front.csv"),
     "front: rows reordered": (front(lambda rows: rows[::-1]), "front.csv"),
     "front: a digit": (front(lambda rows: [f"{rows[0]}1", *rows[1:]]), "front.csv"),
+    "front: a column": (without_last_column, "front.csv lacks the column"),
     "evaluations: a number": (evaluations(one_cell("total_power_w", 1.0)), "row 4 of"),
     "evaluations: a count": (evaluations(one_cell("own.d0", 3)), "evaluations.parquet"),
     "evaluations: no design": (evaluations(one_cell("interface.device", "apu")), "row 4 of"),

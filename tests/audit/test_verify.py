@@ -204,6 +204,13 @@ def test_a_design_that_stands_twice_is_refused(copy: Callable[[str], Path]) -> N
             "200 evaluated + 0 pruned as dominated + 0 pruned as infeasible "
             "is 200 of 7,983,360 designs, and the front exact",
         ),
+        (
+            "mix",
+            {"pruned_as_dominated": 1, "pruned_as_infeasible": -1},  # together, all designs
+            "49 evaluated + 1 pruned as dominated + -1 pruned as infeasible "
+            "is 49 of 49 designs, and the front exact; feasible_in_space of the manifest is 38, "
+            "and should be 38 feasible + 1 pruned as dominated",
+        ),
         ("mix", {"certificate": None}, "the manifest has no certificate; run the study again"),
         ("mix", {"designs": 50}, "certificate.designs of the manifest is 50, and should be 49"),
     ],

@@ -184,3 +184,51 @@ def test_pivots_dismiss_only_dominated_rows(levels, tilt):
     kept = {tuple(row) for row in unique[moocore.is_nondominated(unique)].tolist()}
     expected = np.array([tuple(row) in kept for row in loss.tolist()])
     assert np.array_equal(nondominated(loss), expected)
+
+
+@given(st.integers(1, 4), st.data())
+def test_what_a_front_dominates_is_what_the_definition_says(objectives, data):
+    """Of any rows, which need not be a front, in any order, with equals and ties."""
+
+    def rows(most):
+        shape = st.tuples(st.integers(0, most), st.just(objectives))
+        return data.draw(arrays(np.float64, shape, elements=st.integers(-2, 2).map(float)))
+
+    loss, front_loss = rows(8), rows(6)
+    expected = [any(dominates(by, row) for by in front_loss.tolist()) for row in loss.tolist()]
+    assert front.dominated(loss, front_loss).tolist() == expected
+    left = [row for row, gone in enumerate(expected) if not gone]
+    assert front.nondominated_by(loss, front_loss).tolist() == left
+    for by in front_loss:
+        alone = [dominates(by.tolist(), row) for row in loss.tolist()]
+        assert front.dominated_by_point(loss, by).tolist() == alone
+
+
+def cloud(tilt, count):
+    """Three losses that agree (0) or trade off against each other (-1)."""
+    loss = np.random.default_rng(1).random((count, 3))
+    loss[:, 2] += tilt * 4 * (loss[:, 0] + loss[:, 1])
+    return loss * [1.0, 1e-9, 1e6]  # of different units
+
+
+def test_pivots_are_used_where_they_pay():
+    """Else the filter is right, and slow."""
+    agreeing, opposed = cloud(0.0, front.FEW), cloud(-1.0, front.FEW)
+    assert len(front._hopeful(agreeing)) < 0.2 * front.FEW
+    assert len(front._hopeful(opposed)) == front.FEW
+    assert len(front._hopeful(agreeing[1:])) == front.FEW - 1  # too few to pay
+    on_one_line = agreeing.copy()
+    on_one_line[:, 1] = 5.0
+    assert len(front._hopeful(on_one_line)) < 0.2 * front.FEW
+
+
+def test_a_hypervolume_that_takes_too_long_is_not_a_number():
+    random = np.random.default_rng(3)
+    points = random.random((400, 8))
+    points /= points.sum(axis=1, keepdims=True)  # none dominates another
+    assert np.isnan(hypervolume(points, np.ones(8)))
+    best = np.zeros((1, 8))
+    assert hypervolume(np.vstack([points, best]), np.ones(8)) == 1.0  # but one row is the front
+    # 30 choose 5 is little work, and 3 objectives of any number of rows are
+    assert 0.0 < hypervolume(points[:30], np.ones(8)) < 1.0
+    assert 0.0 < hypervolume(random.random((5_000, 3)), np.ones(3)) < 1.0

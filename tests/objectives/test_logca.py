@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from scipy.optimize import brentq
 
 from dse.objectives.catalogue.table5 import logca, rows
-from dse.objectives.logca.break_even import roots
+from dse.objectives.logca.break_even import first_nonnegative, roots
 from dse.objectives.logca.implications import implications, why_none
 from dse.objectives.logca.limits import limits, peak
 from dse.objectives.logca.model import LogCA, break_even_granularity
@@ -373,6 +373,7 @@ def test_implications_that_a_sublinear_kernel_decides() -> None:
     assert [i.holds for i in search] == [None, None, None, True, True, True, True]
     assert search[4].numbers["intensity"] == pytest.approx(116 / 15)
     assert search[4].numbers["papers_condition"] == pytest.approx(1 / 0.14)
+    assert search[5].numbers["accelerator_intensity"] == pytest.approx(116 / 15 / 7)
     # With latency per byte the closed forms that 2 and 3 rest on no longer hold.
     gemm = implications(DEVICES["discrete_gpu", "gemm"])
     assert [i.holds for i in gemm] == [True, False, False, None, None, None, None]
@@ -409,3 +410,10 @@ def test_refused_questions() -> None:
         regions(replace(T2, overhead=[1.0, 2.0]), 64)
     with pytest.raises(ValueError, match=r"^factor is 1\.0 and threshold 0\.2; "):
         regions(T2, 64, factor=1.0)
+
+
+def test_what_only_costs_never_pays() -> None:
+    """Without any time on the host, whatever the exponent; at no time at all it always does."""
+    for exponent in (0.5, 1.0, 2.0):
+        assert np.isnan(first_nonnegative(0.0, exponent, 1.0, 0.0))
+        assert first_nonnegative(1.0, exponent, 0.0, 0.0) == 0.0

@@ -84,3 +84,12 @@ def test_what_bounds_a_kernel_is_what_takes_longer() -> None:
     )
     assert kernel.bound([63.0, 65.0]).tolist() == ["latency-bound", "compute-bound"]
     assert kernel.bound(0.0) == "compute-bound"
+
+
+@pytest.mark.parametrize("device", [PER_BYTE, FIXED])
+def test_one_newton_step_is_enough_where_time_is_linear(device: LogCA) -> None:
+    """Also with an offset of the host, which lets an offload pay earlier."""
+    late = replace(device, host_offset=7.0)
+    assert late.break_even() < device.break_even()
+    for model in (device, late):
+        assert model.break_even_one_newton_step() == pytest.approx(model.break_even(), rel=EXACT)

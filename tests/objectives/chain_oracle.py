@@ -1,0 +1,300 @@
+"""The quantities of a chain worked out one design at a time, without arrays.
+
+The oracle follows docs/models.md: rates of the pipelines are found by bisection, not solved for.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from dse.contract import TRANSFERS, WAIT_MODES, Objective
+from dse.objectives.system import fleet, host, offload, offload_rates, offload_terms, power, rate
+from dse.objectives.system import rate_limits as limits
+
+MODULES: tuple[ModuleType, ...] = (
+    fleet,
+    host,
+    offload,
+    offload_rates,
+    offload_terms,
+    power,
+    rate,
+    limits,
+)
+QUANTITIES = {
+    name: record.function
+    for module in MODULES
+    for name, record in vars(module).items()
+    if isinstance(record, Objective) and record.function.__module__ == module.__name__
+}
+ARGUMENTS = {name: inspect.signature(function).parameters for name, function in QUANTITIES.items()}
+LABELS = ("compute", "link", "power", "offload", "dependence")
+inf = math.inf
+
+
+def evaluated(columns: dict[str, Any]) -> dict[str, Any]:
+    """Return every quantity, wired by argument names; what nothing gives keeps its default."""
+    columns = dict(columns)
+    left = {name for name in QUANTITIES if name not in columns}
+    while left:
+        for name in [name for name in left if not left & set(ARGUMENTS[name])]:
+            left.discard(name)
+            asked = ARGUMENTS[name]
+            given = {argument: columns[argument] for argument in asked if argument in columns}
+            needed = {a for a, one in asked.items() if one.default is inspect.Parameter.empty}
+            if needed <= set(given):
+                with np.errstate(all="ignore"):  # as the engine does
+                    columns[name] = QUANTITIES[name](**given)
+    return columns
+
+
+def design(random: np.random.Generator) -> dict[str, Any]:
+    """Return the inputs of one design, drawn so that each limit has its turn."""
+
+    def drawn(low: float, high: float) -> float:
+        return float(np.exp(random.uniform(np.log(low), np.log(high))))
+
+    def stage() -> dict[str, float]:
+        peak = drawn(1e9, 1e11)
+        serial = random.choice([1.0, 1.0, 4.0])
+        return {
+            "instances": float(random.integers(1, 9)),
+            "area_m2": drawn(1e-9, 1e-6),
+            "peak_bit_per_s": peak,
+            "capacity_bit_per_s": peak * (1.0 if serial == 1 else random.uniform(0.2, 1.0)),
+            "serial_tasks": float(serial),
+            "latency_s": drawn(1e-8, 1e-5),
+            "tasks_in_flight": float(random.integers(1, 64)),
+            "read_byte_per_bit": random.uniform(0.1, 0.5),
+            "written_byte_per_bit": random.uniform(0.1, 0.5),
+            "extrapolated": float(random.integers(0, 2)),
+            "leakage_power_w": drawn(1e-5, 1e-3),
+            "dynamic_energy_j_per_bit": drawn(1e-14, 1e-12),
+            "clocked": float(random.integers(0, 2)),
+            "clock_hz": drawn(1e8, 1e9),
+            "clock_limit": random.uniform(0.5, 1.0),
+            "payload_bit": float(random.choice([64, 4096])),
+        }
+
+    return {
+        "stages": [stage() for _ in range(random.integers(1, 4))],
+        "workload_rate_bit_per_s": drawn(1e8, 1e11),
+        "workload_granularity_byte": drawn(64, 1e6),
+        "workload_common": float(random.integers(0, 2)),
+        "workload_meet": float(random.integers(0, 2)),
+        "kernel_index_s_per_byte": drawn(1e-10, 1e-8),
+        "kernel_exponent": random.uniform(1.0, 2.0),
+        "kernel_offset_s": drawn(1e-8, 1e-6),
+        "interface_overhead_cycles": drawn(10, 1e4),
+        "interface_overhead_s": drawn(1e-9, 1e-6),
+        "interface_latency_cycles": drawn(10, 1e4),
+        "interface_latency_s": drawn(1e-9, 1e-6),
+        "interface_latency_cycles_per_byte": drawn(1e-2, 1.0),
+        "interface_latency_s_per_byte": drawn(1e-11, 1e-9),
+        "interface_host_clock_hz": drawn(1e9, 4e9),
+        "interface_link_byte_per_s": drawn(1e8, 1e11),
+        "interface_link_byte_per_cycle": drawn(0.1, 64),
+        "interface_transfer": float(random.integers(0, len(TRANSFERS))),
+        "interface_in_flight": float(random.choice([1, 2, 8, 64])),
+        "interface_wait": float(random.integers(0, len(WAIT_MODES))),
+        "interface_switch_cycles": drawn(10, 1e4),
+        "interface_switch_s": drawn(1e-9, 1e-6),
+        "interface_host_power_w": drawn(10, 100),
+        "interface_host_cores": float(random.integers(1, 64)),
+        "interface_buffer_area_m2_per_bit": drawn(1e-14, 1e-12),
+        "interface_buffer_leakage_w_per_bit": drawn(1e-12, 1e-10),
+        "budget_memory_byte_per_s": drawn(1e8, 1e11),
+        "budget_memory_j_per_byte": drawn(1e-12, 1e-10),
+        "budget_power_cap_w": drawn(1e-3, 1.0),
+        "budget_constant_power_w": drawn(1e-5, 1e-3),
+    }
+
+
+Stage = SimpleNamespace
+
+
+def offloads(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> dict[str, float]:
+    """Return what offloads are made of: time outside, and per byte through link and memory."""
+    clock, g = of["interface_host_clock_hz"], of["workload_granularity_byte"]
+    stored = of["interface_transfer"] == TRANSFERS.index("store_and_forward")
+    cycle_link = of["interface_link_byte_per_cycle"] * clock
+    link = 8 * min(of["interface_link_byte_per_s"], cycle_link)
+    memory = of["budget_memory_byte_per_s"] / found["memory_byte_per_bit"]
+    overhead, fixed, byte = (
+        of[f"interface_{name}_cycles{per}"] / clock + of[f"interface_{name}_s{per}"]
+        for name, per in (("overhead", ""), ("latency", ""), ("latency", "_per_byte"))
+    )
+    storing = 16 / link if stored else 0.0
+    return {
+        "overhead_s": overhead,
+        "fixed_latency_s": fixed,
+        "latency_s_per_byte": byte,
+        "link_bit_per_s": link,
+        "link_limit_bit_per_s": min(link, 8 / byte),
+        "memory_limit_bit_per_s": memory,
+        "storing_s_per_byte": storing,
+        "passing_s_per_byte": 8 / memory if stored else 8 / min(link, memory),
+        "transfer_s": overhead + fixed + (byte + storing) * g,
+        "host_time_s": of["kernel_offset_s"]
+        + of["kernel_index_s_per_byte"] * g ** of["kernel_exponent"],
+        "buffer_bit": 16 * of["interface_in_flight"] * g,
+    }
+
+
+def inside_s(of: dict[str, Any], found: dict[str, float], at: float, passing: float) -> float:
+    """Return the time of an offload from its first bit into the pipelines to its last one out."""
+    g = of["workload_granularity_byte"]
+    filled = found["own_fill_s"] + found["common_fill_bit"] / at
+    return max(filled + g * max(8 / at, passing), 8 * g / at * found["serial_tasks"])
+
+
+def least_rate(of: dict[str, Any], found: dict[str, float]) -> float:
+    """Return the least rate of the pipelines at which the offloads deliver the throughput."""
+    k, g = of["interface_in_flight"], of["workload_granularity_byte"]
+    spare = k * 8 * g / found["throughput_bit_per_s"] - found["transfer_s"]
+
+    def late(at: float) -> bool:
+        return inside_s(of, found, at, found["passing_s_per_byte"]) > spare
+
+    low, high = 1.0, 1e30
+    if late(high):
+        return inf
+    for _ in range(300):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if late(middle) else (low, middle)
+    return high
+
+
+def expected(of: dict[str, Any]) -> dict[str, float]:
+    """Return the quantities of one design, by loops over its stages."""
+    stages = [Stage(**figures) for figures in of["stages"]]
+    common, meet = of["workload_common"] > 0, of["workload_meet"] > 0
+    found = {
+        "instances": sum(s.instances for s in stages),
+        "fleet_area_m2": sum(s.area_m2 for s in stages),
+        "capacity_bit_per_s": min(s.capacity_bit_per_s for s in stages),
+        "peak_bit_per_s": min(s.peak_bit_per_s for s in stages),
+        "serial_tasks": max(s.serial_tasks for s in stages),
+        "fill_bit": sum(s.latency_s * s.capacity_bit_per_s for s in stages),
+        "chain_latency_s": sum(s.latency_s for s in stages),
+        "tasks_in_flight": max(s.tasks_in_flight for s in stages),
+        "memory_byte_per_bit": stages[0].read_byte_per_bit + stages[-1].written_byte_per_bit,
+        "extrapolated": max(s.extrapolated for s in stages),
+        "dynamic_energy_j_per_bit": sum(s.dynamic_energy_j_per_bit for s in stages),
+        "gated_energy_j_per_bit": sum(s.dynamic_energy_j_per_bit for s in stages if not s.clocked),
+        "clocked_energy_j_per_bit": sum(s.dynamic_energy_j_per_bit for s in stages if s.clocked),
+    }
+    found |= offloads(of, stages, found)
+    buffers = found["buffer_bit"]
+    found["buffer_area_m2"] = buffers * of["interface_buffer_area_m2_per_bit"]
+    found["area_m2"] = found["fleet_area_m2"] + found["buffer_area_m2"]
+    found["buffer_leakage_power_w"] = buffers * of["interface_buffer_leakage_w_per_bit"]
+    leakage = sum(s.leakage_power_w for s in stages) + found["buffer_leakage_power_w"]
+    found["leakage_power_w"] = leakage
+    found["memory_energy_j_per_bit"] = found["memory_byte_per_bit"] * of["budget_memory_j_per_byte"]
+    usable = max(0.0, of["budget_power_cap_w"] - of["budget_constant_power_w"] - leakage)
+    energy = found["dynamic_energy_j_per_bit"] + found["memory_energy_j_per_bit"]
+    cap = found["power_limit_bit_per_s"] = usable / energy
+    slower = [max(1.0, s.capacity_bit_per_s / cap) if cap else inf for s in stages]
+    found["throttled_s"] = sum(s.latency_s * (by - 1) for s, by in zip(stages, slower, strict=True))
+    own = sum(s.latency_s * by for s, by in zip(stages, slower, strict=True))
+    found["own_fill_s"] = 0.0 if common else own
+    found["common_fill_bit"] = found["fill_bit"] if common else 0.0
+    return found | rates(of, stages, found, meet=meet, common=common)
+
+
+def rates(
+    of: dict[str, Any], stages: list[Stage], found: dict[str, float], *, meet: bool, common: bool
+) -> dict[str, float]:
+    """Return the rates of a design, the clocks at which it runs, and its power."""
+    found, k, g = dict(found), of["interface_in_flight"], of["workload_granularity_byte"]
+    capacity, cap = found["capacity_bit_per_s"], found["power_limit_bit_per_s"]
+    most = found["stream_limit_bit_per_s"] = min(capacity, cap)
+    inside = inside_s(of, found, most, found["passing_s_per_byte"]) if most else inf
+    offload = found["offload_limit_bit_per_s"] = k * 8 * g / (found["transfer_s"] + inside)
+    link, memory = found["link_limit_bit_per_s"], found["memory_limit_bit_per_s"]
+    chained = found["dependence_limit_bit_per_s"] = (
+        capacity if capacity < found["peak_bit_per_s"] else inf
+    )
+    in_order = [found["peak_bit_per_s"], min(link, memory), cap, offload, chained]
+    found["bound"] = float(in_order.index(min(in_order)))
+    limit = found["rate_limit_bit_per_s"] = min(capacity, cap, link, memory, offload)
+    reached = found["throughput_bit_per_s"] = min(limit, of["workload_rate_bit_per_s"])
+    if not reached:
+        return found  # nothing runs; times are endless
+    if reached == offload and meet:
+        return found  # nothing is spare: the least clock is a matter of rounding
+    if reached < offload:
+        found["offload_stream_bit_per_s"] = least_rate(of, found)
+    met = max(reached, found["offload_stream_bit_per_s"]) if meet else inf
+    found["met_rate_bit_per_s"] = met
+    stream = found["stream_rate_bit_per_s"] = min(met, most)
+    found["accelerator_s"] = inside_s(of, found, stream, 0.0)
+    latency = found["transfer_s"] + inside_s(of, found, stream, found["passing_s_per_byte"])
+    found["offload_latency_s"] = latency
+    found["acceleration"] = found["host_time_s"] / found["accelerator_s"]
+    found["speedup"] = found["host_time_s"] / latency
+    clocked = found["clocked_rate_bit_per_s"] = stream if common else cap
+    share = [min(1.0, clocked / s.capacity_bit_per_s) for s in stages]
+    found["clock_hz"] = max(s.clock_hz * by for s, by in zip(stages, share, strict=True))
+    found["clock_fraction"] = max(s.clock_limit * by for s, by in zip(stages, share, strict=True))
+    found["utilisation"] = reached / capacity
+    found["task_throughput_task_per_s"] = reached / stages[0].payload_bit
+    return found | powers(of, stages, found)
+
+
+def powers(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> dict[str, float]:
+    """Return the powers of a design that runs."""
+    reached, stream = found["throughput_bit_per_s"], found["stream_rate_bit_per_s"]
+    per_s = reached / (8 * of["workload_granularity_byte"])
+    switch = of["interface_switch_cycles"] / of["interface_host_clock_hz"]
+    switches = 2 * (switch + of["interface_switch_s"])
+    busy = {
+        "sync": found["offload_latency_s"],
+        "sync_os": found["overhead_s"] + switches,
+        "async": found["overhead_s"],
+    }[WAIT_MODES[int(of["interface_wait"])]]
+    host_w = per_s * busy * of["interface_host_power_w"] / of["interface_host_cores"]
+    gated = reached * found["gated_energy_j_per_bit"]
+    clocked = stream * found["clocked_energy_j_per_bit"]
+    memory = reached * found["memory_energy_j_per_bit"]
+    power_w = found["leakage_power_w"] + gated + clocked
+    whole = power_w + host_w + memory + of["budget_constant_power_w"]
+    return {
+        "host_cores": per_s * busy,
+        "host_power_w": host_w,
+        "gated_power_w": gated,
+        "clocked_power_w": clocked,
+        "dynamic_power_w": gated + clocked,
+        "base_power_w": sum(s.leakage_power_w for s in stages) + gated,
+        "memory_power_w": memory,
+        "power_w": power_w,
+        "total_power_w": whole,
+        "energy_j_per_bit": whole / reached,
+    }
+
+
+def columns_of(one: dict[str, Any]) -> dict[str, Any]:
+    """Return the inputs of a design as the engine gives them."""
+    columns: dict[str, Any] = {
+        name: np.array([value]) for name, value in one.items() if name != "stages"
+    }
+    for name in one["stages"][0]:
+        columns[f"stage_{name}"] = tuple(np.array([stage[name]]) for stage in one["stages"])
+    return columns
+
+
+def host_less_offload_s(one: dict[str, Any], found: dict[str, float], g: float) -> float:
+    """Return how much longer the host takes than an offload of another granularity."""
+    at = {**one, "workload_granularity_byte": g}
+    per_byte = found["latency_s_per_byte"] + found["storing_s_per_byte"]
+    outside = found["overhead_s"] + found["fixed_latency_s"] + per_byte * g
+    stream = found["stream_rate_bit_per_s"]
+    offload = outside + inside_s(at, found, stream, found["passing_s_per_byte"])
+    alone = one["kernel_offset_s"] + one["kernel_index_s_per_byte"] * g ** one["kernel_exponent"]
+    return alone - offload

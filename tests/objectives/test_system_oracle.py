@@ -1,0 +1,252 @@
+"""The quantities of a chain against numbers worked out one design at a time, without arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dse.contract import TRANSFERS, WAIT_MODES, Objective
+from dse.plugins import registry
+from tests.objectives.chain_oracle import (
+    LABELS,
+    QUANTITIES,
+    columns_of,
+    design,
+    evaluated,
+    expected,
+    host_less_offload_s,
+)
+
+inf = np.inf
+TOLD = {
+    "area_m2",
+    "clock_hz",
+    "energy_j_per_bit",
+    "host_cores",
+    "offload_latency_s",
+    "platform_efficiency_op_per_j",
+    "platform_performance_op_per_s",
+    "platform_power_w",
+    "power_w",
+    "speedup",
+    "throughput_bit_per_s",
+    "total_power_w",
+}
+
+
+def test_every_quantity_of_a_chain_is_that_of_the_oracle() -> None:
+    seen, checked = set(), set()
+    random = np.random.default_rng(7)
+    for number in range(400):
+        one = design(random)
+        right, got = expected(one), evaluated(columns_of(one))
+        seen.add(LABELS[int(right["bound"])])
+        for name, value in right.items():
+            assert np.shape(got[name]) == (1,), name
+            assert got[name] == pytest.approx(value, rel=1e-9, abs=0), (number, name)
+        checked |= set(right)
+    assert seen == set(LABELS)  # each limit had its turn
+    assert set(QUANTITIES) - checked == {"break_even_byte"}
+
+
+def test_an_offload_pays_at_the_break_even_and_at_nothing_less() -> None:
+    random, seen = np.random.default_rng(8), {"never": 0, "from": 0, "at once": 0}
+    while min(seen.values()) < 20:
+        one = design(random)
+        one["kernel_offset_s"] *= 100 if random.random() < 0.1 else 1
+        right = expected(one)
+        if "stream_rate_bit_per_s" not in right:
+            continue
+        (first,) = evaluated(columns_of(one))["break_even_byte"]
+        if np.isnan(first):
+            seen["never"] += 1
+            assert host_less_offload_s(one, right, 1e15) < 0
+            continue
+        seen["from" if first else "at once"] += 1
+        assert host_less_offload_s(one, right, max(1e-3, first) * (1 + 1e-6)) >= 0
+        for factor in (1e-3, 0.1, 0.5, 0.9, 1 - 1e-6) if first else ():
+            assert host_less_offload_s(one, right, first * factor) < 0
+
+
+PLAIN = {
+    "instances": 3.0,
+    "area_m2": 2e-9,
+    "peak_bit_per_s": 4e9,
+    "capacity_bit_per_s": 4e9,
+    "latency_s": 1e-6,
+    "leakage_power_w": 1e-3,
+    "dynamic_energy_j_per_bit": 1e-12,
+    "clocked": 0.0,
+    "clock_hz": 1e9,
+    "clock_limit": 1.0,
+    "read_byte_per_bit": 0.125,
+    "written_byte_per_bit": 0.125,
+    "payload_bit": 64.0,
+}
+
+
+def test_what_a_study_leaves_out_costs_and_limits_nothing() -> None:
+    one = {"stages": [PLAIN]}
+    got = evaluated(columns_of(one))
+    known = {
+        "throughput_bit_per_s": 4e9,
+        "rate_limit_bit_per_s": 4e9,
+        "power_limit_bit_per_s": inf,
+        "met_rate_bit_per_s": inf,
+        "stream_rate_bit_per_s": 4e9,
+        "clock_hz": 1e9,
+        "bound": 0.0,
+        "area_m2": 2e-9,
+        "leakage_power_w": 1e-3,
+        "power_w": 5e-3,
+        "total_power_w": 5e-3,
+        "energy_j_per_bit": 1.25e-12,
+        "own_fill_s": 1e-6,
+        "common_fill_bit": 0.0,
+    }
+    for name, value in known.items():
+        assert got[name] == pytest.approx(value, rel=1e-12, abs=0), name
+    assert "offload_latency_s" not in got
+
+
+def test_clocks_that_meet_a_demand_run_no_faster() -> None:
+    one = {"stages": [PLAIN], "workload_rate_bit_per_s": 1e9, "workload_meet": 1.0}
+    assert evaluated(columns_of(one))["stream_rate_bit_per_s"] == 1e9
+    free = {**one, "workload_meet": 0.0}
+    assert evaluated(columns_of(free))["stream_rate_bit_per_s"] == 4e9
+
+
+INTERFACE = {
+    "workload_granularity_byte": 1000.0,
+    "interface_overhead_cycles": 0.0,
+    "interface_overhead_s": 1e-6,
+    "interface_latency_cycles": 0.0,
+    "interface_latency_s": 2e-6,
+    "interface_latency_cycles_per_byte": 0.0,
+    "interface_latency_s_per_byte": 0.0,
+    "interface_link_byte_per_s": 1e9,
+    "interface_transfer": float(TRANSFERS.index("cut_through")),
+    "interface_in_flight": 1.0,
+    "interface_wait": float(WAIT_MODES.index("sync_os")),
+}
+
+
+def test_an_interface_in_seconds_needs_no_clock() -> None:
+    one = {"stages": [PLAIN | {"serial_tasks": 1.0}], **INTERFACE}
+    got = evaluated(columns_of(one))
+    assert got["overhead_s"] == 1e-6
+    assert got["transfer_s"] == pytest.approx(3e-6)
+    assert got["link_bit_per_s"] == got["link_limit_bit_per_s"] == 8e9
+    assert got["passing_s_per_byte"] == 1e-9
+    assert got["offload_latency_s"] == pytest.approx(3e-6 + 1e-6 + 8e3 / 4e9)
+    assert got["throughput_bit_per_s"] == pytest.approx(8e3 / 6e-6)
+    assert got["host_cores"] == pytest.approx(1 / 6)  # o of every T1
+
+
+def test_an_empty_fleet_carries_nothing_and_takes_forever() -> None:
+    empty = PLAIN | {
+        "peak_bit_per_s": 0.0,
+        "capacity_bit_per_s": 0.0,
+        "serial_tasks": 0.0,
+        "latency_s": 0.0,
+        "dynamic_energy_j_per_bit": 0.0,
+    }
+    got = evaluated(columns_of({"stages": [empty], **INTERFACE}))
+    assert got["throughput_bit_per_s"] == 0.0
+    assert got["offload_latency_s"] == inf
+    assert got["host_cores"] == 0.0
+    assert got["energy_j_per_bit"] == inf
+    assert got["power_limit_bit_per_s"] == inf
+
+
+LIMITS = ("peak", "link_limit", "power_limit", "offload_limit", "dependence_limit")
+
+
+@pytest.mark.parametrize("least", LIMITS)
+def test_a_design_is_bound_by_its_least_limit(least: str) -> None:
+    """Whichever limit is the least one, a design is said to be bound by it and by no other."""
+    given = {f"{name}_bit_per_s": np.array([2e9]) for name in LIMITS}
+    given["memory_limit_bit_per_s"] = np.array([3e9])
+    given[f"{least}_bit_per_s"] = np.array([1e9])
+    bound = QUANTITIES["bound"]
+    assert [*bound(**given)] == [LIMITS.index(least)]
+    if least != "peak":  # at most one needs to be given
+        only = {name: given[name] for name in ("peak_bit_per_s", f"{least}_bit_per_s")}
+        assert [*bound(**only)] == [LIMITS.index(least)]
+        assert [*bound(peak_bit_per_s=given["peak_bit_per_s"])] == [0]
+
+
+def test_a_memory_limit_counts_as_link_and_of_equal_limits_the_first_binds() -> None:
+    bound, two = QUANTITIES["bound"], np.array([2e9, 2e9, 1e9])
+    assert [*bound(peak_bit_per_s=two, memory_limit_bit_per_s=np.array([1e9, 2e9, 1e9]))] == [
+        1,
+        0,
+        0,
+    ]
+
+
+@pytest.mark.parametrize("cap", [1.0, 1e-3])
+def test_a_stage_without_latency_fills_at_once_whatever_the_power_cap(cap: float) -> None:
+    """At a cap of 1 mW, which leakage uses up, its clock stands still."""
+    one = {"stages": [PLAIN | {"latency_s": 0.0}], "budget_power_cap_w": cap}
+    got = evaluated(columns_of(one))
+    assert got["throttled_s"].tolist() == got["own_fill_s"].tolist() == [0.0]
+    assert (got["power_limit_bit_per_s"] > 0) == (cap == 1.0)
+
+
+def test_the_least_payload_that_fills_pipelines_counts() -> None:
+    half_a_bit = {
+        "own_fill_s": np.zeros(1),
+        "common_fill_bit": np.array([0.5]),
+        "workload_granularity_byte": np.ones(1),
+        "serial_tasks": np.ones(1),
+    }
+    assert QUANTITIES["accelerator_s"](stream_rate_bit_per_s=np.ones(1), **half_a_bit) == 8.5
+    stream = QUANTITIES["offload_stream_bit_per_s"](
+        throughput_bit_per_s=np.ones(1),
+        transfer_s=np.zeros(1),
+        passing_s_per_byte=np.array([7.9]),  # of 8 s: 0.1 s are left to fill
+        interface_in_flight=np.ones(1),
+        **half_a_bit,
+    )
+    assert stream == pytest.approx(5.0)
+    unfilled = {**half_a_bit, "common_fill_bit": np.zeros(1)}
+    just = QUANTITIES["offload_stream_bit_per_s"](
+        throughput_bit_per_s=np.ones(1),
+        transfer_s=np.zeros(1),
+        passing_s_per_byte=np.array([8.0]),  # all there is
+        interface_in_flight=np.ones(1),
+        **unfilled,
+    )
+    assert just == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "value"),
+    [
+        ("stream_limit_bit_per_s", ["capacity_bit_per_s"], 3.0),
+        ("rate_limit_bit_per_s", ["capacity_bit_per_s"], 3.0),
+        ("throughput_bit_per_s", ["rate_limit_bit_per_s"], 3.0),
+        ("met_rate_bit_per_s", ["throughput_bit_per_s"], inf),
+        ("met_rate_bit_per_s", ["throughput_bit_per_s", "workload_meet"], 3.0),
+        ("clocked_rate_bit_per_s", ["stream_rate_bit_per_s", "power_limit_bit_per_s"], 3.0),
+        ("bound", ["peak_bit_per_s"], 0.0),
+        ("common_fill_bit", ["fill_bit"], 0.0),
+        ("own_fill_s", ["chain_latency_s", "throttled_s"], 6.0),
+        ("total_power_w", ["power_w"], 3.0),
+        ("power_w", ["base_power_w", "clocked_power_w"], 6.0),
+        ("area_m2", ["fleet_area_m2"], 3.0),
+    ],
+)
+def test_what_is_not_given_neither_limits_nor_costs(name, given, value) -> None:
+    assert QUANTITIES[name](**dict.fromkeys(given, np.array([3.0]))) == value
+
+
+def test_a_rate_below_one_bit_per_second_is_met_too() -> None:
+    given = {"throughput_bit_per_s": np.array([0.5]), "workload_meet": np.ones(1)}
+    assert QUANTITIES["met_rate_bit_per_s"](**given) == 0.5
+
+
+def test_these_quantities_belong_in_every_answer() -> None:
+    told = {name for name, record in registry.records(Objective).items() if record.told}
+    assert told == TOLD

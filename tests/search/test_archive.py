@@ -1,0 +1,379 @@
+"""The archive against lists and loops: what it keeps of all that a search has seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+import pytest
+
+from dse.errors import ContractError
+from dse.model.problem import Evaluation
+from dse.model.space import Points, as_index
+from dse.search import archive as archives
+from dse.search.archive import CONSTRAINT_LIMIT, Archive
+from dse.search.outcome import Certificate
+from tests.conftest import ROOT
+
+
+@dataclass
+class Table:
+    """A problem whose losses and violations are looked up in tables."""
+
+    sizes: tuple[int, ...]
+    losses: np.ndarray
+    violations: np.ndarray
+    continuous: tuple[str, ...] = ()
+    fails: frozenset[tuple[int, ...]] = frozenset()
+    asked: list[tuple[int, ...]] = field(default_factory=list)
+
+    @property
+    def ordered(self) -> tuple[bool, ...]:
+        return tuple(axis % 2 == 0 for axis in range(len(self.sizes)))
+
+    @property
+    def coordinates(self) -> tuple[np.ndarray | None, ...]:
+        return tuple(np.arange(size) / 1.0 for size in self.sizes)
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.sizes))
+
+    @property
+    def objective_count(self) -> int:
+        return self.losses.shape[1]
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        return tuple(f"c{number}" for number in range(self.violations.shape[1]))
+
+    def evaluate(self, points: Points) -> Evaluation:
+        index = as_index(points)
+        rows = np.ravel_multi_index(tuple(index.T), self.sizes)
+        told = [tuple(row) for row in index.tolist()]
+        self.asked += told
+        failed = np.array([row in self.fails for row in told], dtype=bool)
+        why = "it is broken" if failed.any() else ""
+        return Evaluation(points, self.losses[rows], self.violations[rows], failed, why)
+
+
+def table(seed: int, *, feasible: bool = True, sizes: tuple[int, ...] = (3, 4, 2)) -> Table:
+    """Few levels, so that equals and ties abound."""
+    random = np.random.default_rng(seed)
+    count = int(np.prod(sizes))
+    losses = random.integers(0, 4, (count, 2)).astype(float)
+    missed = random.integers(-1, 2, (count, 3)).astype(float)
+    if not feasible:
+        missed[:, 0] = random.integers(1, 3, count)
+        missed[random.integers(0, count), 1] = np.nan
+    return Table(sizes, losses, missed, fails=frozenset({(0, 0, 0), (2, 3, 1)}))
+
+
+def designs(problem: Table) -> list[tuple[int, ...]]:
+    return list(product(*map(range, problem.sizes)))
+
+
+def dominates(one: np.ndarray, other: np.ndarray) -> bool:
+    return bool((one <= other).all() and (one < other).any())
+
+
+def front_of(problem: Table, seen: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """The feasible designs among those seen that none of them dominates, in order."""
+    rows = {design: np.ravel_multi_index(design, problem.sizes) for design in seen}
+    good = [design for design in seen if (problem.violations[rows[design]] <= 0).all()]
+    return sorted(
+        one
+        for one in good
+        if not any(
+            dominates(problem.losses[rows[other]], problem.losses[rows[one]]) for other in good
+        )
+    )
+
+
+def listed(index: np.ndarray) -> list[tuple[int, ...]]:
+    return [tuple(row) for row in index.tolist()]
+
+
+@pytest.mark.parametrize("pivots", [1, 8])
+@pytest.mark.parametrize("seed", range(12))
+def test_the_front_is_that_of_all_designs_seen(
+    seed: int, pivots: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archives, "PIVOTS", pivots)
+    problem, random = table(seed), np.random.default_rng(seed)
+    archive, seen = Archive(problem, total=problem.size), set()
+    order = random.permutation(designs(problem))
+    for batch in np.array_split(order, 5):
+        archive.evaluate_new(batch)
+        seen |= set(listed(batch))
+        found = archive.outcome()
+        assert listed(found.front_index) == front_of(problem, list(seen))
+        rows = np.ravel_multi_index(tuple(found.front_index.T), problem.sizes)
+        assert (found.front_loss == problem.losses[rows]).all()
+        assert sorted(listed(archive.front[0])) == front_of(problem, list(seen))
+        assert listed(found.sample_index) == sorted(seen)
+        good = [
+            d
+            for d in seen
+            if (problem.violations[np.ravel_multi_index(d, problem.sizes)] <= 0).all()
+        ]
+        assert (found.evaluated, found.feasible) == (len(seen), len(good))
+        assert found.exact == (len(seen) == problem.size)
+        assert found.feasible_in_space == (len(good) if found.exact else None)
+        assert found.failed == len(problem.fails & seen)
+        assert found.failure == ("it is broken" if found.failed else "")
+    assert not Archive(problem, total=1).front[0].size
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_where_nothing_is_feasible_the_nearest_design_is_kept(seed: int) -> None:
+    problem = table(seed, feasible=False)
+    archive, random = Archive(problem, total=problem.size), np.random.default_rng(seed)
+    nearest, satisfied, seen = None, set(), []
+    for batch in np.array_split(random.permutation(designs(problem)), 4):
+        archive.evaluate_new(batch)
+        seen += listed(batch)
+        missed = {d: problem.violations[np.ravel_multi_index(d, problem.sizes)] for d in seen}
+        worst = {d: np.where(np.isnan(row), np.inf, row).max() for d, row in missed.items()}
+        nearest = min(seen, key=lambda d: (worst[d], d))
+        satisfied = {
+            sum(1 << bit for bit, value in enumerate(row) if value <= 0) for row in missed.values()
+        }
+        found = archive.outcome()
+        assert tuple(found.nearest_index) == nearest
+        assert np.array_equal(found.nearest_violation, missed[nearest], equal_nan=True)
+        assert found.satisfied == satisfied
+        assert not len(found.front_index)
+        assert (found.feasible, found.constraint_names) == (0, ("c0", "c1", "c2"))
+
+
+def test_what_is_feasible_ends_the_search_for_the_nearest() -> None:
+    problem = table(0)
+    archive = Archive(problem, total=problem.size)
+    every = np.array(designs(problem))
+    bad = (problem.violations > 0).any(axis=1)
+    archive.evaluate_new(every[bad])
+    assert archive.outcome().nearest_index is not None
+    archive.evaluate_new(every[~bad])
+    found = archive.outcome()
+    assert found.nearest_index is None
+    assert found.nearest_violation is None
+    assert found.satisfied == frozenset()
+
+
+def test_a_design_is_evaluated_once_and_told_again() -> None:
+    problem = table(1)
+    archive = Archive(problem, total=5)
+    first = np.array([[0, 1, 0], [2, 0, 1], [0, 1, 0]])
+    loss, missed = archive.evaluate(first)
+    rows = np.ravel_multi_index(tuple(first.T), problem.sizes)
+    assert (loss == problem.losses[rows]).all()
+    assert (missed == problem.violations[rows]).all()
+    assert sorted(problem.asked) == [(0, 1, 0), (2, 0, 1)]
+    assert (archive.room, archive.evaluated) == (3, 2)
+    archive.evaluate(first)
+    assert len(problem.asked) == 2
+    assert archive.seen(np.array([[2, 0, 1], [2, 0, 0]])).tolist() == [True, False]
+    none = archive.evaluate(np.empty((0, 3), dtype=np.int64))
+    assert (none[0].shape, none[1].shape) == ((0, 2), (0, 3))
+    with pytest.raises(ContractError, match="4 new designs with room for 3"):
+        archive.evaluate(np.array(designs(problem))[-4:])
+    archive.evaluate(np.array(designs(problem))[-3:])
+    assert archive.room == 0
+
+
+@pytest.mark.parametrize(
+    ("index", "said"),
+    [
+        (np.array([[0, 1, 0], [0, 4, 0]]), "the design [0, 4, 0]; positions are from 0 and less"),
+        (np.array([[2, 3, 1], [0, -1, 0], [0, 9, 0]]), "the design [0, -1, 0]"),
+        (np.array([[2, 3, 2]]), "the design [2, 3, 2]"),
+        (np.array([[0, 1]]), "of shape (1, 2); a design is a row of 3"),
+        (np.array([0, 1, 0]), "of shape (3,)"),
+        (np.array([[0.0, 1.0, 0.0]]), "an array of float64"),
+    ],
+)
+def test_what_is_no_design_is_refused(index: np.ndarray, said: str) -> None:
+    archive = Archive(table(2), total=9)
+    with pytest.raises(ContractError) as caught:
+        archive.evaluate(index)
+    assert said in str(caught.value)
+    assert not archive.evaluated
+
+
+def test_closed_designs_count_without_being_evaluated() -> None:
+    problem, told = table(3), []
+    archive = Archive(problem, total=24, progress=lambda done, total: told.append((done, total)))
+    every = np.array(designs(problem))
+    good = (problem.violations <= 0).all(axis=1)
+    front = front_of(problem, designs(problem))
+    kept = np.array([design in front for design in designs(problem)])
+    archive.evaluate_new(every[kept])
+    assert archive.outcome().feasible_in_space is None
+    archive.close(every[good & ~kept], feasible=True)
+    archive.close(every[~good], feasible=False)
+    assert told == [(kept.sum(), 24), (good.sum(), 24), (24, 24)]
+    found = archive.outcome(Certificate(way="enumerated"))
+    assert found.exact
+    assert (found.evaluated, found.feasible) == (kept.sum(), kept.sum())
+    assert found.feasible_in_space == good.sum()
+    assert archive.pruned == 24 - kept.sum()
+    assert archive.closed == {True: (good & ~kept).sum(), False: (~good).sum()}
+    assert listed(found.sample_index) == designs(problem)
+    assert listed(found.front_index) == front
+    assert found.certificate.way == "enumerated"
+    archive.forget()
+    assert (archive.evaluated, archive.pruned, archive.feasible) == (0, 0, 0)
+    with pytest.raises(ContractError, match="evaluated nothing"):
+        archive.outcome()
+
+
+def test_closed_designs_alone_are_an_outcome() -> None:
+    problem = table(3)
+    archive = Archive(problem, total=24)
+    archive.close(np.array([[0, 0, 0]]), feasible=False)
+    found = archive.outcome()
+    assert (found.evaluated, found.exact, found.certificate.way) == (0, False, "sampled")
+    archive.evaluate_new(np.array([[0, 0, 1]]))  # as many as are closed
+    assert archive.outcome().evaluated == 1
+    archive.evaluate_reference(np.array([[0, 1, 0], [0, 1, 1]]))  # as many as both
+    assert archive.outcome().reference_evaluations == 2
+
+
+def test_a_continuous_axis_is_never_exhausted() -> None:
+    problem = table(4)
+    problem.continuous = ("x",)
+    archive = Archive(problem, total=24)
+    archive.evaluate_new(np.array(designs(problem)))
+    found = archive.outcome()
+    assert not found.exact
+    assert found.feasible_in_space is None
+
+
+def test_reference_designs_are_of_the_sample_and_not_of_the_front() -> None:
+    problem = table(5)
+    archive, every = Archive(problem, total=24), np.array(designs(problem))
+    evaluation = archive.evaluate_reference(every[:10])
+    assert (evaluation.loss == problem.losses[:10]).all()
+    found = archive.outcome()
+    assert (found.reference_evaluations, found.evaluated, found.exact) == (10, 0, False)
+    assert listed(found.sample_index) == designs(problem)[:10]
+    assert not len(found.front_index)
+    archive.evaluate_new(every[5:15])
+    again = archive.outcome()
+    assert listed(again.sample_index) == designs(problem)[:15]  # each once
+    assert (again.reference_evaluations, again.evaluated) == (10, 10)
+
+
+def test_reference_designs_tell_what_is_nearest() -> None:
+    problem = table(6, feasible=False)
+    archive, every = Archive(problem, total=24), np.array(designs(problem))
+    archive.evaluate_reference(every[:0])
+    archive.evaluate_reference(every)
+    other = Archive(problem, total=24)
+    other.evaluate_new(every)
+    one, two = archive.outcome(), other.outcome()
+    assert one.nearest_index.tolist() == two.nearest_index.tolist()
+    assert one.satisfied == two.satisfied
+    good = table(0)
+    archive = Archive(good, total=24)
+    archive.evaluate_reference(every)
+    assert archive.outcome().nearest_index is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rivals_dominate_bounds_and_do_not_count(seed: int) -> None:
+    problem = table(seed)
+    archive, every = Archive(problem, total=24), np.array(designs(problem))
+    rivals, own = every[::2], every[1::4]
+    archive.evaluate_rivals(rivals)
+    assert archive.evaluated == 0
+    archive.evaluate_new(own)
+    good = (problem.violations <= 0).all(axis=1)
+    rows = [
+        *np.flatnonzero(good)[np.isin(np.flatnonzero(good), [*range(0, 24, 2), *range(1, 24, 4)])]
+    ]
+    asked = np.array([[x, y] for x in (-0.5, 0, 1, 2.5) for y in (0, 1.0, 3, 9)])
+    expected = [any(dominates(problem.losses[row], loss) for row in rows) for loss in asked]
+    assert archive.dominated(asked).tolist() == expected
+
+
+def test_a_long_front_is_thinned_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archives, "INCUMBENTS", 3)
+    line = np.array([[x, 11.0 - x] for x in range(12)])
+    problem = Table((12,), line, -np.ones((12, 1)))
+    archive = Archive(problem, total=12)
+    archive.evaluate_new(np.arange(12)[:, np.newaxis])
+    above = line + 0.5  # dominated by the point below it, and by no other
+    assert archive.dominated(above).tolist() == [x % 4 == 0 for x in range(12)]
+
+
+@pytest.mark.parametrize("known", [0, 3, 20, 24])
+def test_unseen_designs_are_distinct_and_new(known: int) -> None:
+    problem = table(7)
+    archive, every = Archive(problem, total=24), np.array(designs(problem))
+    archive.evaluate(every[:known])
+    for count in (0, 1, 4, 24):
+        found = listed(archive.unseen(np.random.default_rng(1), count))
+        assert len(set(found)) == len(found) == min(count, 24 - known)
+        assert not set(found) & set(designs(problem)[:known])
+        assert set(found) <= set(designs(problem))
+
+
+def test_unseen_designs_of_a_large_space_are_drawn_at_random() -> None:
+    sizes = (100, 100)
+    problem = Table(sizes, np.zeros((10_000, 1)), np.zeros((10_000, 1)))
+    archive = Archive(problem, total=500)
+    seen = archive.unseen(np.random.default_rng(2), 400)
+    archive.evaluate(seen)
+    more = archive.unseen(np.random.default_rng(2), 400)  # draws the same ones first
+    assert more.shape == (400, 2)
+    assert not {*listed(more)} & {*listed(seen)}
+    assert seen.min() < 5
+    assert seen.max() > 94
+
+
+def test_a_space_with_more_designs_than_a_number_counts_has_an_order() -> None:
+    """Positions of its designs do not fit into 64 bit."""
+    sizes = (2**32, 2**32)
+
+    class Huge(Table):
+        def evaluate(self, points: Points) -> Evaluation:
+            index = as_index(points)
+            return Evaluation(points, np.zeros((len(index), 1)), np.zeros((len(index), 1)))
+
+        @property
+        def size(self) -> int:
+            return 2**64
+
+    archive = Archive(Huge(sizes, np.zeros((1, 1)), np.zeros((1, 1))), total=9)
+    wanted = [(0, 7), (1, 0), (1, 2**32 - 1), (2**32 - 1, 3)]
+    archive.evaluate_new(np.array([wanted[row] for row in (2, 0, 3, 1)]))
+    assert listed(archive.outcome().front_index) == wanted
+
+
+def test_more_constraints_than_bits_are_refused() -> None:
+    def asked(count: int) -> Archive:
+        return Archive(Table((1,), np.zeros((1, 1)), np.ones((1, count))), total=1)
+
+    archive = asked(CONSTRAINT_LIMIT)
+    archive.problem.violations[0, -1] = 0.0
+    archive.evaluate_new(np.zeros((1, 1), dtype=np.int64))
+    assert archive.outcome().satisfied == {1 << CONSTRAINT_LIMIT - 1}
+    with pytest.raises(ContractError, match=f"at most {CONSTRAINT_LIMIT} are supported"):
+        asked(CONSTRAINT_LIMIT + 1)
+    assert CONSTRAINT_LIMIT <= 62  # a sum of the bits fits into a signed number
+
+
+def test_as_many_designs_are_kept_as_the_readme_says() -> None:
+    kept = f"{archives.FEASIBLE_SAMPLE + archives.INFEASIBLE_SAMPLE:,}".replace(",", " ")
+    assert f"a uniform sample when there are more than {kept}" in (ROOT / "README.md").read_text()
+
+
+def test_what_the_archive_says_of_a_problem_is_the_problems() -> None:
+    problem = table(8)
+    archive = Archive(problem, total=24)
+    assert (archive.sizes, archive.ordered) == (problem.sizes, problem.ordered)
+    assert (archive.objective_count, archive.constraint_count) == (2, 3)
+    assert len(archive.coordinates) == 3
