@@ -97,7 +97,7 @@ class Verification:
             return "\n".join(
                 [*lines, f"{self.folder} is refuted: {plural(failed, 'check')} failed"]
             )
-        kind = "an exact front" if self.exact else "a heuristic's front"
+        kind = "an exact front" if self.exact else "a front that is not proven"
         better = ", and it can be improved" if self.found else ""
         missed = ", as far as it was checked" * any(c.verdict == MISSED for c in self.checks)
         return "\n".join([*lines, f"{self.folder} is what it says, {kind}{better}{missed}"])

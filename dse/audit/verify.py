@@ -153,4 +153,4 @@ def _challenge(
     missing = f"{text}{found:,} missing from the front"
     if exact:
         return Check("challenge", FAILS, f"{missing}, which refutes that it is exact")
-    return Check("challenge", FOUND, f"{missing}: improvements on a heuristic's front")
+    return Check("challenge", FOUND, f"{missing}: improvements on a front that is not proven")
