@@ -7,7 +7,7 @@ import platform
 from datetime import date
 from importlib.metadata import version
 
-from benchmarks import break_even, enumeration, evaluation, filter, growth, methods
+from benchmarks import break_even, enumeration, evaluation, filter, growth, methods, plausible
 
 LIBRARIES = ("numpy", "scipy", "moocore", "pymoo", "optuna")
 
@@ -24,6 +24,7 @@ def main() -> None:
     evaluation.main()
     enumeration.main()
     growth.main()
+    plausible.main()
     filter.main()
     break_even.main()
     methods.main()

@@ -273,7 +273,9 @@ def test_what_improves_on_a_heuristic_is_named_and_refutes_nothing(runs: Path) -
     assert found.holds
     assert found.found >= len(found.finds) > 0
     assert "found  challenge:" in found.text()
-    assert found.text().endswith("is what it says, a front that is not proven, and it can be improved")
+    assert found.text().endswith(
+        "is what it says, a front that is not proven, and it can be improved"
+    )
     assert verify_run(runs / "guessed", trials=TRIALS) == found
     first = found.finds[0]
     explained = explain_design(runs / "guessed", [first.design])  # a find explains itself
