@@ -93,7 +93,7 @@ def measure(seed: int, method: str) -> None:
 
 
 def run(seed: int, method: str = "exact", seconds: int = SECONDS) -> list[str]:
-    """Return what `measure` prints in a process of its own, which ends after twice so many seconds."""
+    """Return what `measure` prints in a process of its own, ended after twice so many seconds."""
     command = [sys.executable, "-m", "benchmarks.plausible", str(seed), method]
     done = subprocess.run(
         command,
