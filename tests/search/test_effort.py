@@ -11,7 +11,7 @@ import pytest
 from benchmarks import plausible
 from dse import search
 from dse.errors import StudyError, TooLargeError
-from dse.search.exact import closing, compose, enumeration, work
+from dse.search.exact import closing, compose, descent, enumeration, work
 from dse.study import study
 from tests.conftest import problem_of, solved
 from tests.search.test_chains import offload_study
@@ -64,7 +64,7 @@ def test_nonsense_is_a_fault(field: str, write) -> None:
 def test_fronts_do_not_depend_on_how_many_designs_are_held(
     listed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compose, "PORTION", 20)
+    monkeypatch.setattr(descent, "PORTION", 20)
     monkeypatch.setattr(compose.Composer, "most", 50)
     monkeypatch.setattr(compose.Composer, "few", 30)
     if not listed:

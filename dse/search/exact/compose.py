@@ -12,10 +12,7 @@ the most promising ones before the others.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,19 +22,18 @@ from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.search.archive import Archive, Progress
 from dse.search.exact.closing import Replacing
-from dse.search.exact.incumbents import Incumbents, Pruned
+from dse.search.exact.descent import MOST_ROWS, Descent, check_rows
+from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.partial import (
     Batch,
+    Decision,
     NotComposedError,
     PartialDesigns,
     Scenarios,
-    Step,
-    stage_parts,
-    steps,
+    decisions,
 )
 from dse.search.exact.seeds import promising, seeds
 from dse.search.exact.shortlists import Case
-from dse.search.exact.work import CALL, ROW, spend
 
 BATCH = 64
 """Scenarios that are closed together."""
@@ -51,36 +47,18 @@ ROUNDS = 3
 RANDOM = 2048
 """Designs drawn at random, which show what the space is like."""
 
-FEW_ROWS = 200_000
-MOST_ROWS = 60_000
-PORTION = 30_000
-"""Partial designs held at once, of one stage alone and in all; more are completed in portions."""
 
-
-class Composer:
+class Composer(Descent):
     """Composes the front of a problem."""
-
-    few, most = FEW_ROWS, MOST_ROWS
-    splits = True
-    """Whether more partial designs than are held at once are completed some after others."""
 
     def __init__(
         self, problem: Problem, archive: Archive, progress: Progress | None = None
     ) -> None:
-        """Sort the axes by stage; what belongs to no stage is scenario."""
-        self.problem = problem
+        """Start with nothing evaluated."""
         self.incumbents = Incumbents(archive, len(problem.goals))
+        super().__init__(problem, self.incumbents.pruned)
         self.bounds = Bounds(problem)
-        self.parts = tuple(stage_parts(problem))
-        chosen = {place for part in self.parts for place in part.places}
-        self.outer = [place for place in range(len(problem.sizes)) if place not in chosen]
-        self.fleets = [math.prod(problem.sizes[k] for k in part.places) for part in self.parts]
         self._progress = progress
-
-    @property
-    def pruned(self) -> Pruned:
-        """How many designs were pruned unevaluated."""
-        return self.incumbents.pruned
 
     def run(self) -> None:
         """Evaluate every design that may be on the front."""
@@ -136,7 +114,7 @@ class Composer:
         try:
             self._close(self._batch(scenarios), case)
         except NotComposedError:
-            self.incumbents.pruned = before
+            self.pruned.restore(before)
             if len(scenarios) == 1:
                 raise
             half = len(scenarios) // 2
@@ -190,18 +168,20 @@ class Composer:
                 parts[stage] = self._grow(batch, stage, parts)
                 batch.narrow(stage, parts[stage])
             except NotComposedError:  # it is grown behind the others, whose fleets are known then
-                self.incumbents.pruned = before
+                self.pruned.restore(before)
         order = sorted(
             range(len(self.parts)), key=lambda k: (k not in parts, len(parts.get(k, ())))
         )
-        joins = [Step(stage) for stage in order if stage in parts]
-        grown = [step for k in order if k not in parts for step in steps(self.parts[k], k)]
+        joins = [Decision(stage) for stage in order if stage in parts]
+        grown = [
+            decision for k in order if k not in parts for decision in decisions(self.parts[k], k)
+        ]
         self._descend(batch, batch.rows, [*joins, *grown], (), parts)
 
     def _list(self, batch: Batch, case: Case, parts: dict[int, PartialDesigns]) -> None:
         """Let every stage be one of its shortlisted fleets, as far as the front allows."""
         count, lists = len(batch.index), case.lists.shortlists
-        _check(count * max(map(len, lists)), MOST_ROWS)
+        check_rows(count * max(map(len, lists)), MOST_ROWS)
         left = math.prod(map(len, lists))
         self.pruned.dominated += count * (math.prod(self.fleets) - left)
         for stage, fleets in enumerate(lists):
@@ -224,139 +204,3 @@ class Composer:
                 parts[stage] = parts[stage].take(~worse)
                 batch.narrow(stage, parts[stage])
             self.pruned.dominated += int(before - self._ways(batch, parts, ()).sum())
-
-    def _grow(
-        self, batch: Scenarios, stage: int, parts: Mapping[int, PartialDesigns]
-    ) -> PartialDesigns:
-        """Return every fleet of a stage that may be part of a design on the front."""
-        rows = batch.rows
-        for step in steps(self.parts[stage], stage):
-            _check(len(rows) * step.size(self.problem.sizes), self.few)
-            rows = self._choose(batch, rows, step, (), parts)
-        return rows
-
-    def _descend(
-        self,
-        batch: Scenarios,
-        rows: PartialDesigns,
-        left: Sequence[Step],
-        done: Collection[int],
-        parts: Mapping[int, PartialDesigns],
-    ) -> None:
-        """Complete partial designs: all together, or where they are too many, some after others."""
-        if not left:
-            self._finish(rows.index)
-            return
-        step, *later = left
-        over = done if any(step.stage == other.stage for other in later) else {*done, step.stage}
-        for some in self._portions(batch, rows, step, parts):
-            self._descend(batch, self._choose(batch, some, step, done, parts), later, over, parts)
-
-    def _portions(
-        self,
-        batch: Scenarios,
-        rows: PartialDesigns,
-        step: Step,
-        parts: Mapping[int, PartialDesigns],
-    ) -> Iterator[PartialDesigns]:
-        """Yield partial designs, so many at a time that the next step makes no more than fit."""
-        each = np.full(len(batch.index), step.size(self.problem.sizes))
-        if step.joins:
-            each = np.bincount(parts[step.stage].scenario, minlength=len(batch.index))
-        made = np.cumsum(each[rows.scenario])
-        if not len(rows) or made[-1] <= self.most:
-            yield rows
-            return
-        if not self.splits:
-            _check(int(made[-1]), self.most)
-        portion = (made - 1) // PORTION
-        for first, last in pairwise([*np.unique(portion, return_index=True)[1], len(rows)]):
-            yield rows.take(np.arange(first, last))
-
-    def _choose(
-        self,
-        batch: Scenarios,
-        rows: PartialDesigns,
-        step: Step,
-        done: Collection[int],
-        parts: Mapping[int, PartialDesigns],
-    ) -> PartialDesigns:
-        """Return partial designs with one more step chosen, as far as the front allows."""
-        stage = step.stage
-        if step.joins:
-            left, right = _pairs(rows.scenario, parts[stage].scenario)
-            index = rows.index[left]
-            for place in self.parts[stage].places:
-                index[:, place] = parts[stage].index[right, place]
-            rows = PartialDesigns(rows.scenario[left], index)
-        weights = self._ways(batch, parts, {stage, *self._those(done)})
-        rows = rows.take((weights > 0)[rows.scenario])
-        for place in step.places:
-            rows = rows.expand(place, self.problem.sizes[place])
-        weights = weights * math.prod(self.problem.sizes[place] for place in step.open)
-        known = {k: batch.exact(k, rows) for k in self._those(done)}
-        chosen = len(self.parts[stage].places) - len(step.open)
-        known[stage] = batch.partial(stage, rows, chosen)
-        kept, _ = self._bound(batch, rows, known, weights)
-        return rows.take(kept)
-
-    def _those(self, stages: Container[int]) -> list[int]:
-        return [stage for stage in range(len(self.parts)) if stage in stages]
-
-    def _ways(
-        self, batch: Scenarios, parts: Mapping[int, PartialDesigns], chosen: Container[int]
-    ) -> NDArray[np.object_]:
-        """Return in how many ways the stages that are not chosen may be, by scenario."""
-        ways = np.full(len(batch.index), 1, dtype=object)
-        for stage, number in enumerate(self.fleets):
-            if stage in chosen:
-                continue
-            if stage in parts:
-                counts = np.bincount(parts[stage].scenario, minlength=len(batch.index))
-                ways = ways * counts.astype(object)
-            else:
-                ways = ways * number
-        return ways
-
-    def _bound(
-        self,
-        batch: Scenarios,
-        rows: PartialDesigns,
-        stages: Mapping[int, Any],
-        weights: NDArray[np.object_],
-    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-        """Return which rows may lead to the front, and the least losses of all.
-
-        `weights` says how many designs a row stands for, by scenario.
-        """
-        spend(ROW * len(rows) + CALL)
-        loss, violation = batch.bound(rows, stages)
-        missed = np.asarray((violation > 0).any(axis=1))
-        worse = ~missed
-        worse[worse] = self._dominated(loss[worse])
-        self.pruned.infeasible += _weighed(rows.scenario[missed], weights)
-        self.pruned.dominated += _weighed(rows.scenario[worse], weights)
-        return ~(missed | worse), loss
-
-
-def _check(count: int, most: int) -> None:
-    if count > most:
-        raise NotComposedError(
-            f"composition would hold {count:,} partial designs".replace(",", " ")
-        )
-
-
-def _weighed(scenario: NDArray[np.intp], weights: NDArray[np.object_]) -> int:
-    counts = np.bincount(scenario, minlength=len(weights))
-    return sum(int(count) * int(weight) for count, weight in zip(counts, weights, strict=True))
-
-
-def _pairs(
-    left: NDArray[np.intp], right: NDArray[np.intp]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the positions of all pairs of rows of one scenario; both come sorted by it."""
-    starts = np.searchsorted(right, left, side="left")
-    counts = np.searchsorted(right, left, side="right") - starts
-    first = np.repeat(np.arange(len(left)), counts)
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    return first, np.repeat(starts, counts) + within

@@ -30,6 +30,10 @@ class Pruned:
     dominated: int = 0
     infeasible: int = 0
 
+    def restore(self, before: Pruned) -> None:
+        """Count again what was counted before."""
+        self.dominated, self.infeasible = before.dominated, before.infeasible
+
 
 class Incumbents:
     """The best losses known, with which bounds are compared, and an account of every design."""

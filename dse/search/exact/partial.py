@@ -86,7 +86,7 @@ def stage_parts(problem: Problem) -> Iterator[StageParts]:
 
 
 @dataclass(frozen=True)
-class Step:
+class Decision:
     """What is chosen next of a partial design.
 
     Attributes
@@ -112,12 +112,12 @@ class Step:
         return math.prod(sizes[place] for place in self.places)
 
 
-def steps(part: StageParts, stage: int) -> list[Step]:
+def decisions(part: StageParts, stage: int) -> list[Decision]:
     """Return how a fleet is chosen: count by count where it is mixed, or at once."""
     if not part.designs:
-        return [Step(stage, part.places)]
+        return [Decision(stage, part.places)]
     places = part.places
-    return [Step(stage, places[k : k + 1], places[k + 1 :]) for k in range(len(places))]
+    return [Decision(stage, places[k : k + 1], places[k + 1 :]) for k in range(len(places))]
 
 
 class Scenarios(Protocol):
