@@ -70,7 +70,7 @@ class Fleet:
     @cached_property
     def filled(self) -> Any:
         """Share of the slots that dependent tasks can fill; 1 when they are independent."""
-        if np.isinf(self.streams).all():
+        if np.isinf(ends(self.streams)[0]).all():
             return np.ones(1)
         return np.minimum(self.streams / np.maximum(self.tasks_in_flight, 1.0), 1.0)
 
