@@ -17,6 +17,9 @@ from dse.search.outcome import UNFINISHED, Certificate, Outcome
 ENOUGH = 100_000
 """Spaces up to this size are enumerated: it takes less than putting designs together."""
 
+LITTLE = 400_000
+"""Work that takes less than to set a composition up."""
+
 LARGE = f"more than {ENOUGH:,} designs, made of stages".replace(",", " ")
 
 _REMEDY = (
@@ -66,6 +69,8 @@ def prove(
     if problem.size <= ENOUGH:
         return enumerated(problem, progress, f"no more than {ENOUGH:,} designs".replace(",", " "))
     work = _enumeration_work(problem, budget=budget, limit=limit)
+    if work <= LITTLE:
+        return enumerated(problem, progress, "little work is expected")
     try:
         return _compose(problem, progress, LARGE, work)
     except (NotComposedError, TooMuchWorkError) as error:
