@@ -50,8 +50,8 @@ HEURISTICS: Mapping[str, Mapping[str, Any]] = {
 """Heuristics: name -> search settings; those of optuna end after `SECONDS`."""
 
 
-class TimeUp(Exception):  # noqa: N818
-    """A method has used its time."""
+class TimeUp(BaseException):  # noqa: N818
+    """A method has used its time; no `Exception`, as a search takes those for faults of methods."""
 
 
 class Recorder:

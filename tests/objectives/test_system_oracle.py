@@ -252,3 +252,32 @@ def test_a_rate_below_one_bit_per_second_is_met_too() -> None:
 def test_these_quantities_belong_in_every_answer() -> None:
     told = {name for name, record in registry.records(Objective).items() if record.told}
     assert told == TOLD
+
+
+def test_a_demand_that_no_clock_meets_takes_an_infinite_rate() -> None:
+    """One offload of 64 B at 100 Gbit/s has 5.12 ns."""
+    given = {
+        "throughput_bit_per_s": 100e9,
+        "workload_granularity_byte": 64.0,
+        "interface_in_flight": 1.0,
+        "transfer_s": 1e-9,
+        "own_fill_s": 0.0,
+        "common_fill_bit": 0.0,
+        "passing_s_per_byte": 0.0,
+        "serial_tasks": 1.0,
+    }
+    for changed, value in (
+        ("transfer_s", 6e-9),
+        ("own_fill_s", 5e-9),
+        ("passing_s_per_byte", 1e-10),
+    ):
+        columns = {name: np.array([one]) for name, one in (given | {changed: value}).items()}
+        assert QUANTITIES["offload_stream_bit_per_s"](**columns) == np.inf, changed
+    columns = {name: np.array([one]) for name, one in given.items()}
+    assert QUANTITIES["offload_stream_bit_per_s"](**columns) == pytest.approx(512 / 4.12e-9)
+
+
+def test_without_a_power_limit_nothing_is_throttled() -> None:
+    stage = {"stage_latency_s": (np.ones(1),), "stage_capacity_bit_per_s": (np.array([1e9]),)}
+    assert QUANTITIES["throttled_s"](**stage) == 0
+    assert QUANTITIES["clocked_rate_bit_per_s"](stream_rate_bit_per_s=np.array([1e9])) == np.inf
