@@ -50,7 +50,7 @@ HEURISTICS: Mapping[str, Mapping[str, Any]] = {
 """Heuristics: name -> search settings; those of optuna end after `SECONDS`."""
 
 
-class TimeUp(BaseException):  # noqa: N818
+class TimeUp(BaseException):
     """A method has used its time; no `Exception`, as a search takes those for faults of methods."""
 
 
