@@ -232,3 +232,26 @@ def test_a_hypervolume_that_takes_too_long_is_not_a_number():
     # 30 choose 5 is little work, and 3 objectives of any number of rows are
     assert 0.0 < hypervolume(points[:30], np.ones(8)) < 1.0
     assert 0.0 < hypervolume(random.random((5_000, 3)), np.ones(3)) < 1.0
+
+
+def test_many_rows_are_compared_from_the_first_on() -> None:
+    losses = np.random.default_rng(1).random((60_000, 3)) + 1
+    losses[0] = 0.5
+    assert np.flatnonzero(nondominated(losses)).tolist() == [0]
+
+
+def test_a_reference_point_lies_a_tenth_of_the_range_beyond() -> None:
+    assert reference_point([[0.2, 3.0], [0.7, 1.0]]) == pytest.approx([0.75, 3.2], rel=1e-14)
+    assert reference_point([[0.5, -0.5, 0.0]]) == pytest.approx([0.55, -0.45, 1.0], rel=1e-14)
+
+
+def test_an_ideal_is_better_than_the_reference_everywhere() -> None:
+    with pytest.raises(ContractError, match="better than the reference everywhere"):
+        hypervolume([[0.5, 0.5]], [1.0, 1.0], ideal=[0.0, 1.0])
+
+
+def test_a_hypervolume_is_left_out_where_it_is_too_much_work() -> None:
+    rows = np.random.default_rng(0).random((300, 8))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)  # none dominates another
+    assert np.isnan(hypervolume(rows, np.ones(8)))
+    assert 0 < hypervolume(rows[:40], np.ones(8)) < 1
