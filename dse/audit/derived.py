@@ -46,7 +46,7 @@ def check_summary(run: Finished, every: Points) -> Check:
     """Check what the manifest says of the front: how good it is, notes, what is recommended."""
     evaluated, failed = (_whole(run.manifest.get(name)) for name in ("evaluated", "failed"))
     counts = Counts(evaluated, failed, str(run.manifest.get("failure", "")))
-    parts = [_measured(point, exact=bool(run.manifest.get("exact"))) for point in every]
+    parts = [_measured(point, run) for point in every]
     facts = front_facts(run.document, run.sweep, parts, counts)
     right = (
         "hypervolume, reference point, recommended design, notes and names follow from the front"
@@ -58,10 +58,14 @@ def _whole(said: object) -> int:
     return said if isinstance(said, int) else 0
 
 
-def _measured(point: WrittenFront, *, exact: bool) -> FrontOfPart:
+def _measured(point: WrittenFront, run: Finished) -> FrontOfPart:
     """Return a front as a manifest is made of it; what is infeasible is told by another check."""
     index, loss = point.index[point.feasible], point.loss[point.feasible]
-    return FrontOfPart(point.study, index, measure_front(point.problem, loss, exact=exact))
+    certificate = run.manifest.get("certificate")
+    unfinished = isinstance(certificate, dict) and bool(certificate.get("unfinished"))
+    exact = bool(run.manifest.get("exact"))
+    quality = measure_front(point.problem, loss, exact=exact, compare=not unfinished)
+    return FrontOfPart(point.study, index, quality)
 
 
 def _compared(name: str, run: Finished, facts: Mapping[str, Any], right: str) -> Check:

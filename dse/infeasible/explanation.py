@@ -60,11 +60,12 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
     Spaces that can be enumerated are searched again in full when the search was a heuristic.
     """
     problem = infeasible.problem
-    if not outcome.exact and problem.size <= ENUMERABLE:
-        whole = search.run_search(problem, search.SearchSettings(method="exact"))
-        if whole.feasible:
-            return _overlooked(infeasible, outcome, whole)
-        outcome = whole
+    if outcome.certificate.way == "sampled" and problem.size <= ENUMERABLE:
+        with suppress(TooLargeError):
+            whole = search.run_search(problem, search.SearchSettings(method="exact"))
+            if whole.feasible:
+                return _overlooked(infeasible, outcome, whole)
+            outcome = whole
     composed = outcome.certificate.way == "composed"
     if composed:
         with suppress(TooLargeError):

@@ -34,10 +34,9 @@ def front_text(view: FrontView, facts: Mapping[str, Any], *, width: int | None =
     """
     width = width or terminal_width()
     title = textwrap.fill(view.title, width)
-    certificate = facts.get("certificate") or {}
-    if certificate.get("way") == ["unfinished"]:
-        (why,) = certificate["reason"]
-        title = f"{hanging('not proven', why, width=width)}\n\n{title}"
+    if why := (facts.get("certificate") or {}).get("unfinished"):
+        several = f"{len(why)} values of the sweep, the first because " if len(why) > 1 else ""
+        title = f"{hanging('not proven', several + why[0], width=width)}\n\n{title}"
     if not view.size:
         return f"{title}\n\nno feasible design\n\n{_facts(view, facts, width)}"
     parts = [title, _front(view, width)]

@@ -19,6 +19,7 @@ from dse.model.space import Index
 from dse.reports.designs import described, objective_values, open_axes
 from dse.reports.words import plural
 from dse.runs.runner import Quality, Run, SolvedStudy
+from dse.search import UNFINISHED
 from dse.search.exact.enumeration import WHOLE
 from dse.study import inputs
 from dse.study.inputs import Input
@@ -186,6 +187,7 @@ def _certificate(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
     return {
         "way": sorted({part.way for part in parts}),
         "reason": sorted({part.reason for part in parts}),
+        "unfinished": [part.reason for part in parts if part.way == UNFINISHED],
         "designs": sum(answer.study.problem.size for answer in answers),
         "evaluated": sum(outcome.evaluated for outcome in outcomes),
         "pruned_as_dominated": sum(part.dominated for part in parts),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from dse import search
+from dse.errors import TooLargeError
 from dse.files.document import Document
 from dse.model import invariants, tables
 from dse.model.front import hypervolume, reference_point
@@ -140,15 +142,23 @@ def solve_study(
     outcome = replace(
         outcome, front_index=outcome.front_index[order], front_loss=outcome.front_loss[order]
     )
-    quality = measure_front(prepared.problem, outcome.front_loss, exact=outcome.exact)
+    quality = measure_front(
+        prepared.problem,
+        outcome.front_loss,
+        exact=outcome.exact,
+        compare=outcome.certificate.way != search.UNFINISHED,
+    )
     return SolvedStudy(prepared, outcome, quality, seconds)
 
 
-def measure_front(problem: Problem, loss: Matrix, *, exact: bool) -> Quality:
-    """Return how good a front of losses (n, m) is; `exact` says that it is the exact one."""
+def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool = True) -> Quality:
+    """Return how good a front of losses (n, m) is; `exact` says that it is the exact one.
+
+    Otherwise it is held against the exact one of a small space, where `compare` says so.
+    """
     if not len(loss):
         return Quality()
-    front = loss if exact else _exact_front(problem)
+    front = loss if exact else _exact_front(problem) if compare else None
     best = front if front is not None else loss
     reference, ideal = reference_point(best), best.min(axis=0)
     reached = tuple(reference.tolist())
@@ -163,8 +173,9 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool) -> Quality:
 
 
 def _exact_front(problem: Problem) -> Matrix | None:
-    """Return the losses of the exact front, None when the space cannot be enumerated."""
+    """Return the losses of the exact front, None when it takes too much to prove."""
     if problem.continuous or problem.size > ENUMERABLE:
         return None
-    exact = search.run_search(problem, search.SearchSettings(method="exact"), None)
-    return exact.front_loss
+    with suppress(TooLargeError):
+        return search.run_search(problem, search.SearchSettings(), None).front_loss
+    return None

@@ -19,6 +19,7 @@ from dse.search.outcome import UNFINISHED, Certificate, Outcome
 from dse.search.settings import SearchSettings
 
 __all__ = [
+    "UNFINISHED",
     "Archive",
     "Certificate",
     "Evaluation",

@@ -9,12 +9,13 @@ two values is compared in the middle and again in each half, down to `NARROW`.  
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse import search
-from dse.errors import NotFiniteError, UnitError
+from dse.errors import NotFiniteError, TooLargeError, UnitError
 from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.search.exact.enumeration import CHUNK
@@ -60,12 +61,15 @@ class Line:
         integer: bool = False,
         known: tuple[float, AnswerDesigns] | None = None,
         touched: tuple[int, int] | None = None,
+        settings: search.SearchSettings,
     ) -> None:
         """Start with a pool of designs that may be the answer, which this line adds to.
 
         `known` is a value and the answer there, where an exact search has found it; `touched`
-        an axis and one of its choices, where only designs with that depend on the number.
+        an axis and one of its choices, where only designs with that depend on the number;
+        `settings` says how much a search may take.
         """
+        self._settings = replace(settings, method="exact", budget=None, options={})
         self._touched: tuple[int, int] | None = None
         self._may_touch = touched
         self._at = at
@@ -88,8 +92,8 @@ class Line:
         """Return the answer at a value, searched exactly; the front joins the pool."""
         if value not in self._exact:
             problem = self.problem(value)
-            limit = max(LARGEST, problem.size)
-            front = search.run_search(problem, search.SearchSettings(method="exact", limit=limit))
+            settings = replace(self._settings, limit=max(LARGEST, problem.size))
+            front = search.run_search(problem, settings)
             self.solves += 1
             self.pool.add(front.front_index)
             self._exact[value] = answer_among(problem, front.front_index, self.tracked)
@@ -102,6 +106,8 @@ class Line:
         while True:
             try:
                 return self._edge_within(start, reach, limited)
+            except TooLargeError:
+                return Edge(holds_to=start, complete=False, limited=TOO_MANY)
             except NotFiniteError:
                 again, limited = limited == OVERFLOW, OVERFLOW
                 inside, _ = self._scale.bisected(start, reach, NARROW, self._is_finite)

@@ -12,6 +12,7 @@ from dse.model.space import Index
 from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.runs import runner
+from dse.search import SearchSettings
 from dse.stability import rivals
 from dse.stability.boundary import SCREENED, Line
 from dse.stability.edge import Edge
@@ -58,7 +59,7 @@ def find_flips(
     for number, assumption in enumerate(chosen):
         if progress is not None:
             progress(assumption.name, number + 1, len(chosen))
-        found.append(_stability(assumption, tracked, pool, nominal, factor))
+        found.append(_stability(assumption, tracked, pool, nominal, factor, study.settings))
     ranked = sorted(found, key=lambda entry: (float(f"{entry.least_change:.6g}"), entry.name))
     answer = parts(study.problem, nominal.rows)[0]
     return Flips(study, tracked.preference.text, answer, tuple(ranked), factor)
@@ -104,6 +105,7 @@ def _stability(
     pool: Pool,
     nominal: AnswerDesigns,
     factor: float,
+    settings: SearchSettings,
 ) -> Stability:
     line = Line(
         assumption.at,
@@ -112,6 +114,7 @@ def _stability(
         integer=assumption.integer,
         known=(assumption.value, nominal),
         touched=assumption.touched,
+        settings=settings,
     )
     low, high = _range(assumption.value, factor)
     if assumption.integer:

@@ -59,7 +59,13 @@ def find_crossovers(
         by=tuple(_axis(prepared.problem, name) for name in by),
     )
     pool = Pool.over(prepared.problem)
-    line = Line(assumption.at, tracked, pool, integer=assumption.integer)
+    line = Line(
+        assumption.at,
+        tracked,
+        pool,
+        integer=assumption.integer,
+        settings=prepared.settings,
+    )
     intervals = []
     for interval in _intervals(line, low, high):
         intervals.append(interval)

@@ -8,10 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dse
 from benchmarks import plausible
 from dse import search
+from dse.audit.verify import verify_run
 from dse.errors import StudyError, TooLargeError
+from dse.model.preference import prefer
 from dse.search.exact import closing, compose, descent, enumeration, work
+from dse.stability.boundary import Line
+from dse.stability.edge import TOO_MANY
+from dse.stability.tracking import Pool, TrackedAnswer
 from dse.study import study
 from tests.conftest import problem_of, solved
 from tests.search.test_chains import offload_study
@@ -46,6 +52,33 @@ def test_a_proof_that_is_needed_is_no_partial_one(write) -> None:
     problem = problem_of(write(LARGE))
     with pytest.raises(TooLargeError, match="of CPU time did not suffice"):
         search.run_search(problem, search.SearchSettings(effort_s=1e-3))
+
+
+def test_an_unfinished_front_is_not_proven_for_its_quality_and_verifies(write, tmp_path) -> None:
+    """It would take as much again; the space is small enough for heuristics to be compared."""
+    small = LARGE.replace("to: 30", "to: 2").replace("to: 10", "to: 1")
+    run = dse.run(write(small), out=tmp_path / "run")
+    assert run.manifest["designs"] <= 10_000_000
+    assert run.manifest["hypervolume_share_of_exact"] is None
+    assert run.text().startswith("not proven: 0.001 s of CPU time did not suffice")
+    assert verify_run(tmp_path / "run", trials=1000).holds
+
+
+def test_a_sweep_says_how_many_of_its_proofs_are_unfinished(write) -> None:
+    swept = "sweep: {workload.rate: [5 Gbit/s, 10 Gbit/s]}\n"
+    run = dse.run(write(LARGE.replace(", rate: 5 Gbit/s", "") + swept))
+    assert len(run.manifest["certificate"]["unfinished"]) == 2
+    assert run.text().startswith("not proven: 2 values of the sweep, the first because 0.001 s")
+
+
+def test_a_flip_that_takes_too_much_ends_its_range(write) -> None:
+    problem = problem_of(write(LARGE))
+    tracked = TrackedAnswer(prefer(problem))
+    settings = search.SearchSettings(effort_s=1e-3)
+    pool = Pool.over(problem)
+    line = Line(lambda _: problem, tracked, pool, settings=settings)
+    edge = line.edge(1.0, 2.0)
+    assert (edge.holds_to, edge.limited, edge.complete) == (1.0, TOO_MANY, False)
 
 
 def test_memory_is_limited(write) -> None:

@@ -55,7 +55,7 @@ Matches = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 @dataclass(frozen=True)
-class Found:
+class PartlyChosen:
     """Designs of which the last joined stages are chosen: which, and what these measure."""
 
     origin: NDArray[np.intp]
@@ -89,7 +89,7 @@ def equals(case: Case, index: Index, loss: NDArray[np.float64]) -> tuple[Index, 
         places = [place for fleets in case.fleets for place in fleets.part.places]
         same = np.column_stack([np.delete(index, places, axis=1), low])
         rows = np.unique(same, axis=0, return_index=True)[1]
-    found = Found(rows, index[rows], None)
+    found = PartlyChosen(rows, index[rows], None)
     order = range(len(case.fleets)) if chains is None else chains.order
     for place in reversed(range(len(order))):
         found = _chosen(case, found, box, known, order[: place + 1])
@@ -98,11 +98,11 @@ def equals(case: Case, index: Index, loss: NDArray[np.float64]) -> tuple[Index, 
 
 def _chosen(
     case: Case,
-    found: Found,
+    found: PartlyChosen,
     box: tuple[Matrix, Matrix],
     known: list[Matrix],
     order: tuple[int, ...] | range,
-) -> Found:
+) -> PartlyChosen:
     """Return designs of which the stage that is last in the order is chosen as well."""
     stage = order[-1]
     places = list(case.fleets[stage].part.places)
@@ -124,12 +124,12 @@ def _chosen(
         np.column_stack([origins, np.delete(chosen, open_, axis=1)]), axis=0, return_index=True
     )
     _check(len(first))
-    return Found(origins[first], chosen[first], np.concatenate(measures)[first])
+    return PartlyChosen(origins[first], chosen[first], np.concatenate(measures)[first])
 
 
 def _others(
     case: Case,
-    found: Found,
+    found: PartlyChosen,
     box: tuple[Matrix, Matrix],
     known: list[Matrix],
     order: tuple[int, ...] | range,
