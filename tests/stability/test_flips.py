@@ -193,7 +193,8 @@ def test_a_range_ends_where_the_space_grows_too_large(write, monkeypatch) -> Non
     found = prepared(MIXED, write)
     monkeypatch.setattr("dse.stability.boundary.LARGEST", found.problem.size)
     (rate,) = assumptions.choose_assumptions(assumptions.assumptions_of(found), "rate")
-    line = Line(rate.at, TrackedAnswer(prefer(found.problem)), Pool.over(found.problem))
+    tracked, pool = TrackedAnswer(prefer(found.problem)), Pool.over(found.problem)
+    line = Line(rate.at, tracked, pool, settings=found.settings)
     edge = line.edge(rate.value, 1000 * rate.value)
     assert rate.at(edge.holds_to).size <= found.problem.size
 
