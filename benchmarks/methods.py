@@ -14,8 +14,9 @@ import numpy as np
 from benchmarks.plot import over_time
 from benchmarks.timing import REPETITIONS, table
 from dse import search
-from dse.model.front import hypervolume, nondominated, reference_point
+from dse.model.front import nondominated
 from dse.model.problem import Problem
+from dse.model.volume import hypervolume, reference_point
 from dse.search import SearchSettings
 from dse.study import study
 
@@ -107,8 +108,8 @@ class Truth:
     def share(self, loss: np.ndarray) -> float:
         """Return the hypervolume of a front as a share of the exact one's."""
         reference, ideal = reference_point(self.front), self.front.min(axis=0)
-        volume = hypervolume(loss, reference, ideal=ideal) if len(loss) else 0.0
-        return volume / hypervolume(self.front, reference, ideal=ideal)
+        whole = hypervolume(self.front, reference, ideal=ideal)
+        return hypervolume(loss, reference, ideal=ideal).share_of(whole).value
 
 
 @dataclass(frozen=True)

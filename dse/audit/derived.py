@@ -48,9 +48,9 @@ def check_summary(run: Finished, every: Points) -> Check:
     counts = Counts(evaluated, failed, str(run.manifest.get("failure", "")))
     parts = [_measured(point, run) for point in every]
     facts = front_facts(run.document, run.sweep, parts, counts)
-    right = (
-        "hypervolume, reference point, recommended design, notes and names follow from the front"
-    )
+    error = max(part.quality.hypervolume.error for part in parts)
+    volume = f"hypervolume (estimated, ± {error:.2g})" if error else "hypervolume"
+    right = f"{volume}, reference point, recommended design, notes and names follow from the front"
     return _compared("summary", run, facts, right)
 
 

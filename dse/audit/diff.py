@@ -14,11 +14,11 @@ from dse.algebra import units
 from dse.audit.attribution import SAME, Cause, FrontOfStudy, StudiesBetween
 from dse.audit.changes import Change
 from dse.errors import DseError
-from dse.model.front import hypervolume, reference_point
 from dse.model.problem import Goal
+from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
 from dse.reports.designs import described, objective_values
 from dse.reports.text import table_text
-from dse.reports.words import in_words, plural
+from dse.reports.words import in_words, plural, with_error
 from dse.runs import finished
 from dse.runs.finished import Finished
 from dse.study import study
@@ -59,15 +59,14 @@ class ComparedFronts:
         Designs on one front only, and on both with other numbers.
     reference, volumes
         The point up to which both hypervolumes count, by objective, and these as shares of the
-        box between it and the best values of both fronts; NaN where both are empty, or where it
-        is too much work.
+        box between it and the best values of both fronts; NaN where both are empty.
     """
 
     value: float | str | None
     designs: tuple[int, int, int]
     differences: tuple[Moved, ...]
     reference: Mapping[str, float]
-    volumes: tuple[float, float]
+    volumes: tuple[Volume, Volume]
 
     @property
     def gained(self) -> tuple[Moved, ...]:
@@ -95,7 +94,13 @@ class ComparedFronts:
             "lost": [moved.to_dict() for moved in self.lost],
             "moved": [moved.to_dict() for moved in self.moved],
             "reference_point": dict(self.reference),
-            "hypervolume": {"first": first, "second": second, "change": second - first},
+            "hypervolume": {
+                "first": first.value,
+                "first_error": first.error,
+                "second": second.value,
+                "second_error": second.error,
+                "change": second.value - first.value,
+            },
         }
 
 
@@ -167,8 +172,7 @@ def _point(found: RunComparison, point: ComparedFronts) -> Iterator[str]:
             yield f"... and {len(designs) - MOST_ROWS} more"
     if point.differences:
         reference = ", ".join(units.show(value, name) for name, value in point.reference.items())
-        old, new = point.volumes
-        volumes = "too much work" if math.isnan(old + new) else f"{old:.4f} -> {new:.4f}"
+        volumes = " -> ".join(with_error(one.value, one.error) for one in point.volumes)
         yield f"\nnormalised hypervolume: {volumes} (reference {reference})"
 
 
@@ -291,15 +295,15 @@ def _compared(between: StudiesBetween, value: float | str | None) -> ComparedFro
 
 def _volumes(
     first: FrontOfStudy, second: FrontOfStudy
-) -> tuple[dict[str, float], tuple[float, float]]:
+) -> tuple[dict[str, float], tuple[Volume, Volume]]:
     losses = np.concatenate([first.loss, second.loss])
     if not len(losses):
-        return {}, (math.nan, math.nan)
+        return {}, (Volume(math.nan), Volume(math.nan))
     fronts = [side.loss for side in (first, second) if len(side.rows)]
     corner = np.max([reference_point(loss) for loss in fronts], axis=0)
     ideal = losses.min(axis=0)
     old, new = (
-        hypervolume(side.loss, corner, ideal=ideal) if len(side.rows) else 0.0
+        hypervolume(side.loss, corner, ideal=ideal) if len(side.rows) else NOTHING
         for side in (first, second)
     )
     return objective_values(first.prepared.problem, corner), (old, new)

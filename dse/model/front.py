@@ -1,12 +1,10 @@
-"""Fronts: which losses are not dominated, how good a front is, and where it bends.
+"""Fronts: which losses are not dominated, and where a front bends.
 
 A loss is minimised.  Row a dominates row b when it is nowhere worse and somewhere better, so
 equal rows do not dominate each other and stay on the front together.
 """
 
 from __future__ import annotations
-
-import math
 
 import moocore
 import numpy as np
@@ -22,12 +20,6 @@ CHUNK = 16_384
 WORTH_IT = 0.7
 """From `FEW` rows on, `PIVOTS` of a `SAMPLE` dismiss rows before the full comparison, if they
 dismiss at least `WORTH_IT` of the sample; `CHUNK` rows stay in the cache."""
-
-MARGIN = 0.1
-"""How far the reference point lies beyond the worst point of a front, relative to its range."""
-
-MOST_VOLUME_WORK = 10**9
-"""Combinations of n rows by m - 3 that an exact hypervolume may take: measured, some seconds."""
 
 TIE_DECIMALS = 12
 """Two knees closer than this many decimals are tied: rounding must not choose between them."""
@@ -50,7 +42,7 @@ def nondominated(loss: ArrayLike) -> NDArray[np.bool_]:
     ContractError
         A loss is NaN or infinite, or the array is not (n, m) with m >= 1.
     """
-    losses = _losses(loss)
+    losses = as_losses(loss)
     kept = np.zeros(len(losses), dtype=bool)
     hopeful = _hopeful(losses)
     if len(hopeful):
@@ -133,69 +125,6 @@ def _hopeful(losses: NDArray[np.float64]) -> NDArray[np.intp]:
     )
 
 
-def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | None = None) -> float:
-    """Return the volume that the rows dominate, up to the reference point; NaN for too much work.
-
-    Rows that are not better than the reference in every objective add nothing.  The work grows with
-    the rows to a power that grows with the objectives: 400 random rows of 8 are too much.
-
-    Parameters
-    ----------
-    loss
-        (n, m), finite, minimised.
-    reference
-        (m,), the point up to which volume counts.
-    ideal
-        (m,), better than the reference everywhere.  When given, the result is a share of the
-        box between ideal and reference: a number without units that cannot underflow.
-
-    Raises
-    ------
-    ContractError
-        A number is NaN or infinite, or the shapes do not agree.
-    """
-    losses = _losses(loss)
-    corner = _losses(np.atleast_2d(np.asarray(reference, dtype=np.float64)))[0]
-    if corner.shape != losses.shape[1:]:
-        raise ContractError(
-            f"a reference point of {corner.size} numbers does not fit {losses.shape[1]} objectives"
-        )
-    inside = losses[(losses < corner).all(axis=1)]
-    if not len(inside):
-        return 0.0
-    if ideal is not None:
-        best = np.asarray(ideal, dtype=np.float64)
-        if best.shape != corner.shape or not (best < corner).all():
-            raise ContractError("the ideal point must be better than the reference everywhere")
-        inside = (inside - best) / (corner - best)
-        corner = np.ones_like(corner)
-    for rows in (inside, inside[nondominated(inside)]):
-        if math.comb(len(rows), max(0, rows.shape[1] - 3)) <= MOST_VOLUME_WORK:
-            return float(moocore.hypervolume(rows, corner))
-    return math.nan
-
-
-def reference_point(loss: ArrayLike) -> Column:
-    """Return a point strictly worse than the whole front of `loss`, shape (m,).
-
-    In each objective: the front's worst value plus 10 % of the front's range; of the absolute
-    value where the range is 0; plus 1 where both are 0.
-
-    Raises
-    ------
-    ContractError
-        There is no row, or a loss is NaN or infinite.
-    """
-    losses = _some(loss)
-    front = losses[nondominated(losses)]
-    worst, spread = front.max(axis=0), np.ptp(front, axis=0)
-    margin = np.where(spread > 0, spread, np.abs(worst))
-    margin = MARGIN * np.where(margin > 0, margin, 1.0 / MARGIN)
-    # A margin below the spacing of floats would vanish in the sum.
-    reference: Column = np.maximum(worst + margin, np.nextafter(worst, np.inf))
-    return reference
-
-
 def bend(loss: ArrayLike) -> Column:
     """Return how far each row of a front is from the knee's ideal, (n,); the knee is the least.
 
@@ -214,14 +143,14 @@ def bend(loss: ArrayLike) -> Column:
     ContractError
         There is no row, or a loss is NaN or infinite.
     """
-    losses = _some(loss)
+    losses = some_losses(loss)
     spread = np.ptp(losses, axis=0)
     scaled = (losses - losses.min(axis=0)) / np.where(spread > 0, spread, 1.0)
     rounded: Column = np.round(scaled.sum(axis=1), TIE_DECIMALS)
     return rounded
 
 
-def _losses(loss: ArrayLike) -> NDArray[np.float64]:
+def as_losses(loss: ArrayLike) -> NDArray[np.float64]:
     """Return a fresh, contiguous copy (n, m) that a C library may work on."""
     losses = np.array(loss, dtype=np.float64, order="C")
     if losses.ndim != 2 or losses.shape[1] < 1:
@@ -238,8 +167,9 @@ def _losses(loss: ArrayLike) -> NDArray[np.float64]:
     return losses
 
 
-def _some(loss: ArrayLike) -> NDArray[np.float64]:
-    losses = _losses(loss)
+def some_losses(loss: ArrayLike) -> NDArray[np.float64]:
+    """Return what `as_losses` does, of at least one row."""
+    losses = as_losses(loss)
     if not len(losses):
         raise ContractError("an empty front has neither a reference point nor a knee")
     return losses

@@ -13,7 +13,7 @@ from rich.text import Text
 from dse.algebra import units
 from dse.reports.front_view import FrontView
 from dse.reports.text import hanging, new_table, pairs, printed, terminal_width
-from dse.reports.words import plural
+from dse.reports.words import plural, with_error
 
 MOST_ROWS = 15
 WIDEST_HEADER = 12
@@ -140,7 +140,8 @@ def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
         tally = ", ".join(f"{size} {kind}" for kind, size in zip(kinds, sizes, strict=True))
         lines.append(f"{view.words(view.category)}: {tally}")
     if facts.get("hypervolume") is not None and (view.size > 1 or not facts["exact"]):
-        volume = f"normalised hypervolume: {facts['hypervolume']:.4f}"
+        volume = with_error(facts["hypervolume"], facts.get("hypervolume_error") or 0.0)
+        volume = f"normalised hypervolume: {volume}"
         lines.append(volume + ("" if facts["exact"] else f", {_share(facts)} of the exact front's"))
     lines += [f"note: {note}" for note in facts.get("notes") or ()]
     return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
@@ -149,11 +150,13 @@ def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
 def _share(facts: Mapping[str, Any]) -> str:
     """Return which share of the exact front's hypervolume a heuristic's front has."""
     share, least = (facts.get(f"hypervolume_share_{key}") for key in ("of_exact", "at_least"))
+    error = facts.get("hypervolume_share_error") or 0.0
     if share is not None:
-        return f"{100 * share:.2f} %"
+        return with_error(share, error, 100, " %")
     if least is None:
         return "an unknown share"
-    return f"at least {np.floor(least * 1e4) / 100:.2f} %"  # rounded up, it would claim too much
+    least = np.floor(least * 1e4) / 1e4  # rounded up, it would claim too much
+    return f"at least {with_error(least, error, 100, ' %')}"
 
 
 def _column(view: FrontView, name: str, rows: list[int]) -> Cells:

@@ -39,6 +39,12 @@ def percent(share: float, digits: int = 3) -> str:
     return f"{float(f'{100 * share:.{digits}g}'):g} %"
 
 
+def with_error(value: float, error: float, factor: float = 1.0, unit: str = "") -> str:
+    """Return a share, times `factor`, and its standard error where it is estimated."""
+    shown = f"{factor * value:.{4 if factor == 1 else 2}f}{unit}"
+    return f"{shown}, estimated, ± {factor * error:.2g}{unit}" if error else shown
+
+
 def signed(share: float) -> str:
     """Return a share in per cent with its sign."""
     return f"{'-' if share < 0 else '+'}{percent(abs(share))}"

@@ -138,9 +138,12 @@ def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
             f"{name} cannot be bounded ({reason}), so that nothing is pruned by it: "
             f"{counts.evaluated:,} designs were evaluated"
         )
-    if any(part.quality.hypervolume is None for part in parts):
+    if any(part.quality.hypervolume.error for part in parts):
         goals = len(problem.goals)
-        yield f"the hypervolume of so many designs in {goals} objectives is left out: too much work"
+        yield (
+            f"the hypervolume of so many designs in {goals} objectives is estimated, as the exact "
+            f"one takes too much work; ± is one standard error"
+        )
     if counts.failed:
         failed = plural(counts.failed, "design")
         yield f"{failed} failed and count as infeasible; the first: {counts.failure}"
@@ -158,9 +161,11 @@ def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
     return {
         "front": len(part.front),
         "reference_point": objective_values(study.problem, reference) if len(reference) else {},
-        "hypervolume": quality.hypervolume,
-        "hypervolume_share_of_exact": quality.share,
-        "hypervolume_share_at_least": quality.at_least,
+        "hypervolume": quality.hypervolume.value,
+        "hypervolume_error": quality.hypervolume.error,
+        "hypervolume_share_of_exact": quality.share and quality.share.value,
+        "hypervolume_share_at_least": quality.at_least and quality.at_least.value,
+        "hypervolume_share_error": quality.at_least and quality.at_least.error,
         "recommended": _recommended(study, part.front, start),
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,8 +10,8 @@ from dse import search
 from dse.errors import TooLargeError
 from dse.files.document import Document
 from dse.model import invariants, tables
-from dse.model.front import hypervolume, reference_point
 from dse.model.problem import Problem
+from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
 from dse.search import Outcome, Progress
 from dse.search.archive import Matrix
 from dse.search.completeness import share_at_least
@@ -32,7 +31,7 @@ class Quality:
     ----------
     reference, hypervolume
         The reference point in the units of the losses, and the volume up to it as a share of
-        the box between the front's best values and the reference; None where it is too much work.
+        the box between the front's best values and the reference.
     share
         The hypervolume as a share of the exact front's, None when that is not known.
     at_least
@@ -40,9 +39,9 @@ class Quality:
     """
 
     reference: tuple[float, ...] = ()
-    hypervolume: float | None = 0.0
-    share: float | None = None
-    at_least: float | None = None
+    hypervolume: Volume = NOTHING
+    share: Volume | None = None
+    at_least: Volume | None = None
 
 
 @dataclass(frozen=True)
@@ -163,12 +162,10 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool 
     reference, ideal = reference_point(best), best.min(axis=0)
     reached = tuple(reference.tolist())
     volume = hypervolume(loss, reference, ideal=ideal)
-    if math.isnan(volume):
-        return Quality(reached, None)
     if front is None:
         least = share_at_least(problem, loss, reference, problem.floor)
         return Quality(reached, volume, at_least=least)
-    share = volume / hypervolume(front, reference, ideal=ideal)
+    share = volume.share_of(hypervolume(front, reference, ideal=ideal))
     return Quality(reached, volume, share, at_least=share)
 
 

@@ -7,8 +7,9 @@ import math
 import numpy as np
 
 from dse.model.cells import Cells, cells_of
-from dse.model.front import hypervolume, nondominated_by
+from dse.model.front import nondominated_by
 from dse.model.space import Index
+from dse.model.volume import Volume, hypervolume
 from dse.search.archive import Matrix, Searchable
 from dse.search.heuristic.start import product
 
@@ -18,7 +19,7 @@ MOST_CELLS = 50_000
 
 def share_at_least(
     problem: Searchable, loss: Matrix, reference: Matrix, floor: Matrix
-) -> float | None:
+) -> Volume | None:
     """Return a share of the exact front's hypervolume that a front surely has.
 
     The space is divided into cells, again and again.  No design of a cell is better, in any
@@ -40,8 +41,7 @@ def share_at_least(
     Returns
     -------
     share
-        None where nothing is proven: a function of the study cannot be bounded, or hypervolumes are
-        too much work.
+        None where nothing is proven: a function of the study cannot be bounded.
     """
     single = cells_of(problem, [1] * len(problem.sizes))
     if single is None:
@@ -51,9 +51,8 @@ def share_at_least(
         return None
     every = np.concatenate([loss, least])
     ideal = every.min(axis=0)
-    volume = hypervolume(every, reference, ideal=ideal)
-    share = hypervolume(loss, reference, ideal=ideal) / volume
-    return None if math.isnan(share) else share
+    whole = hypervolume(every, reference, ideal=ideal)
+    return hypervolume(loss, reference, ideal=ideal).share_of(whole)
 
 
 def _least(single: Cells, loss: Matrix, reference: Matrix, floor: Matrix) -> Matrix | None:

@@ -148,7 +148,7 @@ ONLY_USERS = {
     },
     "PIL": {"dse.reproduction.sheets"},
     "SALib": {"dse.uncertainty.effects"},
-    "moocore": {"dse.model.front"},
+    "moocore": {"dse.model.front", "dse.model.volume"},
     "packaging": {"dse.installation.libraries"},
     "optuna": {"dse.search.heuristic.optuna", "dse.methods.samplers"},
     "pandas": {"dse.runs.result"},

@@ -11,10 +11,11 @@ from dse import search
 from dse.algebra.expression import parse_expression
 from dse.contract import Method, Objective
 from dse.errors import StudyError, TooLargeError
-from dse.model.front import hypervolume, nondominated, reference_point
+from dse.model.front import nondominated
 from dse.model.graph import wire
 from dse.model.problem import Constraint, Goal, Problem
 from dse.model.space import Axis, Numbers, Space
+from dse.model.volume import Volume, hypervolume, reference_point
 from dse.plugins import registry
 from dse.runs import finished
 from dse.runs.result import Result
@@ -390,14 +391,16 @@ def test_a_proven_share_is_at_most_the_true_one_and_reaches_it(numbers, chosen, 
         return
     reference = reference_point(some)
     ideal = np.minimum(best.min(axis=0), some.min(axis=0))
-    true = hypervolume(some, reference, ideal=ideal) / hypervolume(best, reference, ideal=ideal)
+    whole = hypervolume(best, reference, ideal=ideal)
+    true = hypervolume(some, reference, ideal=ideal).share_of(whole).value
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(completeness, "MOST_CELLS", most)
         least = completeness.share_at_least(problem, some, reference, problem.floor)
     if most == 20_000:
-        assert least == pytest.approx(true, rel=1e-9)
+        assert least is not None
+        assert least.value == pytest.approx(true, rel=1e-9)
     else:
-        assert least is None or 0 <= least <= true * (1 + 1e-9)
+        assert least is None or 0 <= least.value <= true * (1 + 1e-9)
 
 
 def test_of_a_function_without_bounds_nothing_is_proven_but_design_by_design(monkeypatch):
@@ -405,7 +408,7 @@ def test_of_a_function_without_bounds_nothing_is_proven_but_design_by_design(mon
     loss = search.run_search(problem, SearchSettings(method="random", budget=100)).front_loss
     reference = reference_point(loss)
     assert problem.size < completeness.MOST_CELLS
-    assert completeness.share_at_least(problem, loss, reference, problem.floor) <= 1.0
+    assert completeness.share_at_least(problem, loss, reference, problem.floor).value <= 1.0
     monkeypatch.setattr(completeness, "MOST_CELLS", problem.size // 2)
     assert completeness.share_at_least(problem, loss, reference, problem.floor) is None
 
@@ -416,4 +419,4 @@ def test_a_front_of_a_space_too_large_to_enumerate_can_be_proven_whole():
     (answer,) = solved(STUDIES / "des_100gbps.yaml", counts, method="nsga2", budget=6_000).answers
     assert answer.study.problem.size == 21**6 > ENUMERABLE
     assert answer.quality.share is None
-    assert answer.quality.at_least == 1.0
+    assert answer.quality.at_least == Volume(1.0)
