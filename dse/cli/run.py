@@ -23,6 +23,9 @@ def run(
     method: Annotated[str | None, typer.Option(help="Search method; `dse list methods`.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the search.")] = None,
     budget: Annotated[int | None, typer.Option(help="Most designs to evaluate.")] = None,
+    rows: Annotated[
+        int, typer.Option(help="Most designs of the front to print; front.csv has all.", min=1)
+    ] = 15,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -50,12 +53,12 @@ def run(
     try:
         result.save(folder)
     except OutputError:  # what was found is told all the same
-        show_json({"folder": None} | result.to_dict()) if json else tell(result.text())
+        show_json({"folder": None} | result.to_dict()) if json else tell(result.text(rows=rows))
         raise
     if json:
         show_json({"folder": str(folder)} | result.to_dict())
     else:
-        tell(f"{result.text()}\n\nwritten to {folder}")
+        tell(f"{result.text(rows=rows)}\n\nwritten to {folder}")
 
 
 def _fresh(stem: str) -> Path:

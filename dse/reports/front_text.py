@@ -12,6 +12,7 @@ from rich.text import Text
 
 from dse.algebra import units
 from dse.reports.front_view import FrontView
+from dse.reports.shown import RULE, shown_rows
 from dse.reports.text import hanging, new_table, pairs, printed, terminal_width
 from dse.reports.words import plural, with_error
 
@@ -24,8 +25,14 @@ Cells = tuple[str, list[str]]
 """A column of a table: header and one text per row."""
 
 
-def front_text(view: FrontView, facts: Mapping[str, Any], *, width: int | None = None) -> str:
-    """Return a front in a few lines.
+def front_text(
+    view: FrontView,
+    facts: Mapping[str, Any],
+    *,
+    width: int | None = None,
+    rows: int = MOST_ROWS,
+) -> str:
+    """Return a front in a few lines, at most `rows` of its designs.
 
     `facts` are those of a manifest: the counts ``designs``, ``evaluated``, ``feasible`` (of those)
     and, if known, ``feasible_in_space``;
@@ -39,15 +46,15 @@ def front_text(view: FrontView, facts: Mapping[str, Any], *, width: int | None =
         title = f"{hanging('not proven', several + why[0], width=width)}\n\n{title}"
     if not view.size:
         return f"{title}\n\nno feasible design\n\n{_facts(view, facts, width)}"
-    parts = [title, _front(view, width)]
+    parts = [title, _front(view, width, rows)]
     if view.sweep is None and view.size > 1:
         parts.append(_highlights(view, width))
     return "\n\n".join([*parts, _facts(view, facts, width)])
 
 
-def _front(view: FrontView, width: int) -> str:
+def _front(view: FrontView, width: int, most: int) -> str:
     """Return the table of designs and, below, what it leaves out."""
-    rows = _chosen(view)
+    rows = shown_rows(view, most).tolist()
     alike = [name for name in view.axes if len(set(view.front[name].tolist())) == 1]
     differing = [name for name in view.axes if name not in alike]
     needed = [name for name in (view.sweep,) if name] + [name for name, _ in view.objectives]
@@ -65,7 +72,8 @@ def _front(view: FrontView, width: int) -> str:
     shown = [name for name in dict.fromkeys(order) if name in kept]
     lines = [printed(_designs(view, designs, {name: columns[name] for name in shown}), width)]
     if view.size > len(rows):
-        lines.append(f"... and {view.size - len(rows)} more in front.csv")
+        count = f"{len(rows):,} of {plural(view.size, 'design')} shown"
+        lines.append(hanging(count, f"{RULE}; all are in front.csv", width=width))
     if hidden := [name for name in optional if name not in kept]:
         lines.append(hanging("more columns in front.csv", ", ".join(hidden), width=width))
     if alike and view.size > 1:
@@ -86,18 +94,6 @@ def _designs(view: FrontView, designs: Cells | None, columns: Mapping[str, Cells
     for row in zip(*cells, strict=True):
         table.add_row(*map(Text, row))
     return table
-
-
-def _chosen(view: FrontView) -> list[int]:
-    """Rows to print: all, or the best ones, the recommended and others evenly between them."""
-    if view.size <= MOST_ROWS:
-        return list(range(view.size))
-    telling = {view.best(name) for name, _ in view.objectives}
-    telling |= {view.recommended.row} if view.recommended else set()
-    free = max(0, MOST_ROWS - len(telling))
-    others = [row for row in range(view.size) if row not in telling]
-    spread = np.linspace(0, len(others) - 1, free).astype(int)
-    return sorted(telling | {others[position] for position in spread})
 
 
 def _highlights(view: FrontView, width: int) -> str:

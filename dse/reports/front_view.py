@@ -128,7 +128,7 @@ def axis_scale(view: FrontView, name: str, cloud: Columns) -> Scale:
         ticks = tuple(elided(kind) for kind in kinds)
         return Scale(title, codes.astype(float), np.empty(0), -0.5, len(ticks) - 0.5, ticks=ticks)
     low, high = _range(values, background)
-    log = low > 0 and high > 100 * low
+    log = is_long(low, high)
     factor, unit = units.scale([np.sqrt(low * high)] if log else [*values, low, high], name)
     largest = max(abs(low), abs(high)) / factor
     if not log and largest and not 1e-2 <= largest < 1e6:  # more digits than a tick has room for
@@ -137,6 +137,11 @@ def axis_scale(view: FrontView, name: str, cloud: Columns) -> Scale:
     low, high = _with_margin(low, high, log)
     label = f"{title} [{unit}]" if unit else title
     return Scale(label, values / factor, background / factor, low / factor, high / factor, log)
+
+
+def is_long(low: float, high: float) -> bool:
+    """Return whether a range is positive and longer than two decades, so that a logarithm suits."""
+    return low > 0 and high > 100 * low
 
 
 def _range(front: Values, cloud: Values) -> tuple[float, float]:

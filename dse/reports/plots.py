@@ -33,8 +33,10 @@ from dse.reports.front_view import (
     staircase,
     thinned,
 )
+from dse.reports.shown import RULE, shown_rows
 
 MOST_CLOUD_POINTS = 20_000
+MOST_FRONT_POINTS = 2_000
 MOST_LABELS = 12
 MOST_STRIP_ROWS = 20
 
@@ -70,7 +72,9 @@ def _figure(view: FrontView) -> Figure:
         _title(figure, view)
         return figure
     cloud = thinned(view.cloud, MOST_CLOUD_POINTS)
+    shown = np.isin(np.arange(view.size), shown_rows(view, MOST_FRONT_POINTS))
     groups = front_view.groups(view, len(PALETTE))
+    groups = {label: rows & shown for label, rows in groups.items() if (rows & shown).any()}
     if view.sweep is not None:
         panels = _sweep(figure, view, cloud)
     elif len(view.objectives) == 1:
@@ -165,7 +169,7 @@ def _line(axes: Axes, points: Values) -> None:
 
 def _draw(axes: Axes, x: Scale, y: Scale, groups: Groups, marked: Recommended | None) -> None:
     """Cloud, front, the recommended design and scales of one panel."""
-    count = len(x.front)
+    count = sum(int(rows.sum()) for rows in groups.values())
     size, edge = next(look for most, *look in SIZES if count <= most)
     if len(x.cloud) and len(y.cloud):
         look: dict[str, Any] = {
@@ -242,8 +246,12 @@ def _legend(figure: Figure, view: FrontView, groups: Groups, cloud_label: str) -
         handles.append(Line2D([], [], marker="o", label=cloud_label, **look))
     lengths = [len(str(handle.get_label())) for handle in handles]
     across = legend_columns(lengths, figure.get_figwidth())
-    _grow(figure, -(-len(handles) // across))
-    figure.legend(handles=handles, loc="outside lower center", ncols=across, frameon=False)
+    look = {"loc": "outside lower center", "ncols": across, "frameon": False}
+    if view.size > MOST_FRONT_POINTS:
+        rule = f"{MOST_FRONT_POINTS:,} of {view.size:,} designs drawn: {RULE}"
+        look["title"] = textwrap.fill(rule, int(figure.get_figwidth() * 12))
+    _grow(figure, -(-len(handles) // across) + len(look.get("title", "").splitlines()))
+    figure.legend(handles=handles, title_fontsize="small", **look)
 
 
 def _grow(figure: Figure, lines: int) -> None:

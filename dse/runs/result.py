@@ -21,7 +21,7 @@ from dse.files.json import json_text
 from dse.model import tables
 from dse.model.tables import Table
 from dse.reports import plots
-from dse.reports.front_text import front_text
+from dse.reports.front_text import MOST_ROWS, front_text
 from dse.reports.front_view import FrontView, Recommended
 from dse.runs import checksums, finished
 from dse.runs.manifest import inputs_of, manifest_of
@@ -103,9 +103,9 @@ class Result:
         rows = [dict(row) for row in self.front.to_dict(orient="records")]
         return self.manifest | {"designs_on_front": rows}
 
-    def text(self) -> str:
-        """Return the text that the command line prints."""
-        return front_text(self.view, self.manifest)
+    def text(self, *, rows: int = MOST_ROWS) -> str:
+        """Return the text that the command line prints, with at most `rows` designs."""
+        return front_text(self.view, self.manifest, rows=rows)
 
     def save(self, folder: str | Path) -> Path:
         """Write the run to `folder`: all files, or none.

@@ -101,7 +101,10 @@ def test_no_line_is_wider_than_asked_for_and_no_number_is_cut(width):
 def test_a_long_front_shows_15_rows_with_its_ends_and_the_recommended():
     view = grown(100)
     table = front_text(view, FACTS, width=120).split("\n\n")[1]
-    assert "... and 85 more in front.csv" in table
+    assert (
+        "15 of 100 designs shown: the best in each objective, the recommended one, and those "
+        "farthest from all before; all are in\n  front.csv\n" in table
+    )
     for row in (0, 99, view.recommended.row):
         assert f"{row} u16_pipelined" in table
 
