@@ -35,6 +35,9 @@ __all__ = [
 MOST_AXES = 64
 """Dimensions of an array, which blocks of a space are."""
 
+COPIES, KEPT_BYTE = 2, 500
+"""Of each design that a heuristic evaluates: copies of its positions, and bytes of all else."""
+
 WARM_SHARE = 0.1
 WARM_POPULATIONS = 4
 """A warm start takes this share of the budget, and at most so many populations."""
@@ -89,6 +92,21 @@ def run_search(
     )
 
 
+def _check_memory(problem: Searchable, settings: SearchSettings) -> None:
+    """Raise `TooLargeError` when the designs that a heuristic remembers take too much memory."""
+    method = registry.get(Method, settings.method)
+    if method.proves:
+        return
+    total = min(settings.budget or method.budget, problem.size)
+    byte = total * (COPIES * 8 * len(problem.sizes) + KEPT_BYTE)
+    if byte > settings.memory_byte:
+        raise TooLargeError(
+            f"{method.name} remembers {total:,} designs of {len(problem.sizes):,} axes: "
+            f"{byte / 2**20:,.0f} MiB, and search.memory is {settings.memory_byte / 2**20:g} MiB; "
+            f"give a smaller search.budget, or more memory"
+        )
+
+
 def run_method(
     method: Method,
     archive: Archive,
@@ -130,6 +148,7 @@ def check_search(problem: Searchable, settings: SearchSettings) -> None:
             f"search takes up to {MOST_AXES}; give mixed stages fewer designs, let some be of one "
             f"design, or search with another method, for instance nsga2"
         )
+    _check_memory(problem, settings)
     few = problem.size <= min(settings.budget or math.inf, settings.most_enumerated)
     if (few and not problem.continuous) or not registry.get(Method, settings.method).proves:
         return

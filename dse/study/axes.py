@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dse.algebra import units
 from dse.contract import Column, Parameter
@@ -17,6 +18,9 @@ from dse.study.record_columns import neutral
 
 MOST_VALUES = 1_000_000
 """Most values of one axis; a longer one is a typing mistake rather than a question."""
+
+MOST_LISTED = 4_000_000
+"""Most values of all axes of a stage together: what bounds the memory, to some 100 MiB."""
 
 STEPS = 2**20
 """Steps into which a continuous range is divided, so that equal designs are equal rows."""
@@ -87,14 +91,12 @@ def expand(written: Any, read: Reader, *, integer: bool) -> list[float]:
     if isinstance(written, Range):
         return _expand_range(written, read, integer=integer)
     values = [read(value) for value in (written if isinstance(written, list) else [written])]
-    _refuse_equal(values, written)
-    return values
-
-
-def _refuse_equal(values: Sequence[Any], written: Any) -> None:
+    seen: set[float] = set()
     for position, value in enumerate(values):
-        if value in values[:position]:
+        if value in seen:
             raise UnitError(f"{written[position]!r} stands twice in the list", "write it once")
+        seen.add(value)
+    return values
 
 
 def _ends(written: Range, read: Reader) -> tuple[float, float]:
@@ -135,12 +137,15 @@ def _by_step(start: float, stop: float, written: Range, read: Reader) -> list[fl
     step = 1.0 if written.step is None else read(written.step)
     if step <= 0:
         raise UnitError("the step must be more than 0", "write for instance step: 1")
-    count = int((stop - start) / step * (1 + 1e-12)) + 1
-    if count > MOST_VALUES:
+    steps = (stop - start) / step * (1 + 1e-12)  # counted before any value is listed
+    if steps >= MOST_VALUES:
+        count = f"{int(steps) + 1:,}" if steps < 1e15 else f"some {steps:.1g}"
         raise UnitError(
-            f"the range has {count:,} values, more than {MOST_VALUES:,}", "widen the step"
+            f"the range has {count} values, more than {MOST_VALUES:,}",
+            "widen the step, or give `points`; are all units right, GHz and Hz for instance?",
         )
-    return [start + position * step for position in range(count)]
+    values: list[float] = (start + step * np.arange(int(steps) + 1)).tolist()
+    return values
 
 
 def read_unit(unit: Unit) -> Callable[[Any], Given]:
@@ -198,7 +203,7 @@ def parameter_values(parameter: Parameter, written: Any) -> list[float]:
     return expand(written, read, integer=parameter.integer)
 
 
-def counted(name: str, values: Sequence[float], column: str) -> Axis:
+def counted(name: str, values: ArrayLike, column: str) -> Axis:
     """Return an axis of plain numbers that sets one column."""
     return scaled(name, Spread(np.array(values, dtype=np.float64)), column)
 

@@ -16,10 +16,22 @@ from dse.model.designs import Designs
 from dse.model.space import Axis
 from dse.model.stage import ROUNDING, Stage
 from dse.study import schema
-from dse.study.axes import MOST_VALUES, choices, counted, expand, resolution, scaled, spread_values
+from dse.study.axes import (
+    MOST_LISTED,
+    MOST_VALUES,
+    choices,
+    counted,
+    expand,
+    resolution,
+    scaled,
+    spread_values,
+)
 from dse.study.designs import choose_designs
 from dse.study.faults import Faults, Path
 from dse.study.scenario import Scenario
+
+MOST_MIXED = 1_000
+"""Most designs of a mixed stage, each of which is an axis."""
 
 
 @dataclass(frozen=True)
@@ -142,13 +154,24 @@ def mixed_axes(
 ) -> list[Axis]:
     """Return a count axis per design: as written, or up to what carries the rate alone."""
     slowest = min((axis.columns[axis.unit_name].min() for axis in clock), default=1.0)
-    axes = []
-    for row, design in enumerate(designs.names):
-        counts = instances
-        if counts is None:
-            counts = range(_most_needed(designs, row, rate or 0.0, slowest) + 1)
-        axes.append(counted(f"{name}.{design}", counts, f"{name}.{design}"))
-    return axes
+    count = len(designs.names)
+    if count > MOST_MIXED:
+        raise UnitError(
+            f"each of {count:,} designs would be an axis, and a mixed stage takes {MOST_MIXED:,}",
+            "choose some by `parameters`, or leave `fleet: mixed` out for one design in each fleet",
+        )
+    if instances is None:
+        sizes = [_most_needed(designs, row, rate or 0.0, slowest) + 1 for row in range(count)]
+    else:
+        sizes = [len(instances)] * count
+    if sum(sizes) > MOST_LISTED:
+        raise UnitError(
+            f"{count:,} designs have {sum(sizes):,} counts in all, more than {MOST_LISTED:,}",
+            "are their clocks in GHz? write the unit, or give `instances` a range",
+        )
+    columns = [f"{name}.{design}" for design in designs.names]
+    every = [np.arange(size) if instances is None else instances for size in sizes]
+    return [counted(column, counts, column) for column, counts in zip(columns, every, strict=True)]
 
 
 def _most_needed(designs: Designs, row: int, rate: float, clock: float) -> int:
