@@ -55,6 +55,23 @@ class Axis:
         """Number of values."""
         return len(self.labels)
 
+    def cell_ends(self, name: str, step: int) -> tuple[Column, Column]:
+        """Return the least and largest value of a column in each cell of `step` values."""
+        values = self.columns[name]
+        if name not in self._monotone:
+            starts = np.arange(0, self.size, step)
+            return np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+        first, last = values[::step], values[step - 1 :: step]
+        if len(last) < len(first):  # the last cell is not full
+            last = np.append(last, values[-1])
+        return np.minimum(first, last), np.maximum(first, last)
+
+    @cached_property
+    def _monotone(self) -> frozenset[str]:
+        """Columns that never fall or never rise: the ends of a cell are its extremes."""
+        steps = {name: np.diff(values) for name, values in self.columns.items()}
+        return frozenset(name for name, by in steps.items() if (by >= 0).all() or (by <= 0).all())
+
     @cached_property
     def coordinates(self) -> Column | None:
         """Where each value lies on the scale of the axis, rising in [0, 1]; None for choices."""
@@ -265,20 +282,18 @@ def coarsened(space: Space, steps: Sequence[int]) -> Space:
 def _coarse_axis(axis: Axis, step: int) -> Axis:
     if step == 1:
         return axis
-    starts = np.arange(0, axis.size, step)
     columns: dict[str, Any] = {}
-    for name, values in axis.columns.items():
-        low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    for name in axis.columns:
+        low, high = axis.cell_ends(name, step)
         columns[name] = low if (low == high).all() else Enclosure(low, high)
     return replace(axis, columns=columns, labels=axis.labels[::step])
 
 
 def cell_spread(axis: Axis, step: int) -> float:
     """Return the mean of (most - least) / largest magnitude over cells of `step` values."""
-    starts = np.arange(0, axis.size, step)
     found = [0.0]
-    for values in axis.columns.values():
-        low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    for name in axis.columns if step > 1 else ():
+        low, high = axis.cell_ends(name, step)
         most = np.maximum(np.abs(low), np.abs(high))
         found.append(float(((high - low) / np.where(most > 0, most, 1.0)).mean()))
     return max(found)
