@@ -13,13 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 from dse.contract import Column
 from dse.errors import ContractError
 
-FEW = 50_000
-SAMPLE = 2_000
-PIVOTS = 12
+FEW = 4_096
+"""Fewer rows are compared with each other at once."""
+
+SAMPLE_SHARE, LEAST_SAMPLE, MOST_SAMPLE = 32, 256, 4_096
+CANDIDATES, MOST_PIVOTS = 48, 24
+WORTH_IT = 1 / 32
+"""Of more rows one in `SAMPLE_SHARE` is a sample.  Up to `MOST_PIVOTS` of its `CANDIDATES` with the
+least sums are compared with all rows before the full comparison, the next one while it dismisses a
+share `WORTH_IT` of what is left of the sample: one comparison costs about that of a full one."""
+
 CHUNK = 16_384
-WORTH_IT = 0.7
-"""From `FEW` rows on, `PIVOTS` of a `SAMPLE` dismiss rows before the full comparison, if they
-dismiss at least `WORTH_IT` of the sample; `CHUNK` rows stay in the cache."""
+"""Rows that stay in the cache."""
 
 TIE_DECIMALS = 12
 """Two knees closer than this many decimals are tied: rounding must not choose between them."""
@@ -43,11 +48,11 @@ def nondominated(loss: ArrayLike) -> NDArray[np.bool_]:
         A loss is NaN or infinite, or the array is not (n, m) with m >= 1.
     """
     losses = as_losses(loss)
-    kept = np.zeros(len(losses), dtype=bool)
     hopeful = _hopeful(losses)
-    if len(hopeful):
-        rows = losses if len(hopeful) == len(losses) else losses[hopeful]
-        kept[hopeful] = moocore.is_nondominated(rows, keep_weakly=True)
+    if hopeful is None:
+        return np.asarray(moocore.is_nondominated(losses, keep_weakly=True))
+    kept = np.zeros(len(losses), dtype=bool)
+    kept[hopeful] = moocore.is_nondominated(losses[hopeful], keep_weakly=True)
     return kept
 
 
@@ -65,12 +70,12 @@ def dominated_by_point(loss: NDArray[np.float64], by: NDArray[np.float64]) -> ND
 def nondominated_by(loss: NDArray[np.float64], pivots: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the rows of `loss`, (n, m), that no pivot dominates."""
     rows = np.arange(len(loss))
+    columns = np.ascontiguousarray(loss.T)  # they are compared one after the other
     for pivot in pivots:
-        loss = np.asfortranarray(loss)  # columns are compared one after the other
-        worse = dominated_by_point(loss, pivot)
+        worse = dominated_by_point(columns.T, pivot)
         if worse.any():
             alive = np.flatnonzero(~worse)
-            rows, loss = rows[alive], loss[alive]
+            rows, columns = rows[alive], columns.take(alive, axis=1)
     return rows
 
 
@@ -99,30 +104,41 @@ def _dominated_in_two(loss: NDArray[np.float64], front: NDArray[np.float64]) -> 
     return (reached < loss[:, 1]) | (strictly <= loss[:, 1])
 
 
-def _hopeful(losses: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the rows that may be non-dominated: all but those that a few pivots dominate.
-
-    The pivots are the best rows of a sample.  Where they dominate little of the sample, as on
-    anti-correlated data, looking at every row would not pay, and every row is returned.
-    """
-    every = np.arange(len(losses))
+def _hopeful(losses: NDArray[np.float64]) -> NDArray[np.intp] | None:
+    """Return the rows that a few pivots do not dominate; None where looking would not pay."""
     if len(losses) < FEW:
-        return every
+        return None
     # rows may come in an order, so the sample is not every n-th of them
-    sample = losses[np.random.default_rng(0).integers(0, len(losses), SAMPLE)]
-    best = sample[moocore.is_nondominated(sample)]
-    spread = np.ptp(sample, axis=0)
-    merit = (best / np.where(spread > 0, spread, 1.0)).sum(axis=1)
-    pivots = best[np.argsort(merit, kind="stable")[:PIVOTS]]
-    hit = np.zeros(len(sample), dtype=bool)
-    for pivot in pivots:
-        hit |= dominated_by_point(sample, pivot)
-    if hit.mean() < WORTH_IT:
-        return every
+    size = min(max(len(losses) // SAMPLE_SHARE, LEAST_SAMPLE), MOST_SAMPLE)
+    pivots = _pivots(losses[np.random.default_rng(0).integers(0, len(losses), size)])
+    if not len(pivots):
+        return None
     starts = range(0, len(losses), CHUNK)
     return np.concatenate(
         [start + nondominated_by(losses[start : start + CHUNK], pivots) for start in starts]
     )
+
+
+def _pivots(sample: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return rows that dismiss much of a sample each, the one that dismisses most first.
+
+    On anti-correlated data none does, and none is returned.
+    """
+    spread = np.ptp(sample, axis=0)
+    merit = (sample / np.where(spread > 0, spread, 1.0)).sum(axis=1)
+    candidates = sample[np.argpartition(merit, CANDIDATES)[:CANDIDATES]]
+    worse = np.ones((len(candidates), len(sample)), dtype=bool)
+    for values, limits in zip(sample.T, candidates.T, strict=True):
+        worse &= values >= limits[:, np.newaxis]
+    chosen: list[int] = []
+    dismissed = np.count_nonzero(worse, axis=1)
+    while len(chosen) < MOST_PIVOTS and dismissed.max() > WORTH_IT * worse.shape[1]:
+        chosen.append(int(dismissed.argmax()))
+        worse = worse[:, ~worse[chosen[-1]]]
+        dismissed = np.count_nonzero(worse, axis=1)
+        if not worse.shape[1]:
+            break
+    return candidates[chosen]
 
 
 def bend(loss: ArrayLike) -> Column:
@@ -151,8 +167,8 @@ def bend(loss: ArrayLike) -> Column:
 
 
 def as_losses(loss: ArrayLike) -> NDArray[np.float64]:
-    """Return a fresh, contiguous copy (n, m) that a C library may work on."""
-    losses = np.array(loss, dtype=np.float64, order="C")
+    """Return losses (n, m), contiguous; what they are made of may be the same memory."""
+    losses = np.ascontiguousarray(loss, dtype=np.float64)
     if losses.ndim != 2 or losses.shape[1] < 1:
         raise ContractError(
             f"losses come as (designs, objectives) with at least one objective, "
