@@ -5,16 +5,33 @@ from __future__ import annotations
 import os
 import platform
 from datetime import date
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
-from benchmarks import break_even, enumeration, evaluation, filter, growth, methods, plausible
+from benchmarks import (
+    break_even,
+    enumeration,
+    evaluation,
+    filter,
+    growth,
+    methods,
+    peers,
+    plausible,
+)
 
-LIBRARIES = ("numpy", "scipy", "moocore", "pymoo", "optuna")
+LIBRARIES = ("numpy", "scipy", "moocore", "pymoo", "optuna", "ortools", "platypus-opt")
+
+
+def installed(name: str) -> str:
+    """Return a library and its version, or that it is missing."""
+    try:
+        return f"{name} {version(name)}"
+    except PackageNotFoundError:
+        return f"{name} not installed"
 
 
 def main() -> None:
     """Print what was measured, where and with what."""
-    versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    versions = ", ".join(map(installed, LIBRARIES))
     print("# Benchmarks\n")
     print(
         f"Measured by `make bench` on {date.today()}: {os.cpu_count()} cores "
@@ -27,6 +44,7 @@ def main() -> None:
     plausible.main()
     filter.main()
     break_even.main()
+    peers.main()
     methods.main()
 
 
