@@ -55,7 +55,7 @@ def _panel(panel: Axes, name: str, curves: Mapping[str, Curve], exact: Sequence[
         else:
             panel.plot(seconds, missing, drawstyle="steps-post", color=next(colours), label=method)
             panel.plot(seconds[-1], missing[-1], "o", color=panel.lines[-1].get_color(), ms=4)
-    panel.set(xscale="log", yscale="log", xlabel="wall time [s]", title=name)
+    panel.set(xscale="log", yscale="log", xlabel="CPU time [s]", title=name)
     panel.set_ylim(1.3, LEAST * 0.6)
     panel.set_yticks(TICKS, [f"{100 * (1 - missing):.5g} %" for missing in TICKS[:-1]] + ["100 %"])
     panel.minorticks_off()
