@@ -39,6 +39,8 @@ class Fleet:
         least, bit/s, which sharpens every enclosure.  None: enclosures are those of arithmetic.
     clocked
         True: idle pipelines switch like busy ones.  False: their clocks are gated.
+    common
+        True: clocked to the one rate of the chain.  False: to the own top clock.
     """
 
     counts: list[Any]
@@ -48,6 +50,7 @@ class Fleet:
     streams: Column
     floor: Column | None = None
     clocked: bool = False
+    common: bool = False
 
     @cached_property
     def peak_bit_per_s(self) -> Any:
@@ -157,6 +160,7 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
     "stage_clock_hz": lambda fleet: fleet.largest(fleet.designs.metrics.clock_hz) * fleet.clock,
     "stage_clock_limit": lambda fleet: fleet.clock,
     "stage_clocked": lambda fleet: np.full(1, float(fleet.clocked)),
+    "stage_common": lambda fleet: np.full(1, float(fleet.common)),
     "stage_dynamic_energy_j_per_bit": lambda fleet: fleet.per_bit(
         fleet.designs.metrics.dynamic_power_w
     ),

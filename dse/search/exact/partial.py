@@ -14,10 +14,10 @@ from dse.algebra.enclosure import Enclosure, hull
 from dse.contract import Column
 from dse.errors import TooLargeError
 from dse.model.bounds import Bounds, Columns, Ranges
-from dse.model.fleet import STAGE_COLUMNS, Fleet
+from dse.model.fleet import STAGE_COLUMNS
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.model.stage import Stage, dependent_streams
+from dse.model.stage import Stage
 
 MOST_ROWS = 2_000_000
 """Fleets of a stage that are looked at one by one."""
@@ -274,11 +274,9 @@ class Batch:
         clock: Column,
     ) -> StageColumns:
         """Return the enclosures of fleets whose counts are known or enclosed."""
-        streams = dependent_streams(self._space.columns(rows.index))
+        columns = self._space.columns(rows.index)
         floor = self.floor(rows.scenario)
-        fleet = Fleet(
-            counts, positions, part.stage.designs, clock, streams, floor, part.stage.clocked
-        )
+        fleet = part.stage.fleet_of(counts, positions, columns, clock=clock, floor=floor)
         with np.errstate(all="ignore"):
             return {name: fleet.column(name) for name in self._wanted}
 
