@@ -180,8 +180,8 @@ def _draw(
         whole = not units.suffix(name) and not code_count(name) and not name.endswith("exponent")
         inputs[name] = (np.ceil(values) if whole else values)[:, np.newaxis]
     chain = tuple(
-        Stage(f"stage_{number}", _designs(rng), mixed=True, common=number % 2 == 0)
-        for number in range(stages)
+        Stage(f"stage_{number}", _designs(rng), mixed=True, common=bool(common))
+        for number, common in enumerate(rng.integers(2, size=stages))
     )
     counts: dict[str, Column] = {}
     for stage in chain:

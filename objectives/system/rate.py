@@ -121,6 +121,7 @@ def bound(
     rises_with=("stage_clock_hz", "stream_rate_bit_per_s", "clocked_rate_bit_per_s"),
     falls_with=("stage_capacity_bit_per_s",),
     over_stages="largest",
+    undeclared={"settled_while": "a power cap limits own clocks however offloads are transferred"},
 )
 def clock_hz(
     *,
@@ -147,6 +148,7 @@ def clock_hz(
     rises_with=("stage_clock_limit", "stream_rate_bit_per_s", "clocked_rate_bit_per_s"),
     falls_with=("stage_capacity_bit_per_s",),
     over_stages="largest",
+    undeclared={"settled_while": "a power cap limits own clocks however offloads are transferred"},
 )
 def clock_fraction(
     *,
