@@ -19,6 +19,9 @@ from dse.contract import Column
 from dse.model.designs import AREAS, Designs
 from dse.model.open_counts import OpenCounts
 
+WHOLE = 1e-9
+"""What rounding may have added to a whole number."""
+
 
 @dataclass(frozen=True)
 class Fleet:
@@ -111,6 +114,14 @@ class Fleet:
         carried = self.total(bandwidth)
         return self.total(bandwidth * metric) / np.where(carried > 0, carried, 1.0)
 
+    @property
+    def instances(self) -> Any:
+        """How many instances, which is a whole number."""
+        found = self.total(np.ones(len(self.designs.names)))
+        if not isinstance(found, Enclosure):
+            return found
+        return Enclosure(np.ceil(found.low - WHOLE), np.floor(found.high + WHOLE))
+
     def column(self, name: str) -> Any:
         """Return one of `STAGE_COLUMNS`, shape as the counts broadcast."""
         return STAGE_COLUMNS[name](self)
@@ -168,7 +179,7 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
         fleet.total(fleet.designs.metrics.dynamic_power_w) * fleet.clock
     ),
     "stage_extrapolated": lambda fleet: fleet.largest(fleet.designs.metrics.extrapolated),
-    "stage_instances": lambda fleet: fleet.total(np.ones(len(fleet.designs.names))),
+    "stage_instances": lambda fleet: fleet.instances,
     "stage_latency_s": lambda fleet: (
         fleet.largest(fleet.designs.metrics.latency_cycles / fleet.designs.metrics.clock_hz)
         / fleet.clock

@@ -66,7 +66,7 @@ def own_latency_s(*, stage_latency_s: Stages, stage_common: Stages) -> Column:
     """Time of one task through the stages that run at their own clocks, as fast as allowed.
 
     ``sum_j latency_j`` of the stages at their own clocks, in s.
-    
+
     References
     ----------
     Latency: Battle & Hempstead, sections IV-B and V-A.
