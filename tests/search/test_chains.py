@@ -26,8 +26,8 @@ def stage(rng: np.random.Generator, position: int, number: int, clock: str, idle
         lines += ["    fleet: mixed", f"    instances: {{from: 0, to: {4 // number + 1}}}"]
     else:
         lines.append("    instances: {from: 1, to: 4}")
-    if clock == "fractions":
-        clock = one_of(rng, "1", "0.5", "[0.5, 1]")
+    if clock in ("fractions", "mixed"):
+        clock = one_of(rng, "1", "0.5", "[0.5, 1]", *["meet"] * (clock == "mixed"))
     if clock:
         lines.append(f"    clock: {clock}")
     idle = one_of(rng, "gated", "clocked") if idle == "either" else idle
@@ -62,7 +62,7 @@ def offload_study(rng: np.random.Generator) -> str:
     if rng.random() < 0.2:
         lines += ["  chained: true", f"  streams: {rng.integers(1, 40)}"]
     number = int(rng.choice([1, 2, 3], p=[0.2, 0.5, 0.3]))
-    clock = one_of(rng, "", "1", "fractions", *["meet"] * demanded)
+    clock = one_of(rng, "", "1", "fractions", *["meet", "mixed"] * demanded)
     idle = one_of(rng, "gated", "gated", "clocked", "either")
     lines.append("stages:")
     for position in range(number):

@@ -9,7 +9,7 @@ induction over the designs (Pareto sums, or the principle of optimality of dynam
 *Fleets that are too large are left out too* (`_limit`).  Where low values are wanted of everything
 but what a fleet carries, and that counts only up to `useful`, a fleet that carries more than that
 and an instance is no better than with one less: of the design with the largest ratio to bandwidth
-of what is wanted low.  As that makes a sum strictly lower, it ends at a fleet that is not too large.
+of what is wanted low.  As that makes a sum strictly lower, it ends at one not too large.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Growing:
         Raises
         ------
         NotComposedError
-            Too many parts are left.
+            Too many parts are left, or an ingredient is wanted both ways.
         """
         clocks = [place for place in self.part.places if place not in self.part.designs]
         found = []
@@ -80,6 +80,8 @@ class Growing:
     def _at(self, point: NDArray[np.int64], clock: float) -> Index:
         """Return the best fleets at one clock."""
         names, signs = self._ingredients()
+        if signs.all(axis=1).any():  # parts of different sums cannot replace each other
+            raise NotComposedError(f"stage {self.part.stage.name} has too many fleets")
         designs = self.part.stage.designs
         metrics = np.column_stack([INGREDIENTS[name].metric(designs) for name in names])
         largest = np.array([INGREDIENTS[name].largest for name in names])
