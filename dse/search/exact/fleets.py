@@ -40,7 +40,7 @@ HOPELESS = 0.5
 """When more of a sample than this is left, comparing all fleets would not pay."""
 
 
-MOST = np.finfo(float).max / 2
+MOST = 1e300
 """What is larger, or infinite, is compared as this."""
 
 Hopeful = Callable[[Traits, Traits], NDArray[np.bool_]]

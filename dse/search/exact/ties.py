@@ -136,7 +136,7 @@ def _may_lie(
     """Return which fleets between two ends may be in a box, or may be better than one."""
     values = [case.lists.measured(end, stage) for end in (least, most)]
     best = np.minimum(*values)
-    best -= SLACK * np.abs(best)
+    best = np.clip(best - SLACK * np.abs(best), -MOST, MOST)
     some = np.asarray((np.maximum(*values) >= low.min(axis=0, initial=np.inf)).all(axis=1))
     some[some] = dominated(-best[some], -np.clip(high, -MOST, MOST))
     return some
