@@ -22,7 +22,7 @@ from dse.search.exact.measures import Directions
 from dse.search.exact.partial import NotComposedError, StageParts
 from dse.search.exact.work import CALL, ROW, SORT, spend
 
-WHOLE = 200_000
+WHOLE = 50_000
 """A stage of no more fleets is looked at whole, and only once."""
 
 MANY = 20_000_000
