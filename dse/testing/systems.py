@@ -179,10 +179,9 @@ def _draw(
         values = draw_argument(name, rng, SCENARIOS, ranges)
         whole = not units.suffix(name) and not code_count(name) and not name.endswith("exponent")
         inputs[name] = (np.ceil(values) if whole else values)[:, np.newaxis]
-    policies = np.random.default_rng([stages, len(inputs)]).integers(2, size=stages)
     chain = tuple(
         Stage(f"stage_{number}", _designs(rng), mixed=True, common=bool(common))
-        for number, common in enumerate(policies)
+        for number, common in enumerate(rng.integers(2, size=stages))
     )
     counts: dict[str, Column] = {}
     for stage in chain:
