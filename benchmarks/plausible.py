@@ -40,8 +40,16 @@ def text(seed: int) -> str:
         lines += [] if interface else ["workload:"]
         lines.append(f"  rate: {rng.choice([1, 5, 20, 100])} Gbit/s")
     lines.append("stages:")
-    for place in range(rng.integers(1, 5)):
-        lines += _stage(rng, place, meets=rate != "none")
+    stages = [_stage(rng, place, meets=rate != "none") for place in range(rng.integers(1, 5))]
+    clocked = [any("clock" in line for line in stage) for stage in stages]
+    if (
+        rate != "none"
+        and len(set(clocked)) == 2
+        and np.random.default_rng((seed, 1)).random() < 0.5
+    ):
+        for stage, fixed in zip(stages, clocked, strict=True):
+            stage += [] if fixed else ["    clock: meet"]
+    lines += [line for stage in stages for line in stage]
     axes = ["  workload.rate: [5 Gbit/s, 20 Gbit/s, 60 Gbit/s, 100 Gbit/s]"] * (rate == "axis")
     if interface:
         lines.append(f"interface: {{wait: {rng.choice(['sync', 'async'])}}}")

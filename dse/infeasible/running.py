@@ -51,13 +51,15 @@ def _policies(
 ) -> Iterator[Repair]:
     """Yield the top clock in place of one that meets the rate, and the reverse.
 
-    Stages share the policy, so all that state theirs change; else that of one decides.
+    All stages that state theirs change together; else that of one decides.
     """
     infeasible = attempts.infeasible
-    paths = [stage.path("clock") for stage in stages if stage.fields.get("clock") is not None]
+    meeting = bool(infeasible.problem.space.constants["workload_meet"][0])
+    stated = [stage for stage in stages if stage.fields.get("clock") is not None]
+    paths = [stage.path("clock") for stage in stated if _meets(stage) or not meeting]
     paths = paths or [stages[0].path("clock")]
     top, *rest = ((path, TOP) for path in paths)
-    if infeasible.problem.space.constants["workload_meet"][0]:
+    if meeting:
         found = attempts.repair(top, *rest, instead=f"instead of {MEET}", rank=RUN)
         base = changed_study(infeasible, [top, *rest])
         if not found and base is not None and infeasible.problem.constraints:
@@ -70,13 +72,18 @@ def _policies(
         yield from attempts.repair(*met, instead="instead of a fraction of the top", rank=RUN)
 
 
+def _meets(stage: WrittenStage) -> bool:
+    return bool(stage.fields.get("clock") == MEET)
+
+
 def _fractions(attempts: Attempts, stage: WrittenStage, *, composed: bool) -> Iterator[Repair]:
     """Yield other fractions of the top clock, the nearest."""
     infeasible = attempts.infeasible
-    if infeasible.problem.space.constants["workload_meet"][0]:
+    written = stage.fields.get("clock") is not None
+    meeting = bool(infeasible.problem.space.constants["workload_meet"][0])
+    if _meets(stage) if written else meeting:
         return
     column, path = f"{stage.name}.clock", stage.path("clock")
-    written = stage.fields.get("clock") is not None
     base = infeasible if written else changed_study(infeasible, [(path, TOP)])
     for more in _ways(attempts):
         if base is None or (more and not written):

@@ -19,6 +19,9 @@ from dse.contract import Column
 from dse.model.designs import AREAS, Designs
 from dse.model.open_counts import OpenCounts
 
+WHOLE = 1e-9
+"""What rounding may have added to a whole number."""
+
 
 @dataclass(frozen=True)
 class Fleet:
@@ -39,6 +42,8 @@ class Fleet:
         least, bit/s, which sharpens every enclosure.  None: enclosures are those of arithmetic.
     clocked
         True: idle pipelines switch like busy ones.  False: their clocks are gated.
+    common
+        True: clocked to the one rate of the chain.  False: to the own top clock.
     """
 
     counts: list[Any]
@@ -48,6 +53,7 @@ class Fleet:
     streams: Column
     floor: Column | None = None
     clocked: bool = False
+    common: bool = False
 
     @cached_property
     def peak_bit_per_s(self) -> Any:
@@ -108,6 +114,14 @@ class Fleet:
         carried = self.total(bandwidth)
         return self.total(bandwidth * metric) / np.where(carried > 0, carried, 1.0)
 
+    @property
+    def instances(self) -> Any:
+        """How many instances, which is a whole number."""
+        found = self.total(np.ones(len(self.designs.names)))
+        if not isinstance(found, Enclosure):
+            return found
+        return Enclosure(np.ceil(found.low - WHOLE), np.floor(found.high + WHOLE))
+
     def column(self, name: str) -> Any:
         """Return one of `STAGE_COLUMNS`, shape as the counts broadcast."""
         return STAGE_COLUMNS[name](self)
@@ -157,6 +171,7 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
     "stage_clock_hz": lambda fleet: fleet.largest(fleet.designs.metrics.clock_hz) * fleet.clock,
     "stage_clock_limit": lambda fleet: fleet.clock,
     "stage_clocked": lambda fleet: np.full(1, float(fleet.clocked)),
+    "stage_common": lambda fleet: np.full(1, float(fleet.common)),
     "stage_dynamic_energy_j_per_bit": lambda fleet: fleet.per_bit(
         fleet.designs.metrics.dynamic_power_w
     ),
@@ -164,7 +179,7 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
         fleet.total(fleet.designs.metrics.dynamic_power_w) * fleet.clock
     ),
     "stage_extrapolated": lambda fleet: fleet.largest(fleet.designs.metrics.extrapolated),
-    "stage_instances": lambda fleet: fleet.total(np.ones(len(fleet.designs.names))),
+    "stage_instances": lambda fleet: fleet.instances,
     "stage_latency_s": lambda fleet: (
         fleet.largest(fleet.designs.metrics.latency_cycles / fleet.designs.metrics.clock_hz)
         / fleet.clock

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from dse.algebra.enclosure import Enclosure, ends
 from dse.algebra.expression import Expression
 from dse.contract import Column, Guard, Objective, Requirement
-from dse.model.bounds import MARGIN, Bounds, Columns, largest_violation
+from dse.model.bounds import MARGIN, Bounds, Columns, enclosure, largest_violation
 from dse.model.fleet import STAGE_CAPACITY, STAGE_COLUMNS, Fleet
 from dse.model.graph import Step
 
@@ -81,7 +81,7 @@ class Influence:
         return _join(self.joined[name]) if name in self.joined else ""
 
     def traits(self, fleet: Fleet) -> dict[str, Column]:
-        """Return the traits of fleets."""
+        """Return the traits of fleets, enclosed where counts are."""
         found = {name: fleet.column(name) for name in self.plain}
         for name, step in self.joined.items():
             given = {
@@ -90,8 +90,23 @@ class Influence:
                 else (fleet.column(argument),)
                 for argument in step.arguments
             }
-            found[name] = step(given)
+            found[name] = step(given) if fleet.opened is None else enclosure(step, given)
         return found
+
+    def columns(self, wanted: Mapping[str, tuple[bool, bool]]) -> dict[str, tuple[bool, bool]]:
+        """Return whether low and high values of stage columns are wanted, from those of traits."""
+        want = {name: np.zeros((2, 1), dtype=bool) for name in STAGE_COLUMNS}
+        for trait, directions_ in wanted.items():
+            here = np.array(directions_)[:, np.newaxis]
+            if trait in self.joined:
+                step = self.joined[trait]
+                others = {name: np.zeros((2, 1), dtype=bool) for name in step.arguments}
+                _pass_on(step, here, others, {})
+                for name in set(others) & set(want):
+                    want[name] |= others[name]
+            else:
+                want[trait] |= here
+        return {name: (bool(low), bool(high)) for name, (low, high) in want.items()}
 
     def _undemanded(self, columns: Columns) -> Columns:
         """Return `columns` without what holds only for designs that reach the demand."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.contract import Column
 from dse.model.designs import Designs
@@ -31,12 +33,15 @@ class Stage:
         the latter is absent the count is the least that carries the demand.
     clocked
         Whether pipelines switch while they idle; otherwise their clocks are gated.
+    common
+        Whether it is clocked to the one rate of the chain; otherwise it runs at its own top clock.
     """
 
     name: str
     designs: Designs
     mixed: bool
     clocked: bool = False
+    common: bool = False
 
     def counts(self, columns: Mapping[str, Column]) -> list[Column]:
         """Return the number of instances of each design, in the order of `designs`."""
@@ -67,16 +72,32 @@ class Stage:
 
     def fleet(self, columns: Mapping[str, Column]) -> Fleet:
         """Return the fleet that the study columns choose."""
-        clock = columns.get(f"{self.name}.clock", np.ones(1))
-        streams = dependent_streams(columns)
         if self.mixed:
             positions = [np.array([position]) for position in range(len(self.designs.names))]
-            counts = self.counts(columns)
-            return Fleet(counts, positions, self.designs, clock, streams, clocked=self.clocked)
+            return self.fleet_of(self.counts(columns), positions, columns)
         chosen = columns[f"{self.name}.design"]
         counts = [self._instances(chosen, columns)]
-        chosen_rows = [chosen.astype(np.int64)]
-        return Fleet(counts, chosen_rows, self.designs, clock, streams, clocked=self.clocked)
+        return self.fleet_of(counts, [chosen.astype(np.int64)], columns)
+
+    def fleet_of(
+        self,
+        counts: list[Any],
+        positions: list[NDArray[np.int64]],
+        columns: Mapping[str, Column],
+        *,
+        clock: Column | None = None,
+        floor: Column | None = None,
+    ) -> Fleet:
+        """Return a fleet of groups of equal instances, of which counts may be enclosed.
+
+        At the clock of the study columns unless one is given, with a floor of what it carries.
+        """
+        if clock is None:
+            clock = columns.get(f"{self.name}.clock", np.ones(1))
+        streams = dependent_streams(columns)
+        return Fleet(
+            counts, positions, self.designs, clock, streams, floor, self.clocked, self.common
+        )
 
 
 SHARED_COLUMNS = ("workload_chained", "workload_streams", "workload_rate_bit_per_s")

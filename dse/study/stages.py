@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,15 +73,17 @@ def build(study: schema.StudyFile, scenario: Scenario, faults: Faults) -> list[B
             "the number of instances is chosen by compute alone; behind an interface or in a "
             "chained mode more may be needed, or pay: give `instances` a range to try them"
         )
-    policies = {stage.meet for stage in built}
-    if len(policies) > 1:
-        faults.add(
-            ("stages",),
-            "some stages clock to meet the rate and others at a fraction",
-            "use `clock: meet` for all of them, or a fraction for all",
-            "",
-        )
-    return built
+    return _at_one_rate(built)
+
+
+def _at_one_rate(built: Sequence[Built]) -> list[Built]:
+    """Return the stages, told which of them are clocked to the one rate of the chain.
+
+    Those that meet the demand are.  Where none does, all stream as fast as the slowest stage once
+    any of them switches while it idles.
+    """
+    common = not any(part.meet for part in built) and any(part.stage.clocked for part in built)
+    return [replace(part, stage=replace(part.stage, common=part.meet or common)) for part in built]
 
 
 def _meets(stages: Sequence[schema.StageSection], scenario: Scenario) -> bool:

@@ -179,7 +179,10 @@ def _draw(
         values = draw_argument(name, rng, SCENARIOS, ranges)
         whole = not units.suffix(name) and not code_count(name) and not name.endswith("exponent")
         inputs[name] = (np.ceil(values) if whole else values)[:, np.newaxis]
-    chain = tuple(Stage(f"stage_{number}", _designs(rng), mixed=True) for number in range(stages))
+    chain = tuple(
+        Stage(f"stage_{number}", _designs(rng), mixed=True, common=bool(common))
+        for number, common in enumerate(rng.integers(2, size=stages))
+    )
     counts: dict[str, Column] = {}
     for stage in chain:
         drawn = rng.integers(0, _MOST + 1, (_DESIGNS, 1, FLEETS)).astype(np.float64)

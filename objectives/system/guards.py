@@ -41,15 +41,21 @@ def power_is_energy_over_time(
     stage_capacity_bit_per_s: Stages,
     stage_leakage_power_w: Stages,
     stage_clocked: Stages,
+    stage_common: Stages,
     stream_rate_bit_per_s: Column,
     throughput_bit_per_s: Column,
+    power_limit_bit_per_s: Column | float = np.inf,
     buffer_leakage_power_w: Column | float = 0.0,
 ) -> Column:
     """Return by how much power differs from the energy of one second, stage by stage."""
     energy = total(stage_leakage_power_w) + buffer_leakage_power_w
-    stages = zip(stage_dynamic_power_w, stage_capacity_bit_per_s, stage_clocked, strict=True)
-    for dynamic, capacity, clocked in stages:
-        rate = np.where(clocked > 0, stream_rate_bit_per_s, throughput_bit_per_s)
+    stages = zip(
+        stage_dynamic_power_w, stage_capacity_bit_per_s, stage_clocked, stage_common, strict=True
+    )
+    for dynamic, capacity, clocked, common in stages:
+        own = np.minimum(capacity, power_limit_bit_per_s)
+        running = np.where(common > 0, stream_rate_bit_per_s, own)
+        rate = np.where(clocked > 0, running, throughput_bit_per_s)
         energy = energy + dynamic * (rate / capacity)
     return _apart(power_w, energy)
 

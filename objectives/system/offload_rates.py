@@ -3,8 +3,7 @@
 In the equations, g is the granularity in bytes, k the offloads in flight, R the throughput, T_oh
 the time outside the pipelines, r the payload rate at which they stream, p the time per byte to
 pass link and memory, F the payload that fills pipelines which share one rate, t the time to fill
-those that each run at their own clock (one of F and t is 0), n the streams of dependent tasks
-that share the pipelines:
+those that each run at their own clock, n the streams of dependent tasks that share the pipelines:
 
     C(r) = max(t + F / r + g max(8 / r, p),  8 g n / r)
 
@@ -41,54 +40,77 @@ def streaming_s(
 
 @objective(
     source="pipelines that share one rate",
-    rises_with=("fill_bit", "workload_common"),
+    rises_with=("stage_latency_s", "stage_capacity_bit_per_s", "stage_common"),
+    over_stages="sum",
 )
-def common_fill_bit(*, fill_bit: Column, workload_common: Column | float = 0.0) -> Column:
-    """Payload that fills pipelines which share one rate; 0 where each runs at its own clock.
+def common_fill_bit(
+    *, stage_latency_s: Stages, stage_capacity_bit_per_s: Stages, stage_common: Stages
+) -> Column:
+    """Payload that fills the pipelines which share one rate.
 
-    ``F = sum_j latency_j c_j``, in bit.
+    ``F = sum_j latency_j c_j`` of the stages at one rate, in bit.
     """
-    return np.where(np.asarray(workload_common) > 0, fill_bit, 0.0)
+    stages = zip(stage_latency_s, stage_capacity_bit_per_s, stage_common, strict=True)
+    return total(
+        tuple(np.where(common > 0, latency * capacity, 0.0) for latency, capacity, common in stages)
+    )
+
+
+@objective(
+    source="latency of a task, Battle & Hempstead, section IV-B",
+    rises_with=("stage_latency_s",),
+    falls_with=("stage_common",),
+    over_stages="sum",
+)
+def own_latency_s(*, stage_latency_s: Stages, stage_common: Stages) -> Column:
+    """Time of one task through the stages that run at their own clocks, as fast as allowed.
+
+    ``sum_j latency_j`` of the stages at their own clocks, in s.
+
+    References
+    ----------
+    Latency: Battle & Hempstead, sections IV-B and V-A.
+    """
+    stages = zip(stage_latency_s, stage_common, strict=True)
+    return total(tuple(np.where(common > 0, 0.0, latency) for latency, common in stages))
 
 
 @objective(
     source="pipelines at their own clocks",
-    rises_with=("chain_latency_s", "throttled_s"),
-    falls_with=("workload_common",),
+    rises_with=("own_latency_s", "throttled_s"),
 )
-def own_fill_s(
-    *, chain_latency_s: Column, throttled_s: Column, workload_common: Column | float = 0.0
-) -> Column:
-    """Time to fill pipelines which each run at their own clock; 0 where they share one rate.
+def own_fill_s(*, own_latency_s: Column, throttled_s: Column) -> Column:
+    """Time to fill the pipelines which each run at their own clock.
 
-    ``t = sum_j latency_j max(1, c_j / power limit)``, in s.
+    ``t = sum_j latency_j max(1, c_j / power limit)`` of the stages at their own clocks, in s.
     """
-    return np.where(np.asarray(workload_common) > 0, 0.0, chain_latency_s + throttled_s)
+    return own_latency_s + throttled_s
 
 
 @objective(
     source="clocks under a power cap",
     rises_with=("stage_latency_s", "stage_capacity_bit_per_s"),
-    falls_with=("power_limit_bit_per_s",),
+    falls_with=("power_limit_bit_per_s", "stage_common"),
     over_stages="sum",
 )
 def throttled_s(
     *,
     stage_latency_s: Stages,
     stage_capacity_bit_per_s: Stages,
+    stage_common: Stages,
     power_limit_bit_per_s: Column | float = np.inf,
 ) -> Column:
     """How much longer a task takes because a power cap keeps stages from their clocks.
 
-    ``sum_j latency_j max(0, c_j / power limit - 1)``, in s.
+    ``sum_j latency_j max(0, c_j / power limit - 1)`` of the stages at their own clocks, in s.
     """
 
-    def longer(latency: Column, capacity: Column) -> Column:
+    def longer(latency: Column, capacity: Column, common: Column) -> Column:
         share = np.maximum(capacity / power_limit_bit_per_s - 1.0, 0.0)
-        return np.where(latency > 0, latency * share, 0.0)
+        return np.where(common > 0, 0.0, np.where(latency > 0, latency * share, 0.0))
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        return total(tuple(map(longer, stage_latency_s, stage_capacity_bit_per_s)))
+        return total(tuple(map(longer, stage_latency_s, stage_capacity_bit_per_s, stage_common)))
 
 
 @objective(

@@ -19,24 +19,25 @@ from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
 
 @objective(
     source=BATTLE_HEMPSTEAD,
-    rises_with=("base_power_w", "clocked_power_w", "buffer_leakage_power_w"),
+    rises_with=("base_power_w", "clocked_power_w", "own_power_w", "buffer_leakage_power_w"),
     told=True,
 )
 def power_w(
     *,
     base_power_w: Column,
     clocked_power_w: Column,
+    own_power_w: Column | float = 0.0,
     buffer_leakage_power_w: Column | float = 0.0,
 ) -> Column:
     """Power of fleet and buffers.
 
-    ``P = P_base + r e_clocked + P_buffer = P_dyn + P_leak``, in W.
+    ``P = P_base + r e_clocked + P_own + P_buffer = P_dyn + P_leak``, in W.
 
     References
     ----------
     Battle & Hempstead, section IV-C.
     """
-    return base_power_w + clocked_power_w + buffer_leakage_power_w
+    return base_power_w + clocked_power_w + own_power_w + buffer_leakage_power_w
 
 
 @objective(
@@ -107,17 +108,19 @@ def energy_j_per_bit(*, total_power_w: Column, throughput_bit_per_s: Column) -> 
         return total_power_w / throughput_bit_per_s
 
 
-@objective(source=BATTLE_HEMPSTEAD, rises_with=("gated_power_w", "clocked_power_w"))
-def dynamic_power_w(*, gated_power_w: Column, clocked_power_w: Column) -> Column:
+@objective(source=BATTLE_HEMPSTEAD, rises_with=("gated_power_w", "clocked_power_w", "own_power_w"))
+def dynamic_power_w(
+    *, gated_power_w: Column, clocked_power_w: Column, own_power_w: Column | float = 0.0
+) -> Column:
     """Switching power of the fleet at the scaled clock: sum of count * p_dyn * fraction.
 
-    ``P_dyn = R e_gated + r e_clocked``, in W.
+    ``P_dyn = R e_gated + r e_clocked + P_own``, in W.
 
     References
     ----------
     Battle & Hempstead, section IV-C, where R and r are one.
     """
-    return gated_power_w + clocked_power_w
+    return gated_power_w + clocked_power_w + own_power_w
 
 
 @objective(source="clock gating", rises_with=("throughput_bit_per_s", "gated_energy_j_per_bit"))
@@ -131,11 +134,43 @@ def gated_power_w(*, throughput_bit_per_s: Column, gated_energy_j_per_bit: Colum
 
 @objective(source="clock gating", rises_with=("stream_rate_bit_per_s", "clocked_energy_j_per_bit"))
 def clocked_power_w(*, stream_rate_bit_per_s: Column, clocked_energy_j_per_bit: Column) -> Column:
-    """Switching power of pipelines that switch while they idle.
+    """Switching power of pipelines at the one rate that switch while they idle.
 
     ``r e_clocked``, in W.
     """
     return stream_rate_bit_per_s * clocked_energy_j_per_bit
+
+
+@objective(
+    source="switching at the own clock",
+    rises_with=(
+        "stage_dynamic_energy_j_per_bit",
+        "stage_capacity_bit_per_s",
+        "stage_clocked",
+        "power_limit_bit_per_s",
+    ),
+    falls_with=("stage_common",),
+    over_stages="sum",
+)
+def own_power_w(
+    *,
+    stage_dynamic_energy_j_per_bit: Stages,
+    stage_capacity_bit_per_s: Stages,
+    stage_clocked: Stages,
+    stage_common: Stages,
+    power_limit_bit_per_s: Column | float = np.inf,
+) -> Column:
+    """Switching power of stages that run at their own clocks beside others that meet the demand.
+
+    ``P_own = sum_j e_j min(c_j, power limit)`` of those that switch while they idle, in W.
+    """
+
+    def switched(energy: Column, capacity: Column, clocked: Column, common: Column) -> Column:
+        always = (clocked > 0) & (common <= 0)
+        return np.where(always, energy * np.minimum(capacity, power_limit_bit_per_s), 0.0)
+
+    stages = (stage_dynamic_energy_j_per_bit, stage_capacity_bit_per_s, stage_clocked, stage_common)
+    return total(tuple(map(switched, *stages)))
 
 
 @objective(
@@ -221,18 +256,18 @@ def gated_energy_j_per_bit(
 
 @objective(
     source="clock gating",
-    rises_with=("stage_dynamic_energy_j_per_bit", "stage_clocked"),
+    rises_with=("stage_dynamic_energy_j_per_bit", "stage_clocked", "stage_common"),
     over_stages="sum",
 )
 def clocked_energy_j_per_bit(
-    *, stage_dynamic_energy_j_per_bit: Stages, stage_clocked: Stages
+    *, stage_dynamic_energy_j_per_bit: Stages, stage_clocked: Stages, stage_common: Stages
 ) -> Column:
-    """Switching energy per payload bit of the stages that switch while they idle.
+    """Switching energy per payload bit of the stages at the one rate that switch while they idle.
 
     ``e_clocked``, in J/bit.
     """
-    pairs = zip(stage_dynamic_energy_j_per_bit, stage_clocked, strict=True)
-    return total(tuple(energy * clocked for energy, clocked in pairs))
+    stages = zip(stage_dynamic_energy_j_per_bit, stage_clocked, stage_common, strict=True)
+    return total(tuple(energy * clocked * common for energy, clocked, common in stages))
 
 
 @objective(

@@ -118,49 +118,69 @@ def bound(
 @objective(
     source=BATTLE_HEMPSTEAD,
     told=True,
-    rises_with=("stage_clock_hz", "clocked_rate_bit_per_s"),
+    rises_with=("stage_clock_hz", "stream_rate_bit_per_s", "clocked_rate_bit_per_s"),
     falls_with=("stage_capacity_bit_per_s",),
     over_stages="largest",
+    undeclared={"settled_while": "a power cap limits own clocks however offloads are transferred"},
 )
 def clock_hz(
-    *, stage_clock_hz: Stages, stage_capacity_bit_per_s: Stages, clocked_rate_bit_per_s: Column
+    *,
+    stage_clock_hz: Stages,
+    stage_capacity_bit_per_s: Stages,
+    stage_common: Stages,
+    stream_rate_bit_per_s: Column,
+    clocked_rate_bit_per_s: Column,
 ) -> Column:
     """Fastest clock of any instance, after scaling.
 
-    ``max_j f_j min(1, a / c_j)``, in Hz.
+    ``max_j f_j min(1, a_j / c_j)``, in Hz, where a_j is r for a stage at the one rate, else a.
 
     References
     ----------
     Battle & Hempstead, section IV-C.
     """
-    return _fastest(stage_clock_hz, stage_capacity_bit_per_s, clocked_rate_bit_per_s)
+    rates = stream_rate_bit_per_s, clocked_rate_bit_per_s
+    return _fastest(stage_clock_hz, stage_capacity_bit_per_s, stage_common, *rates)
 
 
 @objective(
     source=BATTLE_HEMPSTEAD,
-    rises_with=("stage_clock_limit", "clocked_rate_bit_per_s"),
+    rises_with=("stage_clock_limit", "stream_rate_bit_per_s", "clocked_rate_bit_per_s"),
     falls_with=("stage_capacity_bit_per_s",),
     over_stages="largest",
+    undeclared={"settled_while": "a power cap limits own clocks however offloads are transferred"},
 )
 def clock_fraction(
-    *, stage_clock_limit: Stages, stage_capacity_bit_per_s: Stages, clocked_rate_bit_per_s: Column
+    *,
+    stage_clock_limit: Stages,
+    stage_capacity_bit_per_s: Stages,
+    stage_common: Stages,
+    stream_rate_bit_per_s: Column,
+    clocked_rate_bit_per_s: Column,
 ) -> Column:
     """Largest share of its top clock at which any stage runs.
 
-    ``max_j limit_j min(1, a / c_j)``, a share.
+    ``max_j limit_j min(1, a_j / c_j)``, a share, with the rates of `clock_hz`.
 
     References
     ----------
     Battle & Hempstead, section IV-C.
     """
-    return _fastest(stage_clock_limit, stage_capacity_bit_per_s, clocked_rate_bit_per_s)
+    rates = stream_rate_bit_per_s, clocked_rate_bit_per_s
+    return _fastest(stage_clock_limit, stage_capacity_bit_per_s, stage_common, *rates)
 
 
-def _fastest(tops: Stages, capacities: Stages, rate: Column) -> Column:
+def _fastest(
+    tops: Stages, capacities: Stages, commons: Stages, stream: Column, clocked: Column
+) -> Column:
     """Return the largest of what stages have at their top clocks, scaled down to a rate."""
-    pairs = zip(tops, capacities, strict=True)
+
+    def scaled(top: Column, capacity: Column, common: Column) -> Column:
+        rate = np.where(common > 0, stream, clocked)
+        return top * np.minimum(rate / capacity, 1.0)
+
     with np.errstate(divide="ignore", invalid="ignore"):
-        return largest(tuple(top * np.minimum(rate / capacity, 1.0) for top, capacity in pairs))
+        return largest(tuple(map(scaled, tops, capacities, commons)))
 
 
 @objective(
@@ -176,7 +196,7 @@ def clocked_rate_bit_per_s(
 ) -> Column:
     """Payload rate for which no stage is clocked higher than needed; infinite: at the top clock.
 
-    ``a = r`` where stages share one rate, else the rate that the power cap allows, in bit/s.
+    ``a = r`` where all stages share one rate, else the rate that the power cap allows, in bit/s.
     """
     common = np.asarray(workload_common) > 0
     return np.where(common, stream_rate_bit_per_s, power_limit_bit_per_s)

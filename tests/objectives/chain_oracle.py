@@ -76,6 +76,7 @@ def design(random: np.random.Generator) -> dict[str, Any]:
             "leakage_power_w": drawn(1e-5, 1e-3),
             "dynamic_energy_j_per_bit": drawn(1e-14, 1e-12),
             "clocked": float(random.integers(0, 2)),
+            "common": float(random.integers(0, 2)),
             "clock_hz": drawn(1e8, 1e9),
             "clock_limit": random.uniform(0.5, 1.0),
             "payload_bit": float(random.choice([64, 4096])),
@@ -187,7 +188,9 @@ def expected(of: dict[str, Any]) -> dict[str, float]:
         "extrapolated": max(s.extrapolated for s in stages),
         "dynamic_energy_j_per_bit": sum(s.dynamic_energy_j_per_bit for s in stages),
         "gated_energy_j_per_bit": sum(s.dynamic_energy_j_per_bit for s in stages if not s.clocked),
-        "clocked_energy_j_per_bit": sum(s.dynamic_energy_j_per_bit for s in stages if s.clocked),
+        "clocked_energy_j_per_bit": sum(
+            s.dynamic_energy_j_per_bit for s in stages if s.clocked and s.common
+        ),
     }
     found |= offloads(of, stages, found)
     buffers = found["buffer_bit"]
@@ -201,10 +204,14 @@ def expected(of: dict[str, Any]) -> dict[str, float]:
     energy = found["dynamic_energy_j_per_bit"] + found["memory_energy_j_per_bit"]
     cap = found["power_limit_bit_per_s"] = usable / energy
     slower = [max(1.0, s.capacity_bit_per_s / cap) if cap else inf for s in stages]
-    found["throttled_s"] = sum(s.latency_s * (by - 1) for s, by in zip(stages, slower, strict=True))
-    own = sum(s.latency_s * by for s, by in zip(stages, slower, strict=True))
-    found["own_fill_s"] = 0.0 if common else own
-    found["common_fill_bit"] = found["fill_bit"] if common else 0.0
+    own = [(s, by) for s, by in zip(stages, slower, strict=True) if not s.common]
+    found["throttled_s"] = sum(s.latency_s * (by - 1) for s, by in own)
+    found["own_latency_s"] = sum(s.latency_s for s, _ in own)
+    found["own_fill_s"] = sum(s.latency_s * by for s, by in own)
+    found["common_fill_bit"] = sum(s.latency_s * s.capacity_bit_per_s for s in stages if s.common)
+    found["own_power_w"] = sum(
+        s.dynamic_energy_j_per_bit * min(s.capacity_bit_per_s, cap) for s, _ in own if s.clocked
+    )
     return found | rates(of, stages, found, meet=meet, common=common)
 
 
@@ -240,7 +247,7 @@ def rates(
     found["acceleration"] = found["host_time_s"] / found["accelerator_s"]
     found["speedup"] = found["host_time_s"] / latency
     clocked = found["clocked_rate_bit_per_s"] = stream if common else cap
-    share = [min(1.0, clocked / s.capacity_bit_per_s) for s in stages]
+    share = [min(1.0, (stream if s.common else clocked) / s.capacity_bit_per_s) for s in stages]
     found["clock_hz"] = max(s.clock_hz * by for s, by in zip(stages, share, strict=True))
     found["clock_fraction"] = max(s.clock_limit * by for s, by in zip(stages, share, strict=True))
     found["utilisation"] = reached / capacity
@@ -263,14 +270,15 @@ def powers(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> 
     gated = reached * found["gated_energy_j_per_bit"]
     clocked = stream * found["clocked_energy_j_per_bit"]
     memory = reached * found["memory_energy_j_per_bit"]
-    power_w = found["leakage_power_w"] + gated + clocked
+    own = found["own_power_w"]
+    power_w = found["leakage_power_w"] + gated + clocked + own
     whole = power_w + host_w + memory + of["budget_constant_power_w"]
     return {
         "host_cores": per_s * busy,
         "host_power_w": host_w,
         "gated_power_w": gated,
         "clocked_power_w": clocked,
-        "dynamic_power_w": gated + clocked,
+        "dynamic_power_w": gated + clocked + own,
         "base_power_w": sum(s.leakage_power_w for s in stages) + gated,
         "memory_power_w": memory,
         "power_w": power_w,

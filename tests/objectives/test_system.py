@@ -55,6 +55,7 @@ FULL = {
             "stage_capacity_bit_per_s": (4.0, 4.0),
             "stage_leakage_power_w": (1.0, 2.0),
             "stage_clocked": (1.0, 0.0),
+            "stage_common": (1.0, 1.0),
             "stream_rate_bit_per_s": 2.0,
             "throughput_bit_per_s": 1.0,
             "buffer_leakage_power_w": 4.0,

@@ -79,6 +79,7 @@ PLAIN = {
     "leakage_power_w": 1e-3,
     "dynamic_energy_j_per_bit": 1e-12,
     "clocked": 0.0,
+    "common": 0.0,
     "clock_hz": 1e9,
     "clock_limit": 1.0,
     "read_byte_per_bit": 0.125,
@@ -233,8 +234,6 @@ def test_the_least_payload_that_fills_pipelines_counts() -> None:
         ("met_rate_bit_per_s", ["throughput_bit_per_s", "workload_meet"], 3.0),
         ("clocked_rate_bit_per_s", ["stream_rate_bit_per_s", "power_limit_bit_per_s"], 3.0),
         ("bound", ["peak_bit_per_s"], 0.0),
-        ("common_fill_bit", ["fill_bit"], 0.0),
-        ("own_fill_s", ["chain_latency_s", "throttled_s"], 6.0),
         ("total_power_w", ["power_w"], 3.0),
         ("power_w", ["base_power_w", "clocked_power_w"], 6.0),
         ("area_m2", ["fleet_area_m2"], 3.0),
@@ -278,6 +277,10 @@ def test_a_demand_that_no_clock_meets_takes_an_infinite_rate() -> None:
 
 
 def test_without_a_power_limit_nothing_is_throttled() -> None:
-    stage = {"stage_latency_s": (np.ones(1),), "stage_capacity_bit_per_s": (np.array([1e9]),)}
+    stage = {
+        "stage_latency_s": (np.ones(1),),
+        "stage_capacity_bit_per_s": (np.array([1e9]),),
+        "stage_common": (np.zeros(1),),
+    }
     assert QUANTITIES["throttled_s"](**stage) == 0
     assert QUANTITIES["clocked_rate_bit_per_s"](stream_rate_bit_per_s=np.array([1e9])) == np.inf

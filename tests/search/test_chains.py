@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.search.exact import chains, closing
+from dse.search.exact import chains, closing, fleets
 from dse.search.exact.measures import Measure, joined
 from tests.search.test_compose import GOALS, front, random_problem
 
-STUDIES = 24
+STUDIES = 32
 
 
 def one_of(rng: np.random.Generator, *some: str) -> str:
@@ -26,8 +26,8 @@ def stage(rng: np.random.Generator, position: int, number: int, clock: str, idle
         lines += ["    fleet: mixed", f"    instances: {{from: 0, to: {4 // number + 1}}}"]
     else:
         lines.append("    instances: {from: 1, to: 4}")
-    if clock == "fractions":
-        clock = one_of(rng, "1", "0.5", "[0.5, 1]")
+    if clock in ("fractions", "mixed"):
+        clock = one_of(rng, "1", "0.5", "[0.5, 1]", *["meet"] * (clock == "mixed"))
     if clock:
         lines.append(f"    clock: {clock}")
     idle = one_of(rng, "gated", "clocked") if idle == "either" else idle
@@ -62,7 +62,7 @@ def offload_study(rng: np.random.Generator) -> str:
     if rng.random() < 0.2:
         lines += ["  chained: true", f"  streams: {rng.integers(1, 40)}"]
     number = int(rng.choice([1, 2, 3], p=[0.2, 0.5, 0.3]))
-    clock = one_of(rng, "", "1", "fractions", *["meet"] * demanded)
+    clock = one_of(rng, "", "1", "fractions", *["meet", "mixed"] * demanded)
     idle = one_of(rng, "gated", "gated", "clocked", "either")
     lines.append("stages:")
     for position in range(number):
@@ -77,13 +77,15 @@ def offload_study(rng: np.random.Generator) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("block", range(3))
+@pytest.mark.parametrize("block", range(4))
 def test_fronts_behind_interfaces_are_those_of_all_designs(
     block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if block == 2:  # shortlists are joined without chains
         monkeypatch.setattr(closing, "MOST_DESIGNS", 0)
-    for seed in range(block, STUDIES, 3):
+    if block == 3:  # fleets are put together design by design, however few
+        monkeypatch.setattr(fleets, "WHOLE", 1)
+    for seed in range(block, STUDIES, 4):
         problem = random_problem(seed, tmp_path, offload_study)
         every, composed = front(problem, "enumerate"), front(problem, "compose")
         assert np.array_equal(composed.front_index, every.front_index), seed

@@ -162,8 +162,7 @@ def test_the_composed_front_is_that_of_all_designs(
     if block in (4, 5):  # shortlists are joined, although they are short
         monkeypatch.setattr(replacing, "MOST_DESIGNS", 0)
     if block in (6, 7):  # without shortlists of fleets
-        monkeypatch.setattr(replacing, "FEW_FLEETS", 0)
-        monkeypatch.setattr(replacing, "MANY_FLEETS", 0)
+        monkeypatch.setattr(replacing.Replacing, "pays", lambda *_: False)
     for seed in range(block, INSTANCES, 8):
         problem = random_problem(seed, tmp_path)
         every, composed = front(problem, "enumerate"), front(problem, "compose")

@@ -15,14 +15,12 @@ from dse.search.exact.partial import NotComposedError, StageParts
 from dse.search.exact.shortlists import Case, Group, cases, sharing_fleets
 from dse.search.exact.ties import close, equals
 
-MANY_FLEETS = 20_000_000
 FEW_FLEETS = 50_000
-"""Fleets of all stages together: more are not compared, fewer always."""
+"""Fleets of all stages together: so few are always compared."""
 
-SOME_FLEETS = 1_000_000
 MANY_SCENARIOS = 16
-MANY_STAGES = 3
-"""In between, comparing pays for so many stages, and up to `SOME_FLEETS` for so many scenarios."""
+MANY_STAGES = 2
+"""Otherwise comparing pays for so many scenarios or stages."""
 
 MOST_DESIGNS = 100_000
 MOST_EVALUATED = 50_000_000
@@ -49,10 +47,7 @@ class Replacing:
     def pays(self, fleets: Sequence[int], scenarios: int) -> bool:
         """Tell whether comparing fleets is likely to pay."""
         count = sum(fleets)
-        if FEW_FLEETS < count <= MANY_FLEETS:
-            several = scenarios >= MANY_SCENARIOS and count <= SOME_FLEETS
-            return len(fleets) >= MANY_STAGES or several
-        return count <= FEW_FLEETS
+        return count <= FEW_FLEETS or scenarios >= MANY_SCENARIOS or len(fleets) >= MANY_STAGES
 
     def close(self, scenarios: Index, each: int) -> Index:
         """Close scenarios of `each` designs; return those that stay open, in their order."""

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.algebra.enclosure import ends
 from dse.contract import Column
 from dse.model.fleet import STAGE_CAPACITY
 from dse.model.front import nondominated
 from dse.model.influence import Influence, Traits
-from dse.model.space import Block, Index, blocks
-from dse.model.stage import ROUNDING
+from dse.model.space import Block, Index, Space, blocks
+from dse.model.stage import ROUNDING, dependent_streams
+from dse.search.exact.growing import Growing
 from dse.search.exact.measures import Directions
 from dse.search.exact.partial import NotComposedError, StageParts
-from dse.search.exact.work import CALL, SORT, spend
+from dse.search.exact.work import CALL, ROW, SORT, spend
+
+WHOLE = 50_000
+"""A stage of no more fleets is looked at whole, and only once."""
+
+MANY = 20_000_000
+"""More are looked at only where they can be put together count by count."""
 
 CHUNK = 1_000_000
-"""Fleets that are looked at together; a stage of no more is looked at only once."""
+PORTION = 50_000
+"""Fleets that are looked at together, and partial ones."""
 
 MOST_KEPT = 20_000
 """Fleets that may be left of a stage."""
@@ -28,6 +38,13 @@ MOST_KEPT = 20_000
 SAMPLE = 2_000
 HOPELESS = 0.5
 """When more of a sample than this is left, comparing all fleets would not pay."""
+
+
+MOST = 1e300
+"""What is larger, or infinite, is compared as this."""
+
+Hopeful = Callable[[Traits, Traits], NDArray[np.bool_]]
+"""Tells which fleets may be of interest, (n,), by the least and largest values of their traits."""
 
 
 @dataclass(frozen=True)
@@ -71,56 +88,120 @@ class Fleets:
     point: NDArray[np.int64]
     floor: float
 
-    @cached_property
-    def _whole(self) -> list[Shortlist]:
-        return list(self._chunks()) if self._count <= CHUNK else []
-
     @property
+    def _space(self) -> Space:
+        return self.influence.bounds.problem.space
+
+    @cached_property
     def _count(self) -> int:
-        sizes = self.influence.bounds.problem.sizes
-        count = 1
-        for place in self.part.places:
-            count *= sizes[place]
-        return count
+        return math.prod(self._space.sizes[place] for place in self.part.places)
 
-    def chunks(self) -> Iterator[Shortlist]:
-        """Yield all fleets, some at a time."""
-        return iter(self._whole) if self._count <= CHUNK else self._chunks()
+    @cached_property
+    def grown(self) -> bool:
+        """Whether they are so many that they are put together count by count."""
+        streams = dependent_streams(self._space.columns(self.point[np.newaxis]))
+        return self._count > WHOLE and bool(self.part.designs) and bool(np.isinf(streams).all())
 
-    def _chunks(self) -> Iterator[Shortlist]:
-        space = self.influence.bounds.problem.space
+    @cached_property
+    def _whole(self) -> list[Shortlist] | None:
+        """All fleets, where they are few."""
+        return list(self._blocks()) if self._count <= WHOLE else None
+
+    def chunks(self, hopeful: Hopeful) -> Iterator[Shortlist]:
+        """Yield all fleets that may be `hopeful`, and perhaps others, some at a time.
+
+        Where they are put together count by count, what is not hopeful drops out before its other
+        counts are chosen.
+        """
+        if self.grown:
+            yield from self._completed(self.point[np.newaxis], self.part.places, hopeful)
+        else:
+            yield from self._blocks() if self._whole is None else self._whole
+
+    def _blocks(self) -> Iterator[Shortlist]:
+        if self._count > MANY:
+            raise NotComposedError(f"stage {self.part.stage.name} has too many fleets")
         places = sorted(self.part.places)
-        for part in blocks(tuple(space.sizes[place] for place in places), CHUNK):
+        for part in blocks(tuple(self._space.sizes[place] for place in places), CHUNK):
             own = dict(zip(places, part.ranges, strict=True))
             fixed = [(int(position), 1) for position in self.point]
             ranges = tuple(own.get(place, fixed[place]) for place in range(len(fixed)))
-            spend(len(part) + CALL)
-            block = Block(space.sizes, ranges)
-            fleet = self.part.stage.fleet(space.columns(block))
-            with np.errstate(all="ignore"):
-                carried = _flat(fleet.column(STAGE_CAPACITY), block)
-                rows = np.flatnonzero(carried >= self.floor * (1.0 - ROUNDING))
-                traits = {
-                    name: _flat(values, block)[rows]
-                    for name, values in self.influence.traits(fleet).items()
-                }
-            yield Shortlist(block.rows(rows)[:, self.part.places], traits)
+            yield self._listed(Block(self._space.sizes, ranges))
+
+    def _listed(self, points: Block | Index) -> Shortlist:
+        """Return those of some fleets that carry what they have to."""
+        spend(len(points) + CALL)
+        block = points if isinstance(points, Block) else None
+        fleet = self.part.stage.fleet(self._space.columns(points))
+        with np.errstate(all="ignore"):
+            carried = _flat(fleet.column(STAGE_CAPACITY), points)
+            rows = np.flatnonzero(carried >= self.floor * (1.0 - ROUNDING))
+            traits = {
+                name: _flat(values, points)[rows]
+                for name, values in self.influence.traits(fleet).items()
+            }
+        index = block.rows(rows) if block is not None else np.asarray(points)[rows]
+        return Shortlist(index[:, self.part.places], traits)
+
+    def _completed(
+        self, index: Index, places: Sequence[int], hopeful: Hopeful
+    ) -> Iterator[Shortlist]:
+        """Yield the hopeful fleets of which what is not in `places` is chosen, depth first."""
+        place, *later = places
+        size = self._space.sizes[place]
+        some = max(1, PORTION // size)
+        for first in range(0, len(index), some):
+            rows = np.repeat(index[first : first + some], size, axis=0)
+            rows[:, place] = np.tile(np.arange(size), len(rows) // size)
+            if not later:
+                yield self._listed(rows)
+                continue
+            spend(ROW * len(rows) + CALL)
+            ends_, carried = self._enclosed(rows, later)
+            kept = carried >= self.floor * (1.0 - ROUNDING)
+            kept[kept] = hopeful(*({n: v[kept] for n, v in end.items()} for end in ends_))
+            yield from self._completed(rows[kept], later, hopeful) if kept.any() else ()
+
+    def _enclosed(self, index: Index, left: Sequence[int]) -> tuple[tuple[Traits, Traits], Column]:
+        """Return the ends of the traits of fleets whose counts `left` are open, and of capacity."""
+        part, columns = self.part, self._space.columns(index)
+        chosen = [place for place in part.places if place not in left]
+        counts = part.counts(self._space, columns, chosen)
+        positions = [np.array([design]) for design in range(len(counts))]
+        fleet = part.stage.fleet_of(counts, positions, columns, floor=np.full(1, self.floor))
+        with np.errstate(all="ignore"):
+            pairs = {name: ends(value) for name, value in self.influence.traits(fleet).items()}
+            carried = ends(fleet.column(STAGE_CAPACITY))[1]
+        shape = (len(index),)
+        low, high = (
+            {name: np.broadcast_to(pair[end], shape) for name, pair in pairs.items()}
+            for end in (0, 1)
+        )
+        return (low, high), np.broadcast_to(carried, shape)
 
     @cached_property
     def hull(self) -> tuple[Traits, Traits] | None:
         """Least and largest values of each trait, (1,) each; None when there is no fleet."""
-        ends = [
-            [
-                {name: end(values) for name, values in some.traits.items()}
-                for end in (np.min, np.max)
-            ]
-            for some in self.chunks()
-            if len(some)
-        ]
-        if not ends:
+        if self.grown:
+            clocks = [place for place in self.part.places if place not in self.part.designs]
+            rows = np.repeat(
+                self.point[np.newaxis], self._space.sizes[clocks[0]] if clocks else 1, 0
+            )
+            rows[:, clocks] = np.arange(len(rows))[:, np.newaxis]
+            both, carried = self._enclosed(rows, [*self.part.designs])
+            found = [both] if (carried >= self.floor * (1.0 - ROUNDING)).any() else []
+        else:
+            every = self._blocks() if self._whole is None else self._whole
+            found = [(some.traits, some.traits) for some in every if len(some)]
+        if not found:
             return None
-        low = {name: np.array([min(end[0][name] for end in ends)]) for name in ends[0][0]}
-        high = {name: np.array([max(end[1][name] for end in ends)]) for name in ends[0][1]}
+        low, high = (
+            {
+                name: np.array([end([choose(both[which][name]) for both in found])])
+                for name in found[0][0]
+            }
+            for which, end, choose in ((0, min, np.min), (1, max, np.max))
+        )
         return low, high
 
     @cached_property
@@ -140,12 +221,10 @@ class Fleets:
         kept = self._shortlists.get((directions, enough))
         if kept is not None:
             return kept
-        for some in self.chunks():
+        for some in self._candidates(directions, enough):
             if kept is not None:
                 some = _both(kept, some)
-            capacities = self.influence.capacities
-            capped = {name: np.minimum(some.traits[name], enough) for name in capacities}
-            signed = signed_traits(dict(some.traits) | capped, directions)
+            signed = self._signed(some, directions, enough)
             if len(signed) > MOST_KEPT:
                 drawn = np.random.default_rng(0).integers(0, len(signed), SAMPLE)
                 if nondominated(signed[np.unique(drawn)]).mean() > HOPELESS:
@@ -159,10 +238,35 @@ class Fleets:
         self._shortlists[directions, enough] = kept
         return kept
 
+    def _signed(self, fleets: Shortlist, directions: Directions, enough: float) -> Column:
+        """Return the traits that matter; a capacity of more than `enough` is no better."""
+        capacities = self.influence.capacities
+        capped = {name: np.minimum(fleets.traits[name], enough) for name in capacities}
+        return signed_traits(dict(fleets.traits) | capped, directions)
 
-def _flat(values: Column, block: Block) -> Column:
-    """Return a column of a block with one value for each design."""
-    return np.broadcast_to(values, block.shape).reshape(-1)
+    def _candidates(self, directions: Directions, enough: float) -> Iterator[Shortlist]:
+        """Yield fleets, of which one is as good as any."""
+        if not self.grown:
+            yield from self._blocks() if self._whole is None else self._whole
+            return
+        influence, capacities = self.influence, self.influence.capacities
+        names = (*influence.plain, *influence.joined)
+        wanted = dict(zip(names, directions, strict=True))
+        more = {name for name in capacities if wanted[name] == (False, True)}
+        columns = influence.columns(
+            {name: want for name, want in wanted.items() if name not in more}
+        )
+        useful = max(self.floor, enough if more else 0.0)
+        growing = Growing(self.part, self._space, columns, self.floor, useful)
+        index = growing.best(self.point)
+        for first in range(0, len(index), PORTION):
+            yield self._listed(index[first : first + PORTION])
+
+
+def _flat(values: Column, points: Block | Index) -> Column:
+    """Return a column with one value for each design."""
+    shape = points.shape if isinstance(points, Block) else (len(points),)
+    return np.broadcast_to(values, shape).reshape(-1)
 
 
 def signed_traits(traits: Traits, directions: Directions) -> Column:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,10 +14,10 @@ from dse.algebra.enclosure import Enclosure, hull
 from dse.contract import Column
 from dse.errors import TooLargeError
 from dse.model.bounds import Bounds, Columns, Ranges
-from dse.model.fleet import STAGE_COLUMNS, Fleet
+from dse.model.fleet import STAGE_COLUMNS
 from dse.model.problem import Problem
-from dse.model.space import Index
-from dse.model.stage import Stage, dependent_streams
+from dse.model.space import Index, Space
+from dse.model.stage import Stage
 
 MOST_ROWS = 2_000_000
 """Fleets of a stage that are looked at one by one."""
@@ -68,6 +68,16 @@ class StageParts:
     places: tuple[int, ...]
     designs: Mapping[int, int]
     """Place of a count axis -> position of its design."""
+
+    def counts(self, space: Space, columns: Columns, chosen: Sequence[int]) -> list[Any]:
+        """Return the counts of fleets whose axes `chosen` are chosen, the others enclosed."""
+        counts: list[Any] = self.stage.counts(columns)
+        for place, design in self.designs.items():
+            if place not in chosen:
+                axis = space.axes[place]
+                values = axis.columns[axis.unit_name]
+                counts[design] = Enclosure(values.min(keepdims=True), values.max(keepdims=True))
+        return counts
 
 
 def stage_parts(problem: Problem) -> Iterator[StageParts]:
@@ -250,12 +260,7 @@ class Batch:
     ) -> StageColumns:
         """Return the enclosures of a mixed fleet of which the axes `chosen` are chosen."""
         columns = self._space.columns(rows.index)
-        counts: list[Any] = part.stage.counts(columns)
-        for place, design in part.designs.items():
-            if place not in chosen:
-                axis = self._space.axes[place]
-                values = axis.columns[axis.unit_name]
-                counts[design] = Enclosure(values.min(keepdims=True), values.max(keepdims=True))
+        counts = part.counts(self._space, columns, chosen)
         positions = [np.array([design]) for design in range(len(counts))]
         clocks = [self._space.axes[place] for place in part.places if place not in part.designs]
         if clocks and not chosen:
@@ -274,11 +279,9 @@ class Batch:
         clock: Column,
     ) -> StageColumns:
         """Return the enclosures of fleets whose counts are known or enclosed."""
-        streams = dependent_streams(self._space.columns(rows.index))
+        columns = self._space.columns(rows.index)
         floor = self.floor(rows.scenario)
-        fleet = Fleet(
-            counts, positions, part.stage.designs, clock, streams, floor, part.stage.clocked
-        )
+        fleet = part.stage.fleet_of(counts, positions, columns, clock=clock, floor=floor)
         with np.errstate(all="ignore"):
             return {name: fleet.column(name) for name in self._wanted}
 

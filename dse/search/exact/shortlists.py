@@ -28,7 +28,7 @@ from dse.model.influence import Influence, Traits, beside_stages
 from dse.model.space import Index
 from dse.model.stage import SHARED_COLUMNS
 from dse.search.exact.chains import Chains, chains
-from dse.search.exact.fleets import Fleets, Shortlist, signed_traits
+from dse.search.exact.fleets import WHOLE, Fleets, Shortlist, signed_traits
 from dse.search.exact.measures import Directions, Measure, measured, measures
 from dse.search.exact.partial import NotComposedError, PartialDesigns, StageParts, ends_by_scenario
 
@@ -55,7 +55,7 @@ class Group:
     fleets: tuple[Fleets, ...]
     _lists: dict[tuple[Directions, float], Lists | None] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def hulls(self) -> list[tuple[Traits, Traits]]:
         """Ends of the traits of each stage; fewer than stages when one has no fleet."""
         return [hull for stage in self.fleets if (hull := stage.hull) is not None]
@@ -65,12 +65,24 @@ class Group:
         """The traits."""
         return tuple(self.hulls[0][0])
 
+    def useful(self, stage: int, enough: float) -> float:
+        """Return from which capacity of a stage on more of it changes nothing.
+
+        What is `enough`, or the most that another stage can carry: the chain has the least.
+        """
+        others = [high for place, (_, high) in enumerate(self.hulls) if place != stage]
+        most = [float(high[name][0]) for name in self.influence.capacities for high in others]
+        return min([enough, *most])
+
     def lists(self, directions: Directions, enough: float) -> Lists | None:
         """Return what is listed for directions, up to what is enough; None when it is too much."""
         key = directions, enough
         if key not in self._lists:
             try:
-                lists = tuple(stage.shortlist(directions, enough) for stage in self.fleets)
+                lists = tuple(
+                    fleets.shortlist(directions, self.useful(stage, enough))
+                    for stage, fleets in enumerate(self.fleets)
+                )
                 self._lists[key] = Lists(self, directions, enough, lists)
             except NotComposedError:
                 self._lists[key] = None
@@ -105,8 +117,9 @@ class Lists:
 
     def measured(self, traits: Traits, stage: int) -> Column:
         """Return the measures of fleets of one stage."""
+        useful = self.group.useful(stage, self.enough)
         capacities = self.group.influence.capacities
-        capped = {name: np.minimum(traits[name], self.enough) for name in capacities}
+        capped = {name: np.minimum(traits[name], useful) for name in capacities}
         return measured(self.wanted, dict(traits) | capped, stage)
 
     @cached_property
@@ -238,7 +251,8 @@ def sharing_fleets(bounds: Bounds, parts: Sequence[StageParts], scenarios: Index
     table = np.stack([np.broadcast_to(values, (count,)) for values in shared], axis=1)
     keys, which = np.unique(table, axis=0, return_inverse=True)
     sizes = bounds.problem.sizes
-    if len(keys) * sum(math.prod(sizes[k] for k in part.places) for part in parts) > MOST_LOOKED:
+    counts = [math.prod(sizes[k] for k in part.places) for part in parts]
+    if len(keys) * sum(min(count, WHOLE) for count in counts) > MOST_LOOKED:
         return []
     found = []
     for position, key in enumerate(keys):

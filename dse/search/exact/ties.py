@@ -27,7 +27,10 @@ from numpy.typing import NDArray
 from dse.algebra.enclosure import Enclosure, ends
 from dse.contract import Column
 from dse.model.bounds import Columns
+from dse.model.front import dominated
+from dse.model.influence import Traits
 from dse.model.space import Index
+from dse.search.exact.fleets import MOST
 from dse.search.exact.measures import Matrix, Measure, joined, room
 from dse.search.exact.partial import NotComposedError
 from dse.search.exact.shortlists import Case
@@ -109,7 +112,7 @@ def _chosen(
     rows, rest = _others(case, found, box, known, order)
     low, high = _room(case, box, found.origin[rows], rest)
     origin, index, measures = [], [], []
-    for some in case.fleets[stage].chunks():
+    for some in case.fleets[stage].chunks(partial(_may_lie, case, stage, low, high)):
         values = case.lists.measured(some.traits, stage)
         picked, match = _within(values, low, high)
         designs = found.index[rows[match]]
@@ -125,6 +128,18 @@ def _chosen(
     )
     _check(len(first))
     return PartlyChosen(origins[first], chosen[first], np.concatenate(measures)[first])
+
+
+def _may_lie(
+    case: Case, stage: int, low: Matrix, high: Matrix, least: Traits, most: Traits
+) -> NDArray[np.bool_]:
+    """Return which fleets between two ends may be in a box, or may be better than one."""
+    values = [case.lists.measured(end, stage) for end in (least, most)]
+    best = np.minimum(*values)
+    best = np.clip(best - SLACK * np.abs(best), -MOST, MOST)
+    some = np.asarray((np.maximum(*values) >= low.min(axis=0, initial=np.inf)).all(axis=1))
+    some[some] = dominated(-best[some], -np.clip(high, -MOST, MOST))
+    return some
 
 
 def _others(

@@ -1,0 +1,180 @@
+"""The best fleets of a stage with many: put together design by design, the worse parts left out.
+
+Two parts of fleets that lack the same designs are compared by their ingredients
+(`dse.model.ingredients`).  Stage columns rise or fall with these, and the ingredients of a whole
+fleet with those of its part: a part that is as good as another in all of them makes fleets that
+are as good, whatever is added.  So one is as good as any fleet of the stage at the end, by
+induction over the designs (Pareto sums, or the principle of optimality of dynamic programming).
+
+*Fleets that are too large are left out too* (`_limit`).  Where low values are wanted of everything
+but what a fleet carries, and that counts only up to `useful`, a fleet that carries more than that
+and an instance is no better than with one less: of the design with the largest ratio to bandwidth
+of what is wanted low.  As that makes a sum strictly lower, it ends at one not too large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.contract import Column
+from dse.model.front import nondominated
+from dse.model.ingredients import BANDWIDTH, INGREDIENTS, MADE_OF
+from dse.model.space import Index, Space
+from dse.model.stage import ROUNDING
+from dse.search.exact.partial import NotComposedError, StageParts
+from dse.search.exact.work import CALL, SORT, spend
+
+CHUNK = 500_000
+"""Parts of fleets that are compared at once."""
+
+MOST_PARTS = 200_000
+"""Parts of fleets that may be left."""
+
+Wanted = Mapping[str, tuple[bool, bool]]
+"""Stage column -> whether low and high values are wanted."""
+
+
+@dataclass(frozen=True)
+class Growing:
+    """What is wanted of the fleets of a mixed stage.
+
+    Attributes
+    ----------
+    part, space
+        The stage and its axes, and of which space.
+    wanted
+        In which directions stage columns are wanted, but for capacity of which more is better.
+    floor, useful
+        What a fleet has to carry, and from where on more is no better, bit/s.
+    """
+
+    part: StageParts
+    space: Space
+    wanted: Wanted
+    floor: float
+    useful: float
+
+    def best(self, point: NDArray[np.int64]) -> Index:
+        """Return designs of the best fleets, those of equal ingredients once, else as `point`.
+
+        Raises
+        ------
+        NotComposedError
+            Too many parts are left, or an ingredient is wanted both ways.
+        """
+        clocks = [place for place in self.part.places if place not in self.part.designs]
+        found = []
+        for number in range(self.space.sizes[clocks[0]] if clocks else 1):
+            start, clock = point.copy(), 1.0
+            if clocks:
+                axis = self.space.axes[clocks[0]]
+                start[clocks[0]] = number
+                clock = float(axis.columns[axis.unit_name][number])
+            found.append(self._at(start, clock))
+        return np.concatenate(found)
+
+    def _at(self, point: NDArray[np.int64], clock: float) -> Index:
+        """Return the best fleets at one clock."""
+        names, signs = self._ingredients()
+        if signs.all(axis=1).any():  # parts of different sums cannot replace each other
+            raise NotComposedError(f"stage {self.part.stage.name} has too many fleets")
+        designs = self.part.stage.designs
+        metrics = np.column_stack([INGREDIENTS[name].metric(designs) for name in names])
+        largest = np.array([INGREDIENTS[name].largest for name in names])
+        useful, limit = self.useful / clock, self._limit(clock)
+        index, values = point[np.newaxis], np.zeros((1, len(names)))
+        places = [place for place in self.part.places if place in self.part.designs]
+        for number, place in enumerate(places):
+            counts = self._counts(place)
+            each = metrics[self.part.designs[place]]
+            rest = sum(self._most(later) for later in places[number + 1 :])
+            least = self.floor * (1.0 - ROUNDING) / clock - rest
+            kept_index, kept = index[:0], values[:0]
+            some = max(1, CHUNK // len(counts))
+            for first in range(0, len(index), some):
+                one = values[first : first + some, np.newaxis]
+                used = (counts > 0)[:, np.newaxis]
+                made = np.where(
+                    largest,
+                    np.where(used, np.maximum(one, each), one),
+                    one + counts[:, np.newaxis] * each,
+                ).reshape(-1, len(names))
+                rows = np.flatnonzero((made[:, 0] >= least) & (made[:, 0] <= limit))
+                grown = index[first + rows // len(counts)]
+                grown[:, place] = rows % len(counts)
+                kept_index = np.concatenate([kept_index, grown])
+                kept = np.concatenate([kept, made[rows]])
+                best = self._best(kept, signs, useful)
+                kept_index, kept = kept_index[best], kept[best]
+                if len(kept) > MOST_PARTS:
+                    raise NotComposedError(
+                        f"parts of fleets of stage {self.part.stage.name} are too many"
+                    )
+            index, values = kept_index, kept
+        return index
+
+    def _best(self, values: Column, signs: NDArray[np.bool_], useful: float) -> NDArray[np.intp]:
+        """Return the rows that no other is as good as, equal ones once."""
+        low, high = signs.T
+        spend(SORT * len(values) + CALL)
+        if not len(values):
+            return np.empty(0, dtype=np.intp)
+        carried = -np.minimum(values[:, [0]], useful)
+        signed = np.concatenate([carried, values[:, low], -values[:, high]], axis=1)
+        rows = np.flatnonzero(nondominated(signed))
+        return rows[np.unique(signed[rows], axis=0, return_index=True)[1]]
+
+    def _counts(self, place: int) -> Column:
+        axis = self.space.axes[place]
+        return axis.columns[axis.unit_name]
+
+    def _most(self, place: int) -> float:
+        """Return the most bandwidth that a design can add."""
+        bandwidth = self.part.stage.designs.bandwidth_bit_per_s
+        return float(bandwidth[self.part.designs[place]] * self._counts(place).max())
+
+    def _columns(self) -> dict[str, tuple[bool, bool]]:
+        """Return what is wanted of columns that tell fleets apart: not of means of equal values."""
+        designs = self.part.stage.designs
+        found = {}
+        for name, wanted in self.wanted.items():
+            rising, falling = MADE_OF[name]
+            if BANDWIDTH in falling:
+                ratio = INGREDIENTS[rising[0]].metric(designs) / designs.bandwidth_bit_per_s
+                if np.allclose(ratio, ratio[0], rtol=ROUNDING, atol=0.0):
+                    continue
+            if any(wanted) and (rising or falling):
+                found[name] = wanted
+        return found
+
+    def _ingredients(self) -> tuple[list[str], NDArray[np.bool_]]:
+        """Return the ingredients, bandwidth first, and whether low and high values are wanted."""
+        wanted: dict[str, list[bool]] = {BANDWIDTH: [False, False]}
+        for name, (low, high) in self._columns().items():
+            for names, here in zip(MADE_OF[name], ((low, high), (high, low)), strict=True):
+                for one in names:
+                    before = wanted.get(one, [False, False])
+                    wanted[one] = [before[0] or here[0], before[1] or here[1]]
+        return [*wanted], np.array([*wanted.values()])
+
+    def _limit(self, clock: float) -> float:
+        """Return the most bandwidth of fleets that are not too large."""
+        columns, bandwidth = self._columns(), self.part.stage.designs.bandwidth_bit_per_s
+        whole = all(
+            np.array_equal(np.sort(self._counts(place)), np.arange(self.space.sizes[place]))
+            for place in self.part.designs
+        )
+        one_ratio = sum(BANDWIDTH in MADE_OF[name][1] for name in columns) <= 1
+        sums = ("stage_area_m2", "stage_area_ge", "stage_leakage_power_w", "stage_instances")
+        falls = any(
+            (INGREDIENTS[MADE_OF[name][0][0]].metric(self.part.stage.designs) > 0).all()
+            for name in sums
+            if name in columns
+        )
+        if whole and one_ratio and falls and not any(high for _, high in columns.values()):
+            return (self.useful / clock + float(bandwidth.max())) * (1.0 + ROUNDING)
+        return np.inf
