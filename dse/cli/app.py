@@ -83,8 +83,8 @@ def show(found: Found, *, as_json: bool) -> None:
 
 
 def tell(text: str) -> None:
-    """Print text; what is in a name must not steer the terminal."""
-    print(visible(text))
+    """Print text at once; what is in a name must not steer the terminal."""
+    print(visible(text), flush=True)
 
 
 def show_json(value: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Setting, StudyFile, app, show_json, tell
+from dse.cli.app import AsJson, Setting, StudyFile, app, say, show_json, tell
 from dse.errors import InfeasibleError, OutputError
 
 RUNS = Path("runs")
@@ -23,6 +23,9 @@ def run(
     method: Annotated[str | None, typer.Option(help="Search method; `dse list methods`.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the search.")] = None,
     budget: Annotated[int | None, typer.Option(help="Most designs to evaluate.")] = None,
+    plots: Annotated[
+        bool, typer.Option("--plots/--no-plots", help="Draw pictures; `dse plot` can, later.")
+    ] = True,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -47,15 +50,21 @@ def run(
         if json:
             show_json(error.facts)
         raise
+    if not json:
+        tell(f"{result.text()}\n")
+    say(f"writing {folder}")
     try:
-        result.save(folder)
+        result.save(folder, plots=plots)
     except OutputError:  # what was found is told all the same
-        show_json({"folder": None} | result.to_dict()) if json else tell(result.text())
+        if json:
+            show_json({"folder": None} | result.to_dict())
         raise
+    finally:
+        say("")
     if json:
         show_json({"folder": str(folder)} | result.to_dict())
     else:
-        tell(f"{result.text()}\n\nwritten to {folder}")
+        tell(f"written to {folder}" + ("" if plots else f"; dse plot {folder} draws it"))
 
 
 def _fresh(stem: str) -> Path:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 
-import moocore
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -54,6 +53,8 @@ def nondominated(loss: ArrayLike) -> NDArray[np.bool_]:
     kept = np.zeros(len(losses), dtype=bool)
     hopeful = _hopeful(losses)
     if len(hopeful):
+        import moocore
+
         rows = losses if len(hopeful) == len(losses) else losses[hopeful]
         kept[hopeful] = moocore.is_nondominated(rows, keep_weakly=True)
     return kept
@@ -116,6 +117,8 @@ def _hopeful(losses: NDArray[np.float64]) -> NDArray[np.intp]:
     every = np.arange(len(losses))
     if len(losses) < FEW:
         return every
+    import moocore
+
     # rows may come in an order, so the sample is not every n-th of them
     sample = losses[np.random.default_rng(0).integers(0, len(losses), SAMPLE)]
     best = sample[moocore.is_nondominated(sample)]
@@ -169,6 +172,8 @@ def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | Non
             raise ContractError("the ideal point must be better than the reference everywhere")
         inside = (inside - best) / (corner - best)
         corner = np.ones_like(corner)
+    import moocore
+
     for rows in (inside, inside[nondominated(inside)]):
         if math.comb(len(rows), max(0, rows.shape[1] - 3)) <= MOST_VOLUME_WORK:
             return float(moocore.hypervolume(rows, corner))

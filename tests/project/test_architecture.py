@@ -152,7 +152,7 @@ ONLY_USERS = {
     "packaging": {"dse.installation.libraries"},
     "optuna": {"dse.search.heuristic.optuna", "dse.methods.samplers"},
     "pandas": {"dse.runs.result"},
-    "pyarrow": {"dse.runs.result"},
+    "pyarrow": {"dse.runs.stored"},
     "pymoo": {"dse.search.heuristic.pymoo", "dse.methods.genetic"},
     "ruamel": {"dse.files.yaml"},
     "typer": {module for module in SOURCES if package(module) == "cli"},
