@@ -31,8 +31,8 @@ def write_evaluations(table: Table, folder: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = {name: pa.array(values, from_pandas=True) for name, values in table.items()}
-    pq.write_table(pa.table(columns), folder / EVALUATIONS)
+    columns = [_arrow(values) for values in table.values()]
+    pq.write_table(pa.Table.from_arrays(columns, names=[*table]), folder / EVALUATIONS)
 
 
 def read_evaluations(run: Path) -> Table:
@@ -70,6 +70,31 @@ def _evaluations(run: Path) -> Table:
 
     found = pq.read_table(run / EVALUATIONS)
     return {name: found[name].to_numpy() for name in found.column_names}
+
+
+def _arrow(values: NDArray[Any]) -> Any:
+    """Return a column as an array of pyarrow, made of its buffers.
+
+    The usual `pyarrow.array` imports pandas, which takes longer than all else that a run does.
+    """
+    import pyarrow as pa
+
+    if values.dtype == object:
+        there = np.array([isinstance(value, str) for value in values], dtype=bool)
+        texts = [value.encode() if isinstance(value, str) else b"" for value in values]
+        starts = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+        kind, parts = pa.large_string(), [starts, b"".join(texts)]
+    elif values.dtype == bool:
+        there, kind, parts = values | True, pa.bool_(), [_bits(values)]
+    else:
+        there, kind = values == values, pa.from_numpy_dtype(values.dtype)
+        parts = [np.ascontiguousarray(values)]
+    buffers = [pa.py_buffer(part) for part in (_bits(there), *parts)]
+    return pa.Array.from_buffers(kind, len(values), buffers)
+
+
+def _bits(flags: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    return np.packbits(flags, bitorder="little")
 
 
 def _cell(value: Any) -> Any:
