@@ -18,7 +18,7 @@ from hypothesis import settings
 
 import dse
 from dse.cli import main
-from dse.infeasible.explanation import require_any_feasible
+from dse.infeasible.required import require_any_feasible
 from dse.model.problem import Evaluation, Problem
 from dse.plugins import registry
 from dse.runs.runner import Options, Run, run_study

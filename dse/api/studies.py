@@ -117,7 +117,7 @@ def run(
     dse.errors.OutputError
         When the folder cannot be written.
     """
-    from dse.infeasible.explanation import require_any_feasible
+    from dse.infeasible.required import require_any_feasible
     from dse.runs import runner
     from dse.runs.result import Result, require_place
 

@@ -15,7 +15,6 @@ from dse.model.front import hypervolume, reference_point
 from dse.model.problem import Problem
 from dse.search import Outcome, Progress
 from dse.search.archive import Matrix
-from dse.search.completeness import share_at_least
 from dse.study import study
 from dse.study.study import Study
 from dse.study.swept import Sweep, at_value, sweep_of
@@ -166,6 +165,8 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool 
     if math.isnan(volume):
         return Quality(reached, None)
     if front is None:
+        from dse.search.completeness import share_at_least
+
         least = share_at_least(problem, loss, reference, problem.floor)
         return Quality(reached, volume, at_least=least)
     share = volume / hypervolume(front, reference, ideal=ideal)
