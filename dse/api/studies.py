@@ -84,6 +84,7 @@ def run(
     budget: int | None = None,
     overrides: Overrides | None = None,
     plots: bool = True,
+    jobs: int = 1,
     progress: Progress | None = None,
 ) -> Result:
     """Run a study and return its front, evaluations and manifest.
@@ -100,6 +101,9 @@ def run(
         Replace those of the study's search section.
     plots
         Whether `out` gets pictures; ``dse plot`` draws them later.
+    jobs
+        Most processes for the values of a sweep, each with the memory that ``search.memory``
+        allows.  More than 1 needs ``if __name__ == "__main__":`` around what a script does.
     progress
         Called with the number of designs done and the number planned.
 
@@ -124,7 +128,7 @@ def run(
     if out is not None:
         require_place(out)
     options = runner.Options(method=method, seed=seed, budget=budget)
-    done = runner.run_study(document_of(study, overrides), options, progress)
+    done = runner.run_study(document_of(study, overrides), options, progress, jobs=jobs)
     require_any_feasible(done)
     result = Result(done)
     if out is not None:

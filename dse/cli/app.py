@@ -44,6 +44,10 @@ Setting = Annotated[
         "--set", metavar="PATH=VALUE", help='Replace a field: --set "workload.rate=73 Gbps".'
     ),
 ]
+Jobs = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Most processes; as many as there are cores."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Setting, StudyFile, app, say, show_json, tell
+from dse.cli.app import AsJson, Jobs, Setting, StudyFile, app, say, show_json, tell
 from dse.errors import InfeasibleError, OutputError
 
 RUNS = Path("runs")
@@ -26,6 +26,7 @@ def run(
     plots: Annotated[
         bool, typer.Option("--plots/--no-plots", help="Draw pictures; `dse plot` can, later.")
     ] = True,
+    jobs: Jobs = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -33,6 +34,7 @@ def run(
     from dse.api import studies
     from dse.reports.progress import bar
     from dse.runs.result import require_place
+    from dse.workers import cores
 
     folder = out or _fresh(study.stem)
     require_place(folder)
@@ -44,6 +46,7 @@ def run(
                 seed=seed,
                 budget=budget,
                 overrides=set_,
+                jobs=jobs or cores(),
                 progress=progress,
             )
     except InfeasibleError as error:

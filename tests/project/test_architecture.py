@@ -16,6 +16,7 @@ from tests.conftest import ROOT
 
 FLOORS = (
     ("errors", "contract"),
+    ("workers",),
     ("algebra", "plugins"),
     ("files", "model"),
     ("search",),
