@@ -39,7 +39,7 @@ def processes(jobs: int, tasks: int, work: float) -> int:
 
 
 @contextmanager
-def in_order(
+def shared(
     function: Callable[[Task], Answer], tasks: Sequence[Task], count: int
 ) -> Iterator[Iterator[Answer]]:
     """Yield an iterator over ``function(task)`` for each task, done by `count` processes.

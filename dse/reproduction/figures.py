@@ -44,7 +44,7 @@ def draw_figures(name: str, out: Path | None, gallery: Path | None, *, jobs: int
         formats = BOTH if gallery is None else PAGE
         names = [one.name for one in chosen]
         count = workers.processes(jobs, len(names), len(names) * DRAWING)
-        with workers.in_order(partial(_draw_named, folder, formats), names, count) as drawn:
+        with workers.shared(partial(_draw_named, folder, formats), names, count) as drawn:
             paths = [path for some in drawn for path in some]
     except OSError as error:
         raise OutputError(f"figures cannot be written: {error}; choose another --out") from error

@@ -138,7 +138,7 @@ def _swept(
     first = study.prepare(points[0])
     work = total * (PREPARATION + min(first.problem.size, MOST_COUNTED))
     count = workers.processes(jobs, total, work)
-    with workers.in_order(partial(_found_at, options), points, count) as found:
+    with workers.shared(partial(_found_at, options), points, count) as found:
         for position, point in enumerate(points):
             prepared = study.prepare(point) if position else first
             if count == 1:
