@@ -7,7 +7,16 @@ import platform
 from datetime import date
 from importlib.metadata import version
 
-from benchmarks import break_even, enumeration, evaluation, filter, growth, methods, plausible
+from benchmarks import (
+    break_even,
+    enumeration,
+    evaluation,
+    filter,
+    growth,
+    methods,
+    plausible,
+    starting,
+)
 
 LIBRARIES = ("numpy", "scipy", "moocore", "pymoo", "optuna")
 
@@ -28,6 +37,7 @@ def main() -> None:
     filter.main()
     break_even.main()
     methods.main()
+    starting.main()
 
 
 if __name__ == "__main__":
