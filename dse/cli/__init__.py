@@ -28,7 +28,7 @@ COMMANDS = (
 )
 """In the order of use: each module adds its command when it is imported."""
 
-RARELY = 50_000
+RARELY = 100_000
 """New objects until Python looks for circles of them: imports make many objects and no circles."""
 
 
@@ -42,6 +42,8 @@ def application(*names: str) -> Typer:
 def main() -> None:
     """Run the command line; errors of the user end with a message and an exit status."""
     gc.set_threshold(RARELY, *gc.get_threshold()[1:])
+    # nothing here wants plug-ins of pydantic, which it looks for in all that is installed
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     write_in_any_encoding()
     try:
         application(*sys.argv[1:2])()
