@@ -16,6 +16,7 @@ from benchmarks import (
     methods,
     peers,
     plausible,
+    starting,
 )
 
 LIBRARIES = ("numpy", "scipy", "moocore", "pymoo", "optuna", "ortools", "platypus-opt")
@@ -46,6 +47,7 @@ def main() -> None:
     break_even.main()
     peers.main()
     methods.main()
+    starting.main()
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from hypothesis import settings
 
 import dse
 from dse.cli import main
-from dse.infeasible.explanation import require_any_feasible
+from dse.infeasible.required import require_any_feasible
 from dse.model.problem import Evaluation, Problem
 from dse.plugins import registry
 from dse.runs.runner import Options, Run, run_study
@@ -104,7 +104,7 @@ def run_dse(
 def installed(site: Path) -> Iterator[None]:
     """Have the packages in a folder, as if pip had put them there, and lose them again."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_in_order", "_read_metadata", "_loaded"):
+        for name in ("_every_point", "_in_order", "_read_metadata", "_loaded"):
             patch.setattr(registry, name, cache(getattr(registry, name).__wrapped__))
         patch.syspath_prepend(site)  # which also makes Python look into folders again
         try:

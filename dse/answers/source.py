@@ -11,7 +11,7 @@ from dse.algebra import units
 from dse.errors import UnitError
 from dse.files import document
 from dse.files.document import Document
-from dse.infeasible.explanation import require_any_feasible
+from dse.infeasible.required import require_any_feasible
 from dse.model.space import Index
 from dse.runs import finished, runner
 from dse.runs.runner import Options, Run

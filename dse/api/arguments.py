@@ -87,7 +87,7 @@ def _is_study(value: Any) -> bool:
 def _is_run(value: Any) -> bool:
     if isinstance(value, str | Path):
         return True
-    from dse.runs.result import Result  # pandas, only when it is one, or an error
+    from dse.runs.result import Result
 
     return isinstance(value, Result)
 
@@ -118,8 +118,8 @@ KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("table", "data", "software", "hardware", "out"), _PATH),
     **dict.fromkeys((*_WORDS, "papers"), _TEXT),
     **dict.fromkeys(("only", "by", "over"), _TEXTS),
-    **dict.fromkeys(("front", "counts", "pure", "force", "flips"), _FLAG),
-    **dict.fromkeys(("trials", "samples", "budget"), _COUNT),
+    **dict.fromkeys(("front", "counts", "pure", "force", "flips", "plots"), _FLAG),
+    **dict.fromkeys(("trials", "samples", "budget", "jobs"), _COUNT),
     "seed": _whole(0, 2**32 - 1),
     **dict.fromkeys(("overrides", "settings"), _FIELDS),
     "design": Kind("{'des.u16': 3} or 'des.u16=3 des.u8=1'", _assigns),

@@ -83,6 +83,8 @@ def run(
     seed: int | None = None,
     budget: int | None = None,
     overrides: Overrides | None = None,
+    plots: bool = True,
+    jobs: int = 1,
     progress: Progress | None = None,
 ) -> Result:
     """Run a study and return its front, evaluations and manifest.
@@ -97,6 +99,11 @@ def run(
         Folder for the files of the run; nothing is written when it is None.
     method, seed, budget
         Replace those of the study's search section.
+    plots
+        Whether `out` gets pictures; ``dse plot`` draws them later.
+    jobs
+        Most processes for the values of a sweep, each with the memory that ``search.memory``
+        allows.  More than 1 needs ``if __name__ == "__main__":`` around what a script does.
     progress
         Called with the number of designs done and the number planned.
 
@@ -114,21 +121,18 @@ def run(
     dse.errors.OutputError
         When the folder cannot be written.
     """
-    from dse.infeasible.explanation import require_any_feasible
+    from dse.infeasible.required import require_any_feasible
     from dse.runs import runner
+    from dse.runs.result import Result, require_place
 
     if out is not None:
-        from dse.runs.result import require_place
-
         require_place(out)
     options = runner.Options(method=method, seed=seed, budget=budget)
-    done = runner.run_study(document_of(study, overrides), options, progress)
+    done = runner.run_study(document_of(study, overrides), options, progress, jobs=jobs)
     require_any_feasible(done)
-    from dse.runs.result import Result  # pandas and matplotlib, only now
-
     result = Result(done)
     if out is not None:
-        result.save(out)
+        result.save(out, plots=plots)
     return result
 
 

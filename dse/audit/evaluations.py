@@ -16,8 +16,8 @@ from dse.model.tables import Table
 from dse.reports.words import plural
 from dse.runs import finished
 from dse.runs.finished import TOLERANCE, Finished
+from dse.runs.stored import EVALUATIONS, read_evaluations
 
-FILE = "evaluations.parquet"
 FEASIBLE = "feasible"
 
 Rows = NDArray[np.intp]
@@ -25,15 +25,14 @@ Rows = NDArray[np.intp]
 
 def check_evaluations(run: Finished, every: Points) -> Check:
     """Check that every row is a design of the study, once, with the numbers of the model."""
-    from dse.runs.result import read_evaluations  # pandas and matplotlib, only now
-
     name = "evaluations"
     try:
         table = read_evaluations(run.folder)
         wrong = list(_wrong(run, every, table))
     except OutputError as error:
         return check_of(name, [str(error)], "")
-    right = f"{plural(_length(table), 'row')} of {FILE} as the model has them, each a design, once"
+    rows = plural(_length(table), "row")
+    right = f"{rows} of {EVALUATIONS} as the model has them, each a design, once"
     return check_of(name, wrong, right)
 
 
@@ -45,7 +44,7 @@ def _wrong(run: Finished, every: Points, table: Table) -> Iterator[str]:
     said = run.manifest.get("evaluations_stored")
     if said != _length(table):
         shown = plural(_length(table), "row")
-        yield f"{FILE} has {shown}, and evaluations_stored of the manifest is {said}"
+        yield f"{EVALUATIONS} has {shown}, and evaluations_stored of the manifest is {said}"
     placed: list[Rows] = []
     for choice, point in zip(run.choices, every, strict=True):
         rows = _rows_of(run, choice, table)
@@ -53,9 +52,9 @@ def _wrong(run: Finished, every: Points, table: Table) -> Iterator[str]:
         yield from _wrong_part(run, point, rows, {n: values[rows] for n, values in table.items()})
     together = np.concatenate(placed)
     if len(together) != _length(table):
-        yield f"{FILE} has rows of values that are not in the sweep"
+        yield f"{EVALUATIONS} has rows of values that are not in the sweep"
     elif (np.diff(together) < 0).any():
-        yield f"{FILE} has rows that do not stand in the order of the sweep"
+        yield f"{EVALUATIONS} has rows that do not stand in the order of the sweep"
 
 
 def _rows_of(run: Finished, choice: int, table: Table) -> Rows:
@@ -64,7 +63,7 @@ def _rows_of(run: Finished, choice: int, table: Table) -> Rows:
         return np.arange(_length(table))
     column, value = run.sweep.header, run.sweep.values[choice]
     if column not in table:
-        raise OutputError(f"{FILE} lacks the column {column}")
+        raise OutputError(f"{EVALUATIONS} lacks the column {column}")
     return np.flatnonzero(_same(table[column], np.full(_length(table), value)))
 
 
@@ -72,11 +71,11 @@ def _wrong_part(run: Finished, point: WrittenFront, rows: Rows, part: Table) -> 
     """Yield what is wrong with the evaluations at one value of the sweep."""
     index = _designs(point, rows, part)
     for row in np.flatnonzero(~_rising(index)):
-        yield f"row {rows[row + 1] + 1} of {FILE} is a design again, or out of order"
+        yield f"row {rows[row + 1] + 1} of {EVALUATIONS} is a design again, or out of order"
     expected = tables.design_table(point.problem, index)
     expected[FEASIBLE] = point.problem.evaluate(index).feasible
     lacking = [name for name in expected if name not in part]
-    yield from (f"{FILE} lacks the column {name}" for name in lacking)
+    yield from (f"{EVALUATIONS} lacks the column {name}" for name in lacking)
     for name, written in part.items():
         if name in expected:
             same = _same(written, expected[name])
@@ -86,7 +85,8 @@ def _wrong_part(run: Finished, point: WrittenFront, rows: Rows, part: Table) -> 
             same = _same(written, np.full(len(index), 0.0 if "." in name else np.nan))
         for row in np.flatnonzero(~same):
             model = f", the model says {expected[name][row]}" if name in expected else ""
-            yield f"row {rows[row] + 1} of {FILE}, {name}: {written[row]!s} is written{model}"
+            place = f"row {rows[row] + 1} of {EVALUATIONS}, {name}"
+            yield f"{place}: {written[row]!s} is written{model}"
 
 
 def _designs(point: WrittenFront, rows: Rows, part: Table) -> Index:
@@ -98,7 +98,7 @@ def _designs(point: WrittenFront, rows: Rows, part: Table) -> Index:
     found = tuple(dict(zip(texts, row, strict=True)) for row in cells)
     if not found:
         return point.index[:0]
-    return finished.find_designs(point.problem, found, numbers=rows + 1, table=FILE)
+    return finished.find_designs(point.problem, found, numbers=rows + 1, table=EVALUATIONS)
 
 
 def _rising(index: Index) -> NDArray[np.bool_]:

@@ -6,6 +6,7 @@ May import everything; what commands do is in `dse.api` and below.
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 from importlib import import_module
@@ -27,6 +28,9 @@ COMMANDS = (
 )
 """In the order of use: each module adds its command when it is imported."""
 
+RARELY = 100_000
+"""New objects until Python looks for circles of them: imports make many objects and no circles."""
+
 
 def application(*names: str) -> Typer:
     """Return the application with the commands `names`, or all if one is unknown or none given."""
@@ -37,6 +41,9 @@ def application(*names: str) -> Typer:
 
 def main() -> None:
     """Run the command line; errors of the user end with a message and an exit status."""
+    gc.set_threshold(RARELY, *gc.get_threshold()[1:])
+    # nothing here wants plug-ins of pydantic, which it looks for in all that is installed
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     write_in_any_encoding()
     try:
         application(*sys.argv[1:2])()

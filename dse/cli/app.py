@@ -44,6 +44,10 @@ Setting = Annotated[
         "--set", metavar="PATH=VALUE", help='Replace a field: --set "workload.rate=73 Gbps".'
     ),
 ]
+Jobs = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Most processes; as many as there are cores."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
@@ -83,8 +87,8 @@ def show(found: Found, *, as_json: bool) -> None:
 
 
 def tell(text: str) -> None:
-    """Print text; what is in a name must not steer the terminal."""
-    print(visible(text))
+    """Print text at once; what is in a name must not steer the terminal."""
+    print(visible(text), flush=True)
 
 
 def show_json(value: Any) -> None:

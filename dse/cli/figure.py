@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import app, tell
+from dse.cli.app import Jobs, app, tell
 
 
 @app.command()
@@ -17,9 +17,11 @@ def figure(
     gallery: Annotated[
         Path | None, typer.Option(help="Write a Markdown page of them too; PNG only.")
     ] = None,
+    jobs: Jobs = None,
 ) -> None:
     """Draw a figure of one of the source papers again, from our models."""
     from dse.reproduction.figures import draw_figures
+    from dse.workers import cores
 
-    for path in draw_figures(name, out, gallery):
+    for path in draw_figures(name, out, gallery, jobs=jobs or cores()):
         tell(str(path))

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Setting, StudyFile, app, show_json, tell
+from dse.cli.app import AsJson, Jobs, Setting, StudyFile, app, say, show_json, tell
 from dse.errors import InfeasibleError, OutputError
 
 RUNS = Path("runs")
@@ -26,6 +26,10 @@ def run(
     rows: Annotated[
         int, typer.Option(help="Most designs of the front to print; front.csv has all.", min=1)
     ] = 15,
+    plots: Annotated[
+        bool, typer.Option("--plots/--no-plots", help="Draw pictures; `dse plot` can, later.")
+    ] = True,
+    jobs: Jobs = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -33,6 +37,7 @@ def run(
     from dse.api import studies
     from dse.reports.progress import bar
     from dse.runs.result import require_place
+    from dse.workers import cores
 
     folder = out or _fresh(study.stem)
     require_place(folder)
@@ -44,21 +49,28 @@ def run(
                 seed=seed,
                 budget=budget,
                 overrides=set_,
+                jobs=jobs or cores(),
                 progress=progress,
             )
     except InfeasibleError as error:
         if json:
             show_json(error.facts)
         raise
+    if not json:
+        tell(f"{result.text(rows=rows)}\n")
+    say(f"writing {folder}")
     try:
-        result.save(folder)
+        result.save(folder, plots=plots)
     except OutputError:  # what was found is told all the same
-        show_json({"folder": None} | result.to_dict()) if json else tell(result.text(rows=rows))
+        if json:
+            show_json({"folder": None} | result.to_dict())
         raise
+    finally:
+        say("")
     if json:
         show_json({"folder": str(folder)} | result.to_dict())
     else:
-        tell(f"{result.text(rows=rows)}\n\nwritten to {folder}")
+        tell(f"written to {folder}" + ("" if plots else f"; dse plot {folder} draws it"))
 
 
 def _fresh(stem: str) -> Path:

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from dse import search
-from dse.algebra import units
-from dse.errors import InfeasibleError, TooLargeError
+from dse.errors import TooLargeError
 from dse.infeasible.attempt import MOST_SEARCHED
 from dse.infeasible.change import Repair
 from dse.infeasible.conflicts import with_conflicts
@@ -18,36 +17,13 @@ from dse.infeasible.remedies import Remedies, remedies_of
 from dse.reports.designs import described
 from dse.reports.text import hanging, pairs, terminal_width
 from dse.reports.words import listed, violation_text
-from dse.runs.runner import ENUMERABLE, Run, SolvedStudy
+from dse.runs.runner import ENUMERABLE
 from dse.search import Outcome
 from dse.study import study
 from dse.study.study import Study
-from dse.study.swept import Sweep
 
 MOST_CONFLICTS = 5
 """Most conflicts in the text; the facts hold all."""
-
-
-def require_feasible(answer: SolvedStudy, where: str = "") -> None:
-    """Raise `InfeasibleError` when a study has no feasible design: why, and what would admit one.
-
-    `where` is said first, of one value of a sweep for instance.
-    """
-    if not answer.outcome.feasible:
-        text, facts = explain_infeasible(answer.study, answer.outcome)
-        raise InfeasibleError(where + text, facts)
-
-
-def require_any_feasible(run: Run) -> None:
-    """Raise `InfeasibleError` when no design is feasible, at any value of a sweep."""
-    if not any(answer.outcome.feasible for answer in run.answers):
-        sweep = run.sweep
-        require_feasible(run.answers[0], f"at {_first_value(sweep)}: " if sweep else "")
-
-
-def _first_value(sweep: Sweep) -> str:
-    value = sweep.values[0]
-    return f"{sweep.path} = {value if isinstance(value, str) else units.show(value, sweep.column)}"
 
 
 RepairsOfConflict = tuple[Sequence[str], Remedies]

@@ -6,7 +6,6 @@ equal rows do not dominate each other and stay on the front together.
 
 from __future__ import annotations
 
-import moocore
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -49,6 +48,8 @@ def nondominated(loss: ArrayLike) -> NDArray[np.bool_]:
     """
     losses = as_losses(loss)
     hopeful = _hopeful(losses)
+    import moocore  # only where there is a front to find
+
     if hopeful is None:
         return np.asarray(moocore.is_nondominated(losses, keep_weakly=True))
     kept = np.zeros(len(losses), dtype=bool)

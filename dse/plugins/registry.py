@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import Distribution, EntryPoint, entry_points
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -41,6 +41,8 @@ from dse.errors import (
 DISTRIBUTION = "accel-dse"
 
 Record = TypeVar("Record")
+
+_every_point = cache(entry_points)  # reads a file of every distribution that is installed
 
 GROUPS: Mapping[type, str] = {
     Core: "dse.cores",
@@ -210,13 +212,18 @@ def _by_name(kind: type) -> Mapping[str, tuple[Plugin, ...]]:
 @cache
 def _read_metadata(kind: type) -> Mapping[str, tuple[Plugin, ...]]:
     group = GROUPS[kind] if kind in GROUPS else PAPERS[kind]
-    found = [Plugin(kind, point, _distribution(point)) for point in entry_points(group=group)]
+    points = _every_point().select(group=group)
+    found = [Plugin(kind, point, _distribution(point.dist)) for point in points]
     found.sort(key=lambda one: (one.name, not one.own, one.distribution))
     return {name: tuple(same) for name, same in groupby(found, key=lambda one: one.name)}
 
 
-def _distribution(point: EntryPoint) -> str:
-    return f"{point.dist.name} {point.dist.version}" if point.dist else "unknown"
+@cache
+def _distribution(distribution: Distribution | None) -> str:
+    if distribution is None:
+        return "unknown"
+    written = distribution.metadata  # is parsed anew whenever it is asked for
+    return f"{written['Name']} {written['Version']}"
 
 
 def _place(plugin: Plugin) -> tuple[str, int, str]:

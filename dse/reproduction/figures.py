@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import textwrap
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from dse import workers
 from dse.contract.papers import Figure, Panel
 from dse.errors import ContractError, OutputError, UnknownPluginError, nearest
 from dse.files.folder import write_text
@@ -19,10 +21,14 @@ ALL = "all"
 FOLDER = Path("figures")
 BOTH, PAGE = ("png", "svg"), ("png",)
 """Formats of figures by themselves and of those of a gallery."""
+DRAWING = 300_000
+"""Drawing a figure takes as long as evaluating so many designs."""
 
 
-def draw_figures(name: str, out: Path | None, gallery: Path | None) -> list[Path]:
+def draw_figures(name: str, out: Path | None, gallery: Path | None, *, jobs: int = 1) -> list[Path]:
     """Draw one figure, or all of them, and return the paths; optionally write a gallery.
+
+    Up to `jobs` processes draw.
 
     Raises
     ------
@@ -35,7 +41,11 @@ def draw_figures(name: str, out: Path | None, gallery: Path | None) -> list[Path
     folder = out or FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        paths = draw_all(chosen, folder, BOTH if gallery is None else PAGE)
+        formats = BOTH if gallery is None else PAGE
+        names = [one.name for one in chosen]
+        count = workers.processes(jobs, len(names), len(names) * DRAWING)
+        with workers.shared(partial(_draw_named, folder, formats), names, count) as drawn:
+            paths = [path for some in drawn for path in some]
     except OSError as error:
         raise OutputError(f"figures cannot be written: {error}; choose another --out") from error
     if gallery is not None:
@@ -57,6 +67,10 @@ def select_figures(name: str) -> tuple[Figure, ...]:
 def _order(name: str) -> tuple[str, int, str]:
     paper, _, number = name.rpartition("-")
     return paper, int(number) if number.isdecimal() else 0, name
+
+
+def _draw_named(folder: Path, formats: Sequence[str], name: str) -> list[Path]:
+    return draw_all(select_figures(name), folder, formats)
 
 
 def draw_all(figures: Sequence[Figure], folder: Path, formats: Sequence[str] = BOTH) -> list[Path]:

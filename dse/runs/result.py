@@ -1,34 +1,32 @@
-"""What a run leaves: tables, manifest, pictures.  The only user of pandas and pyarrow."""
+"""What a run leaves: tables, manifest, pictures."""
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from dse.errors import OutputError
-from dse.files.csv import as_written, inert
 from dse.files.folder import new_folder, require_folder
 from dse.files.json import json_text
 from dse.model import tables
 from dse.model.tables import Table
-from dse.reports import plots
 from dse.reports.front_text import MOST_ROWS, front_text
 from dse.reports.front_view import FrontView, Recommended
-from dse.runs import checksums, finished
+from dse.runs import checksums, finished, stored
 from dse.runs.manifest import inputs_of, manifest_of
 from dse.runs.runner import Run, SolvedStudy
 from dse.study import inputs
 
-FILES = ("front.csv", "evaluations.parquet", "manifest.json", "front.png", "front.svg")
+if TYPE_CHECKING:
+    import pandas as pd
+
+PICTURES = ("front.png", "front.svg")
+FILES = (stored.FRONT, stored.EVALUATIONS, checksums.MANIFEST, *PICTURES)
 MOST_EVALUATIONS = 120_000
 """Most designs in evaluations.parquet; of more, a uniform sample is kept."""
 
@@ -59,13 +57,25 @@ class Result:
     @cached_property
     def front(self) -> pd.DataFrame:
         """The front as a table."""
-        return pd.DataFrame(self._table(lambda answer: answer.outcome.front_index))
+        return _data_frame(self._front)
 
     @cached_property
     def evaluations(self) -> pd.DataFrame:
         """Evaluated designs as a table."""
-        most = max(1, MOST_EVALUATIONS // len(self.run.answers))
-        return pd.DataFrame(self._table(lambda answer: _thin(answer.outcome.sample_index, most)))
+        return _data_frame(self._evaluations)
+
+    @cached_property
+    def _front(self) -> Table:
+        return self._table(lambda answer: answer.outcome.front_index)
+
+    @cached_property
+    def _evaluations(self) -> Table:
+        return self._table(lambda answer: _thin(answer.outcome.sample_index, self._most))
+
+    @property
+    def _most(self) -> int:
+        """Most designs of each answer that are kept."""
+        return max(1, MOST_EVALUATIONS // len(self.run.answers))
 
     def _table(self, rows: Callable[[SolvedStudy], Any]) -> Table:
         parts = []
@@ -91,24 +101,21 @@ class Result:
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """What was run, with which versions, and what came out."""
-        return manifest_of(self.run, len(self.evaluations))
-
-    @cached_property
-    def view(self) -> FrontView:
-        """The front as pictures and reports see it."""
-        return _view(self.front, self.evaluations, self.manifest)
+        samples = (answer.outcome.sample_index for answer in self.run.answers)
+        return manifest_of(self.run, sum(min(len(sample), self._most) for sample in samples))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the manifest and the designs of the front as plain data, for JSON."""
-        rows = [dict(row) for row in self.front.to_dict(orient="records")]
+        columns = (values.tolist() for values in self._front.values())
+        rows = [dict(zip(self._front, row, strict=True)) for row in zip(*columns, strict=True)]
         return self.manifest | {"designs_on_front": rows}
 
     def text(self, *, rows: int = MOST_ROWS) -> str:
         """Return the text that the command line prints, with at most `rows` designs."""
-        return front_text(self.view, self.manifest, rows=rows)
+        return front_text(_view(self._front, {}, self.manifest), self.manifest, rows=rows)
 
-    def save(self, folder: str | Path) -> Path:
-        """Write the run to `folder`: all files, or none.
+    def save(self, folder: str | Path, *, plots: bool = True) -> Path:
+        """Write the run to `folder`: all files, or none; without `plots`, no pictures.
 
         A folder that holds an earlier run is replaced; any other folder that is not empty is
         left alone.
@@ -120,10 +127,13 @@ class Result:
         """
         target = Path(folder)
         with new_folder(target, (*FILES, *inputs.owned(target))) as fresh:
-            _texts(self.front, inert).to_csv(fresh / "front.csv", index=False, lineterminator="\n")
-            arrow = pa.Table.from_pandas(self.evaluations, preserve_index=False)
-            pq.write_table(arrow, fresh / "evaluations.parquet")
-            plots.draw_front(self.view, fresh)
+            stored.write_front(self._front, fresh)
+            stored.write_evaluations(self._evaluations, fresh)
+            if plots:
+                from dse.reports.plots import draw_front  # matplotlib, only now
+
+                cloud = _feasible(self._evaluations)
+                draw_front(_view(self._front, cloud, self.manifest), fresh)
             studies = (answer.study for answer in self.run.answers)
             inputs.write_inputs(inputs_of(studies), fresh)
             manifest = json_text(checksums.with_checksums(self.manifest, fresh)) + "\n"
@@ -137,44 +147,6 @@ def require_place(folder: str | Path) -> None:
     require_folder(Path(folder), (*FILES, *inputs.owned(Path(folder))))
 
 
-def _view(front: pd.DataFrame, evaluations: pd.DataFrame, manifest: Mapping[str, Any]) -> FrontView:
-    cloud, picture = evaluations[evaluations["feasible"]], manifest["picture"]
-    return FrontView(
-        title=picture["title"],
-        objectives=tuple(manifest["objectives"].items()),
-        front={str(name): front[name].to_numpy() for name in front},
-        cloud={str(name): cloud[name].to_numpy() for name in cloud},
-        axes=tuple(picture["axes"]),
-        category=picture["category"],
-        limits=picture.get("limits", True),
-        sweep=picture["sweep"],
-        names=picture["names"],
-        recommended=_recommended(manifest),
-    )
-
-
-def _recommended(manifest: Mapping[str, Any]) -> Recommended | None:
-    """Return the recommended design; None for a sweep, and for a run from before it was written."""
-    said = manifest.get("recommended")
-    return Recommended(said["row"] - 1, said["design"], said["rule"]) if said else None
-
-
-def read_evaluations(run: Path) -> Table:
-    """Return evaluations.parquet of the run in folder `run`.
-
-    Raises
-    ------
-    OutputError
-        When it cannot be read.
-    """
-    path = run / "evaluations.parquet"
-    try:
-        found = pd.read_parquet(path)
-    except (OSError, ValueError) as error:
-        raise OutputError(f"{path} cannot be read: {error}") from error
-    return {str(name): found[name].to_numpy() for name in found}
-
-
 def plot(run: Path, folder: Path) -> tuple[Path, ...]:
     """Draw the pictures of the run in folder `run` again, into `folder`.
 
@@ -184,12 +156,12 @@ def plot(run: Path, folder: Path) -> tuple[Path, ...]:
         When `run` is not the folder of a run, or `folder` cannot be written.
     """
     try:
-        front = _texts(pd.read_csv(run / "front.csv"), as_written)
-        evaluations = pd.read_parquet(run / "evaluations.parquet")
-        manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
-        view = _view(front, evaluations, manifest)
+        front, evaluations = stored.read_tables(run)
+        view = _view(front, _feasible(evaluations), finished.read_manifest(run))
     except (OSError, ValueError, KeyError) as error:
         raise finished.not_a_run(run, error) from error
+    from dse.reports import plots  # matplotlib, only now
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as fresh:
@@ -200,6 +172,33 @@ def plot(run: Path, folder: Path) -> tuple[Path, ...]:
         raise OutputError(f"{folder} cannot be written: {error.strerror}") from error
 
 
+def _view(front: Table, cloud: Table, manifest: Mapping[str, Any]) -> FrontView:
+    """Return a front as pictures and reports see it, and the cloud around it."""
+    picture = manifest["picture"]
+    return FrontView(
+        title=picture["title"],
+        objectives=tuple(manifest["objectives"].items()),
+        front=front,
+        cloud=cloud,
+        axes=tuple(picture["axes"]),
+        category=picture["category"],
+        limits=picture.get("limits", True),
+        sweep=picture["sweep"],
+        names=picture["names"],
+        recommended=_recommended(manifest),
+    )
+
+
+def _feasible(evaluations: Table) -> Table:
+    return {name: values[evaluations["feasible"]] for name, values in evaluations.items()}
+
+
+def _recommended(manifest: Mapping[str, Any]) -> Recommended | None:
+    """Return the recommended design; None for a sweep, and for a run from before it was written."""
+    said = manifest.get("recommended")
+    return Recommended(said["row"] - 1, said["design"], said["rule"]) if said else None
+
+
 def _thin(index: Any, most: int) -> Any:
     """Return at most `most` rows, the same ones for the same rows."""
     if len(index) <= most:
@@ -208,11 +207,7 @@ def _thin(index: Any, most: int) -> Any:
     return index[np.sort(chosen)]
 
 
-def _texts(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
-    """Return a table with its texts and headers changed."""
-    changed = {
-        name: [change(cell) if isinstance(cell, str) else cell for cell in table[name]]
-        for name in table.columns
-        if not pd.api.types.is_numeric_dtype(table[name])
-    }
-    return table.assign(**changed).rename(columns=change)
+def _data_frame(table: Table) -> pd.DataFrame:
+    import pandas as pd  # takes longer than most searches
+
+    return pd.DataFrame(table)

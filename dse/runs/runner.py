@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
-from dse import search
+from dse import search, workers
 from dse.errors import TooLargeError
 from dse.files.document import Document
 from dse.model import invariants, tables
@@ -14,13 +16,18 @@ from dse.model.problem import Problem
 from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
 from dse.search import Outcome, Progress
 from dse.search.archive import Matrix
-from dse.search.completeness import share_at_least
 from dse.study import study
 from dse.study.study import Study
 from dse.study.swept import Sweep, at_value, sweep_of
 
 ENUMERABLE = 10_000_000
 """A heuristic's front is held against the exact one on spaces up to this size."""
+
+PREPARATION = 10_000
+"""Preparing one value of a sweep takes as long as evaluating so many designs."""
+
+MOST_COUNTED = 1_000_000
+"""Designs of one value that count as work: of more, bounds leave few to evaluate."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +105,10 @@ class Options:
         return replace(settings, **given)
 
 
-def run_study(document: Document, options: Options, progress: Progress | None = None) -> Run:
-    """Run a study, or every point of its sweep.
+def run_study(
+    document: Document, options: Options, progress: Progress | None = None, *, jobs: int = 1
+) -> Run:
+    """Run a study, or every point of its sweep, these on up to so many processes.
 
     Raises
     ------
@@ -111,15 +120,37 @@ def run_study(document: Document, options: Options, progress: Progress | None = 
     if sweep is None:
         answers = [solve_study(study.prepare(document), options, progress, partial=True)]
     else:
-        total = len(sweep.values)
-        answers = []
-        for position in range(total):
-            point = study.prepare(at_value(document, sweep, position))
-            answers.append(solve_study(point, options, None, partial=True))
-            if progress is not None:
-                progress(position + 1, total)
+        answers = [*_swept(document, sweep, options, progress, jobs)]
     settings = options.apply(answers[0].study.settings)
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
+
+
+def _swept(
+    document: Document, sweep: Sweep, options: Options, progress: Progress | None, jobs: int
+) -> Iterator[SolvedStudy]:
+    """Yield the answer for each value of a sweep.
+
+    A study cannot be sent to another process: each prepares those that it needs.
+    """
+    total = len(sweep.values)
+    points = [at_value(document, sweep, position) for position in range(total)]
+    first = study.prepare(points[0])
+    work = total * (PREPARATION + min(first.problem.size, MOST_COUNTED))
+    count = workers.processes(jobs, total, work)
+    with workers.shared(partial(_found_at, options), points, count) as found:
+        for position, point in enumerate(points):
+            prepared = study.prepare(point) if position else first
+            if count == 1:
+                yield solve_study(prepared, options, None, partial=True)
+            else:
+                yield SolvedStudy(prepared, *next(found))
+            if progress is not None:
+                progress(position + 1, total)
+
+
+def _found_at(options: Options, point: Document) -> tuple[Outcome, Quality, float]:
+    solved = solve_study(study.prepare(point), options, None, partial=True)
+    return solved.outcome, solved.quality, solved.seconds
 
 
 def solve_study(
@@ -163,6 +194,8 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool 
     reached = tuple(reference.tolist())
     volume = hypervolume(loss, reference, ideal=ideal)
     if front is None:
+        from dse.search.completeness import share_at_least
+
         least = share_at_least(problem, loss, reference, problem.floor)
         return Quality(reached, volume, at_least=least)
     share = volume.share_of(hypervolume(front, reference, ideal=ideal))

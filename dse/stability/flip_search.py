@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 
-from dse.infeasible.explanation import require_feasible
+from dse.infeasible.required import require_feasible
 from dse.model.preference import Preference
 from dse.model.space import Index
 from dse.reports.designs import parts

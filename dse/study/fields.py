@@ -27,7 +27,7 @@ from dse.errors import UnitError
 class Given(BaseModel):
     """A value of a study in SI and the column that it sets."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     column: str
     value: float
@@ -105,7 +105,7 @@ class Unit:
 class StudySection(BaseModel):
     """A mapping of a study; a key that it does not know is a fault."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, defer_build=True)
     word: ClassVar[str] = "section"
     """What faults call it."""
 

@@ -12,7 +12,7 @@ import pytest
 import dse
 from dse.errors import OutputError
 from dse.files import folder
-from dse.runs import runner
+from dse.runs import result, runner
 from dse.runs.result import FILES
 from tests.conftest import STUDIES, run_dse
 
@@ -100,6 +100,13 @@ def test_a_front_that_cannot_be_written_is_printed(tmp_path, monkeypatch) -> Non
     assert "cannot be written: No space left on device" in found.stderr
     assert "Pareto front of 1 design" in found.stdout
     assert not held(tmp_path)
+
+
+def test_the_answer_is_printed_before_anything_is_written(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(result.Result, "save", lambda *_, **__: print("saving"))
+    shown = run_dse("run", str(STUDY), "--out", str(tmp_path / "run")).stdout
+    places = [shown.index(text) for text in ("Pareto front of 1 design", "saving", "written to")]
+    assert places == sorted(places)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")

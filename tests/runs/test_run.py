@@ -13,7 +13,8 @@ import pytest
 import dse
 from dse.errors import InfeasibleError, OutputError
 from dse.model import volume
-from dse.runs.result import FILES, Result
+from dse.runs import stored
+from dse.runs.result import FILES, PICTURES, Result
 from dse.study import study
 from dse.study.schema import json_schema
 from tests.conftest import STUDIES, everything, problem_of, run_dse, solved
@@ -55,6 +56,34 @@ def test_files_of_a_run(tmp_path: Path, write: Write) -> None:
     evaluations = pd.read_parquet(tmp_path / "out" / "evaluations.parquet")
     assert len(evaluations) == manifest["evaluated"]
     assert evaluations["feasible"].sum() == manifest["feasible"]
+
+
+def test_a_run_without_pictures_holds_and_is_drawn_later(tmp_path: Path, write: Write) -> None:
+    text = SMALL + "sweep: {interface.wait: [sync, async]}\n"
+    for name, plots in (("drawn", True), ("plain", False)):
+        dse.run(write(text), out=tmp_path / name, plots=plots)
+    left = {path.name for path in (tmp_path / "plain").iterdir()}
+    assert left == {*FILES} - {*PICTURES}
+    assert dse.verify(tmp_path / "plain").holds
+    assert run_dse("plot", str(tmp_path / "plain")).returncode == 0
+    for name in {*FILES} - {"manifest.json"}:
+        assert (tmp_path / "plain" / name).read_bytes() == (tmp_path / "drawn" / name).read_bytes()
+    assert dse.verify(tmp_path / "plain").holds
+
+
+def test_tables_are_written_as_pandas_would(tmp_path: Path) -> None:
+    table = {
+        "des.u1": np.array([3, 0]),
+        "area_m2": np.array([1e-07, np.nan]),
+        "speed": np.array([np.inf, 1 / 3]),
+        "bound": np.array(['a,"b', np.nan], dtype=object),
+        "feasible": np.array([True, False]),
+    }
+    stored.write_front(table, tmp_path)
+    stored.write_evaluations(table, tmp_path)
+    frame = pd.DataFrame(table)
+    assert (tmp_path / stored.FRONT).read_text() == frame.to_csv(index=False, lineterminator="\n")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / stored.EVALUATIONS), frame)
 
 
 SEVEN_OF_EACH = """

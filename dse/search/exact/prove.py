@@ -9,8 +9,6 @@ from dse.errors import TooLargeError
 from dse.model.problem import Problem
 from dse.search.archive import Archive, Progress, Searchable
 from dse.search.exact import enumeration
-from dse.search.exact.compose import Composer
-from dse.search.exact.partial import NotComposedError
 from dse.search.exact.work import EffortError, TooMuchWorkError, limited
 from dse.search.outcome import UNFINISHED, Certificate, Outcome
 
@@ -71,6 +69,8 @@ def prove(
     work = _enumeration_work(problem, budget=budget, limit=limit)
     if work <= LITTLE:
         return enumerated(problem, progress, "little work is expected")
+    from dse.search.exact.partial import NotComposedError  # only where something is composed
+
     try:
         return _compose(problem, progress, LARGE, work)
     except (NotComposedError, TooMuchWorkError) as error:
@@ -105,6 +105,9 @@ def enumerated(problem: Searchable, progress: Progress | None, reason: str) -> O
 def _compose(
     problem: Searchable, progress: Progress | None, reason: str, most_work: float
 ) -> Outcome:
+    from dse.search.exact.compose import Composer
+    from dse.search.exact.partial import NotComposedError
+
     archive = Archive(problem, total=problem.size)
     composer = Composer(cast(Problem, problem), archive, progress)
     way = "composed"

@@ -1,0 +1,32 @@
+"""Feasible designs, required: the error where there are none says why, and what would admit one."""
+
+from __future__ import annotations
+
+from dse.algebra import units
+from dse.errors import InfeasibleError
+from dse.runs.runner import Run, SolvedStudy
+from dse.study.swept import Sweep
+
+
+def require_feasible(answer: SolvedStudy, where: str = "") -> None:
+    """Raise `InfeasibleError` when a study has no feasible design: why, and what would admit one.
+
+    `where` is said first, of one value of a sweep for instance.
+    """
+    if not answer.outcome.feasible:
+        from dse.infeasible.explanation import explain_infeasible  # rarely needed, takes long
+
+        text, facts = explain_infeasible(answer.study, answer.outcome)
+        raise InfeasibleError(where + text, facts)
+
+
+def require_any_feasible(run: Run) -> None:
+    """Raise `InfeasibleError` when no design is feasible, at any value of a sweep."""
+    if not any(answer.outcome.feasible for answer in run.answers):
+        sweep = run.sweep
+        require_feasible(run.answers[0], f"at {_first_value(sweep)}: " if sweep else "")
+
+
+def _first_value(sweep: Sweep) -> str:
+    value = sweep.values[0]
+    return f"{sweep.path} = {value if isinstance(value, str) else units.show(value, sweep.column)}"

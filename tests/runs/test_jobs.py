@@ -1,0 +1,113 @@
+"""What is shared among processes is what one process finds, and fails as it does."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dse
+from dse import workers
+from dse.errors import DseError
+
+SWEPT = """
+workload: {rate: 10 Gbit/s}
+stages: [{core: des, instances: least}]
+objectives: {area: minimise, power: minimise}
+sweep: {workload.rate: {from: 10 Gbit/s, to: 30 Gbit/s, points: 5}}
+"""
+
+
+class OddError(Exception):
+    """Cannot be sent back: it is made of two things, and keeps one."""
+
+    def __init__(self, number: int, what: str) -> None:
+        super().__init__(f"{number} is {what}")
+
+
+def _square(number: int) -> tuple[int, int]:
+    return number**2, os.getpid()
+
+
+def _even(number: int) -> int:
+    if number % 2:
+        raise OddError(number, "odd")
+    return number
+
+
+def _dies(number: int) -> int:
+    os.kill(os.getpid(), signal.SIGTERM)
+    return number
+
+
+def test_answers_come_in_the_order_of_tasks_from_processes_that_are_gone_then() -> None:
+    with workers.shared(_square, range(40), 2) as found:
+        squares, processes = zip(*found, strict=True)
+    assert squares == tuple(number**2 for number in range(40))
+    assert os.getpid() not in processes
+    for process in {*processes}:
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_task_fails_as_it_does_without_workers(count: int) -> None:
+    met: list[int] = []
+    with pytest.raises(OddError, match="3 is odd"):
+        _collect([0, 2, 3, 5, 4], count, met)
+    assert met == [0, 2]
+
+
+def _collect(tasks: list[int], count: int, met: list[int]) -> None:
+    with workers.shared(_even, tasks, count) as found:
+        for answer in found:
+            met.append(answer)  # what came before the one that fails stays
+
+
+def test_a_worker_that_is_ended_is_told() -> None:
+    with (
+        pytest.raises(DseError, match=r"one of 2 processes was ended .* --jobs 1"),
+        workers.shared(_dies, [1, 2, 3], 2) as found,
+    ):
+        next(found)
+
+
+def test_little_work_stays_in_the_process() -> None:
+    assert workers.processes(8, 100, workers.WORTH) == 1
+    assert workers.processes(8, 100, 3.5 * workers.WORTH) == 3
+    assert workers.processes(8, 2, 99 * workers.WORTH) == 2
+    assert workers.processes(1, 100, 99 * workers.WORTH) == 1
+
+
+def test_a_sweep_finds_the_same_with_any_number_of_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[int] = []
+    share = workers.shared
+
+    def counted(function: Any, tasks: Any, count: int) -> Any:
+        started.append(count)
+        return share(function, tasks, count)
+
+    monkeypatch.setattr(workers, "shared", counted)
+    monkeypatch.setattr(workers, "WORTH", 1.0)
+    for jobs in (1, 2):
+        dse.run(SWEPT, jobs=jobs, out=tmp_path / f"{jobs}")
+    assert started == [1, 2]
+    for name in ("front.csv", "evaluations.parquet", "front.png", "front.svg"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+
+
+def test_a_sweep_fails_with_any_number_of_processes_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "WORTH", 1.0)
+    told = []
+    for jobs in (1, 2):
+        with pytest.raises(DseError) as caught:
+            dse.run(
+                SWEPT.replace("least", "{from: 1, to: 90}"), method="enumerate", budget=9, jobs=jobs
+            )
+        told.append((type(caught.value), str(caught.value)))
+    assert told[0] == told[1]
