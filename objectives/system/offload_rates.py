@@ -48,7 +48,7 @@ def common_fill_bit(*, fill_bit: Column, workload_common: Column | float = 0.0) 
 
     ``F = sum_j latency_j c_j``, in bit.
     """
-    return np.where(np.asarray(workload_common) > 0, fill_bit, 0.0)
+    return np.where(np.greater(workload_common, 0), fill_bit, 0.0)
 
 
 @objective(
@@ -63,7 +63,7 @@ def own_fill_s(
 
     ``t = sum_j latency_j max(1, c_j / power limit)``, in s.
     """
-    return np.where(np.asarray(workload_common) > 0, 0.0, chain_latency_s + throttled_s)
+    return np.where(np.greater(workload_common, 0), 0.0, chain_latency_s + throttled_s)
 
 
 @objective(
