@@ -29,29 +29,19 @@ TABLE = 16_384
 class Table:
     """A value that depends on few axes: for each of their positions, in lexicographic order."""
 
-    axes: tuple[int, ...]
-    strides: tuple[int, ...]
+    axes: int
+    strides: tuple[tuple[int, int], ...]
     values: NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Call:
-    """An operation that is left for each design.
-
-    Attributes
-    ----------
-    node
-        The value that it makes.
-    function, arguments
-        What is called with which values.
-    last
-        Those of them that are not needed afterwards.
-    """
+    """An operation that is left for each design: on which axes it depends, and what it calls."""
 
     node: int
+    axes: int
     function: Callable[..., Any]
     arguments: tuple[int, ...]
-    last: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -94,7 +84,9 @@ class Layout:
     tables: dict[int, Table] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     same: list[int] = field(default_factory=list)
+    cache: dict[Any, Any] = field(default_factory=dict, repr=False)
     _axes: list[int] = field(default_factory=list)
+    _failing: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         """Lay the tape out."""
@@ -105,9 +97,9 @@ class Layout:
 
     @property
     def outputs(self) -> tuple[int, ...]:
-        """The values that are asked for: losses, violations, and the two flags."""
+        """The values that are asked for, in the order in which a tape names them."""
         tape = self.tape
-        every = (*tape.loss, *tape.violation, tape.feasible, tape.suspect)
+        every = (*tape.loss, *tape.rounded, *tape.violation, tape.feasible, tape.undefined)
         return tuple(self.same[one] for one in every)
 
     def _place(self, position: int, node: Node) -> None:
@@ -147,7 +139,7 @@ class Layout:
         try:
             found[position] = _called(node)(*values)
         except DseError:
-            self._axes[position] = -1
+            self._failing.add(position)
 
     def _simpler(self, node: Node, arguments: Sequence[int]) -> int | None:
         """Return which of its arguments a value is, bit by bit, if any."""
@@ -185,11 +177,13 @@ class Layout:
         return sorted(found)
 
     def _rows(self, axes: int) -> int:
-        return math.prod(self.space.sizes[axis] for axis in _members(axes))
+        return math.prod(self.space.sizes[axis] for axis in members(axes))
 
-    def _small(self, axes: int) -> bool:
-        """Whether all values on some axes fit a table; -1 stands for none."""
-        return axes >= 0 and self._rows(axes) <= TABLE
+    def _small(self, position: int, arguments: Sequence[int], found: Mapping[int, Any]) -> bool:
+        """Whether a value can be computed for all positions on its axes."""
+        if position in self._failing or not all(a in found or a in self.known for a in arguments):
+            return False
+        return self._rows(self._axes[position]) <= TABLE
 
     def _tabulate(self, wanted: Sequence[int]) -> list[int]:
         """Compute what depends on few axes for all positions on these; return what does not."""
@@ -198,13 +192,13 @@ class Layout:
             node = self.tape.nodes[position]
             arguments = [self.same[one] for one in node.arguments]
             if node.function is None:
-                (axis,) = _members(self._axes[position])
+                (axis,) = members(self._axes[position])
                 values = self.space.axes[axis].columns[node.name]
                 shape = [1] * len(self.space.sizes)
                 shape[axis] = -1
                 found[position] = values.reshape(shape)
-            elif self._small(self._axes[position]):
-                given = [self.known.get(one, found.get(one)) for one in arguments]
+            elif self._small(position, arguments, found):
+                given = [self.known[one] if one in self.known else found[one] for one in arguments]
                 self._compute(position, node, given, found)
         left = [one for one in wanted if one not in found]
         read = {self.same[one] for place in left for one in self.tape.nodes[place].arguments}
@@ -213,24 +207,24 @@ class Layout:
         return left
 
     def _table(self, axes: int, values: Any) -> Table:
-        places = _members(axes)
+        places = members(axes)
         sizes = [self.space.sizes[axis] for axis in places]
         every = enumerate(self.space.sizes)
         shape = [size if axis in places else 1 for axis, size in every]
         strides = [math.prod(sizes[place + 1 :]) for place in range(len(sizes))]
         flat = np.ascontiguousarray(np.broadcast_to(values, shape)).reshape(-1)
-        return Table(places, tuple(strides), flat)
+        return Table(axes, tuple(zip(places, strides, strict=True)), flat)
 
     def _list(self, left: Sequence[int]) -> None:
-        """List the operations that are left, each with the values that are not used again."""
-        used = {*self.outputs, *self.known}
-        for position in reversed(left):
+        """List the operations that are left, in order."""
+        for position in left:
             node = self.tape.nodes[position]
             arguments = tuple(self.same[one] for one in node.arguments)
-            last = tuple(one for one in dict.fromkeys(arguments) if one not in used)
-            used.update(arguments)
-            self.calls.append(Call(position, _called(node), arguments, last))
-        self.calls.reverse()
+            axes = 0
+            for one in arguments:
+                axes |= self._axes[one]
+            self._axes[position] = axes
+            self.calls.append(Call(position, axes, _called(node), arguments))
 
 
 def _called(node: Node) -> Callable[..., Any]:
@@ -239,5 +233,6 @@ def _called(node: Node) -> Callable[..., Any]:
     return node.function
 
 
-def _members(axes: int) -> tuple[int, ...]:
+def members(axes: int) -> tuple[int, ...]:
+    """Return the axes of a set, of which each is a bit."""
     return tuple(axis for axis in range(axes.bit_length()) if axes >> axis & 1)

@@ -33,11 +33,13 @@ class Tape:
     nodes
         Every value, after its arguments.
     loss, violation
-        Positions of the losses, rounded, and of the violations.
+        Positions of the losses, and of the violations.
+    rounded
+        The losses as they are compared, where `dse.model.matrices.SPLIT` times them is finite.
     feasible
         Whether a design meets every constraint.
-    suspect
-        Whether a violation is NaN, or the design feasible and a loss perhaps not finite.
+    undefined
+        Whether a violation is NaN.
     made
         Where the column of each function is.
     opaque
@@ -46,9 +48,10 @@ class Tape:
 
     nodes: tuple[Node, ...]
     loss: tuple[int, ...]
+    rounded: tuple[int, ...]
     violation: tuple[int, ...]
     feasible: int
-    suspect: int
+    undefined: int
     made: Mapping[str, int]
     opaque: Mapping[str, str]
 
@@ -81,16 +84,17 @@ class Tracer:
             violation += [self._violation(rule, columns) for rule in problem.constraints]
             goals = problem.goals
             loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in goals]
-            losses = [_rounded(one) for one in loss]
             feasible = reduce(np.logical_and, [one <= 0 for one in violation], np.ones(1, bool))
-            infinite = feasible & ~np.isfinite(reduce(np.add, losses, np.zeros(1)))
-            suspect = reduce(np.logical_or, [np.isnan(one) for one in violation], infinite)
+            count = len(problem.requirement_steps)  # what the study writes is never NaN
+            nan = [np.isnan(one) for one in violation[:count]]
+            undefined = reduce(np.logical_or, nan, np.zeros(1, bool))
         position = self.recorder.position
         return Tape(
-            loss=tuple(map(position, losses)),
+            loss=tuple(map(position, loss)),
+            rounded=tuple(position(_rounded(one)) for one in loss),
             violation=tuple(map(position, violation)),
             feasible=position(feasible),
-            suspect=position(suspect),
+            undefined=position(undefined),
             nodes=tuple(self.recorder.nodes),
             made=self.made,
             opaque=self.opaque,
@@ -240,9 +244,9 @@ def floats(column: Any) -> Column:
 
 
 def _rounded(loss: Any) -> Any:
-    """Write down what `dse.model.matrices.rounded` does."""
+    """Write down what `dse.model.matrices.rounded` does to most numbers."""
     carried = loss * SPLIT
-    return np.where(np.isfinite(carried), carried - (carried - loss), loss)
+    return carried - (carried - loss)
 
 
 def _layout(given: Mapping[str, Any]) -> tuple[int, ...]:
