@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from dse.contract import Column, Objective
 from dse.model.space import Points
 
-
 SPLIT = 2.0**13 + 1.0
 """Factor that keeps 40 of the 53 significant bits of a number (Veltkamp)."""
 

@@ -25,6 +25,10 @@ TABLE = 16_384
 """Most values of a table: 128 KiB, so that the tables of a study stay in the cache."""
 
 
+SHAPES = 32
+"""Shapes of parts for which buffers are kept, each for some 20 values."""
+
+
 @dataclass(frozen=True)
 class Table:
     """A value that depends on few axes: for each of their positions, in lexicographic order."""
@@ -95,6 +99,14 @@ class Layout:
                 self._place(position, node)
             self._list(self._tabulate(self._needed()))
 
+    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return what belongs to a shape of parts; made once, as long as there are few."""
+        if key not in self.cache:
+            if len(self.cache) >= SHAPES:
+                self.cache.clear()
+            self.cache[key] = make()
+        return self.cache[key]
+
     @property
     def outputs(self) -> tuple[int, ...]:
         """The values that are asked for, in the order in which a tape names them."""
@@ -124,9 +136,7 @@ class Layout:
     def _input(self, position: int, name: str) -> None:
         """Place a column of the study: a later axis overrides an earlier one, and constants."""
         owners = [place for place, axis in enumerate(self.space.axes) if name in axis.columns]
-        values = (
-            self.space.axes[owners[-1]].columns[name] if owners else self.space.constants[name]
-        )
+        values = self.space.axes[owners[-1]].columns[name] if owners else self.space.constants[name]
         if len(np.unique(values.view(np.int64))) == 1:  # bit by bit, zeros of either sign too
             self.known[position] = values[:1]
         else:

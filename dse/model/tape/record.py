@@ -184,7 +184,9 @@ class Tracer:
             found = rule.expression.enclosed_violation(given)
         except TypeError:
             self.opaque[rule.text] = self.recorder.refused
-            return self._called(OpaqueRule(rule.text, rule.expression.violation, tuple(names)), given)
+            return self._called(
+                OpaqueRule(rule.text, rule.expression.violation, tuple(names)), given
+            )
         return found
 
 

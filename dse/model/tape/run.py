@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,17 @@ from dse.model.matrices import rounded
 from dse.model.space import Block, Boxes, Points, blocks
 from dse.model.tape.layout import Call, Layout, Table
 
-AT_ONCE = 8_192
-"""Designs evaluated at once: 64 KiB for each value."""
+AT_ONCE = 16_384
+"""Designs evaluated at once: 128 KiB for each value."""
 
 READ, LOOP = 8, 40
 """What it takes to read a value off a table, and to begin a loop, in additions of two numbers."""
 
-Step = tuple[Call | None, int, tuple[int, ...]]
-"""What makes a value, None for a table; which value; and those that are not needed afterwards."""
+Kind = tuple[tuple[int, ...], np.dtype[Any]]
+"""Shape and type of an array."""
+
+Step = tuple[Call | None, int, tuple[int, ...], NDArray[Any] | None]
+"""What makes a value (None: a table), which, what is not needed afterwards, and a buffer for it."""
 
 
 @dataclass(frozen=True)
@@ -55,42 +59,76 @@ class Running:
         """Begin with what is known."""
         self._layout = layout
         self._values = dict(layout.known)
-        if varied not in layout.cache:
-            layout.cache[varied] = _divided(layout, varied)
-        self._once, self._each = layout.cache[varied]
+        self._varied = varied
+        self._once, self._each = layout.kept(varied, lambda: _divided(layout, varied))
 
-    def run(self, positions: Sequence[Any]) -> list[Any]:
-        """Return the outputs for designs at some positions."""
-        values, tables = self._values, self._layout.tables
+    def run(self, positions: Sequence[Any], shape: tuple[int, ...]) -> list[Any]:
+        """Return the outputs for designs at some positions; they last until the next call."""
         places: dict[int, Any] = {}
-        for call, node, last in (*self._once, *self._each):
+        self._make(self._once, positions, places)
+        self._once = []
+        key = (self._varied, shape, *(one.shape for one in positions))
+        if key in self._layout.cache:
+            self._make(self._layout.cache[key], positions, places)
+        else:
+            made = self._make(self._each, positions, places)
+            if 2 * math.prod(shape) > AT_ONCE:
+                self._layout.kept(key, lambda: _buffered(self._each, made))
+        return [self._values[one] for one in self._layout.outputs]
+
+    def _make(
+        self, steps: Sequence[Step], positions: Sequence[Any], places: dict[int, Any]
+    ) -> list[Kind]:
+        """Take steps; return what kind of array each made."""
+        values, tables = self._values, self._layout.tables
+        kinds = []
+        for call, node, last, out in steps:
             if call is None:
-                values[node] = _read(tables[node], positions, places)
-                continue
-            values[node] = call.function(*[values[one] for one in call.arguments])
+                made = _read(tables[node], positions, places, out)
+            else:
+                given = [values[one] for one in call.arguments]
+                made = call.function(*given) if out is None else call.function(*given, out=out)
+            values[node] = made
+            kinds.append((np.shape(made), made.dtype))
             for one in last:
                 del values[one]
-        self._once = []
-        return [values[one] for one in self._layout.outputs]
+        return kinds
+
+
+def _buffered(steps: Sequence[Step], kinds: Sequence[Kind]) -> list[Step]:
+    """Return steps that write into buffers, which are used again for what comes later."""
+    free: dict[Kind, list[Any]] = {}
+    used: dict[int, tuple[Kind, Any]] = {}
+    found = []
+    for (call, node, last, _), kind in zip(steps, kinds, strict=True):
+        out = None
+        if call is None or isinstance(call.function, np.ufunc):
+            left = free.setdefault(kind, [])
+            out = left.pop() if left else np.empty(*kind)
+            used[node] = kind, out
+        found.append((call, node, last, out))
+        for one in last:
+            if one in used:
+                own, buffer = used.pop(one)
+                free[own].append(buffer)
+    return found
 
 
 def _divided(layout: Layout, varied: int) -> tuple[list[Step], list[Step]]:
     """Return the steps that make what no part changes, and those that each part takes."""
     every = _in_order(layout)
     changing = {
-        node
-        for call, node in every
-        if (call.axes if call else layout.tables[node].axes) & varied
+        node for call, node in every if (call.axes if call else layout.tables[node].axes) & varied
     }
-    once: list[Step] = [(call, node, ()) for call, node in every if node not in changing]
-    kept = {*layout.known, *layout.outputs, *(node for _, node, _ in once)}
+    once: list[Step] = [(call, node, (), None) for call, node in every if node not in changing]
+    kept = {*layout.known, *layout.outputs, *(step[1] for step in once)}
     each: list[Step] = []
     for call, node in reversed(every):
         if node in changing:
             arguments = call.arguments if call else ()
             last = tuple(one for one in dict.fromkeys(arguments) if one not in kept)
             kept.update(last)
-            each.append((call, node, last))
+            each.append((call, node, last, None))
     return once, each[::-1]
 
 
@@ -106,14 +144,18 @@ def _in_order(layout: Layout) -> list[tuple[Call | None, int]]:
     return found + [(None, one) for one in sorted(unread)]
 
 
-def _read(table: Table, positions: Sequence[Any], places: dict[int, Any]) -> Any:
+def _read(
+    table: Table, positions: Sequence[Any], places: dict[int, Any], out: NDArray[Any] | None
+) -> Any:
     """Return the values of a table; `places` are those of tables on the same axes."""
     if table.axes not in places:
         found = 0
         for axis, stride in table.strides:
             found = found + (positions[axis] * stride if stride > 1 else positions[axis])
         places[table.axes] = found
-    return table.values.take(places[table.axes])
+    if out is None:
+        return table.values.take(places[table.axes])
+    return table.values.take(places[table.axes], out=out, mode="clip")  # without a copy
 
 
 def evaluated(layout: Layout, points: Points) -> Results:
@@ -131,13 +173,14 @@ def evaluated(layout: Layout, points: Points) -> Results:
     suspect = False
     varied, shape, parts = _parts(layout, points)
     running = Running(layout, varied)
-    views = [matrix.reshape(-1, *shape) for matrix in (loss, violation, feasible)]
+    matrices = (loss, violation, feasible[np.newaxis])
+    views = [matrix.reshape(len(matrix), *shape) for matrix in matrices]
     with np.errstate(all="ignore"):
         for where, part_shape, positions in parts:
-            found = running.run(positions)
+            found = running.run(positions, part_shape)
             losses, rest = found[: 2 * goals], found[2 * goals :]
             own = [view[(slice(None), *where)] for view in views]
-            own = [view.reshape(-1, *part_shape) for view in own]
+            own = [view.reshape(len(view), *part_shape) for view in own]
             finite = _fill(own[0], losses[:goals], losses[goals:])
             for row, column in zip(own[1], rest[:rules], strict=True):
                 row[...] = column
@@ -159,7 +202,7 @@ def _fill(rows: NDArray[np.float64], loss: Sequence[Any], split: Sequence[Any]) 
     return finite
 
 
-Part = tuple[tuple[Any, ...], tuple[int, ...], Sequence[Any]]
+Part = tuple[tuple[Any, ...], tuple[int, ...], Any]
 """Where some designs are among all, the shape in which they are computed, and their positions."""
 
 
@@ -203,14 +246,12 @@ def _of_boxes(boxes: Boxes, inside: int) -> Iterator[Part]:
 
 def _of_block(layout: Layout, block: Block) -> Iterator[Part]:
     """Yield parts of a block that are ranges of it; axes that go together share a dimension."""
-    done, shape, inside = 0, (0,), []
+    done, shape = 0, (0,) * (len(block.shape) + 1)
+    inside: list[NDArray[np.int64]] = []
     for inner in blocks(block.shape, AT_ONCE):
         if inner.shape != shape or not inside:
             shape = inner.shape
-            if shape not in layout.cache:
-                groups = grouped(layout, shape)
-                layout.cache[shape] = groups, _inside(shape, groups)
-            groups, inside = layout.cache[shape]
+            groups, inside = layout.kept(shape, partial(_inside, layout, shape))
         sizes = tuple(math.prod(shape[first:last]) for first, last in groups)
         firsts = [a + b for (a, _), (b, _) in zip(block.ranges, inner.ranges, strict=True)]
         positions = [first + place for first, place in zip(firsts, inside, strict=True)]
@@ -218,15 +259,18 @@ def _of_block(layout: Layout, block: Block) -> Iterator[Part]:
         done += len(inner)
 
 
-def _inside(shape: Sequence[int], groups: Sequence[tuple[int, int]]) -> list[NDArray[np.int64]]:
-    """Return the positions on each axis inside a block, in a shape that broadcasts."""
-    found = []
+def _inside(
+    layout: Layout, shape: Sequence[int]
+) -> tuple[list[tuple[int, int]], list[NDArray[np.int64]]]:
+    """Return groups of axes, and positions on each inside a block, in a shape that broadcasts."""
+    groups = grouped(layout, shape)
+    found: list[NDArray[np.int64]] = []
     for place, (first, last) in enumerate(groups):
         sizes = shape[first:last]
         flat = np.unravel_index(np.arange(math.prod(sizes)), sizes) if sizes else ()
         own = [-1 if other == place else 1 for other in range(len(groups))]
         found += [part.reshape(own) for part in flat]
-    return found
+    return groups, found
 
 
 def grouped(layout: Layout, shape: Sequence[int]) -> list[tuple[int, int]]:

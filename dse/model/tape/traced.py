@@ -169,7 +169,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         """Refuse to become a number."""
         raise self.recorder.refusal("its number")
 
-    __int__ = __index__ = __complex__ = __float__  # type: ignore[assignment]
+    __int__ = __index__ = __complex__ = __float__
 
     def __getitem__(self, chosen: Any) -> Any:
         """Refuse to choose rows."""
