@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,6 +21,9 @@ AT_ONCE = 16_384
 
 READ, LOOP = 8, 40
 """What it takes to read a value off a table, and to begin a loop, in additions of two numbers."""
+
+Groups = tuple[tuple[int, int], ...]
+"""Ranges of axes: the first of each, and the first after it."""
 
 Kind = tuple[tuple[int, ...], np.dtype[Any]]
 """Shape and type of an array."""
@@ -246,61 +249,63 @@ def _of_boxes(boxes: Boxes, inside: int) -> Iterator[Part]:
 
 def _of_block(layout: Layout, block: Block) -> Iterator[Part]:
     """Yield parts of a block that are ranges of it; axes that go together share a dimension."""
-    done, shape = 0, (0,) * (len(block.shape) + 1)
-    inside: list[NDArray[np.int64]] = []
+    done = 0
+    groups: Groups = ()
     for inner in blocks(block.shape, AT_ONCE):
-        if inner.shape != shape or not inside:
-            shape = inner.shape
-            groups, inside = layout.kept(shape, partial(_inside, layout, shape))
-        sizes = tuple(math.prod(shape[first:last]) for first, last in groups)
+        if not done:  # the same dimensions for all, whose values are kept from part to part
+            groups = layout.kept((inner.shape,), partial(grouped, layout, inner.shape))
+        inside = layout.kept((groups, inner.shape), partial(_inside, inner.shape, groups))
+        sizes = tuple(math.prod(inner.shape[first:last]) for first, last in groups)
         firsts = [a + b for (a, _), (b, _) in zip(block.ranges, inner.ranges, strict=True)]
         positions = [first + place for first, place in zip(firsts, inside, strict=True)]
         yield (slice(done, done + len(inner)),), sizes, positions
         done += len(inner)
 
 
-def _inside(
-    layout: Layout, shape: Sequence[int]
-) -> tuple[list[tuple[int, int]], list[NDArray[np.int64]]]:
-    """Return groups of axes, and positions on each inside a block, in a shape that broadcasts."""
-    groups = grouped(layout, shape)
+def _inside(shape: Sequence[int], groups: Groups) -> list[NDArray[np.int64]]:
+    """Return the positions on each axis inside a block, in a shape that broadcasts."""
     found: list[NDArray[np.int64]] = []
     for place, (first, last) in enumerate(groups):
         sizes = shape[first:last]
         flat = np.unravel_index(np.arange(math.prod(sizes)), sizes) if sizes else ()
         own = [-1 if other == place else 1 for other in range(len(groups))]
         found += [part.reshape(own) for part in flat]
-    return groups, found
+    return found
 
 
-def grouped(layout: Layout, shape: Sequence[int]) -> list[tuple[int, int]]:
+def grouped(layout: Layout, shape: Sequence[int]) -> Groups:
     """Return ranges of axes that share a dimension, so that a block of `shape` takes least work.
 
     Fewer dimensions make longer loops, more dimensions keep apart what depends on few axes.
     """
-    calls = Counter(call.axes for call in layout.calls)
-    reads = Counter(table.axes for table in layout.tables.values())
-    groups = [(axis, axis + 1) for axis in range(len(shape))]
-
-    def work(some: Sequence[tuple[int, int]]) -> float:
-        sizes = [math.prod(shape[first:last]) for first, last in some]
-        bits = [(1 << last) - (1 << first) for first, last in some]
-        total = 0.0
-        for counts, weight in ((calls, 1), (reads, READ)):
-            for axes, number in counts.items():
-                own = [size for size, bit in zip(sizes, bits, strict=True) if axes & bit]
-                values = math.prod(own)
-                total += number * (weight * values + LOOP * values / (own[-1] if own else 1))
-        return total
-
-    best = work(groups)
+    counts = Counter((call.axes, 1) for call in layout.calls)
+    counts.update((table.axes, READ) for table in layout.tables.values())
+    starts = [0, *(axis for axis, size in enumerate(shape) if size > 1 and axis)]
+    groups: Groups = tuple(zip(starts, [*starts[1:], len(shape)], strict=True))
+    least = _work(counts, shape, groups)
     while len(groups) > 1:
         merged = [
-            [*groups[:place], (groups[place][0], groups[place + 1][1]), *groups[place + 2 :]]
+            (*groups[:place], (groups[place][0], groups[place + 1][1]), *groups[place + 2 :])
             for place in range(len(groups) - 1)
         ]
-        least, place = min((work(one), place) for place, one in enumerate(merged))
-        if least > best:
+        best = min(merged, key=lambda some: _work(counts, shape, some))
+        if _work(counts, shape, best) > least:
             break
-        best, groups = least, merged[place]
+        least, groups = _work(counts, shape, best), best
     return groups
+
+
+def _work(
+    counts: Mapping[tuple[int, int], int],
+    shape: Sequence[int],
+    groups: Groups,
+) -> float:
+    """Return about how long values take, of which `counts` tells axes and weights."""
+    sizes = [math.prod(shape[first:last]) for first, last in groups]
+    bits = [(1 << last) - (1 << first) for first, last in groups]
+    total = 0.0
+    for (axes, weight), number in counts.items():
+        own = [size for size, bit in zip(sizes, bits, strict=True) if axes & bit]
+        values = math.prod(own)
+        total += number * (weight * values + LOOP * values / (own[-1] if own else 1))
+    return total
