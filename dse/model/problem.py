@@ -207,6 +207,11 @@ class Problem:
         """The tape of the study."""
         return Taped(self)
 
+    @property
+    def untraced(self) -> Mapping[str, str]:
+        """Functions that are called with columns, each with the reason; none before it is traced."""
+        return self._taped.opaque
+
     @cached_property
     def search_plan(self) -> tuple[Step, ...]:
         """The quantities that losses and violations need, in order."""
@@ -283,6 +288,10 @@ class Problem:
             for stage in self.stages
             for design, count in zip(stage.designs.names, stage.counts(columns), strict=True)
         }
+
+    def search_columns(self, index: Index) -> dict[str, Any]:
+        """Return the columns that losses and violations are made of, those of stages as tuples."""
+        return self._columns(index, self.search_plan, self.requirement_steps)
 
     def terms(self, index: Index, changed: Mapping[str, Column] | None = None) -> dict[str, Any]:
         """Return all columns of the designs `index`; those of stages as tuples.

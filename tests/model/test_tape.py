@@ -244,3 +244,12 @@ def test_equal_within_the_tolerance_is_feasible_on_tape(write) -> None:
     )
     found = on_tape(problem, some(problem)[0])
     assert (found.violation[:, -2] == 0).all()
+
+
+def test_a_run_says_which_function_is_not_on_the_tape(write) -> None:
+    problem = changed(write(STUDY), branching)
+    assert problem.untraced == {}
+    on_tape(problem, some(problem)[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(taped, "WORTH", 0)
+        assert problem.untraced == {"area_m2": "numpy.mean"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,11 +14,53 @@ from dse.contract import Column, Requirement
 from dse.errors import FOREIGN
 from dse.model.graph import Step
 from dse.model.matrices import SPLIT
+from dse.model.space import Index, Space
 from dse.model.stage import SHARED_COLUMNS, Stage
 from dse.model.tape.traced import Node, Recorder, Traced
 
-if TYPE_CHECKING:
-    from dse.model.problem import Problem
+
+class Traceable(Protocol):
+    """What a problem is made of, as far as its tape depends on it."""
+
+    @property
+    def space(self) -> Space:
+        """Axes and constants."""
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The chain."""
+
+    @property
+    def goals(self) -> Sequence[Any]:
+        """Quantities that are minimised or maximised."""
+
+    @property
+    def constraints(self) -> Sequence[Any]:
+        """Constraints of the study, each an expression and its text."""
+
+    @property
+    def tolerant(self) -> bool:
+        """Whether designs that cannot be evaluated are infeasible."""
+
+    @property
+    def search_plan(self) -> tuple[Step, ...]:
+        """Functions of quantities, in order."""
+
+    @property
+    def requirement_steps(self) -> tuple[Step, ...]:
+        """Functions of requirements."""
+
+    @property
+    def partial_in_use(self) -> tuple[str, ...]:
+        """Quantities that may not exist."""
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """Columns of stages."""
+
+    def search_columns(self, index: Index) -> dict[str, Any]:
+        """Return the columns that losses and violations are made of."""
+
 
 Inputs = dict[str, Any]
 """A traced column, or a constant, of every column of the study; those of stages as tuples."""
@@ -60,7 +102,7 @@ class Tape:
 class Tracer:
     """Traces one problem; functions named in `untraced` are left opaque."""
 
-    problem: Problem
+    problem: Traceable
     untraced: Collection[str] = ()
     recorder: Recorder = field(default_factory=Recorder)
     made: dict[str, int] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,8 @@ from dse.contract import CoreMetrics
 from dse.errors import DseError
 from dse.model.space import Index, Points
 from dse.model.tape.layout import Layout
-from dse.model.tape.record import Tape, Tracer
+from dse.model.tape.record import Tape, Traceable, Tracer
 from dse.model.tape.run import Results, evaluated
-
-if TYPE_CHECKING:
-    from dse.model.problem import Problem
 
 WORTH = 30_000
 """Designs that are evaluated function by function in the time that tracing takes."""
@@ -31,7 +28,7 @@ CHECKED = 64
 class Taped:
     """Evaluates a problem with its tape once its functions took as long as tracing takes."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Traceable) -> None:
         """Begin without a tape."""
         self._problem = problem
         self._spent = 0
@@ -46,6 +43,12 @@ class Taped:
         except DseError:  # which design it is that fails, the functions tell
             return None
 
+    @property
+    def opaque(self) -> Mapping[str, str]:
+        """Functions that could not be traced, each with the reason; none before tracing."""
+        found = self.layout if self._spent >= WORTH else None
+        return {} if found is None else found.tape.opaque
+
     @cached_property
     def layout(self) -> Layout | None:
         """The tape laid out on the space; None for a problem that cannot be traced."""
@@ -53,7 +56,7 @@ class Taped:
         return None if tape is None else Layout(tape, self._problem.space)
 
 
-def traced(problem: Problem) -> Tape | None:
+def traced(problem: Traceable) -> Tape | None:
     """Return the tape of a problem; None where columns have several rows, or designs fail.
 
     A function whose tape does not agree with it for random designs is left opaque.
@@ -62,10 +65,11 @@ def traced(problem: Problem) -> Tape | None:
     names = CoreMetrics.__dataclass_fields__
     if any(getattr(metric, name).ndim != 1 for metric in metrics for name in names):
         return None
-    if not problem.sizes or any(np.size(one) != 1 for one in problem.space.constants.values()):
+    sizes = problem.space.sizes
+    if not sizes or any(np.size(one) != 1 for one in problem.space.constants.values()):
         return None
     random = np.random.default_rng(0)
-    index = random.integers(0, problem.sizes, size=(CHECKED, len(problem.sizes)))
+    index = random.integers(0, sizes, size=(CHECKED, len(sizes)))
     untraced: list[str] = []
     while True:
         tape = Tracer(problem, tuple(untraced)).tape()
@@ -80,9 +84,9 @@ def traced(problem: Problem) -> Tape | None:
         untraced += wrong
 
 
-def _wrong(problem: Problem, tape: Tape, index: Index) -> list[str]:
+def _wrong(problem: Traceable, tape: Tape, index: Index) -> list[str]:
     """Return the functions that differ from their tape for some designs."""
-    columns = problem._columns(index, problem.search_plan, problem.requirement_steps)
+    columns = problem.search_columns(index)
     with np.errstate(all="ignore"):
         values = valued(tape, columns)
         asked = {step.name: step(columns) for step in problem.requirement_steps}
