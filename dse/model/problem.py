@@ -209,7 +209,7 @@ class Problem:
 
     @property
     def untraced(self) -> Mapping[str, str]:
-        """Functions that are called with columns, each with the reason; none before it is traced."""
+        """Functions that are called with columns, each with the reason; none before tracing."""
         return self._taped.opaque
 
     @cached_property

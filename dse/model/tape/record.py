@@ -207,7 +207,7 @@ class Tracer:
         column = np.asarray(result)
         if column.dtype.kind not in "fiub" or column.shape not in ((), (1,)):
             raise self.recorder.refusal(f"a result of the shape {column.shape}")
-        return column.astype(np.float64)
+        return np.atleast_1d(column.astype(np.float64))
 
     def _called(self, function: Any, given: Mapping[str, Any]) -> Traced:
         """Return what an opaque function makes of columns, some in tuples."""

@@ -58,7 +58,6 @@ class Recorder:
     nodes: list[Node] = field(default_factory=list)
     refused: str = ""
     _known: dict[Any, int] = field(default_factory=dict)
-    _bare: set[int] = field(default_factory=set)
 
     def input(self, name: str) -> Traced:
         """Return the column `name` of the study."""
@@ -75,17 +74,13 @@ class Recorder:
         if dtype.kind not in "fiub":
             raise self.refusal(f"numbers of the type {dtype}")
         node = Node(function, arguments, dtype=dtype)
-        found = self._node((function, arguments), node)
-        if self._bare.issuperset(one for one in arguments if self.nodes[one].value is None):
-            self._bare.add(found)
-        return Traced(self, found)
+        return Traced(self, self._node((function, arguments), node))
 
     def opaque(self, function: Callable[..., Any], inputs: Sequence[Traced], name: str) -> Traced:
         """Return what a function makes of columns of which nothing else is known."""
         arguments = tuple(one.node for one in inputs)
-        found = self._node(object(), Node(function, arguments, name=name, opaque=True))
-        self._bare.add(found)
-        return Traced(self, found)
+        node = Node(function, arguments, name=name, opaque=True)
+        return Traced(self, self._node(object(), node))
 
     def position(self, value: Any) -> int:
         """Return which node a column or a constant is."""
@@ -96,12 +91,6 @@ class Recorder:
             raise self.refusal(f"a table of {array.size} values")
         key = (type(value), array.dtype.str, array.shape, array.tobytes())
         return self._node(key, Node(value=value, dtype=array.dtype))
-
-    def dimensions(self, column: Traced) -> int:
-        """Return how many dimensions a column has at least."""
-        if column.node in self._bare:
-            raise self.refusal("the shape of a column")
-        return 1
 
     def refusal(self, what: str) -> UntracedError:
         """Return the error that says what cannot be written down; a function may not hide it."""
@@ -142,7 +131,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     ) -> Any:
         """Write ``numpy.where`` and ``numpy.clip`` down."""
         if function is np.ndim:
-            return self.recorder.dimensions(self)
+            return 1  # at least: columns have rows
         if function in (np.where, np.clip) and len(arguments) == 3 and not options:
             return self.recorder.call(function, arguments)
         if function in FILLED and len(arguments) == 1 and not options:
