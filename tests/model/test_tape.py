@@ -16,7 +16,7 @@ from dse.algebra.tolerance import TOLERANCE
 from dse.errors import ContractError
 from dse.model.graph import wire
 from dse.model.problem import Evaluation, Problem
-from dse.model.space import Boxes, Points, blocks
+from dse.model.space import Block, Boxes, Points, blocks
 from dse.model.tape import run, taped
 from dse.model.tape.layout import TABLE, Layout
 from dse.model.tape.taped import Taped, traced, valued
@@ -235,6 +235,20 @@ def test_the_grouping_of_axes_changes_no_number(monkeypatch: pytest.MonkeyPatch)
     for ways in (((0, 7),), tuple((axis, axis + 1) for axis in range(7)), ((0, 3), (3, 5), (5, 7))):
         monkeypatch.setattr(run, "grouped", lambda *_, ways=ways: ways)
         agree(replace(problem), block)
+
+
+@pytest.mark.parametrize("at_once", [300, 5_000])
+def test_blocks_may_end_anywhere(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last part of a block is smaller than the others, whose values it takes over."""
+    monkeypatch.setattr(run, "AT_ONCE", at_once)
+    random = np.random.default_rng(at_once)
+    for path in (SHIPPED[0], SHIPPED[1], SHIPPED[-1]):
+        problem = problem_of(path)
+        for _ in range(6):
+            counts = np.minimum(problem.sizes, random.integers(1, 9, len(problem.sizes)))
+            firsts = random.integers(0, np.array(problem.sizes) - counts + 1)
+            ranges = zip(firsts.tolist(), counts.tolist(), strict=True)
+            agree(problem, Block(problem.sizes, tuple(ranges)))
 
 
 def test_equal_within_the_tolerance_is_feasible_on_tape(write) -> None:

@@ -1,4 +1,4 @@
-"""Evaluating designs with a tape, in numpy: some thousand at a time, so that they stay in cache."""
+"""Evaluating designs with a tape, in numpy: some thousand at a time, in buffers that are kept."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from dse.model.matrices import rounded
 from dse.model.space import Block, Boxes, Points, blocks
 from dse.model.tape.layout import Call, Layout, Table
 
-AT_ONCE = 16_384
-"""Designs evaluated at once: 128 KiB for each value."""
+AT_ONCE = 32_768
+"""Designs evaluated at once: 256 KiB for each value, some 20 of which are needed at a time."""
 
-READ, LOOP = 8, 40
+READ, LOOP = 8, 20
 """What it takes to read a value off a table, and to begin a loop, in additions of two numbers."""
 
 Groups = tuple[tuple[int, int], ...]
@@ -213,13 +213,13 @@ def _parts(layout: Layout, points: Points) -> tuple[int, tuple[int, ...], Iterat
     """Return which axes vary from part to part, the shape of all designs, and the parts."""
     every = (1 << len(layout.space.sizes)) - 1
     if isinstance(points, Block):
-        first = next(blocks(points.shape, AT_ONCE))
-        varied = sum(
-            1 << axis
-            for axis, (own, whole) in enumerate(zip(first.shape, points.shape, strict=True))
-            if own < whole
-        )
-        return varied, (len(points),), _of_block(layout, points)
+        shape = next(blocks(points.shape, AT_ONCE)).shape
+        groups = layout.kept((shape,), partial(grouped, layout, shape))
+        varied = 0
+        for first, last in groups:  # axes vary together where they share a dimension
+            if shape[first:last] != points.shape[first:last]:
+                varied |= (1 << last) - (1 << first)
+        return varied, (len(points),), _of_block(layout, points, groups)
     if isinstance(points, Boxes):
         inside = math.prod(points.steps)
         return every, (inside, len(points.corners)), _of_boxes(points, inside)
@@ -247,13 +247,10 @@ def _of_boxes(boxes: Boxes, inside: int) -> Iterator[Part]:
         yield where, (inside, corners.shape[1]), positions
 
 
-def _of_block(layout: Layout, block: Block) -> Iterator[Part]:
-    """Yield parts of a block that are ranges of it; axes that go together share a dimension."""
+def _of_block(layout: Layout, block: Block, groups: Groups) -> Iterator[Part]:
+    """Yield parts of a block that are ranges of it; axes of a group share a dimension."""
     done = 0
-    groups: Groups = ()
     for inner in blocks(block.shape, AT_ONCE):
-        if not done:  # the same dimensions for all, whose values are kept from part to part
-            groups = layout.kept((inner.shape,), partial(grouped, layout, inner.shape))
         inside = layout.kept((groups, inner.shape), partial(_inside, inner.shape, groups))
         sizes = tuple(math.prod(inner.shape[first:last]) for first, last in groups)
         firsts = [a + b for (a, _), (b, _) in zip(block.ranges, inner.ranges, strict=True)]
