@@ -79,7 +79,7 @@ def _numbers(result: Any, arguments: Collection[Any]) -> Any:
         if column.shape != given and not _fits(column.shape, given):
             rule = f"it returns the shape {column.shape} for columns of the shape {given}"
             raise _NoColumnError(rule)
-    return column.astype(np.float64, copy=False)
+    return np.atleast_1d(column.astype(np.float64, copy=False))
 
 
 def joint_shape(arguments: Iterable[Any]) -> tuple[int, ...]:

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from dse.contract import Column, Objective
 from dse.model.space import Points
 
+SPLIT = 2.0**13 + 1.0
+"""Factor that keeps 40 of the 53 significant bits of a number (Veltkamp)."""
+
 
 def shape_of(points: Points) -> tuple[int, ...]:
     """Return the shape to which the columns of designs broadcast."""
@@ -33,7 +36,7 @@ def rounded(loss: NDArray[np.float64]) -> NDArray[np.float64]:
     rounding neither adds designs to a front nor drops them.
     """
     with np.errstate(invalid="ignore", over="ignore"):
-        carried = loss * (2.0**13 + 1.0)
+        carried = loss * SPLIT
         rounded = carried - (carried - loss)
     np.copyto(rounded, loss, where=~np.isfinite(carried))
     return rounded

@@ -20,6 +20,8 @@ from dse.model.graph import REMEDY, Graph, Step
 from dse.model.matrices import matrix_of, rounded, shape_of
 from dse.model.space import Index, Points, Space, as_index, product_text
 from dse.model.stage import Stage
+from dse.model.tape.run import Results
+from dse.model.tape.taped import Taped
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class Evaluation:
         Designs that cannot be evaluated, shape (n,), where a study takes these for infeasible.
     failure
         Why the first of them cannot, and which design it is.
+    known_feasible
+        Designs that meet every constraint, shape (n,), where that was found on the way.
     """
 
     points: Points
@@ -67,10 +71,13 @@ class Evaluation:
     violation: NDArray[np.float64]
     failed: NDArray[np.bool_] | None = None
     failure: str = ""
+    known_feasible: NDArray[np.bool_] | None = None
 
     @property
     def feasible(self) -> NDArray[np.bool_]:
         """Designs that meet every constraint, shape (n,)."""
+        if self.known_feasible is not None:
+            return self.known_feasible
         return np.asarray((self.violation <= 0).all(axis=1))
 
 
@@ -196,6 +203,16 @@ class Problem:
         return rules + exists + evaluated + tuple(rule.text for rule in self.constraints)
 
     @cached_property
+    def _taped(self) -> Taped:
+        """The tape of the study."""
+        return Taped(self)
+
+    @property
+    def untraced(self) -> Mapping[str, str]:
+        """Functions that are called with columns, each with the reason; none before tracing."""
+        return self._taped.opaque
+
+    @cached_property
     def search_plan(self) -> tuple[Step, ...]:
         """The quantities that losses and violations need, in order."""
         wanted = {goal.name for goal in self.goals}
@@ -219,6 +236,9 @@ class Problem:
             When a design cannot be evaluated: names quantity and design.  A function fails, a
             violation is NaN, or a feasible design has a loss that is not finite.
         """
+        results = self._taped.evaluate(points) if changed is None and draws == 1 else None
+        if results is not None:
+            return self._accepted(points, results)
         failures = Failures()
         columns = self._columns(points, self.search_plan, self.requirement_steps, changed, failures)
         violation = [
@@ -228,14 +248,21 @@ class Problem:
         violation += [
             np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self.partial_in_use
         ]
-        place = len(violation)
         violation += [np.full(1, -1.0)] if self.tolerant else []
         violation += [rule.expression.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
         shape = shape_of(points) if draws == 1 else (draws, len(points))
         losses = rounded(matrix_of(loss, shape))
         evaluation = Evaluation(points, losses, matrix_of(violation, shape))
-        return self._judged(evaluation, failures.rows(shape), failures.first, place)
+        return self._judged(evaluation, failures.rows(shape), failures.first)
+
+    def _accepted(self, points: Points, results: Results) -> Evaluation:
+        """Return the results of a tape, judged where a number may be none."""
+        loss, violation = results.loss.T, results.violation.T
+        failed = np.zeros(len(points), dtype=bool)
+        if results.suspect:
+            return self._judged(Evaluation(points, loss, violation), failed, "")
+        return Evaluation(points, loss, violation, failed, known_feasible=results.feasible)
 
     def describe(self, index: Index) -> dict[str, Column]:
         """Return every column of the designs `index`: inputs, stages and all quantities."""
@@ -261,6 +288,10 @@ class Problem:
             for stage in self.stages
             for design, count in zip(stage.designs.names, stage.counts(columns), strict=True)
         }
+
+    def search_columns(self, index: Index) -> dict[str, Any]:
+        """Return the columns that losses and violations are made of, those of stages as tuples."""
+        return self._columns(index, self.search_plan, self.requirement_steps)
 
     def terms(self, index: Index, changed: Mapping[str, Column] | None = None) -> dict[str, Any]:
         """Return all columns of the designs `index`; those of stages as tuples.
@@ -303,10 +334,8 @@ class Problem:
         names = [name for name in self.offered if name in wanted]
         return {name: tuple(fleet.column(name) for fleet in fleets) for name in names}
 
-    def _judged(
-        self, found: Evaluation, failed: NDArray[np.bool_], reason: str, place: int
-    ) -> Evaluation:
-        """Refuse designs that cannot be evaluated, or let them miss the constraint at `place`."""
+    def _judged(self, found: Evaluation, failed: NDArray[np.bool_], reason: str) -> Evaluation:
+        """Refuse designs that cannot be evaluated, or let them miss the constraint for that."""
         nonsense = self._nonsense(found)
         wrong = failed | nonsense
         if not wrong.any():
@@ -320,7 +349,7 @@ class Problem:
         found.violation[wrong] = np.where(
             np.isnan(found.violation[wrong]), np.inf, found.violation[wrong]
         )
-        found.violation[wrong, place] = np.inf
+        found.violation[wrong, self.constraint_names.index(EVALUATED)] = np.inf
         found.loss[wrong] = np.inf
         return replace(found, failed=wrong, failure=failure)
 

@@ -138,6 +138,11 @@ def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
             f"{name} cannot be bounded ({reason}), so that nothing is pruned by it: "
             f"{counts.evaluated:,} designs were evaluated"
         )
+    for name, reason in (problem.untraced if problem.size > WHOLE else {}).items():
+        yield (
+            f"{name} is called for each design: it asks of its columns what is known only when "
+            f"they have numbers ({reason})"
+        )
     if any(part.quality.hypervolume.error for part in parts):
         goals = len(problem.goals)
         yield (

@@ -46,11 +46,11 @@ def host_cores(
     Sriraman & Dhanotia, "Accelerometer", ASPLOS 2020.
     """
     switch = 2.0 * (interface_switch_cycles / interface_host_clock_hz + interface_switch_s)
-    wait = np.asarray(interface_wait)
+    switched = np.equal(interface_wait, WAIT_MODES.index("sync_os"))
     busy = np.where(
-        wait == WAIT_MODES.index("sync"),
+        np.equal(interface_wait, WAIT_MODES.index("sync")),
         offload_latency_s,
-        overhead_s + np.where(wait == WAIT_MODES.index("sync_os"), switch, 0.0),
+        overhead_s + np.where(switched, switch, 0.0),
     )
     offloads_per_s = throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte)
     # an empty fleet takes forever over no offloads

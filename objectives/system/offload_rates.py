@@ -52,7 +52,10 @@ def common_fill_bit(
     """
     stages = zip(stage_latency_s, stage_capacity_bit_per_s, stage_common, strict=True)
     return total(
-        tuple(np.where(common > 0, latency * capacity, 0.0) for latency, capacity, common in stages)
+        tuple(
+            np.where(np.greater(common, 0), latency * capacity, 0.0)
+            for latency, capacity, common in stages
+        )
     )
 
 
@@ -72,7 +75,7 @@ def own_latency_s(*, stage_latency_s: Stages, stage_common: Stages) -> Column:
     Latency: Battle & Hempstead, sections IV-B and V-A.
     """
     stages = zip(stage_latency_s, stage_common, strict=True)
-    return total(tuple(np.where(common > 0, 0.0, latency) for latency, common in stages))
+    return total(tuple(np.where(np.greater(common, 0), 0.0, latency) for latency, common in stages))
 
 
 @objective(

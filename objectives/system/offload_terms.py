@@ -205,7 +205,7 @@ def storing_s_per_byte(*, link_bit_per_s: Column, interface_transfer: Column) ->
 
     ``2 * 8 / link`` where transfers are stored and forwarded, 0 where they cut through, in s/B.
     """
-    stored = np.asarray(interface_transfer) == TRANSFERS.index("store_and_forward")
+    stored = np.equal(interface_transfer, TRANSFERS.index("store_and_forward"))
     return np.where(stored, 2.0 * BIT_PER_BYTE / link_bit_per_s, 0.0)
 
 
@@ -220,6 +220,6 @@ def passing_s_per_byte(
 
     ``8 / min(link, memory)``, in s/B; where transfers are stored and forwarded, the memory's alone.
     """
-    stored = np.asarray(interface_transfer) == TRANSFERS.index("store_and_forward")
+    stored = np.equal(interface_transfer, TRANSFERS.index("store_and_forward"))
     link = np.where(stored, np.inf, link_bit_per_s)
     return BIT_PER_BYTE / np.minimum(link, memory_limit_bit_per_s)

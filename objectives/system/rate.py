@@ -198,7 +198,7 @@ def clocked_rate_bit_per_s(
 
     ``a = r`` where all stages share one rate, else the rate that the power cap allows, in bit/s.
     """
-    common = np.asarray(workload_common) > 0
+    common = np.greater(workload_common, 0)
     return np.where(common, stream_rate_bit_per_s, power_limit_bit_per_s)
 
 

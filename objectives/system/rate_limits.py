@@ -122,7 +122,7 @@ def met_rate_bit_per_s(
     Battle & Hempstead, section IV-C.
     """
     needed = np.maximum(throughput_bit_per_s, offload_stream_bit_per_s)
-    return np.where(np.asarray(workload_meet) > 0, needed, np.inf)
+    return np.where(np.greater(workload_meet, 0), needed, np.inf)
 
 
 @objective(

@@ -1,0 +1,302 @@
+"""Tracing a problem: what its plug-ins do with columns, written down once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, Protocol
+
+import numpy as np
+
+from dse.algebra.tolerance import settled
+from dse.contract import Column, Requirement
+from dse.errors import FOREIGN
+from dse.model.graph import Step
+from dse.model.matrices import SPLIT
+from dse.model.space import Index, Space
+from dse.model.stage import SHARED_COLUMNS, Stage
+from dse.model.tape.traced import Node, Recorder, Traced
+
+
+class Traceable(Protocol):
+    """What a problem is made of, as far as its tape depends on it."""
+
+    @property
+    def space(self) -> Space:
+        """Axes and constants."""
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The chain."""
+
+    @property
+    def goals(self) -> Sequence[Any]:
+        """Quantities that are minimised or maximised."""
+
+    @property
+    def constraints(self) -> Sequence[Any]:
+        """Constraints of the study, each an expression and its text."""
+
+    @property
+    def tolerant(self) -> bool:
+        """Whether designs that cannot be evaluated are infeasible."""
+
+    @property
+    def search_plan(self) -> tuple[Step, ...]:
+        """Functions of quantities, in order."""
+
+    @property
+    def requirement_steps(self) -> tuple[Step, ...]:
+        """Functions of requirements."""
+
+    @property
+    def partial_in_use(self) -> tuple[str, ...]:
+        """Quantities that may not exist."""
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """Columns of stages."""
+
+    def search_columns(self, index: Index) -> dict[str, Any]:
+        """Return the columns that losses and violations are made of."""
+
+
+Inputs = dict[str, Any]
+"""A traced column, or a constant, of every column of the study; those of stages as tuples."""
+
+
+@dataclass(frozen=True)
+class Tape:
+    """The losses and violations of a problem as operations on its columns.
+
+    Attributes
+    ----------
+    nodes
+        Every value, after its arguments.
+    loss, violation
+        Positions of the losses, and of the violations.
+    rounded
+        The losses as they are compared, where `dse.model.matrices.SPLIT` times them is finite.
+    feasible
+        Whether a design meets every constraint.
+    undefined
+        Whether a violation is NaN.
+    made
+        Where the column of each function is.
+    opaque
+        Functions that are called with columns because they cannot be traced, each with the reason.
+    """
+
+    nodes: tuple[Node, ...]
+    loss: tuple[int, ...]
+    rounded: tuple[int, ...]
+    violation: tuple[int, ...]
+    feasible: int
+    undefined: int
+    made: Mapping[str, int]
+    opaque: Mapping[str, str]
+
+
+@dataclass
+class Tracer:
+    """Traces one problem; functions named in `untraced` are left opaque."""
+
+    problem: Traceable
+    untraced: Collection[str] = ()
+    recorder: Recorder = field(default_factory=Recorder)
+    made: dict[str, int] = field(default_factory=dict)
+    opaque: dict[str, str] = field(default_factory=dict)
+
+    def tape(self) -> Tape:
+        """Return the tape."""
+        problem = self.problem
+        with np.errstate(all="ignore"):
+            columns = self._inputs()
+            for step in problem.search_plan:
+                columns[step.name] = self._made(step, columns)
+            violation = []
+            for step in problem.requirement_steps:
+                missed = self._made(step, columns)
+                strict = isinstance(step.plugin, Requirement) and step.plugin.strict
+                violation.append(settled(missed, strict=strict))
+            for name in problem.partial_in_use:
+                violation.append(np.where(np.isnan(columns[name]), np.inf, -1.0))
+            violation += [np.full(1, -1.0)] if problem.tolerant else []
+            violation += [self._violation(rule, columns) for rule in problem.constraints]
+            goals = problem.goals
+            loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in goals]
+            feasible = reduce(np.logical_and, [one <= 0 for one in violation], np.ones(1, bool))
+            count = len(problem.requirement_steps)  # what the study writes is never NaN
+            nan = [np.isnan(one) for one in violation[:count]]
+            undefined = reduce(np.logical_or, nan, np.zeros(1, bool))
+        position = self.recorder.position
+        return Tape(
+            loss=tuple(map(position, loss)),
+            rounded=tuple(position(_rounded(one)) for one in loss),
+            violation=tuple(map(position, violation)),
+            feasible=position(feasible),
+            undefined=position(undefined),
+            nodes=tuple(self.recorder.nodes),
+            made=self.made,
+            opaque=self.opaque,
+        )
+
+    def _inputs(self) -> Inputs:
+        """Return the columns of the study, and of its stages."""
+        problem, space = self.problem, self.problem.space
+        names = [*space.constants, *(name for axis in space.axes for name in axis.columns)]
+        columns: Inputs = {name: self.recorder.input(name) for name in dict.fromkeys(names)}
+        steps = (*problem.search_plan, *problem.requirement_steps)
+        used = {name for step in steps for name in step.arguments}
+        wanted = [name for name in problem.offered if name in used]
+        stages = [self._stage(stage, columns, wanted) for stage in problem.stages]
+        return columns | {name: tuple(stage[name] for stage in stages) for name in wanted}
+
+    def _stage(self, stage: Stage, columns: Inputs, wanted: Sequence[str]) -> Inputs:
+        """Return what a stage offers of what is wanted, traced where counts are given."""
+        space = self.problem.space
+        varied = {name for axis in space.axes for name in axis.columns}
+        known = {
+            name: space.constants[name]
+            for name in SHARED_COLUMNS
+            if name in space.constants and name not in varied
+        }
+        if stage.mixed:
+            self.recorder.refused = ""
+            try:
+                fleet = stage.fleet(columns | known)
+                found = {name: fleet.column(name) for name in wanted}
+            except (TypeError, AttributeError):
+                found = {}
+            if found and not self.recorder.refused:
+                return found
+        own = (f"{stage.name}.", *SHARED_COLUMNS)
+        names = [name for name in columns if name.startswith(own)]
+        return {
+            name: self.recorder.opaque(
+                StageColumn(stage, name, tuple(names)), [columns[one] for one in names], name
+            )
+            for name in wanted
+        }
+
+    def _made(self, step: Step, columns: Inputs) -> Any:
+        """Return the column that a function makes, traced as far as it lets."""
+        given = {name: columns[name] for name in step.arguments}
+        self.recorder.refused = ""
+        reason = "asked for"
+        if step.name not in self.untraced:
+            try:
+                found = self._column(step.plugin.function(**given))
+            except FOREIGN as error:
+                reason = self.recorder.refused or f"{type(error).__name__}: {error}"
+            else:
+                reason = self.recorder.refused
+                if not reason:
+                    self.made[step.name] = self.recorder.position(found)
+                    return found
+        self.opaque[step.name] = reason
+        return self._called(OpaqueStep(step, _layout(given)), given)
+
+    def _column(self, result: Any) -> Any:
+        """Return what a function returned as a column of floats."""
+        if isinstance(result, Traced):
+            if self.recorder.nodes[result.node].dtype == np.float64:
+                return result
+            return self.recorder.call(floats, [result])
+        column = np.asarray(result)
+        if column.dtype.kind not in "fiub" or column.shape not in ((), (1,)):
+            raise self.recorder.refusal(f"a result of the shape {column.shape}")
+        return np.atleast_1d(column.astype(np.float64))
+
+    def _called(self, function: Any, given: Mapping[str, Any]) -> Traced:
+        """Return what an opaque function makes of columns, some in tuples."""
+        parts = [part for one in given.values() for part in _parts(one)]
+        inputs = [Traced(self.recorder, self.recorder.position(part)) for part in parts]
+        found = self.recorder.opaque(function, inputs, function.name)
+        self.made[function.name] = found.node
+        return found
+
+    def _violation(self, rule: Any, columns: Inputs) -> Any:
+        """Return by how much a constraint is missed."""
+        names = sorted(rule.expression.names)
+        given = {name: columns[name] for name in names}
+        self.recorder.refused = ""
+        try:
+            found = rule.expression.enclosed_violation(given)
+        except TypeError:
+            self.opaque[rule.text] = self.recorder.refused
+            return self._called(
+                OpaqueRule(rule.text, rule.expression.violation, tuple(names)), given
+            )
+        return found
+
+
+@dataclass(frozen=True)
+class OpaqueStep:
+    """A step that is called with the columns of its arguments, one after the other."""
+
+    step: Step
+    layout: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """The column it makes."""
+        return self.step.name
+
+    def __call__(self, *columns: Column) -> Column:
+        """Return the column that it makes."""
+        left = iter(columns)
+        given: dict[str, Any] = {}
+        for name, count in zip(self.step.arguments, self.layout, strict=True):
+            given[name] = tuple(next(left) for _ in range(count)) if count else next(left)
+        return self.step(given)
+
+
+@dataclass(frozen=True)
+class OpaqueRule:
+    """A constraint that is evaluated with the columns of its quantities."""
+
+    name: str
+    violation: Callable[[Mapping[str, Column]], Column]
+    names: tuple[str, ...]
+
+    def __call__(self, *columns: Column) -> Column:
+        """Return by how much it is missed."""
+        return self.violation(dict(zip(self.names, columns, strict=True)))
+
+
+@dataclass(frozen=True)
+class StageColumn:
+    """A column of a stage, made of the columns of the study that it depends on."""
+
+    stage: Stage
+    name: str
+    names: tuple[str, ...]
+
+    def __call__(self, *columns: Column) -> Column:
+        """Return the column."""
+        fleet = self.stage.fleet(dict(zip(self.names, columns, strict=True)))
+        found: Column = fleet.column(self.name)
+        return found
+
+
+def floats(column: Any) -> Column:
+    """Return a column as floats."""
+    found: Column = np.asarray(column).astype(np.float64)
+    return found
+
+
+def _rounded(loss: Any) -> Any:
+    """Write down what `dse.model.matrices.rounded` does to most numbers."""
+    carried = loss * SPLIT
+    return carried - (carried - loss)
+
+
+def _layout(given: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return how many columns each tuple has; 0 for a single column."""
+    return tuple(len(one) if isinstance(one, tuple) else 0 for one in given.values())
+
+
+def _parts(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
