@@ -13,6 +13,12 @@ NEUTRAL = {
     "interface_link_byte_per_s": math.inf,
     "interface_max_in_flight": math.inf,
     "interface_host_clock_hz": math.inf,
+    "interface_max_payload_byte": math.inf,
+    "interface_max_read_request_byte": math.inf,
+    "interface_completion_byte": math.inf,
+    "interface_descriptors": 1.0,
+    "interface_batch": 1.0,
+    "interface_overhead_share": 1.0,
 }
 """Columns that leave something unlimited when a record does not give them; others: 0."""
 
@@ -22,11 +28,15 @@ def neutral(unit: Unit) -> dict[str, float]:
     return {column: NEUTRAL.get(column, 0.0) for column in unit.columns}
 
 
+CHOSEN = ("wait", "transfer", "pcie")
+"""Fields of an interface that are choices, not numbers."""
+
+
 def interface_columns(record: contract.Interface) -> dict[str, float]:
     """Return the columns that an interface sets; unlimited or 0 where it gives nothing."""
     columns = {
         f"interface_{name}": schema.code(f"interface_{name}", getattr(record, name))
-        for name in ("wait", "transfer")
+        for name in CHOSEN
     }
     for name in contract.Interface.__dataclass_fields__:
         value = getattr(record, name)

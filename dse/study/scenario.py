@@ -18,11 +18,13 @@ from dse.errors import UnitError, nearest
 from dse.model.space import Axis, constant
 from dse.study import records as user_records
 from dse.study import schema
+from dse.study.attachments import settle_attachments
 from dse.study.axes import choices, expand, numeric, resolution
 from dse.study.faults import Faults
 from dse.study.fields import Given, StudySection, Unit, unit_of
 from dse.study.inputs import Input
 from dse.study.record_columns import (
+    CHOSEN,
     LEFT_OUT,
     interface_columns,
     kernel_columns,
@@ -86,6 +88,11 @@ def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
     _budget(study.budget, axes, scenario, faults)
     for path, written in axes.items():
         _field_axis(path, written, scenario, faults)
+    if "interface_in_flight" in scenario.names:
+        interface = study.interface or schema.InterfaceSection()
+        scenario.notes += settle_attachments(
+            interface, axes, scenario.constants, scenario.axes, faults
+        )
     return scenario
 
 
@@ -132,7 +139,7 @@ def _interface(
         _note_hosts([record], written, scenario)
         scenario.keep_sureness([record], written)
     _override(written, scenario)
-    for name in ("wait", "transfer"):
+    for name in CHOSEN:
         if (chosen := getattr(written, name)) is not None:
             column = f"interface_{name}"
             _replace(scenario, {column: schema.code(column, chosen)})
