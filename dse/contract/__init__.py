@@ -196,7 +196,7 @@ class Interface(Sureness):
     Attributes
     ----------
     pcie
-        One of `PCIE_LINKS`; fields from `max_payload_byte` to `batch` describe it.
+        One of `PCIE_LINKS`, empty for none; fields from `max_payload_byte` to `batch` describe it.
     max_payload_byte, max_read_request_byte, completion_byte
         Most payload of a packet, of a read, and of one completion if that is less.
     descriptors, batch
@@ -225,13 +225,13 @@ class Interface(Sureness):
     link_byte_per_s: float | None = None
     overhead_plus_latency_cycles: float = 0.0
     overhead_plus_latency_s: float = 0.0
-    overhead_share: float = 1.0
-    pcie: str = "none"
+    overhead_share: float | None = None
+    pcie: str = ""
     max_payload_byte: float | None = None
     max_read_request_byte: float | None = None
     completion_byte: float | None = None
-    descriptors: float = 1.0
-    batch: float = 1.0
+    descriptors: float | None = None
+    batch: float | None = None
     round_trip_s: float = 0.0
     wait: str = "async"
     transfer: str = "cut_through"

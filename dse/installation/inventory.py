@@ -13,6 +13,7 @@ from dse.errors import UnknownPluginError, nearest
 from dse.plugins import registry
 from dse.plugins.registry import Plugin
 from dse.reports.text import table_text
+from dse.reports.words import in_words
 from dse.study import records
 
 Row = Sequence[str]
@@ -63,13 +64,64 @@ def _cores() -> tuple[Row, list[Row]]:
 
 
 def _interfaces() -> tuple[Row, list[Row]]:
+    found = [(one, one.source) for one in registry.records(contract.Interface).values()]
     rows: list[Row] = [
-        (name, record.host, record.attachment, record.wait, record.source)
-        for name, record in registry.records(contract.Interface).items()
+        (
+            one.name,
+            one.host,
+            one.wait,
+            _link(one),
+            _time(one, "overhead"),
+            _time(one, "latency"),
+            source,
+            _assumed(one),
+        )
+        for one, source in (*found, *_own(contract.Interface))
     ]
-    for own, path in _own(contract.Interface):
-        rows.append((own.name, own.host, own.attachment, own.wait, path))
-    return ("interface", "host", "attachment", "waits", "source"), rows
+    return INTERFACE_HEADERS, rows
+
+
+INTERFACE_HEADERS = (
+    "interface",
+    "host",
+    "waits",
+    "link",
+    "overhead",
+    "latency",
+    "source",
+    "assumed",
+)
+
+
+def _link(record: contract.Interface) -> str:
+    stated = ("link_byte_per_cycle", "link_byte_per_s")
+    shown = [record.pcie] if record.pcie else []
+    return ", ".join(shown + _amounts(record, stated)) or _silence(record, "link")
+
+
+def _time(record: contract.Interface, field: str) -> str:
+    """Return the overhead or the latency of an interface; of a sum, where it is counted."""
+    names = [name for name in contract.Interface.__dataclass_fields__ if name.startswith(field)]
+    both = [name for name in names if name.startswith("overhead_plus_latency")]
+    shown = _amounts(record, [name for name in names if name not in (*both, "overhead_share")])
+    shown += [f"{amount}, latency too" for amount in _amounts(record, both)]
+    if field == "latency":
+        sums = ("overhead_plus_latency_cycles", "overhead_plus_latency_s")
+        shown += ["in overhead"] if _amounts(record, sums) else []
+        shown += [f"reads of {amount}" for amount in _amounts(record, ["round_trip_s"])]
+    return ", ".join(shown) or _silence(record, field)
+
+
+def _amounts(record: contract.Interface, names: Sequence[str]) -> list[str]:
+    return [units.show(value, name) for name in names if (value := getattr(record, name))]
+
+
+def _silence(record: contract.Interface, field: str) -> str:
+    return "not published" if field in record.left_out else "-"
+
+
+def _assumed(record: contract.Interface) -> str:
+    return ", ".join(in_words(name) for name in record.assumptions) or "-"
 
 
 def _kernels() -> tuple[Row, list[Row]]:

@@ -25,11 +25,14 @@ USUAL = {"interface_max_payload_byte": 256.0, "interface_max_read_request_byte":
 
 _OF_PCIE = (*USUAL, "interface_completion_byte", "interface_descriptors", "interface_batch")
 
+_POWER = ("interface_idle_power_w", "interface_transfer_j_per_byte")
 _SUM = ("interface_overhead_plus_latency_cycles", "interface_overhead_plus_latency_s")
 
 GROUPS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     (PCIE,): (PCIE, *_OF_PCIE),
     ("interface_round_trip_s",): ("interface_round_trip_s",),
+    _POWER: _POWER,
+    ("interface_area_m2",): ("interface_area_m2",),
     _SUM: (*_SUM, "interface_overhead_share"),
 }
 """Columns that are left out together when the first ones say no more than their neutral values."""

@@ -28,6 +28,7 @@ from dse.study.record_columns import (
     LEFT_OUT,
     interface_columns,
     kernel_columns,
+    left_out,
     neutral,
     platform_columns,
 )
@@ -233,16 +234,18 @@ def _note_left_out(
     axis: str = "",
 ) -> None:
     """Note what is taken for granted because neither record nor study nor an axis gives it."""
+    given = {name for name in type(written).model_fields if getattr(written, name) is not None}
+    given |= {path.removeprefix("interface.") for path in axes if path.startswith("interface.")}
+    silent: dict[str, list[str]] = {}
     for row, record in enumerate(found):
-        assumed = {
-            name: LEFT_OUT[name]
-            for name in record.left_out
-            if getattr(written, name) is None and f"interface.{name}" not in axes
-        }
+        assumed = {name: LEFT_OUT[name] for name in left_out(given) if name in record.left_out}
         if assumed:
-            words = ", ".join(assumed.values())
             scenario.sureness.left_out[axis, row] = assumed
-            scenario.notes.append(f"interface: assumed, as {record.name} does not say: {words}")
+            silent.setdefault(", ".join(assumed.values()), []).append(record.name)
+    scenario.notes += [
+        f"interface: assumed, as {', '.join(names)} do{'' if names[1:] else 'es'} not say: {words}"
+        for words, names in silent.items()
+    ]
 
 
 def _note_hosts(

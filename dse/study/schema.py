@@ -253,6 +253,22 @@ class InterfaceSection(StudySection):
         Amount, Unit("Leakage of buffer memory", "interface_buffer_leakage_w_per_bit", zero=True)
     ] = None
 
+    idle_power: Annotated[
+        Amount,
+        Unit("Power that the attachment draws anyway", "interface_idle_power_w", zero=True),
+    ] = None
+    transfer_energy: Annotated[
+        Amount,
+        Unit(
+            "Energy to move a byte of payload in, and its result out",
+            "interface_transfer_j_per_byte",
+            zero=True,
+        ),
+    ] = None
+    area: Annotated[
+        Amount, Unit("Silicon area of the attachment", "interface_area_m2", zero=True)
+    ] = None
+
     @field_validator("pcie")
     @classmethod
     def _known_link(cls, written: str | None) -> str | None:

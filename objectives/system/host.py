@@ -1,4 +1,4 @@
-"""What offloads cost their host: busy cores, power, and buffers for what is in flight.
+"""What offloads cost their host: busy cores, power, the attachment, buffers for what is in flight.
 
 The ways of waiting are those of Accelerometer (Sriraman & Dhanotia, ASPLOS 2020).  In the
 equations, R is the throughput, g the granularity in bytes, k the offloads in flight, o the
@@ -71,6 +71,25 @@ def host_power_w(
     ``host_cores P_host / N_host``, in W.
     """
     return host_cores * (interface_host_power_w / interface_host_cores)
+
+
+@objective(
+    source="power of the attachment",
+    rises_with=("interface_idle_power_w", "interface_transfer_j_per_byte", "throughput_bit_per_s"),
+)
+def attachment_power_w(
+    *,
+    interface_idle_power_w: Column,
+    interface_transfer_j_per_byte: Column,
+    throughput_bit_per_s: Column,
+) -> Column:
+    """Power of what attaches the accelerators to the host, outside their power cap.
+
+    ``P_idle + R / 8 e``, in W, with e for a byte of payload in and its result out.
+    """
+    return interface_idle_power_w + throughput_bit_per_s / BIT_PER_BYTE * (
+        interface_transfer_j_per_byte
+    )
 
 
 @objective(source="2 k g bytes", rises_with=("interface_in_flight", "workload_granularity_byte"))

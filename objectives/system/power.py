@@ -71,7 +71,13 @@ def base_power_w(
 
 @objective(
     source="everything that draws power",
-    rises_with=("power_w", "host_power_w", "memory_power_w", "budget_constant_power_w"),
+    rises_with=(
+        "power_w",
+        "host_power_w",
+        "memory_power_w",
+        "attachment_power_w",
+        "budget_constant_power_w",
+    ),
     told=True,
 )
 def total_power_w(
@@ -79,13 +85,15 @@ def total_power_w(
     power_w: Column,
     host_power_w: Column | float = 0.0,
     memory_power_w: Column | float = 0.0,
+    attachment_power_w: Column | float = 0.0,
     budget_constant_power_w: Column | float = 0.0,
 ) -> Column:
-    """Power of fleet, buffers, busy host cores, memory traffic and what is always on.
+    """Power of fleet, buffers, busy host cores, memory traffic, attachment and what is always on.
 
-    ``P + P_host + P_mem + P_const``, in W.
+    ``P + P_host + P_mem + P_const + P_attachment``, in W.
     """
-    return power_w + host_power_w + memory_power_w + budget_constant_power_w
+    known = power_w + host_power_w + memory_power_w + budget_constant_power_w
+    return known + attachment_power_w
 
 
 @objective(
