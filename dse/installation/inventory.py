@@ -68,7 +68,6 @@ def _interfaces() -> tuple[Row, list[Row]]:
     rows: list[Row] = [
         (
             one.name,
-            one.host,
             one.wait,
             _link(one),
             _time(one, "overhead"),
@@ -78,19 +77,10 @@ def _interfaces() -> tuple[Row, list[Row]]:
         )
         for one, source in (*found, *_own(contract.Interface))
     ]
-    return INTERFACE_HEADERS, rows
+    return ("interface", "waits", "link", "overhead", "latency", "source", "assumed"), rows
 
 
-INTERFACE_HEADERS = (
-    "interface",
-    "host",
-    "waits",
-    "link",
-    "overhead",
-    "latency",
-    "source",
-    "assumed",
-)
+_SUMS = ("overhead_plus_latency_cycles", "overhead_plus_latency_s")
 
 
 def _link(record: contract.Interface) -> str:
@@ -102,12 +92,11 @@ def _link(record: contract.Interface) -> str:
 def _time(record: contract.Interface, field: str) -> str:
     """Return the overhead or the latency of an interface; of a sum, where it is counted."""
     names = [name for name in contract.Interface.__dataclass_fields__ if name.startswith(field)]
-    both = [name for name in names if name.startswith("overhead_plus_latency")]
-    shown = _amounts(record, [name for name in names if name not in (*both, "overhead_share")])
-    shown += [f"{amount}, latency too" for amount in _amounts(record, both)]
+    shown = _amounts(record, [name for name in names if name not in (*_SUMS, "overhead_share")])
+    if field == "overhead":
+        shown += [f"{amount}, latency too" for amount in _amounts(record, _SUMS)]
     if field == "latency":
-        sums = ("overhead_plus_latency_cycles", "overhead_plus_latency_s")
-        shown += ["in overhead"] if _amounts(record, sums) else []
+        shown += ["in overhead"] if _amounts(record, _SUMS) else []
         shown += [f"reads of {amount}" for amount in _amounts(record, ["round_trip_s"])]
     return ", ".join(shown) or _silence(record, field)
 
@@ -121,7 +110,8 @@ def _silence(record: contract.Interface, field: str) -> str:
 
 
 def _assumed(record: contract.Interface) -> str:
-    return ", ".join(in_words(name) for name in record.assumptions) or "-"
+    split = ["split"] if _amounts(record, _SUMS) and record.overhead_share is None else []
+    return ", ".join([*split, *map(in_words, record.assumptions)]) or "-"
 
 
 def _kernels() -> tuple[Row, list[Row]]:

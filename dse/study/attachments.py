@@ -28,12 +28,19 @@ _OF_PCIE = (*USUAL, "interface_completion_byte", "interface_descriptors", "inter
 _POWER = ("interface_idle_power_w", "interface_transfer_j_per_byte")
 _SUM = ("interface_overhead_plus_latency_cycles", "interface_overhead_plus_latency_s")
 
+_SHARE = "interface_overhead_share"
+
+SPLIT = (
+    "interface: of overhead_plus_latency only the sum is known: all of it is taken as overhead, "
+    "unless overhead_share says another part"
+)
+
 GROUPS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     (PCIE,): (PCIE, *_OF_PCIE),
     ("interface_round_trip_s",): ("interface_round_trip_s",),
     _POWER: _POWER,
     ("interface_area_m2",): ("interface_area_m2",),
-    _SUM: (*_SUM, "interface_overhead_share"),
+    _SUM: (*_SUM, _SHARE),
 }
 """Columns that are left out together when the first ones say no more than their neutral values."""
 
@@ -52,8 +59,11 @@ def settle_attachments(
     `paths` are the fields that are axes.  What describes a link that there is not is a fault.
     """
     _leave_out_unused(constants, axes)
-    if PCIE in {*constants}.union(*(axis.columns for axis in axes)):
-        return _complete_pcie(constants, axes)
+    used = {*constants}.union(*(axis.columns for axis in axes))
+    stated = written.overhead_share is not None or f"interface.{_field(_SHARE)}" in paths
+    notes = [SPLIT] if _SHARE in used and not stated else []
+    if PCIE in used:
+        return [*notes, *_complete_pcie(constants, axes)]
     for column in _OF_PCIE:
         name = _field(column)
         path = f"interface.{name}"
@@ -61,7 +71,7 @@ def settle_attachments(
             where = ("axes", path) if path in paths else ("interface", name)
             rule = "it describes a PCI Express link, and no interface of the study has one"
             faults.add(where, rule, "add for instance `pcie: gen4 x8` to `interface`")
-    return []
+    return notes
 
 
 def _field(column: str) -> str:
