@@ -70,16 +70,25 @@ def _interfaces() -> tuple[Row, list[Row]]:
             one.name,
             one.wait,
             _link(one),
-            _time(one, "overhead"),
-            _time(one, "latency"),
+            _times(one),
             source,
             _assumed(one),
         )
         for one, source in (*found, *_own(contract.Interface))
     ]
-    return ("interface", "waits", "link", "overhead", "latency", "source", "assumed"), rows
+    return ("interface", "waits", "link", "overhead, latency", "source", "assumed"), rows
 
 
+_TIMES = {
+    "overhead": ("overhead_cycles", "overhead_s"),
+    "latency": (
+        "latency_cycles",
+        "latency_s",
+        "latency_cycles_per_byte",
+        "latency_s_per_byte",
+        "round_trip_s",
+    ),
+}
 _SUMS = ("overhead_plus_latency_cycles", "overhead_plus_latency_s")
 
 
@@ -89,16 +98,13 @@ def _link(record: contract.Interface) -> str:
     return ", ".join(shown + _amounts(record, stated)) or _silence(record, "link")
 
 
-def _time(record: contract.Interface, field: str) -> str:
-    """Return the overhead or the latency of an interface; of a sum, where it is counted."""
-    names = [name for name in contract.Interface.__dataclass_fields__ if name.startswith(field)]
-    shown = _amounts(record, [name for name in names if name not in (*_SUMS, "overhead_share")])
-    if field == "overhead":
-        shown += [f"{amount}, latency too" for amount in _amounts(record, _SUMS)]
-    if field == "latency":
-        shown += ["in overhead"] if _amounts(record, _SUMS) else []
-        shown += [f"reads of {amount}" for amount in _amounts(record, ["round_trip_s"])]
-    return ", ".join(shown) or _silence(record, field)
+def _times(record: contract.Interface) -> str:
+    """Return overhead and latency, or the sum of both where that is all that is known."""
+    together = _amounts(record, _SUMS)
+    if together and record.overhead_share is None:
+        return f"{', '.join(together)} together"
+    shown = [_amounts(record, names) or [_silence(record, name)] for name, names in _TIMES.items()]
+    return ", ".join(part for parts in (*shown, together) for part in parts)
 
 
 def _amounts(record: contract.Interface, names: Sequence[str]) -> list[str]:
