@@ -215,7 +215,7 @@ def link_bit_per_s(
     source="link bandwidth",
     rises_with=("link_bit_per_s",),
     falls_with=("latency_s_per_byte",),
-    at_most=("link_bit_per_s",),
+    at_most=("link_bit_per_s", "pcie_payload_bit_per_s"),
 )
 def link_limit_bit_per_s(*, link_bit_per_s: Column, latency_s_per_byte: Column) -> Column:
     """Payload rate of the link; latency per byte is itself a link of 1 / L.

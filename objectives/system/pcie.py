@@ -179,7 +179,7 @@ def round_trips_s(
 ) -> Column:
     """Time of the reads and writes of an offload that wait for each other across the link.
 
-    ``(2 + [d > 0]) round trip``, in s: the doorbell and the last write cross once each, the payload
+    ``(2 + min(d, 1)) round trip``, in s: the doorbell and the last write cross once each, the payload
     is read, and before it the descriptor where there is one.  A write is taken to cross in half of
     the time of a read.  Measured round trips hold the time of 64 B on the link, which the payload's
     passage counts again.
@@ -188,5 +188,4 @@ def round_trips_s(
     ----------
     Neugebauer et al., SIGCOMM 2018, section 6.1, for the time of a read; the sum is ours.
     """
-    reads = 2.0 + np.where(np.asarray(interface_descriptors) > 0, 1.0, 0.0)
-    return reads * interface_round_trip_s
+    return (2.0 + np.minimum(interface_descriptors, 1.0)) * interface_round_trip_s
