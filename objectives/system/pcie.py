@@ -179,10 +179,10 @@ def round_trips_s(
 ) -> Column:
     """Time of the reads and writes of an offload that wait for each other across the link.
 
-    ``(2 + min(d, 1)) round trip``, in s: the doorbell and the last write cross once each, the payload
-    is read, and before it the descriptor where there is one.  A write is taken to cross in half of
-    the time of a read.  Measured round trips hold the time of 64 B on the link, which the payload's
-    passage counts again.
+    ``(2 + min(d, 1)) round trip``, in s: the doorbell and the last write cross once each, the
+    payload is read, and before it the descriptor where there is one.  A write is taken to cross in
+    half of the time of a read.  Measured round trips hold the time of 64 B on the link, which the
+    payload's passage counts again.
 
     References
     ----------
