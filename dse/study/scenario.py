@@ -45,6 +45,7 @@ class Scenario:
     sureness: RecordSureness = field(default_factory=RecordSureness)
     notes: list[str] = field(default_factory=list)
     inputs: dict[str, Input] = field(default_factory=dict)
+    kernels: list[contract.Kernel] = field(default_factory=list)
 
     @property
     def names(self) -> set[str]:
@@ -107,6 +108,7 @@ def _workload(
         kernels = axes.pop(path)
         found = _record_axis(path, kernels, contract.Kernel, kernel_columns, scenario, faults)
         scenario.keep_sureness(found, axis=path)
+        scenario.kernels += found
     elif isinstance(kernel, schema.KernelSection):
         scenario.constants.update(kernel.givens())
     elif kernel is not None:
@@ -114,6 +116,7 @@ def _workload(
             record = scenario.record(contract.Kernel, kernel, faults)
             scenario.constants.update(kernel_columns(record))
             scenario.keep_sureness([record])
+            scenario.kernels.append(record)
     scenario.constants.update(workload.givens())
     if workload.chained or "workload.chained" in axes:
         scenario.constants["workload_chained"] = float(workload.chained)
@@ -254,6 +257,15 @@ def _note_hosts(
     scenario: Scenario,
     axis: str = "",
 ) -> None:
+    for kernel in scenario.kernels:
+        hosts = {record.name: written.host or record.host for record in records}
+        others = [name for name, host in hosts.items() if host and host != kernel.host]
+        if kernel.host and others:
+            scenario.notes.append(
+                f"kernel {kernel.name} was measured on {kernel.host}, which is not the host of "
+                f"{', '.join(others)}: speedup, break even and the host alone are those of "
+                f"{kernel.host}"
+            )
     for row, record in enumerate(records):
         if record.note and len(records) == 1:
             scenario.notes.append(f"{record.name}: {record.note}")
