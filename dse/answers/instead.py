@@ -16,7 +16,7 @@ from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.sections import Section
-from dse.reports.words import change, in_words, listed
+from dse.reports.words import change, in_words, listed, relative_change
 
 SAME = 1e-12
 """Relative; less than this is no difference."""
@@ -63,9 +63,9 @@ class Without:
         of = f" of {units.show(self.available, self.quantity)}" if self.available else ""
         start = "would need" if self.demanded else "would need for as much"
         text = f"{self.words[0].upper()}{self.words[1:]} {start} {name}{of}"
-        shown = [told] if told is not None else [*pick.quantities]
-        parts = [self._cost(name, pick) for name in shown if name in self.costs]
-        text += f", with {listed(parts)}" if parts else ""
+        known = [name for name in self.costs if name in pick.quantities]
+        shown = told if told in known else next(iter(known), None)
+        text += f", with {self._cost(shown, pick)}" if shown else ""
         if self.available is None:
             return f"{text}; how many there are is unknown."
         if not self.enough:
@@ -75,6 +75,15 @@ class Without:
         if self.unknown:
             return f"{text}; whether it meets {listed(self.unknown)} is unknown."
         return f"{text}: stay on it." if self.better else f"{text}."
+
+    def differences(self, pick: Pick) -> dict[str, float]:
+        """Return by which share of a design's quantities the costs differ."""
+        shares = {
+            name: relative_change(value, pick.quantities[name])
+            for name, value in self.costs.items()
+            if name in pick.quantities
+        }
+        return {name: share for name, share in shares.items() if share is not None}
 
     def _cost(self, name: str, pick: Pick) -> str:
         value = self.costs[name]
@@ -147,5 +156,8 @@ def _preferred(
 def without_section(found: list[Without], pick: Pick, told: str | None) -> Section:
     """Return what it takes to do without accelerators."""
     lines = tuple(entry.text(pick, told) for entry in found)
-    facts = [asdict(entry) | {"enough": entry.enough} for entry in found]
+    facts = [
+        asdict(entry) | {"enough": entry.enough, "differences": entry.differences(pick)}
+        for entry in found
+    ]
     return Section("instead", "Without accelerators", lines, facts=facts)

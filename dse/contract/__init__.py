@@ -204,7 +204,7 @@ class Interface(Sureness):
         Descriptors of an offload; offloads that share doorbell, interrupt and blocks of them.
     round_trip_s
         A read across the link, from request to data.
-    idle_power_w, transfer_j_per_byte, area_m2
+    idle_power_w, transfer_j_per_byte, attachment_area_m2
         Of the attachment itself: whatever happens, for each payload byte, and its silicon.
     sources
         Where single fields come from, by field.
@@ -244,7 +244,7 @@ class Interface(Sureness):
     buffer_leakage_w_per_bit: float = 0.0
     idle_power_w: float = 0.0
     transfer_j_per_byte: float = 0.0
-    area_m2: float = 0.0
+    attachment_area_m2: float = 0.0
     source: str = ""
     sources: Mapping[str, str] = field(default_factory=dict, hash=False)
     note: str = ""

@@ -39,7 +39,7 @@ GROUPS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     (PCIE,): (PCIE, *_OF_PCIE),
     ("interface_round_trip_s",): ("interface_round_trip_s",),
     _POWER: _POWER,
-    ("interface_area_m2",): ("interface_area_m2",),
+    ("interface_attachment_area_m2",): ("interface_attachment_area_m2",),
     _SUM: (*_SUM, _SHARE),
 }
 """Columns that are left out together when the first ones say no more than their neutral values."""

@@ -62,7 +62,7 @@ LEFT_OUT = {
     "buffer_leakage": "buffers without leakage",
     "idle_power": "an attachment without idle power",
     "transfer_energy": "transfers without energy",
-    "area": "an attachment without area",
+    "attachment_area": "an attachment without area",
 }
 """What stands for a field that an interface leaves out."""
 

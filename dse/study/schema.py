@@ -265,8 +265,8 @@ class InterfaceSection(StudySection):
             zero=True,
         ),
     ] = None
-    area: Annotated[
-        Amount, Unit("Silicon area of the attachment", "interface_area_m2", zero=True)
+    attachment_area: Annotated[
+        Amount, Unit("Silicon area of the attachment", "interface_attachment_area_m2", zero=True)
     ] = None
 
     @field_validator("pcie")

@@ -59,7 +59,7 @@ def _given(row: Mapping[str, str], column: str, unit: float = 1.0) -> float:
     return value
 
 
-UNPUBLISHED = ("idle_power", "transfer_energy", "area")
+UNPUBLISHED = ("idle_power", "transfer_energy", "attachment_area")
 """Fields of the attachment itself, which no source of any interface gives."""
 
 

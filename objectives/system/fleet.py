@@ -49,7 +49,7 @@ def fleet_area_m2(*, stage_area_m2: Stages) -> Column:
 
 @objective(
     source="fleet, buffers and attachment add",
-    rises_with=("fleet_area_m2", "buffer_area_m2", "interface_area_m2"),
+    rises_with=("fleet_area_m2", "buffer_area_m2", "interface_attachment_area_m2"),
     told=True,
     undeclared={"grows_with_instances": "the area of the fleet alone is held to it"},
 )
@@ -57,13 +57,13 @@ def area_m2(
     *,
     fleet_area_m2: Column,
     buffer_area_m2: Column | float = 0.0,
-    interface_area_m2: Column | float = 0.0,
+    interface_attachment_area_m2: Column | float = 0.0,
 ) -> Column:
     """Silicon area of the fleet, of the buffers for offloads in flight, and of the attachment.
 
     ``A + A_buffer + A_attachment``, in m2.
     """
-    return fleet_area_m2 + buffer_area_m2 + interface_area_m2
+    return fleet_area_m2 + buffer_area_m2 + interface_attachment_area_m2
 
 
 @objective(

@@ -115,6 +115,22 @@ def energy_j_per_bit(*, total_power_w: Column, throughput_bit_per_s: Column) -> 
         return total_power_w / throughput_bit_per_s
 
 
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    rises_with=("energy_j_per_bit", "stage_payload_bit"),
+)
+def task_energy_j(*, energy_j_per_bit: Column, stage_payload_bit: Stages) -> Column:
+    """Total energy of a task of the first stage, host and attachment included.
+
+    ``P_total / R payload_first``, in J.
+
+    References
+    ----------
+    Battle & Hempstead, Tables I to III, of the cores alone.
+    """
+    return energy_j_per_bit * stage_payload_bit[0]
+
+
 @objective(source=BATTLE_HEMPSTEAD, rises_with=("gated_power_w", "clocked_power_w"))
 def dynamic_power_w(*, gated_power_w: Column, clocked_power_w: Column) -> Column:
     """Switching power of the fleet at the scaled clock: sum of count * p_dyn * fraction.

@@ -132,7 +132,7 @@ def design(random: np.random.Generator) -> dict[str, Any]:
         "interface_batch": float(random.integers(1, 33)),
         "interface_idle_power_w": drawn(1e-3, 10),
         "interface_transfer_j_per_byte": drawn(1e-12, 1e-10),
-        "interface_area_m2": drawn(1e-9, 1e-6),
+        "interface_attachment_area_m2": drawn(1e-9, 1e-6),
         "budget_memory_byte_per_s": drawn(1e8, 1e11),
         "budget_memory_j_per_byte": drawn(1e-12, 1e-10),
         "budget_power_cap_w": drawn(1e-3, 1.0),
@@ -250,7 +250,7 @@ def expected(of: dict[str, Any]) -> dict[str, float]:
     buffers = found["buffer_bit"]
     found["buffer_area_m2"] = buffers * of["interface_buffer_area_m2_per_bit"]
     silicon = found["fleet_area_m2"] + found["buffer_area_m2"]
-    found["area_m2"] = silicon + of["interface_area_m2"]
+    found["area_m2"] = silicon + of["interface_attachment_area_m2"]
     found["buffer_leakage_power_w"] = buffers * of["interface_buffer_leakage_w_per_bit"]
     leakage = sum(s.leakage_power_w for s in stages) + found["buffer_leakage_power_w"]
     found["leakage_power_w"] = leakage
@@ -338,6 +338,7 @@ def powers(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> 
         **alone(of, found),
         "total_power_w": whole,
         "energy_j_per_bit": whole / reached,
+        "task_energy_j": whole / (reached / stages[0].payload_bit),
     }
 
 

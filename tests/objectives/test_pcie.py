@@ -137,7 +137,7 @@ interface:
   host_power: 120 W
   idle_power: 2 W
   transfer_energy: 40 pJ/B
-  area: 1 mm2
+  attachment_area: 1 mm2
 axes:
   interface.pcie: [none, gen3 x4, gen3 x8, gen4 x16]
   interface.batch: [1, 16]
@@ -157,7 +157,7 @@ def test_composed_fronts_are_those_of_all_designs(write: Write) -> None:
 
 def test_an_attachment_adds_its_own_power_and_area(write: Write) -> None:
     own = problem_of(write(STUDY))
-    plain = "idle_power: 2 W\n  transfer_energy: 40 pJ/B\n  area: 1 mm2"
+    plain = "idle_power: 2 W\n  transfer_energy: 40 pJ/B\n  attachment_area: 1 mm2"
     without = problem_of(write(STUDY.replace(plain, "host: plain")))
     assert "attachment_power_w" not in without.describe(np.zeros((1, len(own.sizes)), np.int64))
     index = np.argwhere(np.ones(own.sizes))[::97]
