@@ -491,8 +491,8 @@ def test_what_a_tolerance_trades_is_told(ask) -> None:
     text = re.sub(r"\s+", " ", repr(found))
     assert (
         "Compared with the design with the least area, 5 u8 with device sandy_bridge, in flight 1 "
-        "and granularity 64 KiB: 16.6 % less total power and 16.6 % less offload latency for 1.48 % "
-        "more area."
+        "and granularity 64 KiB: 16.6 % less total power and 16.6 % less offload latency for "
+        "1.48 % more area."
     ) in text
     trade = found.to_dict()["answer"]["trade"]
     assert trade["tolerance"] == 0.1
