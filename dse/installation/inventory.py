@@ -79,16 +79,6 @@ def _interfaces() -> tuple[Row, list[Row]]:
     return ("interface", "waits", "link", "overhead, latency", "source", "assumed"), rows
 
 
-_TIMES = {
-    "overhead": ("overhead_cycles", "overhead_s"),
-    "latency": (
-        "latency_cycles",
-        "latency_s",
-        "latency_cycles_per_byte",
-        "latency_s_per_byte",
-        "round_trip_s",
-    ),
-}
 _SUMS = ("overhead_plus_latency_cycles", "overhead_plus_latency_s")
 
 
@@ -103,7 +93,11 @@ def _times(record: contract.Interface) -> str:
     together = _amounts(record, _SUMS)
     if together and record.overhead_share is None:
         return f"{', '.join(together)} together"
-    shown = [_amounts(record, names) or [_silence(record, name)] for name, names in _TIMES.items()]
+    known = contract.Interface.__dataclass_fields__.keys() - {*_SUMS, "overhead_share"}
+    shown = []
+    for field, starts in (("overhead", ("overhead",)), ("latency", ("latency", "round_trip"))):
+        amounts = _amounts(record, sorted(name for name in known if name.startswith(starts)))
+        shown.append(amounts or [_silence(record, field)])
     return ", ".join(part for parts in (*shown, together) for part in parts)
 
 
