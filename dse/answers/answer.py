@@ -19,6 +19,7 @@ from dse.answers.alternatives import (
 )
 from dse.answers.design import Pick, pick
 from dse.answers.edges import edge_notes
+from dse.answers.instead import without_accelerators, without_section
 from dse.answers.source import KnownFront
 from dse.answers.trade import Trade
 from dse.files.document import Document
@@ -92,6 +93,7 @@ def recommend(solved: KnownFront, preference: Preference, options: Options) -> R
     tied = _tied(problem, ranked)
     tie = pick(problem, ranked[tied][1], preferred) if tied.sum() > 1 else None
     second = _runner_up(problem, preference, ranked[0], ranked[~tied], others)
+    instead = list(without_accelerators(problem, ranked[:1], preference))
     reason = sections.reason(chosen, preference, goals)
     trade = _trade(problem, front, chosen, preference)
     given = _given(solved.study.document)
@@ -104,9 +106,11 @@ def recommend(solved: KnownFront, preference: Preference, options: Options) -> R
             solved.found,
             tie,
             int(tied.sum()) - 2,
+            [entry.words for entry in instead if entry.better],
         ),
         sections.limits_section(chosen),
         sections.advice_section(chosen),
+        *([without_section(instead, chosen, preferred)] if instead else []),
         sections.runner_up_section(chosen, second, goals),
         sections.best_section(best),
     ]

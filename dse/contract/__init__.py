@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from dse.contract.columns import PCIE_LINKS as PCIE_LINKS
 from dse.contract.columns import PRECISIONS as PRECISIONS
 from dse.contract.columns import TRANSFERS as TRANSFERS
 from dse.contract.columns import WAIT_MODES as WAIT_MODES
@@ -27,6 +28,7 @@ from dse.contract.methods import Option as Option
 from dse.contract.methods import Search as Search
 from dse.contract.methods import method as method
 from dse.contract.quantities import Guard as Guard
+from dse.contract.quantities import Instead as Instead
 from dse.contract.quantities import Limit as Limit
 from dse.contract.quantities import Objective as Objective
 from dse.contract.quantities import Requirement as Requirement
@@ -162,7 +164,8 @@ class Sureness:
     uncertainty
         Relative standard uncertainty of fields; none where nothing is known.
     left_out
-        Fields that a user's own record does not give; neutral values stand for them.
+        Fields that a record does not give, or its sources do not publish; neutral values stand
+        for them.
     """
 
     assumptions: tuple[str, ...] = ()
@@ -188,7 +191,23 @@ class Interface(Sureness):
     """How a host hands work to an accelerator (LogCA's record and what a system adds).
 
     Times are given in cycles of the host or in seconds; both are added, so a record fills
-    one of the two.
+    one of the two.  Where only the sum of overhead and latency is known, `overhead_share` of it is
+    overhead.
+
+    Attributes
+    ----------
+    pcie
+        One of `PCIE_LINKS`, empty for none; fields from `max_payload_byte` to `batch` describe it.
+    max_payload_byte, max_read_request_byte, completion_byte
+        Most payload of a packet, of a read, and of one completion if that is less.
+    descriptors, batch
+        Descriptors of an offload; offloads that share doorbell, interrupt and blocks of them.
+    round_trip_s
+        A read across the link, from request to data.
+    idle_power_w, transfer_j_per_byte, attachment_area_m2
+        Of the attachment itself: whatever happens, for each payload byte, and its silicon.
+    sources
+        Where single fields come from, by field.
     """
 
     name: str
@@ -205,6 +224,16 @@ class Interface(Sureness):
     switch_s: float = 0.0
     link_byte_per_cycle: float | None = None
     link_byte_per_s: float | None = None
+    overhead_plus_latency_cycles: float = 0.0
+    overhead_plus_latency_s: float = 0.0
+    overhead_share: float | None = None
+    pcie: str = ""
+    max_payload_byte: float | None = None
+    max_read_request_byte: float | None = None
+    completion_byte: float | None = None
+    descriptors: float | None = None
+    batch: float | None = None
+    round_trip_s: float = 0.0
     wait: str = "async"
     transfer: str = "cut_through"
     in_flight: float = 1.0
@@ -213,7 +242,11 @@ class Interface(Sureness):
     host_power_w: float | None = None
     buffer_area_m2_per_bit: float = 0.0
     buffer_leakage_w_per_bit: float = 0.0
+    idle_power_w: float = 0.0
+    transfer_j_per_byte: float = 0.0
+    attachment_area_m2: float = 0.0
     source: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict, hash=False)
     note: str = ""
 
 

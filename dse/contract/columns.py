@@ -14,5 +14,11 @@ WAIT_MODES = ("sync", "sync_os", "async")
 TRANSFERS = ("cut_through", "store_and_forward")
 """Whether an offload is computed while it is transferred, or after; a column holds the position."""
 
+PCIE_LINKS = (
+    "none",
+    *(f"gen{number} x{lanes}" for number in range(1, 6) for lanes in (1, 2, 4, 8, 16)),
+)
+"""PCI Express links by generation and lanes; a column holds the position in this tuple."""
+
 PRECISIONS = ("single", "double")
 """Floating-point precision of a platform's operations; a column holds the position."""

@@ -68,6 +68,19 @@ class Threshold:
     never: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Instead:
+    """What a quantity tells of doing without a design: how much it would take of something.
+
+    `words` name what does the work then: ``the host alone``.  `available` is the column that says
+    how much there is of it, `costs` the quantities of a study -> those that stand for them then.
+    """
+
+    words: str
+    available: str
+    costs: Mapping[str, str]
+
+
 @dataclass(frozen=True)
 class Objective(_Wired):
     """A quantity of a design: a pure function of columns, named after the function.
@@ -101,6 +114,8 @@ class Objective(_Wired):
         the quantity that they limit.
     threshold
         For a quantity from which on something pays: what to do on either side of it.
+    instead
+        For a quantity that tells what it takes to do without accelerators: what that costs.
     over_stages
         For a quantity of stage columns: how the values of its stages, each alone, become that of
         the chain when its other arguments stay: ``sum``, ``least`` or ``largest``.
@@ -126,6 +141,7 @@ class Objective(_Wired):
     limits: tuple[Limit, ...] = field(default=(), repr=False)
     limited: str = ""
     threshold: Threshold | None = field(default=None, repr=False)
+    instead: Instead | None = field(default=None, repr=False)
     over_stages: Literal["", "sum", "least", "largest"] = ""
     settled_while: Mapping[str, str] = field(default_factory=dict)
     undeclared: Mapping[str, str] = field(default_factory=dict)

@@ -113,6 +113,8 @@ def _show_record(record: Any) -> None:
             rows.append((entry.name, units.show(value, entry.name)))
         elif entry.name == "uncertainty":
             rows += [(f"uncertainty of {name}", percent(share)) for name, share in value.items()]
+        elif entry.name == "sources":
+            rows += [(f"source of {name}", text) for name, text in value.items()]
         else:
             rows.append((entry.name, ", ".join(value) if isinstance(value, tuple) else str(value)))
     marks = dict.fromkeys(getattr(record, "assumptions", ()), " (assumed)")

@@ -13,6 +13,7 @@ from dse.errors import UnknownPluginError, nearest
 from dse.plugins import registry
 from dse.plugins.registry import Plugin
 from dse.reports.text import table_text
+from dse.reports.words import in_words
 from dse.study import records
 
 Row = Sequence[str]
@@ -63,13 +64,54 @@ def _cores() -> tuple[Row, list[Row]]:
 
 
 def _interfaces() -> tuple[Row, list[Row]]:
+    found = [(one, one.source) for one in registry.records(contract.Interface).values()]
     rows: list[Row] = [
-        (name, record.host, record.attachment, record.wait, record.source)
-        for name, record in registry.records(contract.Interface).items()
+        (
+            one.name,
+            one.wait,
+            _link(one),
+            _times(one),
+            source,
+            _assumed(one),
+        )
+        for one, source in (*found, *_own(contract.Interface))
     ]
-    for own, path in _own(contract.Interface):
-        rows.append((own.name, own.host, own.attachment, own.wait, path))
-    return ("interface", "host", "attachment", "waits", "source"), rows
+    return ("interface", "waits", "link", "overhead, latency", "source", "assumed"), rows
+
+
+_SUMS = ("overhead_plus_latency_cycles", "overhead_plus_latency_s")
+
+
+def _link(record: contract.Interface) -> str:
+    stated = ("link_byte_per_cycle", "link_byte_per_s")
+    shown = [record.pcie] if record.pcie else []
+    return ", ".join(shown + _amounts(record, stated)) or _silence(record, "link")
+
+
+def _times(record: contract.Interface) -> str:
+    """Return overhead and latency, or the sum of both where that is all that is known."""
+    together = _amounts(record, _SUMS)
+    if together and record.overhead_share is None:
+        return f"{', '.join(together)} together"
+    known = contract.Interface.__dataclass_fields__.keys() - {*_SUMS, "overhead_share"}
+    shown = []
+    for field, starts in (("overhead", ("overhead",)), ("latency", ("latency", "round_trip"))):
+        amounts = _amounts(record, sorted(name for name in known if name.startswith(starts)))
+        shown.append(amounts or [_silence(record, field)])
+    return ", ".join(part for parts in (*shown, together) for part in parts)
+
+
+def _amounts(record: contract.Interface, names: Sequence[str]) -> list[str]:
+    return [units.show(value, name) for name in names if (value := getattr(record, name))]
+
+
+def _silence(record: contract.Interface, field: str) -> str:
+    return "not published" if field in record.left_out else "-"
+
+
+def _assumed(record: contract.Interface) -> str:
+    split = ["split"] if _amounts(record, _SUMS) and record.overhead_share is None else []
+    return ", ".join([*split, *map(in_words, record.assumptions)]) or "-"
 
 
 def _kernels() -> tuple[Row, list[Row]]:

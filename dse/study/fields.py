@@ -63,12 +63,18 @@ class Unit:
     """Metadata of a field: the columns that it may set, told apart by their units."""
 
     def __init__(
-        self, description: str, *columns: str, integer: bool = False, zero: bool = False
+        self,
+        description: str,
+        *columns: str,
+        integer: bool = False,
+        zero: bool = False,
+        among: tuple[float, ...] = (),
     ) -> None:
-        """Keep what the field means; the suffix of each column is its unit."""
+        """Keep what the field means and may be; the suffix of each column is its unit."""
         self.columns = columns
         self.integer = integer
         self.zero = zero
+        self.among = among
         self.description = description
 
     def __get_pydantic_core_schema__(
@@ -99,6 +105,10 @@ class Unit:
         if self.integer and given.value != round(given.value):
             whole = units.show(max(1.0, round(given.value)), given.column)
             raise fault("it must be a whole number", f"write for instance {whole}")
+        if self.among and given.value not in self.among:
+            shown = ", ".join(units.show(value, given.column) for value in self.among)
+            nearest = min(self.among, key=lambda value: abs(value - given.value))
+            raise fault(f"it is one of {shown}", f"write {units.show(nearest, given.column)}")
         return given
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 
 from dse import contract
 from dse.study import schema
@@ -13,6 +14,12 @@ NEUTRAL = {
     "interface_link_byte_per_s": math.inf,
     "interface_max_in_flight": math.inf,
     "interface_host_clock_hz": math.inf,
+    "interface_max_payload_byte": math.inf,
+    "interface_max_read_request_byte": math.inf,
+    "interface_completion_byte": math.inf,
+    "interface_descriptors": 1.0,
+    "interface_batch": 1.0,
+    "interface_overhead_share": 1.0,
 }
 """Columns that leave something unlimited when a record does not give them; others: 0."""
 
@@ -22,11 +29,15 @@ def neutral(unit: Unit) -> dict[str, float]:
     return {column: NEUTRAL.get(column, 0.0) for column in unit.columns}
 
 
+CHOSEN = ("wait", "transfer", "pcie")
+"""Fields of an interface that are choices, not numbers."""
+
+
 def interface_columns(record: contract.Interface) -> dict[str, float]:
     """Return the columns that an interface sets; unlimited or 0 where it gives nothing."""
     columns = {
-        f"interface_{name}": schema.code(f"interface_{name}", getattr(record, name))
-        for name in ("wait", "transfer")
+        f"interface_{name}": schema.code(f"interface_{name}", getattr(record, name) or "none")
+        for name in CHOSEN
     }
     for name in contract.Interface.__dataclass_fields__:
         value = getattr(record, name)
@@ -49,8 +60,25 @@ LEFT_OUT = {
     "host_cores": "any number of host cores",
     "buffer_area": "buffers without area",
     "buffer_leakage": "buffers without leakage",
+    "idle_power": "an attachment without idle power",
+    "transfer_energy": "transfers without energy",
+    "attachment_area": "an attachment without area",
 }
-"""What stands for a field that an interface of a user's own leaves out."""
+"""What stands for a field that an interface leaves out."""
+
+_INSTEAD = {
+    "overhead": ("overhead_plus_latency",),
+    "latency": ("overhead_plus_latency", "round_trip"),
+    "link": ("pcie",),
+}
+"""Fields that tell as much as another one."""
+
+
+def left_out(written: Collection[str]) -> tuple[str, ...]:
+    """Return the fields of `LEFT_OUT` that those in `written` leave out."""
+    return tuple(
+        name for name in LEFT_OUT if not {name, *_INSTEAD.get(name, ())}.intersection(written)
+    )
 
 
 def platform_columns(record: contract.Platform) -> dict[str, float]:

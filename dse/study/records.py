@@ -27,7 +27,7 @@ from dse.study import core_law, record_schema, uncertain
 from dse.study.faults import Faults, validate_as
 from dse.study.fields import Given, StudySection
 from dse.study.inputs import Input, locate
-from dse.study.record_columns import LEFT_OUT
+from dse.study.record_columns import left_out
 from dse.study.record_schema import Record
 
 FOLDER = Path("records")
@@ -138,9 +138,9 @@ def _interface(written: record_schema.InterfaceEntry, faults: Faults) -> contrac
         faults.add(("interface", "device"), rule, "remove it, and write out its fields")
     fields = _plain(written, "interface_")
     fields.pop("device", None)
-    left_out = tuple(name for name in LEFT_OUT if getattr(written, name) is None)
+    given = {name for name in type(written).model_fields if getattr(written, name) is not None}
     sureness = _sureness(written, "interface", faults)
-    return contract.Interface(**fields, **sureness, left_out=left_out)
+    return contract.Interface(**fields, **sureness, left_out=left_out(given))
 
 
 def _kernel(written: record_schema.KernelEntry, faults: Faults) -> contract.Kernel:

@@ -18,14 +18,17 @@ from dse.errors import UnitError, nearest
 from dse.model.space import Axis, constant
 from dse.study import records as user_records
 from dse.study import schema
+from dse.study.attachments import settle_attachments
 from dse.study.axes import choices, expand, numeric, resolution
 from dse.study.faults import Faults
 from dse.study.fields import Given, StudySection, Unit, unit_of
 from dse.study.inputs import Input
 from dse.study.record_columns import (
+    CHOSEN,
     LEFT_OUT,
     interface_columns,
     kernel_columns,
+    left_out,
     neutral,
     platform_columns,
 )
@@ -42,6 +45,7 @@ class Scenario:
     sureness: RecordSureness = field(default_factory=RecordSureness)
     notes: list[str] = field(default_factory=list)
     inputs: dict[str, Input] = field(default_factory=dict)
+    kernels: list[contract.Kernel] = field(default_factory=list)
 
     @property
     def names(self) -> set[str]:
@@ -86,6 +90,11 @@ def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
     _budget(study.budget, axes, scenario, faults)
     for path, written in axes.items():
         _field_axis(path, written, scenario, faults)
+    if "interface_in_flight" in scenario.names:
+        interface = study.interface or schema.InterfaceSection()
+        scenario.notes += settle_attachments(
+            interface, axes, scenario.constants, scenario.axes, faults
+        )
     return scenario
 
 
@@ -99,6 +108,7 @@ def _workload(
         kernels = axes.pop(path)
         found = _record_axis(path, kernels, contract.Kernel, kernel_columns, scenario, faults)
         scenario.keep_sureness(found, axis=path)
+        scenario.kernels += found
     elif isinstance(kernel, schema.KernelSection):
         scenario.constants.update(kernel.givens())
     elif kernel is not None:
@@ -106,6 +116,7 @@ def _workload(
             record = scenario.record(contract.Kernel, kernel, faults)
             scenario.constants.update(kernel_columns(record))
             scenario.keep_sureness([record])
+            scenario.kernels.append(record)
     scenario.constants.update(workload.givens())
     if workload.chained or "workload.chained" in axes:
         scenario.constants["workload_chained"] = float(workload.chained)
@@ -132,7 +143,7 @@ def _interface(
         _note_hosts([record], written, scenario)
         scenario.keep_sureness([record], written)
     _override(written, scenario)
-    for name in ("wait", "transfer"):
+    for name in CHOSEN:
         if (chosen := getattr(written, name)) is not None:
             column = f"interface_{name}"
             _replace(scenario, {column: schema.code(column, chosen)})
@@ -226,16 +237,18 @@ def _note_left_out(
     axis: str = "",
 ) -> None:
     """Note what is taken for granted because neither record nor study nor an axis gives it."""
+    given = {name for name in type(written).model_fields if getattr(written, name) is not None}
+    given |= {path.removeprefix("interface.") for path in axes if path.startswith("interface.")}
+    silent: dict[str, list[str]] = {}
     for row, record in enumerate(found):
-        assumed = {
-            name: LEFT_OUT[name]
-            for name in record.left_out
-            if getattr(written, name) is None and f"interface.{name}" not in axes
-        }
+        assumed = {name: LEFT_OUT[name] for name in left_out(given) if name in record.left_out}
         if assumed:
-            words = ", ".join(assumed.values())
             scenario.sureness.left_out[axis, row] = assumed
-            scenario.notes.append(f"interface: assumed, as {record.name} does not say: {words}")
+            silent.setdefault(", ".join(assumed.values()), []).append(record.name)
+    scenario.notes += [
+        f"interface: assumed, as {', '.join(names)} do{'' if names[1:] else 'es'} not say: {words}"
+        for words, names in silent.items()
+    ]
 
 
 def _note_hosts(
@@ -244,6 +257,15 @@ def _note_hosts(
     scenario: Scenario,
     axis: str = "",
 ) -> None:
+    for kernel in scenario.kernels:
+        hosts = {record.name: written.host or record.host for record in records}
+        others = [name for name, host in hosts.items() if host and host != kernel.host]
+        if kernel.host and others:
+            scenario.notes.append(
+                f"kernel {kernel.name} was measured on {kernel.host}, which is not the host of "
+                f"{', '.join(others)}: speedup, break even and the host alone are those of "
+                f"{kernel.host}"
+            )
     for row, record in enumerate(records):
         if record.note and len(records) == 1:
             scenario.notes.append(f"{record.name}: {record.note}")

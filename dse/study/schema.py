@@ -7,7 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from dse.contract import PRECISIONS, TRANSFERS, WAIT_MODES
+from dse.contract import PCIE_LINKS, PRECISIONS, TRANSFERS, WAIT_MODES
+from dse.errors import nearest
 from dse.study.fields import (
     Amount,
     Given,
@@ -15,9 +16,13 @@ from dse.study.fields import (
     Uncertainty,
     Unit,
     Values,
+    fault,
     form,
     unit_of,
 )
+
+PACKET_SIZES = (128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0)
+"""What PCI Express allows as the largest payload and the largest read request, in B."""
 
 
 class KernelSection(StudySection):
@@ -178,6 +183,54 @@ class InterfaceSection(StudySection):
         Amount,
         Unit("Bandwidth of the link", "interface_link_byte_per_s", "interface_link_byte_per_cycle"),
     ] = None
+    overhead_plus_latency: Annotated[
+        Amount,
+        Unit(
+            "Sum of overhead and latency, where only that is known",
+            "interface_overhead_plus_latency_cycles",
+            "interface_overhead_plus_latency_s",
+            zero=True,
+        ),
+    ] = None
+    overhead_share: Annotated[
+        Amount, Unit("Share of that sum which is overhead, up to 1", "interface_overhead_share")
+    ] = None
+    pcie: Annotated[
+        str | None, Field(description="PCI Express link: gen1 to gen5, x1, x2, x4, x8 or x16")
+    ] = None
+    max_payload: Annotated[
+        Amount,
+        Unit(
+            "Most payload of a PCI Express packet", "interface_max_payload_byte", among=PACKET_SIZES
+        ),
+    ] = None
+    max_read_request: Annotated[
+        Amount,
+        Unit(
+            "Most that one PCI Express read asks for",
+            "interface_max_read_request_byte",
+            among=PACKET_SIZES,
+        ),
+    ] = None
+    completion: Annotated[
+        Amount,
+        Unit(
+            "Payload at which the host cuts completions, if below the maximum payload",
+            "interface_completion_byte",
+            among=(64.0, *PACKET_SIZES),
+        ),
+    ] = None
+    descriptors: Annotated[
+        Amount,
+        Unit("Descriptors of one offload", "interface_descriptors", integer=True, zero=True),
+    ] = None
+    batch: Annotated[
+        Amount,
+        Unit("Offloads that share a doorbell and an interrupt", "interface_batch", integer=True),
+    ] = None
+    round_trip: Annotated[
+        Amount, Unit("Time of a read across the link", "interface_round_trip_s", zero=True)
+    ] = None
     wait: Annotated[
         Literal["sync", "sync_os", "async"] | None, Field(description="How the host waits")
     ] = None
@@ -199,6 +252,30 @@ class InterfaceSection(StudySection):
     buffer_leakage: Annotated[
         Amount, Unit("Leakage of buffer memory", "interface_buffer_leakage_w_per_bit", zero=True)
     ] = None
+
+    idle_power: Annotated[
+        Amount,
+        Unit("Power that the attachment draws anyway", "interface_idle_power_w", zero=True),
+    ] = None
+    transfer_energy: Annotated[
+        Amount,
+        Unit(
+            "Energy to move a byte of payload in, and its result out",
+            "interface_transfer_j_per_byte",
+            zero=True,
+        ),
+    ] = None
+    attachment_area: Annotated[
+        Amount, Unit("Silicon area of the attachment", "interface_attachment_area_m2", zero=True)
+    ] = None
+
+    @field_validator("pcie")
+    @classmethod
+    def _known_link(cls, written: str | None) -> str | None:
+        if written is not None and written not in PCIE_LINKS:
+            rule = "PCI Express links are gen1 to gen5 with x1, x2, x4, x8 or x16 lanes"
+            raise fault(rule, nearest(written, PCIE_LINKS))
+        return written
 
 
 class BudgetSection(StudySection):
@@ -252,6 +329,8 @@ FREE = frozenset(
         "workload.granularity",
         "interface.in_flight",
         "interface.transfer",
+        "interface.pcie",
+        "interface.batch",
         "budget.copies",
         "budget.cap_divisor",
     }
@@ -342,6 +421,7 @@ class StudyFile(StudySection):
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "interface_wait": WAIT_MODES,
     "interface_transfer": TRANSFERS,
+    "interface_pcie": PCIE_LINKS,
     "budget_precision": PRECISIONS,
     "workload_chained": ("false", "true"),
     "workload_meet": ("false", "true"),

@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.contract import PRECISIONS, TRANSFERS, WAIT_MODES, Column, Objective, Requirement
+from dse.contract import (
+    PCIE_LINKS,
+    PRECISIONS,
+    TRANSFERS,
+    WAIT_MODES,
+    Column,
+    Objective,
+    Requirement,
+)
 from dse.errors import UnitError
 from dse.model.graph import argument_names
 
@@ -28,6 +36,7 @@ Call = Callable[[Arguments], dict[str, Column]]
 """A model function as the engine calls it, its results by name."""
 
 _CODES = {"wait": len(WAIT_MODES), "transfer": len(TRANSFERS), "precision": len(PRECISIONS)}
+_CODES["pcie"] = len(PCIE_LINKS)
 _CODES |= dict.fromkeys(("chained", "meet", "common", "clocked", "extrapolated"), 2)
 _PLAUSIBLE = {
     "m2": (1e-10, 1e-4),

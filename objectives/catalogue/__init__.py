@@ -10,8 +10,8 @@ May import `dse.contract`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from importlib.resources import files
 from types import MappingProxyType
 
@@ -59,6 +59,10 @@ def _given(row: Mapping[str, str], column: str, unit: float = 1.0) -> float:
     return value
 
 
+UNPUBLISHED = ("idle_power", "transfer_energy", "attachment_area")
+"""Fields of the attachment itself, which no source of any interface gives."""
+
+
 def _interface(row: Mapping[str, str]) -> Interface:
     return Interface(
         name=row["name"],
@@ -74,12 +78,46 @@ def _interface(row: Mapping[str, str]) -> Interface:
         max_in_flight=_number(row, "max_in_flight"),
         host_cores=_number(row, "host_cores"),
         host_power_w=_number(row, "host_power_w"),
-        buffer_area_m2_per_bit=_given(row, "buffer_um2_per_bit", _SQUARE_MICROMETRE),
-        buffer_leakage_w_per_bit=_given(row, "buffer_pw_per_bit", _PICO),
+        buffer_area_m2_per_bit=_number(row, "buffer_um2_per_bit", _SQUARE_MICROMETRE) or 0.0,
+        buffer_leakage_w_per_bit=_number(row, "buffer_pw_per_bit", _PICO) or 0.0,
         source=row["source"],
         note=row["note"],
         assumptions=tuple(row["assumptions"].split()),
+        left_out=UNPUBLISHED,
     )
+
+
+def _attachment(name: str, rows: Sequence[Mapping[str, str]]) -> Interface:
+    """Return the interface of some lines of attachments.csv, each field with its own source."""
+    texts = {entry.name for entry in fields(Interface) if entry.type == "str"}
+    values = {row["field"]: row["value"] for row in rows}
+    left_out = tuple(values.pop("not_published").split())
+    figures = {field: float(text) for field, text in values.items() if field not in texts}
+    words: dict[str, str] = {field: text for field, text in values.items() if field in texts}
+    known = {row["field"]: row for row in rows if row["grade"]}
+    references = dict.fromkeys(filter(None, (row["reference"] for row in rows)))
+    return Interface(
+        name=name,
+        **words,  # type: ignore[arg-type]
+        **figures,  # type: ignore[arg-type]
+        source="; ".join(_REFERENCES[key]["short"] for key in references),
+        sources={field: _source_of(row) for field, row in known.items()},
+        assumptions=tuple(field for field, row in known.items() if row["grade"] == "assumed"),
+        left_out=left_out,
+    )
+
+
+def _source_of(row: Mapping[str, str]) -> str:
+    """Return the grade of a figure, where it comes from and under which conditions."""
+    reference = _REFERENCES[row["reference"]]["text"] if row["reference"] else ""
+    return ": ".join(filter(None, (row["grade"], reference, row["conditions"])))
+
+
+def _attachments() -> Iterator[Interface]:
+    found: dict[str, list[Mapping[str, str]]] = {}
+    for row in read_catalogue("attachments.csv"):
+        found.setdefault(row["interface"], []).append(row)
+    yield from (_attachment(name, rows) for name, rows in found.items())
 
 
 def _kernel(row: Mapping[str, str]) -> Kernel:
@@ -90,6 +128,7 @@ def _kernel(row: Mapping[str, str]) -> Kernel:
     return Kernel(
         name=row["name"],
         index_s_per_byte=index,
+        offset_s=_number(row, "offset_ns", _NANO) or 0.0,
         exponent=_given(row, "exponent"),
         host=row["host"],
         source=row["source"] + assumption,
@@ -112,7 +151,12 @@ def _platform(row: Mapping[str, str]) -> Platform:
     )
 
 
-interfaces: tuple[Interface, ...] = tuple(map(_interface, read_catalogue("interfaces.csv")))
+_REFERENCES = {row["reference"]: row for row in read_catalogue("references.csv")}
+
+interfaces: tuple[Interface, ...] = (
+    *map(_interface, read_catalogue("interfaces.csv")),
+    *_attachments(),
+)
 kernels: tuple[Kernel, ...] = tuple(map(_kernel, read_catalogue("kernels.csv")))
 
 _platform_rows = {row["name"]: row for row in read_catalogue("platforms.csv")}

@@ -48,17 +48,22 @@ def fleet_area_m2(*, stage_area_m2: Stages) -> Column:
 
 
 @objective(
-    source="fleet and buffers add",
-    rises_with=("fleet_area_m2", "buffer_area_m2"),
+    source="fleet, buffers and attachment add",
+    rises_with=("fleet_area_m2", "buffer_area_m2", "interface_attachment_area_m2"),
     told=True,
     undeclared={"grows_with_instances": "the area of the fleet alone is held to it"},
 )
-def area_m2(*, fleet_area_m2: Column, buffer_area_m2: Column | float = 0.0) -> Column:
-    """Silicon area of the fleet and of the buffers that hold offloads in flight.
+def area_m2(
+    *,
+    fleet_area_m2: Column,
+    buffer_area_m2: Column | float = 0.0,
+    interface_attachment_area_m2: Column | float = 0.0,
+) -> Column:
+    """Silicon area of the fleet, of the buffers for offloads in flight, and of the attachment.
 
-    ``A + A_buffer``, in m2.
+    ``A + A_buffer + A_attachment``, in m2.
     """
-    return fleet_area_m2 + buffer_area_m2
+    return fleet_area_m2 + buffer_area_m2 + interface_attachment_area_m2
 
 
 @objective(

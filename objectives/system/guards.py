@@ -76,11 +76,12 @@ def total_power_is_its_parts(
     leakage_power_w: Column,
     host_power_w: Column | float = 0.0,
     memory_power_w: Column | float = 0.0,
+    attachment_power_w: Column | float = 0.0,
     budget_constant_power_w: Column | float = 0.0,
 ) -> Column:
     """Return by how much total power differs from everything that draws power."""
     parts = dynamic_power_w + leakage_power_w + host_power_w + memory_power_w
-    return _apart(total_power_w, parts + budget_constant_power_w)
+    return _apart(total_power_w, parts + attachment_power_w + budget_constant_power_w)
 
 
 @guard(rule="power stays under budget.power_cap")

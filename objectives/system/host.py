@@ -1,4 +1,4 @@
-"""What offloads cost their host: busy cores, power, and buffers for what is in flight.
+"""What offloads cost their host: busy cores, power, the attachment, buffers for what is in flight.
 
 The ways of waiting are those of Accelerometer (Sriraman & Dhanotia, ASPLOS 2020).  In the
 equations, R is the throughput, g the granularity in bytes, k the offloads in flight, o the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import WAIT_MODES, Column, objective
+from dse.contract import WAIT_MODES, Column, Instead, objective
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 
 
@@ -71,6 +71,91 @@ def host_power_w(
     ``host_cores P_host / N_host``, in W.
     """
     return host_cores * (interface_host_power_w / interface_host_cores)
+
+
+@objective(
+    source="Altaf & Wood, ISCA 2017, eq. 1",
+    instead=Instead(
+        words="the host alone",
+        available="interface_host_cores",
+        costs={
+            "total_power_w": "host_alone_power_w",
+            "energy_j_per_bit": "host_alone_j_per_bit",
+            "offload_latency_s": "host_time_s",
+            "host_cores": "host_alone_cores",
+        },
+    ),
+    rises_with=("throughput_bit_per_s", "host_time_s"),
+    falls_with=("workload_granularity_byte",),
+)
+def host_alone_cores(
+    *, throughput_bit_per_s: Column, host_time_s: Column, workload_granularity_byte: Column
+) -> Column:
+    """Host cores that the same throughput would keep busy without accelerators.
+
+    ``R / (8 g) T0``, a number: kernels run side by side on cores as fast as the one measured.
+
+    References
+    ----------
+    Altaf & Wood, ISCA 2017, eq. 1, for T0.
+    """
+    return throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte) * host_time_s
+
+
+@objective(
+    source="vendor figures for power and cores",
+    partial=True,
+    rises_with=("host_alone_cores", "interface_host_power_w", "budget_constant_power_w"),
+    falls_with=("interface_host_cores",),
+)
+def host_alone_power_w(
+    *,
+    host_alone_cores: Column,
+    interface_host_power_w: Column,
+    interface_host_cores: Column,
+    budget_constant_power_w: Column | float = 0.0,
+) -> Column:
+    """Power of the host alone and of what is always on; unknown where the host's power is.
+
+    ``host alone cores P_host / N_host + P_const``, in W.
+    """
+    each = interface_host_power_w / interface_host_cores
+    power = host_alone_cores * each + budget_constant_power_w
+    return np.where(np.greater(each, 0), power, np.nan)
+
+
+@objective(
+    source="power over throughput",
+    partial=True,
+    rises_with=("host_alone_power_w",),
+    falls_with=("throughput_bit_per_s",),
+)
+def host_alone_j_per_bit(*, host_alone_power_w: Column, throughput_bit_per_s: Column) -> Column:
+    """Total energy per payload bit of the host alone.
+
+    ``P_alone / R``, in J/bit.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return host_alone_power_w / throughput_bit_per_s
+
+
+@objective(
+    source="power of the attachment",
+    rises_with=("interface_idle_power_w", "interface_transfer_j_per_byte", "throughput_bit_per_s"),
+)
+def attachment_power_w(
+    *,
+    interface_idle_power_w: Column,
+    interface_transfer_j_per_byte: Column,
+    throughput_bit_per_s: Column,
+) -> Column:
+    """Power of what attaches the accelerators to the host, outside their power cap.
+
+    ``P_idle + R / 8 e``, in W, with e for a byte of payload in and its result out.
+    """
+    return interface_idle_power_w + throughput_bit_per_s / BIT_PER_BYTE * (
+        interface_transfer_j_per_byte
+    )
 
 
 @objective(source="2 k g bytes", rises_with=("interface_in_flight", "workload_granularity_byte"))

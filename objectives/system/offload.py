@@ -108,8 +108,10 @@ def break_even_byte(
 ) -> Column:
     """Granularity from which an offload is no slower than the host, g_1; may not exist.
 
-    ``T0(g_1) = T1(g_1)``, in B.  The accelerators stay clocked as they are.  T1 is the larger of
-    two lines: the streamed one up to where they cross, then that of dependent tasks.
+    ``T0(g_1) = T1(g_1)``, in B.  The accelerators stay clocked as they are, and a link of PCI
+    Express carries what it does at the design's granularity: small offloads get less of it.
+    T1 is the larger of two lines: the streamed one up to where they cross, then that of dependent
+    tasks.
 
     References
     ----------

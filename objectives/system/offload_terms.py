@@ -25,46 +25,73 @@ BIT_PER_BYTE = 8.0
 
 @objective(
     source=LOGCA,
-    rises_with=("interface_overhead_cycles", "interface_overhead_s"),
+    rises_with=(
+        "interface_overhead_cycles",
+        "interface_overhead_s",
+        "interface_overhead_plus_latency_cycles",
+        "interface_overhead_plus_latency_s",
+        "interface_overhead_share",
+    ),
     falls_with=("interface_host_clock_hz",),
 )
 def overhead_s(
     *,
     interface_overhead_cycles: Column,
     interface_overhead_s: Column,
+    interface_overhead_plus_latency_cycles: Column | float = 0.0,
+    interface_overhead_plus_latency_s: Column | float = 0.0,
+    interface_overhead_share: Column | float = 1.0,
     interface_host_clock_hz: Column | float = np.inf,
 ) -> Column:
     """Time the host spends on setting up one offload (LogCA's o).
 
-    ``o = cycles / f_host + seconds``, in s.
+    ``o = cycles / f_host + seconds + share * sum``, in s, where only the sum of overhead and
+    latency is known; the share of it is at most 1.
 
     References
     ----------
     Altaf & Wood, ISCA 2017, eqs 2 and 8.
     """
-    return interface_overhead_cycles / interface_host_clock_hz + interface_overhead_s
+    known = interface_overhead_cycles / interface_host_clock_hz + interface_overhead_s
+    cycles = interface_overhead_plus_latency_cycles / interface_host_clock_hz
+    both = cycles + interface_overhead_plus_latency_s
+    return known + np.minimum(interface_overhead_share, 1.0) * both
 
 
 @objective(
     source=LOGCA,
-    rises_with=("interface_latency_cycles", "interface_latency_s"),
-    falls_with=("interface_host_clock_hz",),
+    rises_with=(
+        "interface_latency_cycles",
+        "interface_latency_s",
+        "interface_overhead_plus_latency_cycles",
+        "interface_overhead_plus_latency_s",
+        "round_trips_s",
+    ),
+    falls_with=("interface_overhead_share", "interface_host_clock_hz"),
 )
 def fixed_latency_s(
     *,
     interface_latency_cycles: Column,
     interface_latency_s: Column,
+    interface_overhead_plus_latency_cycles: Column | float = 0.0,
+    interface_overhead_plus_latency_s: Column | float = 0.0,
+    interface_overhead_share: Column | float = 1.0,
+    round_trips_s: Column | float = 0.0,
     interface_host_clock_hz: Column | float = np.inf,
 ) -> Column:
     """Time to cross the interface whatever the granularity (LogCA's L, eq. 2).
 
-    ``L = cycles / f_host + seconds``, in s.
+    ``L = cycles / f_host + seconds + (1 - share) * sum + round trips``, in s, where only the sum of
+    overhead and latency is known.
 
     References
     ----------
     Altaf & Wood, ISCA 2017, eq. 2.
     """
-    return interface_latency_cycles / interface_host_clock_hz + interface_latency_s
+    known = interface_latency_cycles / interface_host_clock_hz + interface_latency_s
+    cycles = interface_overhead_plus_latency_cycles / interface_host_clock_hz
+    both = cycles + interface_overhead_plus_latency_s
+    return known + (1.0 - np.minimum(interface_overhead_share, 1.0)) * both + round_trips_s
 
 
 @objective(
@@ -164,27 +191,31 @@ def acceleration(*, host_time_s: Column, accelerator_s: Column) -> Column:
         "interface_link_byte_per_cycle",
         "interface_link_byte_per_s",
         "interface_host_clock_hz",
+        "pcie_payload_bit_per_s",
     ),
+    at_most=("pcie_payload_bit_per_s",),
 )
 def link_bit_per_s(
     *,
     interface_link_byte_per_s: Column,
     interface_link_byte_per_cycle: Column | float = np.inf,
     interface_host_clock_hz: Column | float = np.inf,
+    pcie_payload_bit_per_s: Column | float = np.inf,
 ) -> Column:
-    """Bandwidth of the link in each direction, infinite where none is stated.
+    """Payload rate of the link in each direction, infinite where none is stated.
 
-    ``8 link``, in bit/s.
+    ``min(8 link, payload of PCI Express)``, in bit/s.
     """
     cycles = interface_link_byte_per_cycle * interface_host_clock_hz
-    return BIT_PER_BYTE * np.minimum(cycles, interface_link_byte_per_s)
+    stated = BIT_PER_BYTE * np.minimum(cycles, interface_link_byte_per_s)
+    return np.minimum(stated, pcie_payload_bit_per_s)
 
 
 @objective(
     source="link bandwidth",
     rises_with=("link_bit_per_s",),
     falls_with=("latency_s_per_byte",),
-    at_most=("link_bit_per_s",),
+    at_most=("link_bit_per_s", "pcie_payload_bit_per_s"),
 )
 def link_limit_bit_per_s(*, link_bit_per_s: Column, latency_s_per_byte: Column) -> Column:
     """Payload rate of the link; latency per byte is itself a link of 1 / L.

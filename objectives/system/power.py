@@ -72,7 +72,13 @@ def base_power_w(
 
 @objective(
     source="everything that draws power",
-    rises_with=("power_w", "host_power_w", "memory_power_w", "budget_constant_power_w"),
+    rises_with=(
+        "power_w",
+        "host_power_w",
+        "memory_power_w",
+        "attachment_power_w",
+        "budget_constant_power_w",
+    ),
     told=True,
 )
 def total_power_w(
@@ -80,13 +86,15 @@ def total_power_w(
     power_w: Column,
     host_power_w: Column | float = 0.0,
     memory_power_w: Column | float = 0.0,
+    attachment_power_w: Column | float = 0.0,
     budget_constant_power_w: Column | float = 0.0,
 ) -> Column:
-    """Power of fleet, buffers, busy host cores, memory traffic and what is always on.
+    """Power of fleet, buffers, busy host cores, memory traffic, attachment and what is always on.
 
-    ``P + P_host + P_mem + P_const``, in W.
+    ``P + P_host + P_mem + P_const + P_attachment``, in W.
     """
-    return power_w + host_power_w + memory_power_w + budget_constant_power_w
+    known = power_w + host_power_w + memory_power_w + budget_constant_power_w
+    return known + attachment_power_w
 
 
 @objective(
@@ -106,6 +114,22 @@ def energy_j_per_bit(*, total_power_w: Column, throughput_bit_per_s: Column) -> 
     """
     with np.errstate(divide="ignore"):
         return total_power_w / throughput_bit_per_s
+
+
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    rises_with=("energy_j_per_bit", "stage_payload_bit"),
+)
+def task_energy_j(*, energy_j_per_bit: Column, stage_payload_bit: Stages) -> Column:
+    """Total energy of a task of the first stage, host and attachment included.
+
+    ``P_total / R payload_first``, in J.
+
+    References
+    ----------
+    Battle & Hempstead, Tables I to III, of the cores alone.
+    """
+    return energy_j_per_bit * stage_payload_bit[0]
 
 
 @objective(source=BATTLE_HEMPSTEAD, rises_with=("gated_power_w", "clocked_power_w", "own_power_w"))

@@ -33,7 +33,7 @@ def limits_in_order(
 @objective(
     source=BATTLE_HEMPSTEAD,
     rises_with=("rate_limit_bit_per_s", "workload_rate_bit_per_s"),
-    at_most=("stage_capacity_bit_per_s", "link_bit_per_s"),
+    at_most=("stage_capacity_bit_per_s", "link_bit_per_s", "pcie_payload_bit_per_s"),
     told=True,
 )
 def throughput_bit_per_s(

@@ -24,7 +24,7 @@ from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
         "memory_limit_bit_per_s",
         "offload_limit_bit_per_s",
     ),
-    at_most=("stage_capacity_bit_per_s", "link_bit_per_s"),
+    at_most=("stage_capacity_bit_per_s", "link_bit_per_s", "pcie_payload_bit_per_s"),
 )
 def rate_limit_bit_per_s(
     *,

@@ -14,6 +14,7 @@ _LIMITS = (
     "power_limit_bit_per_s",
     "link_limit_bit_per_s",
     "link_bit_per_s",
+    "pcie_payload_bit_per_s",
     "memory_limit_bit_per_s",
     "offload_limit_bit_per_s",
 )
@@ -35,8 +36,12 @@ def has_instances(*, stage_instances: Stages) -> Column:
         "workload_rate_bit_per_s",
         "interface_overhead_cycles",
         "interface_overhead_s",
+        "interface_overhead_plus_latency_cycles",
+        "interface_overhead_plus_latency_s",
+        "interface_overhead_share",
     ),
     relaxed_by_more=("interface_host_cores", "workload_granularity_byte"),
+    undeclared={"implies": "nothing keeps a transfer longer than a task; it is only drawn so"},
 )
 def fits_host(*, host_cores: Column, interface_host_cores: Column) -> Column:
     """Return by what share the busy host cores exceed those that the host has."""
@@ -91,11 +96,15 @@ def spares_power(
         "interface_latency_s",
         "interface_latency_cycles_per_byte",
         "interface_latency_s_per_byte",
+        "interface_overhead_plus_latency_cycles",
+        "interface_overhead_plus_latency_s",
+        "interface_round_trip_s",
     ),
     relaxed_by_more=(
         "workload_streams",
         "workload_granularity_byte",
         "interface_in_flight",
+        "interface_batch",
         "interface_link_byte_per_s",
         "interface_link_byte_per_cycle",
         "budget_power_cap_w",

@@ -12,9 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from dse.contract import TRANSFERS, WAIT_MODES, Objective
-from dse.objectives.system import fleet, host, offload, offload_rates, offload_terms, power, rate
+from dse.contract import PCIE_LINKS, TRANSFERS, WAIT_MODES, Objective
+from dse.objectives.system import (
+    fleet,
+    host,
+    offload,
+    offload_rates,
+    offload_terms,
+    pcie,
+    power,
+    rate,
+    stations,
+    waiting,
+)
 from dse.objectives.system import rate_limits as limits
+from tests.objectives.packets import TO_DEVICE, TO_HOST, batch, counted, packet_rate
+from tests.objectives.waiting_oracle import waits
 
 MODULES: tuple[ModuleType, ...] = (
     fleet,
@@ -22,9 +35,12 @@ MODULES: tuple[ModuleType, ...] = (
     offload,
     offload_rates,
     offload_terms,
+    pcie,
     power,
     rate,
     limits,
+    stations,
+    waiting,
 )
 QUANTITIES = {
     name: record.function
@@ -33,6 +49,7 @@ QUANTITIES = {
     if isinstance(record, Objective) and record.function.__module__ == module.__name__
 }
 ARGUMENTS = {name: inspect.signature(function).parameters for name, function in QUANTITIES.items()}
+GENERATIONS = ("gen2", "gen3", "gen4")
 LABELS = ("compute", "link", "power", "offload", "dependence")
 inf = math.inf
 
@@ -85,7 +102,8 @@ def design(random: np.random.Generator) -> dict[str, Any]:
     return {
         "stages": [stage() for _ in range(random.integers(1, 4))],
         "workload_rate_bit_per_s": drawn(1e8, 1e11),
-        "workload_granularity_byte": drawn(64, 1e6),
+        "workload_granularity_byte": float(int(drawn(64, 1e5))),
+        "workload_arrival_cv2": float(random.choice([0.0, 0.5, 1.0, 4.0])),
         "workload_common": float(random.integers(0, 2)),
         "workload_meet": float(random.integers(0, 2)),
         "kernel_index_s_per_byte": drawn(1e-10, 1e-8),
@@ -109,6 +127,19 @@ def design(random: np.random.Generator) -> dict[str, Any]:
         "interface_host_cores": float(random.integers(1, 64)),
         "interface_buffer_area_m2_per_bit": drawn(1e-14, 1e-12),
         "interface_buffer_leakage_w_per_bit": drawn(1e-12, 1e-10),
+        "interface_overhead_plus_latency_cycles": drawn(1, 1e3),
+        "interface_overhead_plus_latency_s": drawn(1e-9, 1e-6),
+        "interface_overhead_share": random.uniform(0.1, 1.5),
+        "interface_round_trip_s": drawn(1e-8, 1e-6),
+        "interface_pcie": float(PCIE_LINKS.index(f"{random.choice(GENERATIONS)} x8")),
+        "interface_max_payload_byte": 256.0,
+        "interface_max_read_request_byte": float(random.choice([128, 512, 4096])),
+        "interface_completion_byte": float(random.choice([64, 4096])),
+        "interface_descriptors": float(random.integers(0, 4)),
+        "interface_batch": float(random.integers(1, 33)),
+        "interface_idle_power_w": drawn(1e-3, 10),
+        "interface_transfer_j_per_byte": drawn(1e-12, 1e-10),
+        "interface_attachment_area_m2": drawn(1e-9, 1e-6),
         "budget_memory_byte_per_s": drawn(1e8, 1e11),
         "budget_memory_j_per_byte": drawn(1e-12, 1e-10),
         "budget_power_cap_w": drawn(1e-3, 1.0),
@@ -119,19 +150,51 @@ def design(random: np.random.Generator) -> dict[str, Any]:
 Stage = SimpleNamespace
 
 
+def linked(of: dict[str, Any]) -> dict[str, float]:
+    """Return what a link of PCI Express carries, by counting the packets of a batch."""
+    g, most = of["workload_granularity_byte"], int(of["interface_max_payload_byte"])
+    offloads = int(of["interface_batch"])
+    link = PCIE_LINKS[int(of["interface_pcie"])]
+    moved = counted(
+        batch(
+            int(g),
+            payload=most,
+            request=int(of["interface_max_read_request_byte"]),
+            completion=int(of["interface_completion_byte"]),
+            descriptors=int(of["interface_descriptors"]),
+            offloads=offloads,
+        )
+    )
+    found = {
+        "pcie_packet_byte_per_s": packet_rate(link, most),
+        "pcie_to_device_byte": moved[TO_DEVICE] / offloads,
+        "pcie_to_host_byte": moved[TO_HOST] / offloads,
+        "round_trips_s": (3 if of["interface_descriptors"] else 2) * of["interface_round_trip_s"],
+    }
+    fuller = max(found["pcie_to_device_byte"], found["pcie_to_host_byte"])
+    found["pcie_payload_bit_per_s"] = 8 * g * found["pcie_packet_byte_per_s"] / fuller
+    return found
+
+
 def offloads(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> dict[str, float]:
     """Return what offloads are made of: time outside, and per byte through link and memory."""
     clock, g = of["interface_host_clock_hz"], of["workload_granularity_byte"]
     stored = of["interface_transfer"] == TRANSFERS.index("store_and_forward")
     cycle_link = of["interface_link_byte_per_cycle"] * clock
-    link = 8 * min(of["interface_link_byte_per_s"], cycle_link)
+    packets = linked(of)
+    stated = 8 * min(of["interface_link_byte_per_s"], cycle_link)
+    link = min(stated, packets["pcie_payload_bit_per_s"])
     memory = of["budget_memory_byte_per_s"] / found["memory_byte_per_bit"]
     overhead, fixed, byte = (
         of[f"interface_{name}_cycles{per}"] / clock + of[f"interface_{name}_s{per}"]
         for name, per in (("overhead", ""), ("latency", ""), ("latency", "_per_byte"))
     )
     storing = 16 / link if stored else 0.0
-    return {
+    both = of["interface_overhead_plus_latency_cycles"] / clock
+    both += of["interface_overhead_plus_latency_s"]
+    part = min(1, of["interface_overhead_share"]) * both
+    overhead, fixed = overhead + part, fixed + both - part + packets["round_trips_s"]
+    return packets | {
         "overhead_s": overhead,
         "fixed_latency_s": fixed,
         "latency_s_per_byte": byte,
@@ -195,7 +258,8 @@ def expected(of: dict[str, Any]) -> dict[str, float]:
     found |= offloads(of, stages, found)
     buffers = found["buffer_bit"]
     found["buffer_area_m2"] = buffers * of["interface_buffer_area_m2_per_bit"]
-    found["area_m2"] = found["fleet_area_m2"] + found["buffer_area_m2"]
+    silicon = found["fleet_area_m2"] + found["buffer_area_m2"]
+    found["area_m2"] = silicon + of["interface_attachment_area_m2"]
     found["buffer_leakage_power_w"] = buffers * of["interface_buffer_leakage_w_per_bit"]
     leakage = sum(s.leakage_power_w for s in stages) + found["buffer_leakage_power_w"]
     found["leakage_power_w"] = leakage
@@ -252,6 +316,15 @@ def rates(
     found["clock_fraction"] = max(s.clock_limit * by for s, by in zip(stages, share, strict=True))
     found["utilisation"] = reached / capacity
     found["task_throughput_task_per_s"] = reached / stages[0].payload_bit
+    found |= waits(of, found)
+    if of["workload_arrival_cv2"] and any(
+        abs(found[f"{station}_load"] - 1) < 1e-6 for station in ("fleet", "link", "slot", "host")
+    ):
+        return {
+            name: value
+            for name, value in found.items()
+            if "wait" not in name and "_p99" not in name and "_mean" not in name
+        }  # on the edge of forever
     return found | powers(of, stages, found)
 
 
@@ -262,7 +335,7 @@ def powers(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> 
     switch = of["interface_switch_cycles"] / of["interface_host_clock_hz"]
     switches = 2 * (switch + of["interface_switch_s"])
     busy = {
-        "sync": found["offload_latency_s"],
+        "sync": found["offload_latency_s"] + found["inside_wait_s"],
         "sync_os": found["overhead_s"] + switches,
         "async": found["overhead_s"],
     }[WAIT_MODES[int(of["interface_wait"])]]
@@ -272,7 +345,9 @@ def powers(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> 
     memory = reached * found["memory_energy_j_per_bit"]
     own = found["own_power_w"]
     power_w = found["leakage_power_w"] + gated + clocked + own
-    whole = power_w + host_w + memory + of["budget_constant_power_w"]
+    per_byte = of["interface_transfer_j_per_byte"]
+    attached = of["interface_idle_power_w"] + per_byte * reached / 8
+    whole = power_w + host_w + memory + attached + of["budget_constant_power_w"]
     return {
         "host_cores": per_s * busy,
         "host_power_w": host_w,
@@ -282,8 +357,25 @@ def powers(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> 
         "base_power_w": sum(s.leakage_power_w for s in stages) + gated,
         "memory_power_w": memory,
         "power_w": power_w,
+        "attachment_power_w": attached,
+        **alone(of, found),
         "total_power_w": whole,
         "energy_j_per_bit": whole / reached,
+        "task_energy_j": whole / (reached / stages[0].payload_bit),
+    }
+
+
+def alone(of: dict[str, Any], found: dict[str, float]) -> dict[str, float]:
+    """Return what the host takes without accelerators: each core does one offload after another."""
+    one_core = 8 * of["workload_granularity_byte"] / found["host_time_s"]
+    cores = found["throughput_bit_per_s"] / one_core
+    power = of["budget_constant_power_w"]
+    power += cores * of["interface_host_power_w"] / of["interface_host_cores"]
+    energy = power / found["throughput_bit_per_s"]
+    return {
+        "host_alone_cores": cores,
+        "host_alone_power_w": power,
+        "host_alone_j_per_bit": energy,
     }
 
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import fields
 from importlib.metadata import entry_points
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import dse.objectives.catalogue as catalogue
 from dse.contract import WAIT_MODES, Interface
+from tests.conftest import run_dse
 
 FOLDER = Path(catalogue.__file__).parent
 INTERFACES = {interface.name: interface for interface in catalogue.interfaces}
 KERNELS = {kernel.name: kernel for kernel in catalogue.kernels}
 PLATFORMS = {platform.name: platform for platform in catalogue.platforms}
+
+
+ATTACHMENTS = catalogue.read_catalogue("attachments.csv")
 
 
 @pytest.mark.parametrize("table", ["interfaces.csv", "kernels.csv", "platforms.csv"])
@@ -37,9 +43,10 @@ def test_names_are_unique_and_sourced(records: tuple):
 @pytest.mark.parametrize("kind", ["interface", "kernel", "platform"])
 def test_rows_and_entry_points_agree(kind: str):
     points = entry_points(group=f"dse.{kind}s")
-    (table,) = FOLDER.glob(f"{kind}s.csv")
-    rows = catalogue.read_catalogue(table.name)
-    assert {point.name for point in points} == {row["name"] for row in rows}
+    names = {row["name"] for row in catalogue.read_catalogue(f"{kind}s.csv")}
+    if kind == "interface":
+        names |= {row["interface"] for row in ATTACHMENTS}
+    assert {point.name for point in points} == names
     for point in points:
         assert point.value == f"dse.objectives.catalogue:{kind}_{point.name}"
         assert point.load().name == point.name
@@ -49,6 +56,8 @@ def test_kernels_are_those_of_the_cores_and_of_the_paper():
     assert set(KERNELS) == {
         "des", "3des", "fft64", "jacobi",
         "aes_ultrasparc_t2", "aes_sparc_t4", "aes_core_i7_2600",
+        "aes_xts_vaes", "aes_128_xts_vaes", "aes_xts_c", "aes_128_gcm_aesni",
+        "aes_128_cbc_c_a53", "aes_128_cbc_a53",
     }  # fmt: skip
     assert KERNELS["des"].index_s_per_byte == pytest.approx(16.2e-9)
     # LogCA Table 5 prints cycles per byte: 90 at 1.16 GHz
@@ -70,8 +79,6 @@ def test_an_interface_in_full():
         max_in_flight=8,
         host_cores=8,
         host_power_w=240,
-        buffer_area_m2_per_bit=pytest.approx(0.285e-12),
-        buffer_leakage_w_per_bit=pytest.approx(20e-12),
         source="LogCA ISCA 2017 Tables 2 and 5",
         note="one offload per host core at a time",
         assumptions=(
@@ -80,16 +87,24 @@ def test_an_interface_in_full():
             "link_byte_per_cycle",
             "wait",
             "max_in_flight",
-            "buffer_area_m2_per_bit",
-            "buffer_leakage_w_per_bit",
         ),
+        left_out=("idle_power", "transfer_energy", "attachment_area"),
     )
+
+
+def test_all_attachments_but_instructions_have_buffers():
+    for name in (row["name"] for row in catalogue.read_catalogue("interfaces.csv")):
+        record = INTERFACES[name]
+        buffers = (record.buffer_area_m2_per_bit, record.buffer_leakage_w_per_bit)
+        of_sram = (pytest.approx(0.285e-12), pytest.approx(20e-12))
+        assert buffers == ((0.0, 0.0) if record.attachment == "instruction" else of_sram), name
 
 
 def test_gpus_have_a_latency_per_byte_and_no_link():
     gpus = {name for name, record in INTERFACES.items() if record.latency_cycles_per_byte}
     assert gpus == {"discrete_gpu", "apu"}
-    for name, record in INTERFACES.items():
+    for name in (row["name"] for row in catalogue.read_catalogue("interfaces.csv")):
+        record = INTERFACES[name]
         assert (
             (record.latency_cycles == 0) == (record.link_byte_per_cycle is None) == (name in gpus)
         )
@@ -99,9 +114,69 @@ def test_gpus_have_a_latency_per_byte_and_no_link():
 def test_assumptions_are_fields_that_are_given():
     known = {item.name for item in fields(Interface)}
     for interface in catalogue.interfaces:
-        assert set(interface.assumptions) <= known
+        assert {*interface.assumptions, *interface.sources} <= known
         assert all(getattr(interface, name) is not None for name in interface.assumptions)
         assert interface.wait in WAIT_MODES
+
+
+GRADES = {"measured", "spec", "report", "derived", "assumed"}
+
+
+def test_each_figure_of_todays_attachments_has_a_source_of_its_own():
+    references = {row["reference"] for row in catalogue.read_catalogue("references.csv")}
+    told = {"host", "attachment", "note", "not_published"}
+    for row in ATTACHMENTS:
+        figure = (row["interface"], row["field"])
+        assert (row["field"] in told) == (not row["grade"]), figure
+        assert row["field"] in told or row["grade"] in GRADES, figure
+        assert row["grade"] in ("", "assumed") or row["reference"] in references, figure
+    assert references <= {row["reference"] for row in ATTACHMENTS}
+    assert INTERFACES["dsa"].sources["link_byte_per_s"] == (
+        "measured: Wang et al., LightDSA, EuroSys 2026, data github.com/izumihanako/LightDSA at "
+        "3905ece (memcpy, one DSA, one engine, one shared queue): copies of 1 MiB; read and "
+        "written at this rate"
+    )
+
+
+DSA = {64: 0.75e-6, 4096: 1.14e-6, 65536: 3.51e-6, 1048576: 35.06e-6}
+GCM = {16: 515.79, 64: 1356.95, 256: 2724.06, 1024: 4329.63, 8192: 5606.17, 16384: 5730.34}
+"""Seconds by bytes (LightDSA), and MB/s by bytes (QAT_Engine issue 162)."""
+
+
+def line(seconds: dict[int, float]) -> np.ndarray:
+    """Return offset and slope of a line with the least relative squares."""
+    size, time = np.array([*seconds]), np.array([*seconds.values()])
+    terms = np.column_stack([1 / time, size / time])
+    return np.linalg.lstsq(terms, np.ones(len(size)), rcond=None)[0]
+
+
+def test_derived_figures_follow_from_the_printed_ones():
+    offset, _ = line(DSA)
+    dsa = INTERFACES["dsa"]
+    assert dsa.overhead_plus_latency_s == pytest.approx(offset, rel=1e-3)
+    for name in ("dsa_async", "dsa_batch"):
+        split = INTERFACES[name].overhead_s + INTERFACES[name].latency_s
+        assert split == pytest.approx(dsa.overhead_plus_latency_s, rel=1e-3)
+    qat = INTERFACES["qat_kernel"]
+    whole = 4096 / qat.link_byte_per_s + qat.overhead_plus_latency_s
+    assert whole == pytest.approx(14.17e-6, rel=1e-3)
+    offset, slope = line({size: size / rate / 1e6 for size, rate in GCM.items()})
+    gcm = KERNELS["aes_128_gcm_aesni"]
+    assert (gcm.offset_s, gcm.index_s_per_byte) == pytest.approx((offset, slope), rel=1e-3)
+    assert 1 / KERNELS["aes_xts_vaes"].index_s_per_byte == pytest.approx(16.171e9, rel=1e-4)
+
+
+def test_what_nobody_publishes_is_left_out_and_said():
+    for interface in catalogue.interfaces:
+        assert {"idle_power", "transfer_energy", "attachment_area"} <= set(interface.left_out)
+        assert (
+            not interface.idle_power_w
+            + interface.transfer_j_per_byte
+            + interface.attachment_area_m2
+        )
+    listed = run_dse("list", "interfaces").stdout
+    assert re.search(r"nfp6000_e5_2630 .*gen3 x8 .*not published, .* wait\n .* 560 ns", listed)
+    assert re.search(r"qat_kernel .*12 GB/s .*13.83 us .* split\n .* together", listed)
 
 
 def test_a_platform_takes_sustained_rates_and_a_variant_takes_the_vendors():

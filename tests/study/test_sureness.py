@@ -112,6 +112,9 @@ objectives: {area: minimise, power: minimise}
 """
 
 
+ATTACHED = "an attachment without idle power, transfers without energy, an attachment without area"
+
+
 def test_what_an_interface_of_ones_own_leaves_out_is_told(write) -> None:
     def assumed(text: str) -> list[str]:
         notes = study.prepare(study.read_study(write(text))).notes
@@ -120,11 +123,13 @@ def test_what_an_interface_of_ones_own_leaves_out_is_told(write) -> None:
     assert assumed(OWN) == [
         "interface: assumed, as the interface of the study does not say: an unlimited link, any "
         "number of offloads in flight, any number of host cores, buffers without area, buffers "
-        "without leakage"
+        f"without leakage, {ATTACHED}"
     ]
     link = "interface: {name: link, overhead: 0 s, latency: 0 s, link: 1 GB/s}\n"
     write(link, "link.yaml")
     own = OWN.replace("{overhead: 1 us, latency: 2 us, in_flight: 8}", "{device: link.yaml}")
     (note,) = assumed(own)
     assert "does not say: one offload in flight, any number" in note  # but neither of the zeros
-    assert assumed(OWN.replace("interface:", "interface: {device: sandy_bridge} #")) == []
+    assert assumed(OWN.replace("interface:", "interface: {device: sandy_bridge} #")) == [
+        f"interface: assumed, as sandy_bridge does not say: {ATTACHED}"
+    ]

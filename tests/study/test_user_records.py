@@ -177,7 +177,7 @@ def test_faults_name_the_line_of_the_record(folder: Path) -> None:
         "records/link.yaml:3:3: interface.overhead: '3 W'; its unit must be cycles or s; "
         "write the value with its unit, such as '15 cycles'",
         "records/link.yaml:4:3: interface.latncy: this key is not known here; "
-        "did you mean 'latency'?",
+        "did you mean 'latency' or 'batch'?",
         "records/link.yaml:5:1: kernel.name: it is missing; this section needs `name`; "
         "add name: ...",
     ]
