@@ -68,6 +68,14 @@ class Threshold:
     never: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Caution:
+    """What an answer warns of where a quantity is `above` a value: ``words``, to read aloud."""
+
+    above: float
+    words: str
+
+
 @dataclass(frozen=True)
 class Objective(_Wired):
     """A quantity of a design: a pure function of columns, named after the function.
@@ -101,6 +109,8 @@ class Objective(_Wired):
         the quantity that they limit.
     threshold
         For a quantity from which on something pays: what to do on either side of it.
+    caution
+        From which value on an answer warns, and of what.
     over_stages
         For a quantity of stage columns: how the values of its stages, each alone, become that of
         the chain when its other arguments stay: ``sum``, ``least`` or ``largest``.
@@ -126,6 +136,7 @@ class Objective(_Wired):
     limits: tuple[Limit, ...] = field(default=(), repr=False)
     limited: str = ""
     threshold: Threshold | None = field(default=None, repr=False)
+    caution: Caution | None = field(default=None, repr=False)
     over_stages: Literal["", "sum", "least", "largest"] = ""
     settled_while: Mapping[str, str] = field(default_factory=dict)
     undeclared: Mapping[str, str] = field(default_factory=dict)

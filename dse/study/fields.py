@@ -6,6 +6,7 @@ of the column it sets, whose suffix is the unit, and its value in SI.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -63,13 +64,24 @@ class Unit:
     """Metadata of a field: the columns that it may set, told apart by their units."""
 
     def __init__(
-        self, description: str, *columns: str, integer: bool = False, zero: bool = False
+        self,
+        description: str,
+        *columns: str,
+        integer: bool = False,
+        zero: bool = False,
+        words: Mapping[str, float] | None = None,
+        key: str = "",
     ) -> None:
-        """Keep what the field means; the suffix of each column is its unit."""
+        """Keep what the field means; the suffix of each column is its unit.
+
+        `words` stand for values; `key` is that of a mapping which says what a number is.
+        """
         self.columns = columns
         self.integer = integer
         self.zero = zero
         self.description = description
+        self.words = words or {}
+        self.key = key
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -82,16 +94,21 @@ class Unit:
     ) -> JsonSchemaValue:
         """Describe the field to editors, with its unit and an example."""
         unit = " or ".join(filter(None, (units.label(units.suffix(name)) for name in self.columns)))
+        examples = [*self.words] or [units.example(name) for name in self.columns]
         return {
             "description": self.description + (f" [{unit}]" if unit else ""),
-            "type": ["string", "number"],
-            "examples": [units.example(name) for name in self.columns],
+            "type": ["string", "number", *(["object"] if self.key else [])],
+            "examples": examples,
         }
 
     def read(self, written: Any) -> Given | None:
         """Return the value in SI, or raise a fault that names the unit to write."""
         if written is None or isinstance(written, Given):
             return written
+        if isinstance(written, str) and written in self.words:
+            return Given(column=self.columns[0], value=self.words[written])
+        if self.key:
+            written = self._keyed(written)
         given = _read(written, self.columns)
         if given.value < 0 or (given.value == 0 and not self.zero):
             least = "0 or more" if self.zero else "more than 0"
@@ -100,6 +117,18 @@ class Unit:
             whole = units.show(max(1.0, round(given.value)), given.column)
             raise fault("it must be a whole number", f"write for instance {whole}")
         return given
+
+    def _keyed(self, written: Any) -> Any:
+        """Return the number of a mapping with `key`, or one written alone."""
+        if isinstance(written, Mapping) and [*written] == [self.key]:
+            return written[self.key]
+        try:
+            return float(written)
+        except (TypeError, ValueError):
+            words = ", ".join(self.words)
+            raise fault(
+                f"this is one of {words}, or a number as {{{self.key}: 4}}", f"write {words}"
+            ) from None
 
 
 class StudySection(BaseModel):

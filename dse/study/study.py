@@ -20,6 +20,7 @@ from dse.model.space import Space, constant, product_text
 from dse.plugins import registry
 from dse.search.settings import EFFORT_S, MEMORY_BYTE, SearchSettings, option_faults
 from dse.study import preferring, schema
+from dse.study.arrivals import check_arrivals
 from dse.study.faults import Faults, validate
 from dse.study.inputs import Input
 from dse.study.overrides import EXAMPLE, override
@@ -182,6 +183,8 @@ def prepare(found: Document) -> Study:
     faults.raise_any()
     constants = to_columns(scenario.constants)
     meet = bool(built) and all(part.meet for part in built)
+    check_arrivals(written, scenario, meet=meet, faults=faults)
+    faults.raise_any()
     constants["workload_meet"] = constant(float(meet))
     constants["workload_common"] = constant(float(meet or any(p.stage.clocked for p in built)))
     stage_axes = tuple(axis for part in built for axis in part.axes)
