@@ -118,7 +118,7 @@ def meets_demand(*, throughput_bit_per_s: Column, workload_rate_bit_per_s: Colum
 @requirement(
     rule="where arrivals vary, no station is busy all the time",
     strict=True,  # at a load of 1 lines grow without end
-    rises_with=("load", "workload_arrival_cv2"),
+    rises_with=("busiest_load", "workload_arrival_cv2"),
     relaxed_by_less=(
         "workload_rate_bit_per_s",
         "interface_overhead_cycles",
@@ -131,6 +131,6 @@ def meets_demand(*, throughput_bit_per_s: Column, workload_rate_bit_per_s: Colum
         "workload_granularity_byte",
     ),
 )
-def lines_end(*, load: Column, workload_arrival_cv2: Column) -> Column:
+def lines_end(*, busiest_load: Column, workload_arrival_cv2: Column) -> Column:
     """Return by what share of the time the busiest station is short; -1 for steady arrivals."""
-    return np.where(workload_arrival_cv2 > 0, load - 1.0, -1.0)
+    return np.where(workload_arrival_cv2 > 0, busiest_load - 1.0, -1.0)

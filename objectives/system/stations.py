@@ -141,7 +141,9 @@ def host_load(
     rises_with=("fleet_load", "link_load", "slot_load", "host_load"),
     undeclared={"settled_while": "a fleet that fills sooner may be busier and need fewer slots"},
 )
-def load(*, fleet_load: Column, link_load: Column, slot_load: Column, host_load: Column) -> Column:
+def busiest_load(
+    *, fleet_load: Column, link_load: Column, slot_load: Column, host_load: Column
+) -> Column:
     """Load of the busiest station.
 
     ``max(fleet, link, slots, host)``, a share.

@@ -213,7 +213,7 @@ def offload_latency_mean_s(*, offload_latency_s: Column, wait_s: Column) -> Colu
 
 @objective(
     source="Abate, Choudhury & Whitt 1995",
-    rises_with=("offload_latency_s", "wait_s", "load", "workload_arrival_cv2"),
+    rises_with=("offload_latency_s", "wait_s", "busiest_load", "workload_arrival_cv2"),
     falls_with=("arrival_rate_hz",),
     undeclared=STEADY,
     told=True,
@@ -222,7 +222,7 @@ def offload_latency_p99_s(
     *,
     offload_latency_s: Column,
     wait_s: Column,
-    load: Column,
+    busiest_load: Column,
     arrival_rate_hz: Column,
     workload_arrival_cv2: Column,
 ) -> Column:
@@ -235,7 +235,7 @@ def offload_latency_p99_s(
     As `decay_per_gap` and `percentile_wait_s`.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        decay = arrival_rate_hz * decay_per_gap(load=load, arrival_cv2=workload_arrival_cv2)
+        decay = arrival_rate_hz * decay_per_gap(load=busiest_load, arrival_cv2=workload_arrival_cv2)
         wait = percentile_wait_s(wait_s=wait_s, decay_hz=decay, beyond=RARE)
     waits = np.isfinite(wait_s) & (wait_s > 0)
     return offload_latency_s + np.where(waits, wait, wait_s)
