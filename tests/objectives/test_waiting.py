@@ -150,7 +150,7 @@ def test_arrivals_that_make_no_sense_are_refused(write: Write) -> None:
         "1:50: workload.arrivals: it must be 0 or more; write 0 or more"
     ]
     assert faults(write, "rate: 100 Gbit/s, ", "") == [
-        "1:36: workload.arrivals: 'poisson'; without workload.rate a design carries all that it "
+        "1:32: workload.arrivals: 'poisson'; without workload.rate a design carries all that it "
         "can, and offloads that do not arrive steadily would wait forever; set workload.rate"
     ]
     assert faults(write, "instances: 4}", "instances: 4, clock: meet}") == [
