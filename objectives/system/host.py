@@ -16,6 +16,7 @@ from dse.objectives.system.offload_terms import BIT_PER_BYTE
 @objective(
     source="Sriraman & Dhanotia, ASPLOS 2020",
     told=True,
+    simulated="cores",
     rises_with=(
         "throughput_bit_per_s",
         "overhead_s",

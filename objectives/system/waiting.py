@@ -152,6 +152,7 @@ def host_wait_s(
     source="the largest wait of a station",
     rises_with=("fleet_wait_s", "link_wait_s", "slot_wait_s", "host_wait_s"),
     told=True,
+    simulated="wait",
 )
 def wait_s(
     *, fleet_wait_s: Column, link_wait_s: Column, slot_wait_s: Column, host_wait_s: Column
@@ -202,6 +203,7 @@ def inside_wait_s(
     source="service and wait",
     rises_with=("offload_latency_s", "wait_s"),
     undeclared=STEADY,
+    simulated="time",
 )
 def offload_latency_mean_s(*, offload_latency_s: Column, wait_s: Column) -> Column:
     """Mean time of an offload from its arrival to its end.
@@ -217,6 +219,7 @@ def offload_latency_mean_s(*, offload_latency_s: Column, wait_s: Column) -> Colu
     falls_with=("arrival_rate_hz",),
     undeclared=STEADY,
     told=True,
+    simulated="rare_time",
 )
 def offload_latency_p99_s(
     *,
