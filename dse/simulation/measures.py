@@ -83,7 +83,7 @@ def _estimate(
     statistic: Callable[[Column], NDArray[np.float64] | np.float64],
     least: float = 1.0,
 ) -> Estimate:
-    """Return a statistic of rows (..., n), and its error from that of batches of `least` or more."""
+    """Return a statistic of rows (..., n); its error from that of batches of `least` or more."""
     count = values.shape[-1]
     size = count // BATCHES
     if not count:
