@@ -23,6 +23,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from dse.algebra import units
 from dse.errors import UnitError
+from dse.files.csv import is_number
 
 
 class Given(BaseModel):
@@ -122,13 +123,10 @@ class Unit:
         """Return the number of a mapping with `key`, or one written alone."""
         if isinstance(written, Mapping) and [*written] == [self.key]:
             return written[self.key]
-        try:
-            return float(written)
-        except (TypeError, ValueError):
-            words = ", ".join(self.words)
-            raise fault(
-                f"this is one of {words}, or a number as {{{self.key}: 4}}", f"write {words}"
-            ) from None
+        if is_number(str(written)) and not isinstance(written, bool):
+            return written
+        rule = f"this is one of {', '.join(self.words)}, or a number as {{{self.key}: 4}}"
+        raise fault(rule, f"write {' or '.join(self.words)}")
 
 
 class StudySection(BaseModel):

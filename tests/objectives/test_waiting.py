@@ -140,11 +140,15 @@ def faults(write: Write, old: str, new: str) -> list[str]:
 def test_arrivals_that_make_no_sense_are_refused(write: Write) -> None:
     assert faults(write, "arrivals: poisson", "arrivals: bursty") == [
         "1:50: workload.arrivals: 'bursty'; this is one of steady, poisson, or a number as "
-        "{cv2: 4}; write steady, poisson"
+        "{cv2: 4}; write steady or poisson"
     ]
     assert faults(write, "arrivals: poisson", "arrivals: {cv: 2}") == [
         "1:50: workload.arrivals: this is one of steady, poisson, or a number as "
-        "{cv2: 4}; write steady, poisson"
+        "{cv2: 4}; write steady or poisson"
+    ]
+    assert faults(write, "arrivals: poisson", "arrivals: true") == [
+        "1:50: workload.arrivals: True; this is one of steady, poisson, or a number as "
+        "{cv2: 4}; write steady or poisson"
     ]
     assert faults(write, "arrivals: poisson", "arrivals: {cv2: -1}") == [
         "1:50: workload.arrivals: it must be 0 or more; write 0 or more"
