@@ -13,7 +13,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.simulation.arrivals import arrivals
 from dse.simulation.events import Passage
-from dse.simulation.measures import Estimate, measure
+from dse.simulation.measures import Seen, measure
 from dse.simulation.pipeline import Pipeline, Station, pipeline_of
 from dse.study import study
 
@@ -66,7 +66,7 @@ class Witnessed:
     load: float
     alone_s: float
     model: dict[str, float]
-    seen: dict[str, Estimate]
+    seen: dict[str, Seen]
 
     def error(self, name: str) -> float:
         """Return how much more the model says, relative to what was seen."""

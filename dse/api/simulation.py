@@ -56,8 +56,8 @@ def simulate(
     Returns
     -------
     Simulation
-        Its repr is the text that ``dse simulate`` prints; ``save`` draws the times.  An interrupt
-        ends the simulation, and what has ended until then is returned.
+        Its repr is the text that ``dse simulate`` prints.  An interrupt ends the simulation, and
+        what has ended until then is returned.
 
     Raises
     ------

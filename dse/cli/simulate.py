@@ -46,4 +46,6 @@ def simulate(
         )
     show(found, as_json=json)
     if out is not None:
-        found.save(out)
+        from dse.simulation import plots
+
+        plots.save_simulation(found, out)

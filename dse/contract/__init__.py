@@ -29,9 +29,9 @@ from dse.contract.methods import method as method
 from dse.contract.quantities import Caution as Caution
 from dse.contract.quantities import Guard as Guard
 from dse.contract.quantities import Limit as Limit
-from dse.contract.quantities import Measure as Measure
 from dse.contract.quantities import Objective as Objective
 from dse.contract.quantities import Requirement as Requirement
+from dse.contract.quantities import Simulated as Simulated
 from dse.contract.quantities import Threshold as Threshold
 from dse.contract.quantities import guard as guard
 from dse.contract.quantities import objective as objective

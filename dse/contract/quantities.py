@@ -76,7 +76,7 @@ class Caution:
     words: str
 
 
-Measure = Literal["", "rate", "wait", "time", "rare_time", "cores"]
+Simulated = Literal["", "rate", "wait", "time", "rare_time", "cores"]
 """What a simulation of offloads measures: payload per second; mean wait; mean time from arrival to
 end, and the one that one in a hundred exceeds; busy host cores."""
 
@@ -144,7 +144,7 @@ class Objective(_Wired):
     limited: str = ""
     threshold: Threshold | None = field(default=None, repr=False)
     caution: Caution | None = field(default=None, repr=False)
-    simulated: Measure = ""
+    simulated: Simulated = ""
     over_stages: Literal["", "sum", "least", "largest"] = ""
     settled_while: Mapping[str, str] = field(default_factory=dict)
     undeclared: Mapping[str, str] = field(default_factory=dict)

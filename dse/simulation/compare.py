@@ -10,7 +10,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.search import Progress
 from dse.simulation.arrivals import arrivals
-from dse.simulation.events import simulate
+from dse.simulation.events import pass_through
 from dse.simulation.measures import LEAST, MOST, enough, measure
 from dse.simulation.pipeline import pipeline_of
 from dse.simulation.report import Compared, Simulation
@@ -49,7 +49,7 @@ def simulated(
     needed = enough(load, cv2)
     count = length.offloads or math.ceil(min(max(needed, LEAST), MOST))
     times = arrivals(cv2=cv2, rate_hz=rate, count=count, seed=length.seed)
-    passage = simulate(
+    passage = pass_through(
         pipeline,
         times,
         most_events=length.events,

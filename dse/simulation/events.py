@@ -46,7 +46,7 @@ class Passage:
     cut: str = ""
 
 
-def simulate(
+def pass_through(
     pipeline: Pipeline, arrived_s: Column, *, most_events: float, told: Told | None = None
 ) -> Passage:
     """Let offloads arrive, and return when each ends.

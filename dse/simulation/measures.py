@@ -32,7 +32,7 @@ WANTED = 0.05
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Seen:
     """A number and its standard error; the error is NaN where there are too few offloads."""
 
     value: float
@@ -51,8 +51,8 @@ def enough(load: float, cv2: float) -> float:
     return 2.0 * cv2 / (WANTED * max(1.0 - load, 1e-9)) ** 2
 
 
-def measure(pipeline: Pipeline, passage: Passage) -> Mapping[str, Estimate]:
-    """Return every `dse.contract.Measure` of offloads that have ended, by name."""
+def measure(pipeline: Pipeline, passage: Passage) -> Mapping[str, Seen]:
+    """Return every `dse.contract.Simulated` of offloads that have ended, by name."""
     first = int(len(passage.ended_s) * DROPPED)
     arrived, ended = passage.arrived_s[first:], passage.ended_s[first:]
     time = ended - arrived
@@ -61,10 +61,10 @@ def measure(pipeline: Pipeline, passage: Passage) -> Mapping[str, Estimate]:
     wait = np.where(np.abs(wait) < rounding, 0.0, wait)
     seconds = np.diff(ended, prepend=ended[:1])
 
-    def mean(values: Column) -> Estimate:
+    def mean(values: Column) -> Seen:
         return _estimate(values, lambda rows: rows.mean(axis=-1))
 
-    def over_time(values: Column) -> Estimate:
+    def over_time(values: Column) -> Seen:
         pairs = np.stack([values[1:], seconds[1:]])
         return _estimate(pairs, lambda rows: rows[0].sum(axis=-1) / rows[1].sum(axis=-1))
 
@@ -82,15 +82,15 @@ def _estimate(
     values: Column,
     statistic: Callable[[Column], NDArray[np.float64] | np.float64],
     least: float = 1.0,
-) -> Estimate:
+) -> Seen:
     """Return a statistic of rows (..., n); its error from that of batches of `least` or more."""
     count = values.shape[-1]
     size = count // BATCHES
     if not count:
-        return Estimate(math.nan, math.nan)
+        return Seen(math.nan, math.nan)
     whole = float(statistic(values))
     if size < least:
-        return Estimate(whole, math.nan)
+        return Seen(whole, math.nan)
     batches = values[..., : size * BATCHES].reshape(*values.shape[:-1], BATCHES, size)
     spread = float(np.std(np.asarray(statistic(batches)), ddof=1))
-    return Estimate(whole, spread / math.sqrt(BATCHES) if spread > NOISE * abs(whole) else 0.0)
+    return Seen(whole, spread / math.sqrt(BATCHES) if spread > NOISE * abs(whole) else 0.0)

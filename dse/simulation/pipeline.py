@@ -83,7 +83,7 @@ class Pipeline:
         """Time for which each part is busy with one offload, over its servers."""
         places = min(self.slots, self.cores) if self.sync else self.slots
         found = {station.name: station.busy_s for station in self.stations}
-        found["slots"] = self.alone_s / places
+        found["offload slots"] = self.alone_s / places
         if not self.sync:
             found["host cores"] = self.core_s / self.cores
         return found

@@ -10,12 +10,24 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from dse.algebra import units
+from dse.files.folder import new_folder
+from dse.files.json import json_text
 from dse.reports.drawing import FILLS, drawing, save_figure
 from dse.reports.words import in_words, percent
 from dse.simulation.measures import DROPPED, RARE
 from dse.simulation.report import Simulation
 
 LEAST_SHARE = 1e-4
+
+
+FILES = ("simulation.json", "simulation.png", "simulation.svg")
+
+
+def save_simulation(found: Simulation, out: Path) -> None:
+    """Write a simulation as JSON and as a picture of its times into a folder, all or nothing."""
+    with new_folder(out, FILES) as folder:
+        (folder / FILES[0]).write_text(json_text(found.to_dict()) + "\n", encoding="utf-8")
+        draw_times(found, folder / "simulation")
 
 
 def draw_times(found: Simulation, stem: Path) -> tuple[Path, Path]:

@@ -5,21 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column
-from dse.files.folder import new_folder
-from dse.files.json import json_text
 from dse.reports.text import table_text
 from dse.reports.words import ROUNDING, in_words, listed, percent, signed
-from dse.simulation.measures import WANTED, Estimate
+from dse.simulation.measures import WANTED, Seen
 from dse.simulation.pipeline import Pipeline
 
-FILES = ("simulation.json", "simulation.png", "simulation.svg")
 HEADERS = ("quantity", "model", "simulation", "standard error", "model is", "in errors")
 
 
@@ -30,7 +26,7 @@ class Compared:
     measure: str
     quantity: str
     model: float
-    simulated: Estimate
+    simulated: Seen
 
     @property
     def difference(self) -> float | None:
@@ -132,20 +128,6 @@ class Simulation:
             "arrivals_hz": self.rate_hz,
             "quantities": quantities,
         }
-
-    def save(self, out: str | Path) -> None:
-        """Write ``simulation.json`` and a picture of the times into a folder, all or nothing.
-
-        Raises
-        ------
-        OutputError
-            The folder holds anything else, or cannot be written.
-        """
-        from dse.simulation.plots import draw_times
-
-        with new_folder(Path(out), FILES) as folder:
-            (folder / FILES[0]).write_text(json_text(self.to_dict()) + "\n", encoding="utf-8")
-            draw_times(self, folder / "simulation")
 
 
 def _cells(entry: Compared) -> Iterator[str]:

@@ -14,9 +14,10 @@ import dse
 from benchmarks import simulation as random_designs
 from dse.errors import DseError
 from dse.simulation.arrivals import arrivals
-from dse.simulation.events import Passage, longest_path, one_after_the_other, simulate
+from dse.simulation.events import Passage, longest_path, one_after_the_other, pass_through
 from dse.simulation.measures import measure
 from dse.simulation.pipeline import Pipeline, Station
+from dse.simulation.plots import save_simulation
 
 Write = Callable[[str], Path]
 FLEET = (Station("link in", 1.0), Station("fleet", 2.0, 0.5), Station("link out", 1.0))
@@ -25,7 +26,7 @@ inf = float("inf")
 
 
 def ends(pipeline: Pipeline, arrived: np.ndarray) -> np.ndarray:
-    return simulate(pipeline, arrived, most_events=inf).ended_s
+    return pass_through(pipeline, arrived, most_events=inf).ended_s
 
 
 def test_one_offload_by_hand() -> None:
@@ -46,7 +47,7 @@ def test_a_crowd_by_hand() -> None:
     few = replace(PIPELINE, slots=2)
     assert ends(few, np.zeros(5)).tolist() == [5.75, 7.75, 11.5, 13.5, 17.25]
     waiting = replace(PIPELINE, sync=True)  # two cores, each held to the end
-    passage = simulate(waiting, np.zeros(5), most_events=inf)
+    passage = pass_through(waiting, np.zeros(5), most_events=inf)
     assert passage.ended_s.tolist() == [5.75, 7.75, 11.5, 13.5, 17.25]
     assert passage.core_s.tolist() == [5.75, 7.75, 5.75, 5.75, 5.75]
 
@@ -82,7 +83,7 @@ def test_gaps_have_the_mean_and_the_variation_that_is_asked_for() -> None:
 def test_a_single_station_waits_as_pollaczek_and_khinchine_say() -> None:
     alone = Pipeline(inf, inf, False, 0.0, 0.0, 0.0, (Station("fleet", 1.0),), 1.0)
     arrived = arrivals(cv2=1.0, rate_hz=0.8, count=300_000, seed=5)
-    found = measure(alone, simulate(alone, arrived, most_events=inf))
+    found = measure(alone, pass_through(alone, arrived, most_events=inf))
     wait = found["wait"]
     assert abs(wait.value - 2.0) < 4 * wait.error
     assert 0 < wait.error < 0.05
@@ -95,7 +96,7 @@ def test_standard_errors_are_those_of_repetitions() -> None:
     for seed in range(40):
         rate = 0.7 * pipeline.most_hz
         arrived = arrivals(cv2=1.0, rate_hz=rate, count=6000, seed=seed)
-        found.append(measure(pipeline, simulate(pipeline, arrived, most_events=inf))["time"])
+        found.append(measure(pipeline, pass_through(pipeline, arrived, most_events=inf))["time"])
     told = np.sqrt(np.mean([one.error**2 for one in found]))
     seen = np.std([one.value for one in found], ddof=1)
     assert 0.6 < told / seen < 1.5
@@ -115,7 +116,7 @@ def test_many_designs_together_are_simulated_as_each_alone() -> None:
     times = [arrivals(cv2=1.0, rate_hz=one.most_hz, count=800, seed=7) for one in pipelines]
     taken, held = random_designs.together(pipelines, np.stack(times, axis=1))
     for place, (one, arrived) in enumerate(zip(pipelines, times, strict=True)):
-        alone = simulate(one, arrived, most_events=inf)
+        alone = pass_through(one, arrived, most_events=inf)
         assert np.array_equal(taken[:, place], (alone.ended_s - arrived).astype(np.float32))
         assert held[:, place] == pytest.approx(alone.core_s, rel=1e-6)
 
@@ -165,7 +166,7 @@ def test_the_recommended_design_or_one_that_is_named(write: Write) -> None:
 def test_a_finished_run_and_its_pictures(write: Write, tmp_path: Path) -> None:
     dse.run(write(STUDY), out=tmp_path / "run")
     found = dse.simulate(tmp_path / "run", overrides="workload.arrivals=poisson")
-    found.save(tmp_path / "out")
+    save_simulation(found, tmp_path / "out")
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "simulation.json",
         "simulation.png",
