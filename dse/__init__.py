@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dse.api.audits import explain as explain
     from dse.api.audits import verify as verify
     from dse.api.papers import reproduce as reproduce
+    from dse.api.simulation import simulate as simulate
     from dse.api.studies import evaluate as evaluate
     from dse.api.studies import load as load
     from dse.api.studies import problem as problem
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from dse.reproduction.reproduce import Reproduction as Reproduction
     from dse.runs.result import Result as Result
     from dse.runs.terms import DesignTerms as DesignTerms
+    from dse.simulation.report import Simulation as Simulation
     from dse.stability.crossovers import Crossovers as Crossovers
     from dse.stability.flips import Flips as Flips
     from dse.study.study import Study as Study
@@ -44,6 +46,7 @@ _FROM = {
     "dse.api.answers": ("Answer", "answer", "flips", "sensitivity", "sweep"),
     "dse.api.audits": ("diff", "explain", "verify"),
     "dse.api.papers": ("reproduce",),
+    "dse.api.simulation": ("simulate",),
     "dse.api.studies": ("evaluate", "load", "problem", "run"),
     "dse.answers.answer": ("SweepAnswer",),
     "dse.audit.diff": ("RunComparison",),
@@ -53,6 +56,7 @@ _FROM = {
     "dse.reproduction.reproduce": ("Reproduction",),
     "dse.runs.result": ("Result",),
     "dse.runs.terms": ("DesignTerms",),
+    "dse.simulation.report": ("Simulation",),
     "dse.stability.crossovers": ("Crossovers",),
     "dse.stability.flips": ("Flips",),
     "dse.study.study": ("Study",),

@@ -84,6 +84,8 @@ class Pick:
         What limits it.
     advice
         What it advises.
+    cautions
+        What it warns of, by quantity.
     """
 
     name: str
@@ -94,6 +96,7 @@ class Pick:
     used: Mapping[str, float]
     bottlenecks: tuple[Bottlenecks, ...]
     advice: tuple[Advice, ...]
+    cautions: Mapping[str, tuple[float, str]]
 
     @property
     def line(self) -> str:
@@ -161,6 +164,7 @@ def pick(problem: Problem, point: NDArray[np.int64], also: str | None = None) ->
         {name: columns[name] for name in most},
         tuple(_bottlenecks(problem, columns)),
         tuple(_advice(problem, columns)),
+        _cautions(problem, columns),
     )
 
 
@@ -220,6 +224,15 @@ def _advice(problem: Problem, columns: Mapping[str, float]) -> Iterator[Advice]:
             value = columns[quantity.name]
             chosen = columns[threshold.column]
             yield Advice(quantity.name, value, round_up(value), chosen, threshold)
+
+
+def _cautions(problem: Problem, columns: Mapping[str, float]) -> Mapping[str, tuple[float, str]]:
+    """Return the values of quantities that an answer warns of, and in which words."""
+    return {
+        quantity.name: (columns[quantity.name], quantity.caution.words)
+        for quantity in problem.quantities
+        if quantity.caution is not None and columns[quantity.name] > quantity.caution.above
+    }
 
 
 def round_up(value: float) -> float:

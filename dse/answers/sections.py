@@ -94,6 +94,10 @@ def limits_section(pick: Pick) -> Section:
     close = [_close(pick, name, share) for name, share in spare.items() if share < CLOSE]
     if close:
         lines.append(f"Close to a limit: {listed(close)}.")
+    lines += [
+        f"{in_words(name).capitalize()} {percent(value)}: {words}."
+        for name, (value, words) in pick.cautions.items()
+    ]
     limited = [
         {
             "quantity": entry.quantity,
@@ -106,7 +110,8 @@ def limits_section(pick: Pick) -> Section:
         name: {"value": pick.used[name], "at_most": limit, "spare": spare[name]}
         for name, limit in pick.most.items()
     }
-    facts = {"limited": limited, "bounded": bounded}
+    cautions = {name: value for name, (value, _) in pick.cautions.items()}
+    facts = {"limited": limited, "bounded": bounded, "cautions": cautions}
     return Section("limits", "What limits it" if lines else "", tuple(lines), facts=facts)
 
 

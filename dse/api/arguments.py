@@ -119,7 +119,7 @@ KINDS: Mapping[str, Kind] = {
     **dict.fromkeys((*_WORDS, "papers"), _TEXT),
     **dict.fromkeys(("only", "by", "over"), _TEXTS),
     **dict.fromkeys(("front", "counts", "pure", "force", "flips", "plots"), _FLAG),
-    **dict.fromkeys(("trials", "samples", "budget", "jobs"), _COUNT),
+    **dict.fromkeys(("trials", "samples", "budget", "jobs", "offloads", "events"), _COUNT),
     "seed": _whole(0, 2**32 - 1),
     **dict.fromkeys(("overrides", "settings"), _FIELDS),
     "design": Kind("{'des.u16': 3} or 'des.u16=3 des.u8=1'", _assigns),

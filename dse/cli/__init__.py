@@ -21,7 +21,7 @@ __all__ = ["application", "main"]
 
 COMMANDS = (
     *("check", "run", "answer", "evaluate", "plot"),
-    *("flips", "sweep", "sensitivity"),
+    *("flips", "sweep", "sensitivity", "simulate"),
     *("verify", "explain", "diff"),
     *("list", "show", "schema", "fit", "measure", "new"),
     *("reproduce", "figure", "doctor"),

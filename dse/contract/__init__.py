@@ -27,11 +27,13 @@ from dse.contract.methods import Method as Method
 from dse.contract.methods import Option as Option
 from dse.contract.methods import Search as Search
 from dse.contract.methods import method as method
+from dse.contract.quantities import Caution as Caution
 from dse.contract.quantities import Guard as Guard
 from dse.contract.quantities import Instead as Instead
 from dse.contract.quantities import Limit as Limit
 from dse.contract.quantities import Objective as Objective
 from dse.contract.quantities import Requirement as Requirement
+from dse.contract.quantities import Simulated as Simulated
 from dse.contract.quantities import Threshold as Threshold
 from dse.contract.quantities import guard as guard
 from dse.contract.quantities import objective as objective

@@ -81,6 +81,19 @@ class Instead:
     costs: Mapping[str, str]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Caution:
+    """What an answer warns of where a quantity is `above` a value: ``words``, to read aloud."""
+
+    above: float
+    words: str
+
+
+Simulated = Literal["", "rate", "wait", "time", "rare_time", "cores"]
+"""What a simulation of offloads measures: payload per second; mean wait; mean time from arrival to
+end, and the one that one in a hundred exceeds; busy host cores."""
+
+
 @dataclass(frozen=True)
 class Objective(_Wired):
     """A quantity of a design: a pure function of columns, named after the function.
@@ -116,6 +129,10 @@ class Objective(_Wired):
         For a quantity from which on something pays: what to do on either side of it.
     instead
         For a quantity that tells what it takes to do without accelerators: what that costs.
+    caution
+        From which value on an answer warns, and of what.
+    simulated
+        What a simulation measures where this quantity predicts it.
     over_stages
         For a quantity of stage columns: how the values of its stages, each alone, become that of
         the chain when its other arguments stay: ``sum``, ``least`` or ``largest``.
@@ -142,6 +159,8 @@ class Objective(_Wired):
     limited: str = ""
     threshold: Threshold | None = field(default=None, repr=False)
     instead: Instead | None = field(default=None, repr=False)
+    caution: Caution | None = field(default=None, repr=False)
+    simulated: Simulated = ""
     over_stages: Literal["", "sum", "least", "largest"] = ""
     settled_while: Mapping[str, str] = field(default_factory=dict)
     undeclared: Mapping[str, str] = field(default_factory=dict)

@@ -6,6 +6,7 @@ of the column it sets, whose suffix is the unit, and its value in SI.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -22,6 +23,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 from dse.algebra import units
 from dse.errors import UnitError
+from dse.files.csv import is_number
 
 
 class Given(BaseModel):
@@ -69,13 +71,20 @@ class Unit:
         integer: bool = False,
         zero: bool = False,
         among: tuple[float, ...] = (),
+        words: Mapping[str, float] | None = None,
+        key: str = "",
     ) -> None:
-        """Keep what the field means and may be; the suffix of each column is its unit."""
+        """Keep what the field means and may be; the suffix of each column is its unit.
+
+        `words` stand for values; `key` is that of a mapping which says what a number is.
+        """
         self.columns = columns
         self.integer = integer
         self.zero = zero
         self.among = among
         self.description = description
+        self.words = words or {}
+        self.key = key
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -88,16 +97,21 @@ class Unit:
     ) -> JsonSchemaValue:
         """Describe the field to editors, with its unit and an example."""
         unit = " or ".join(filter(None, (units.label(units.suffix(name)) for name in self.columns)))
+        examples = [*self.words] or [units.example(name) for name in self.columns]
         return {
             "description": self.description + (f" [{unit}]" if unit else ""),
-            "type": ["string", "number"],
-            "examples": [units.example(name) for name in self.columns],
+            "type": ["string", "number", *(["object"] if self.key else [])],
+            "examples": examples,
         }
 
     def read(self, written: Any) -> Given | None:
         """Return the value in SI, or raise a fault that names the unit to write."""
         if written is None or isinstance(written, Given):
             return written
+        if isinstance(written, str) and written in self.words:
+            return Given(column=self.columns[0], value=self.words[written])
+        if self.key:
+            written = self._keyed(written)
         given = _read(written, self.columns)
         if given.value < 0 or (given.value == 0 and not self.zero):
             least = "0 or more" if self.zero else "more than 0"
@@ -110,6 +124,15 @@ class Unit:
             nearest = min(self.among, key=lambda value: abs(value - given.value))
             raise fault(f"it is one of {shown}", f"write {units.show(nearest, given.column)}")
         return given
+
+    def _keyed(self, written: Any) -> Any:
+        """Return the number of a mapping with `key`, or one written alone."""
+        if isinstance(written, Mapping) and [*written] == [self.key]:
+            return written[self.key]
+        if is_number(str(written)) and not isinstance(written, bool):
+            return written
+        rule = f"this is one of {', '.join(self.words)}, or a number as {{{self.key}: 4}}"
+        raise fault(rule, f"write {' or '.join(self.words)}")
 
 
 class StudySection(BaseModel):

@@ -46,6 +46,17 @@ class WorkloadSection(StudySection):
     granularity: Annotated[
         Amount, Unit("Size of one offload (LogCA's g)", "workload_granularity_byte", integer=True)
     ] = None
+    arrivals: Annotated[
+        Amount,
+        Unit(
+            "How offloads arrive: steady (where it is left out), poisson, or the squared "
+            "coefficient of variation of the gaps between them, {cv2: 4}",
+            "workload_arrival_cv2",
+            zero=True,
+            words={"steady": 0.0, "poisson": 1.0},
+            key="cv2",
+        ),
+    ] = None
     kernel: Annotated[
         Annotated[KernelSection, Tag("range")] | Annotated[str | None, Tag("one")],
         Discriminator(form),

@@ -20,6 +20,7 @@ from dse.model.space import Space, constant, product_text
 from dse.plugins import registry
 from dse.search.settings import EFFORT_S, MEMORY_BYTE, SearchSettings, option_faults
 from dse.study import preferring, schema
+from dse.study.arrivals import check_arrivals
 from dse.study.faults import Faults, validate
 from dse.study.inputs import Input
 from dse.study.overrides import EXAMPLE, override
@@ -181,7 +182,10 @@ def prepare(found: Document) -> Study:
     check_cap(chain, scenario, faults)
     faults.raise_any()
     constants = to_columns(scenario.constants)
-    constants["workload_meet"] = constant(float(any(part.meet for part in built)))
+    meet = any(part.meet for part in built)
+    check_arrivals(written, scenario, meet=meet, faults=faults)
+    faults.raise_any()
+    constants["workload_meet"] = constant(float(meet))
     common = bool(built) and all(part.stage.common for part in built)
     constants["workload_common"] = constant(float(common))
     stage_axes = tuple(axis for part in built for axis in part.axes)

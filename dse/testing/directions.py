@@ -136,7 +136,8 @@ def _enlarged(value: Any, stage: int, rng: np.random.Generator, codes: int) -> A
     if codes:
         return np.minimum(value + 1.0, codes - 1.0)
     step = np.where(rng.random(_PAIRS) < 0.5, 0.01, 3.0)
-    return value * 10 ** rng.uniform(0, step)
+    times = 10 ** rng.uniform(0, step)
+    return np.where(value > 0, value * times, times - 1.0)
 
 
 def _row(given: Arguments, row: int) -> str:

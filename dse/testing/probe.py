@@ -64,6 +64,9 @@ _PLAUSIBLE = {
 _NOT_SI = re.compile(r"[afpnumkgt](m2|w|j|s|hz|b|bit|byte|bps)|bps|bits|bytes|watts?|seconds?")
 _EXPONENT = (0.3, 2.0)
 _NUMBER = (0.1, 100.0)
+_SHARE = (0.01, 1.2)
+_STEADY = 0.5
+"""A squared coefficient of variation that is drawn below it is none: nothing varies."""
 
 
 def require(holds: bool, message: str) -> None:
@@ -172,9 +175,11 @@ def draw_argument(name: str, rng: np.random.Generator, rows: int, ranges: Ranges
     codes = code_count(name)
     if codes and name not in ranges:
         return rng.integers(codes, size=rows).astype(np.float64)
-    usual = _EXPONENT if name.endswith("exponent") else _PLAUSIBLE.get(units.suffix(name), _NUMBER)
+    words = {"exponent": _EXPONENT, "load": _SHARE}
+    usual = _PLAUSIBLE.get(units.suffix(name), words.get(name.rpartition("_")[2], _NUMBER))
     low, high = ranges.get(name, usual)
-    return np.exp(rng.uniform(np.log(low), np.log(high), rows))
+    values = np.exp(rng.uniform(np.log(low), np.log(high), rows))
+    return np.where(values < _STEADY, 0.0, values) if name.endswith("_cv2") else values
 
 
 def drawn_arguments(

@@ -16,10 +16,12 @@ from dse.objectives.system.offload_terms import BIT_PER_BYTE
 @objective(
     source="Sriraman & Dhanotia, ASPLOS 2020",
     told=True,
+    simulated="cores",
     rises_with=(
         "throughput_bit_per_s",
         "overhead_s",
         "offload_latency_s",
+        "inside_wait_s",
         "interface_switch_cycles",
         "interface_switch_s",
     ),
@@ -32,14 +34,16 @@ def host_cores(
     overhead_s: Column,
     offload_latency_s: Column,
     interface_wait: Column,
+    inside_wait_s: Column | float = 0.0,
     interface_switch_cycles: Column | float = 0.0,
     interface_switch_s: Column | float = 0.0,
     interface_host_clock_hz: Column | float = np.inf,
 ) -> Column:
     """Host cores kept busy: offloads per second times the time each costs its core.
 
-    ``R / (8 g) b``, a number; b is T1 for a core that waits (sync), o and two thread switches
-    for one that runs another thread (sync_os), and o for one that goes on (async).
+    ``R / (8 g) b``, a number; b is T1, and the wait under way, for a core that waits (sync), o and
+    two thread switches for one that runs another thread (sync_os), and o for one that goes on
+    (async).
 
     References
     ----------
@@ -49,7 +53,7 @@ def host_cores(
     switched = np.equal(interface_wait, WAIT_MODES.index("sync_os"))
     busy = np.where(
         np.equal(interface_wait, WAIT_MODES.index("sync")),
-        offload_latency_s,
+        offload_latency_s + inside_wait_s,
         overhead_s + np.where(switched, switch, 0.0),
     )
     offloads_per_s = throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte)

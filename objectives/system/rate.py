@@ -35,6 +35,7 @@ def limits_in_order(
     rises_with=("rate_limit_bit_per_s", "workload_rate_bit_per_s"),
     at_most=("stage_capacity_bit_per_s", "link_bit_per_s", "pcie_payload_bit_per_s"),
     told=True,
+    simulated="rate",
 )
 def throughput_bit_per_s(
     *, rate_limit_bit_per_s: Column, workload_rate_bit_per_s: Column | float = np.inf

@@ -5,6 +5,8 @@ The functions return by how much a bound is missed, relative to it; at most 0 wh
 
 from __future__ import annotations
 
+import numpy as np
+
 from dse.contract import Column, requirement
 from dse.objectives.system.chain import Stages, least
 
@@ -120,3 +122,24 @@ def spares_power(
 def meets_demand(*, throughput_bit_per_s: Column, workload_rate_bit_per_s: Column) -> Column:
     """Return the missing share of the demanded rate."""
     return 1.0 - throughput_bit_per_s / workload_rate_bit_per_s
+
+
+@requirement(
+    rule="where arrivals vary, no station is busy all the time",
+    strict=True,  # at a load of 1 lines grow without end
+    rises_with=("busiest_load", "workload_arrival_cv2"),
+    relaxed_by_less=(
+        "workload_rate_bit_per_s",
+        "interface_overhead_cycles",
+        "interface_overhead_s",
+    ),
+    relaxed_by_more=(
+        "interface_in_flight",
+        "interface_link_byte_per_s",
+        "interface_link_byte_per_cycle",
+        "workload_granularity_byte",
+    ),
+)
+def lines_end(*, busiest_load: Column, workload_arrival_cv2: Column) -> Column:
+    """Return by what share of the time the busiest station is short; -1 for steady arrivals."""
+    return np.where(workload_arrival_cv2 > 0, busiest_load - 1.0, -1.0)

@@ -24,6 +24,7 @@ TOLD = {
     "clock_hz",
     "energy_j_per_bit",
     "host_cores",
+    "offload_latency_p99_s",
     "offload_latency_s",
     "platform_efficiency_op_per_j",
     "platform_performance_op_per_s",
@@ -32,6 +33,7 @@ TOLD = {
     "speedup",
     "throughput_bit_per_s",
     "total_power_w",
+    "wait_s",
 }
 
 

@@ -1,0 +1,236 @@
+"""Random offload pipelines: what the model says of them, and what a simulation sees."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.timing import table
+from dse.model.problem import Problem
+from dse.model.space import Index
+from dse.simulation.arrivals import arrivals
+from dse.simulation.events import Passage
+from dse.simulation.measures import Seen, measure
+from dse.simulation.pipeline import Pipeline, Station, pipeline_of
+from dse.study import study
+
+DESIGNS = 200
+SEED = 2026
+OFFLOADS = 300_000
+ARRIVALS = {"steady": 0.0, "poisson": 1.0, "cv2 4": 4.0}
+
+
+def text(random: np.random.Generator, rate: float | None, cv2: float) -> str:
+    """Return a study of one design: log-uniform times, sizes, links and fleets."""
+
+    def drawn(low: float, high: float) -> float:
+        return float(np.exp(random.uniform(np.log(low), np.log(high))))
+
+    granularity, in_flight = round(drawn(64, 65536)), 2 ** random.integers(0, 9)
+    mode = random.choice(["sync", "sync_os", "async"], p=[0.3, 0.1, 0.6])
+    transfer = random.choice(["cut_through", "store_and_forward"], p=[0.8, 0.2])
+    lines = [f"workload: {{granularity: {granularity} B, arrivals: {{cv2: {cv2}}}"]
+    lines[0] += "}" if rate is None else f", rate: {rate!r} bit/s}}"
+    lines.append("stages:")
+    for number in range(random.choice([1, 2], p=[0.8, 0.2])):
+        core, most = (("des", 14), ("fft", 4))[random.integers(2)]
+        instances = max(1, round(drawn(1, most)))
+        clock = random.choice([1.0, 0.5, 0.25])
+        design = "u8" if core == "des" else "r2"
+        lines.append(
+            f"  - {{core: {core}, name: s{number}, designs: [{design}], instances: {instances}, "
+            f"clock: {clock}}}"
+        )
+    lines += [
+        f"interface: {{overhead: {drawn(5, 500)!r} ns, latency: {drawn(20, 2000)!r} ns,",
+        f"  link: {drawn(2.5, 50)!r} GB/s, in_flight: {in_flight}, switch: {drawn(5, 500)!r} ns,",
+        f"  host_cores: {random.integers(1, 17)}, wait: {mode}, transfer: {transfer}}}",
+        "objectives: {area: minimise}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def problem_of(seed: int, rate: float | None, cv2: float) -> Problem:
+    """Return the problem of a random study."""
+    written = text(np.random.default_rng([SEED, seed]), rate, cv2)
+    return study.prepare(study.read_study(written)).problem
+
+
+@dataclass(frozen=True)
+class Witnessed:
+    """One design at a load: the model and what was seen of it, by measure."""
+
+    load: float
+    alone_s: float
+    model: dict[str, float]
+    seen: dict[str, Seen]
+
+    def error(self, name: str) -> float:
+        """Return how much more the model says, relative to what was seen."""
+        return self.model[name] / self.seen[name].value - 1.0
+
+    def within(self, name: str, limit: float) -> bool:
+        """Tell whether the model is that near, or nearer than two standard errors beyond."""
+        return abs(self.error(name)) <= limit + 2 * self.seen[name].error / self.seen[name].value
+
+
+def pipeline(seed: int) -> tuple[Pipeline, float]:
+    """Return a random pipeline, and the load of its busiest part."""
+    problem = problem_of(seed, None, 0.0)
+    found, _, _ = pipeline_of(problem, first(problem))
+    return found, float(np.random.default_rng([SEED, seed, 1]).uniform(0.3, 0.98))
+
+
+def first(problem: Problem) -> Index:
+    """Return the only design."""
+    return np.zeros((1, len(problem.sizes)), dtype=np.int64)
+
+
+def predicted(problem: Problem) -> dict[str, float]:
+    """Return what the model says, by measure."""
+    columns = problem.describe(first(problem))
+    asked = (one for one in problem.quantities if one.simulated)
+    return {one.simulated: float(columns[one.name][0]) for one in asked}
+
+
+def together(pipelines: Sequence[Pipeline], arrived: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the times from arrival to end, and on a core, of offloads (n, designs).
+
+    `dse.simulation.events.one_after_the_other` for many designs at once: a station that is left out
+    elsewhere keeps nobody here.
+    """
+    depth, places = max(len(one.stations) for one in pipelines), np.arange(len(pipelines))
+    idle = Station("", 0.0)
+    chains = [[*one.stations, *[idle] * (depth - len(one.stations))] for one in pipelines]
+    busy, fill, whole = (
+        np.array([[getattr(station, name) for station in chain] for chain in chains]).T
+        for name in ("busy_s", "fill_s", "whole")
+    )
+    overhead, latency, core, sync, slots, cores = (
+        np.array([getattr(one, name) for one in pipelines])
+        for name in ("overhead_s", "latency_s", "core_s", "sync", "slots", "cores")
+    )
+    length = int(max(slots.max(), cores.max())) + 1
+    slots, cores = slots.astype(int), cores.astype(int)
+    ended, left = (np.full((length, len(pipelines)), -np.inf) for _ in range(2))
+    free = np.zeros(busy.shape)
+    taken, held = (np.empty(arrived.shape, dtype=np.float32) for _ in range(2))
+    for number, at in enumerate(arrived):
+        start = np.maximum(at, ended[(number - slots) % length, places])
+        start = np.maximum(start, left[(number - cores) % length, places])
+        came = last = start + overhead + latency
+        for place in range(depth):
+            begin = np.maximum(np.where(whole[place], last, came), free[place])
+            end = free[place] = np.maximum(begin + busy[place], last)
+            last = end + fill[place]
+            came = np.where(whole[place], last, begin + fill[place])
+        ended[number % length] = last
+        left[number % length] = np.where(sync, last, start + core)
+        taken[number], held[number] = last - at, left[number % length] - start
+    return taken, held
+
+
+def witnessed(cv2: float, designs: int = DESIGNS, count: int = OFFLOADS) -> list[Witnessed]:
+    """Simulate random designs, and ask the model."""
+    drawn = [pipeline(seed) for seed in range(designs)]
+    pipelines = [piped for piped, _ in drawn]
+    times = [
+        arrivals(cv2=cv2, rate_hz=load * piped.most_hz, count=count, seed=seed)
+        for seed, (piped, load) in enumerate(drawn)
+    ]
+    taken, held = together(pipelines, np.stack(times, axis=1))
+    found = []
+    for seed, (piped, load) in enumerate(drawn):
+        rate = load * piped.most_hz * piped.bits
+        core_s = held[:, seed].astype(np.float64)
+        passage = Passage(times[seed], times[seed] + taken[:, seed], core_s, 0)
+        model = predicted(problem_of(seed, rate, cv2))
+        found.append(Witnessed(load, piped.alone_s, model, dict(measure(piped, passage))))
+    return found
+
+
+def saturated(designs: int = DESIGNS, count: int = 20_480) -> np.ndarray:
+    """Return the rates that the model gives where nothing is demanded, over those of crowds."""
+    pipelines = [pipeline(seed)[0] for seed in range(designs)]
+    ended, _ = together(pipelines, np.zeros((count, designs)))
+    half = count // 2
+    seen = half / (ended[-1].astype(np.float64) - ended[half - 1])
+    # host cores are a requirement of the model and no limit of its rate
+    host = [
+        min(one.slots, one.cores) / one.alone_s if one.sync else one.cores / one.core_s
+        for one in pipelines
+    ]
+    rates = [predicted(problem_of(seed, None, 0.0))["rate"] for seed in range(designs)]
+    bits = np.array([one.bits for one in pipelines])
+    return np.minimum(np.array(rates) / bits, host) / seen
+
+
+def shares(errors: np.ndarray) -> tuple[str, ...]:
+    """Return median, range, and how many of a hundred are within 5, 10 and 15 per cent."""
+    sizes = np.abs(errors)
+    within = (f"{100 * np.mean(sizes <= limit):.0f}" for limit in (0.05, 0.10, 0.15))
+    ends = f"{100 * errors.min():+.2g} .. {100 * errors.max():+.2g}"
+    return f"{100 * np.median(sizes):.2g}", ends, *within
+
+
+HEADERS = ("arrivals", "what", "designs", "median [%]", "range [%]", "≤ 5 %", "≤ 10 %", "≤ 15 %")
+
+
+def rows(arriving: str, found: list[Witnessed]) -> list[tuple[str, ...]]:
+    """Return the table of one kind of arrivals."""
+    words = {"time": "mean time", "rare_time": "99th percentile", "cores": "host cores"}
+    result = []
+    for name, what in words.items():
+        errors = np.array([one.error(name) for one in found])
+        result.append((arriving, what, str(len(found)), *shares(errors)))
+    waiting = [one for one in found if one.seen["wait"].value > 0.05 * one.alone_s]
+    if waiting:
+        errors = np.array([one.error("wait") for one in waiting])
+        result.append((arriving, "mean wait, above 5 % of T1", str(len(waiting)), *shares(errors)))
+    return result
+
+
+def broken(found: Mapping[str, list[Witnessed]], rates: np.ndarray) -> list[str]:
+    """Return which promises of docs/simulation.md do not hold."""
+    calm = [one for one in found["poisson"] if one.load <= 0.9]
+
+    def share(among: list[Witnessed], name: str, limit: float) -> float:
+        counted = [o for o in among if name != "wait" or o.seen["wait"].value > 0.05 * o.alone_s]
+        return float(np.mean([one.within(name, limit) for one in counted]))
+
+    promises = {
+        "steady: rate within 0.1 %": bool((np.abs(rates - 1) <= 1e-3).all()),
+        "steady: time to single precision": share(found["steady"], "time", 1e-6) == 1,
+        "poisson up to 0.9: mean time within 10 %": share(calm, "time", 0.10) >= 0.99,
+        "poisson up to 0.9: wait within 15 % for 95 of 100": share(calm, "wait", 0.15) >= 0.95,
+        "cv2 4: mean time within 15 % for 99 of 100": share(found["cv2 4"], "time", 0.15) >= 0.99,
+        "cv2 4: wait within 15 % for 9 of 10": share(found["cv2 4"], "wait", 0.15) >= 0.90,
+    }
+    return [promise for promise, holds in promises.items() if not holds]
+
+
+def main() -> None:
+    """Print the table, and what it does not keep."""
+    rates = saturated()
+    worst = 100 * np.abs(rates - 1).max()
+    print(f"Rate of {DESIGNS} saturated designs: at most {worst:.2g} % apart.")
+    found = {name: witnessed(cv2) for name, cv2 in ARRIVALS.items()}
+    body = [row for name, each in found.items() for row in rows(name, each)]
+    table(f"Model against simulation, {DESIGNS} random designs", HEADERS, body)
+    for name in ("poisson", "cv2 4"):
+        far = sorted(found[name], key=lambda one: -abs(one.error("time")))[:5]
+        print(f"\nWorst mean times, {name}:")
+        for one in far:
+            seen = one.seen["time"]
+            sure = seen.error / seen.value
+            print(f"load {one.load:.2f}: {100 * one.error('time'):+.1f} % +- {100 * sure:.1f} %")
+    far_off = broken(found, rates)
+    print("\n".join(f"broken: {promise}" for promise in far_off) or "Every promise holds.")
+    sys.exit(bool(far_off))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""Simulating one design of a study."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dse.api.arguments import public
+from dse.api.sources import Overrides, StudySource, known, override_pairs, study_of
+from dse.errors import UnitError
+from dse.files.assignments import Assignments, assignments
+from dse.study import study as studies
+from dse.study.arrivals import COLUMN, FIELD
+from dse.study.overrides import override
+
+if TYPE_CHECKING:
+    from dse.model.space import Index
+    from dse.runs.result import Result
+    from dse.search import Progress
+    from dse.simulation.report import Simulation
+    from dse.study.study import Study
+
+
+@public
+def simulate(
+    source: StudySource | Result,
+    design: Assignments | None = None,
+    *,
+    offloads: int | None = None,
+    events: int | None = None,
+    seed: int = 0,
+    prefer: str | None = None,
+    tolerance: str | None = None,
+    overrides: Overrides | None = None,
+    progress: Progress | None = None,
+) -> Simulation:
+    """Simulate offloads through one design as discrete events, beside what the model says.
+
+    >>> dse.simulate("studies/crypto_interface_100gbps.yaml", overrides="workload.arrivals=poisson")
+
+    Parameters
+    ----------
+    source, prefer, tolerance, overrides
+        As in `answer`.
+    design
+        As in `evaluate`; the recommended design when None.
+    offloads
+        How many arrive; as many as make the mean wait sure to 5 %, from 20 000 to 500 000, when
+        None.
+    events
+        At most so many events; 50 million when None.
+    seed
+        Seed of the arrivals.
+    progress
+        Called with the number of offloads that have ended, and that arrive.
+
+    Returns
+    -------
+    Simulation
+        Its repr is the text that ``dse simulate`` prints.  An interrupt ends the simulation, and
+        what has ended until then is returned.
+
+    Raises
+    ------
+    dse.errors.DseError
+        When what was asked makes no sense; `InfeasibleError` when no design fits.
+    """
+    from dse.simulation.compare import EVENTS, Length, simulated
+
+    length = Length(offloads, EVENTS if events is None else events, seed)
+    if design is None:
+        prepared, index = _recommended(source, prefer, tolerance, overrides)
+    else:
+        prepared, index = _chosen(source, design, overrides)
+    return simulated(prepared.problem, index, length, progress)
+
+
+def _recommended(
+    source: StudySource | Result,
+    prefer: str | None,
+    tolerance: str | None,
+    overrides: Overrides | None,
+) -> tuple[Study, Index]:
+    from dse.answers.source import known_fronts
+
+    fronts = known_fronts(known(source), overrides=override_pairs(overrides))
+    if fronts.sweep is not None:
+        rule = f"the study sweeps {fronts.sweep.path}, and one design is simulated"
+        remedy = f"set one value: {fronts.sweep.path}={fronts.sweep.written[0]}"
+        raise UnitError(rule, remedy)
+    first = fronts.points[0]
+    preference = first.study.preferring(prefer, tolerance)
+    chosen = preference.order(first.study.problem, first.front)[:1]
+    return _with_arrivals(first.study), first.front[chosen]
+
+
+def _chosen(
+    source: StudySource | Result, design: Assignments, overrides: Overrides | None
+) -> tuple[Study, Index]:
+    from dse.model.space import as_index, one_block
+    from dse.runs import terms
+
+    pairs = assignments(design, "des.u16=3", joined=True)
+    prepared = studies.prepare(override(study_of(source, overrides), [*pairs.items()]))
+    terms.require_one_design(prepared)
+    return _with_arrivals(prepared), as_index(one_block(prepared.problem.sizes))
+
+
+def _with_arrivals(prepared: Study) -> Study:
+    """Return the study with the arrivals that it leaves out, so that the model tells of waits."""
+    problem = prepared.problem
+    if COLUMN in problem.available or "interface_in_flight" not in problem.available:
+        return prepared
+    return studies.prepare(override(prepared.document, [(FIELD, "steady")]))

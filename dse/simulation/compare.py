@@ -1,0 +1,74 @@
+"""The model's numbers of one design, and a simulation of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dse.answers.design import pick
+from dse.model.problem import Problem
+from dse.model.space import Index
+from dse.search import Progress
+from dse.simulation.arrivals import arrivals
+from dse.simulation.events import pass_through
+from dse.simulation.measures import LEAST, MOST, enough, measure
+from dse.simulation.pipeline import pipeline_of
+from dse.simulation.report import Compared, Simulation
+
+EVENTS = 50_000_000
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long to simulate: offloads, None for as many as it takes; most events; the seed."""
+
+    offloads: int | None = None
+    events: int = EVENTS
+    seed: int = 0
+
+
+def simulated(
+    problem: Problem, index: Index, length: Length, progress: Progress | None = None
+) -> Simulation:
+    """Return a simulation of the design (1, d) beside what the model says of it.
+
+    Raises
+    ------
+    UnitError
+        The study has no offloads, or something that is not simulated.
+    """
+    pipeline, demand, cv2 = pipeline_of(problem, index)
+    described = problem.describe(index)
+    predicted = {
+        one.simulated: (one.name, float(described[one.name][0]))
+        for one in problem.quantities
+        if one.simulated
+    }
+    rate = min(demand / pipeline.bits, pipeline.most_hz)
+    load = rate / pipeline.most_hz
+    needed = enough(load, cv2)
+    count = length.offloads or math.ceil(min(max(needed, LEAST), MOST))
+    times = arrivals(cv2=cv2, rate_hz=rate, count=count, seed=length.seed)
+    passage = pass_through(
+        pipeline,
+        times,
+        most_events=length.events,
+        told=None if progress is None else lambda done: progress(done, count),
+    )
+    seen = measure(pipeline, passage)
+    return Simulation(
+        design=pick(problem, index[0]).line,
+        pipeline=pipeline,
+        compared=tuple(
+            Compared(name, *predicted[name], seen[name]) for name in seen if name in predicted
+        ),
+        rate_hz=rate,
+        cv2=cv2,
+        seed=length.seed,
+        wanted=count,
+        ended=len(passage.ended_s),
+        events=passage.events,
+        enough=needed,
+        cut=passage.cut,
+        time_s=passage.ended_s - passage.arrived_s,
+    )

@@ -1,0 +1,224 @@
+"""Offloads as discrete events, and the recursions that have to agree with them.
+
+Every line is first come, first served; that in front of the slots has no end.  Offloads do not
+overtake each other, so the order of events at equal times changes nothing.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.contract import Column
+from dse.simulation.pipeline import Pipeline, passed
+
+TOLD_EVERY = 50_000
+"""Events between two reports of progress."""
+
+Told = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What became of offloads, in the order of their arrival, as far as the events went.
+
+    Attributes
+    ----------
+    arrived_s, ended_s
+        When each arrived, and when its last bit was back.
+    core_s
+        For how long each held a host core.
+    events
+        How many events there were.
+    cut
+        Why there were no more, if not all offloads have ended.
+    """
+
+    arrived_s: Column
+    ended_s: Column
+    core_s: Column
+    events: int
+    cut: str = ""
+
+
+def pass_through(
+    pipeline: Pipeline, arrived_s: Column, *, most_events: float, told: Told | None = None
+) -> Passage:
+    """Let offloads arrive, and return when each ends.
+
+    An interrupt of the user ends it: what has ended until then is returned.
+    """
+    run = _Run(pipeline, arrived_s.tolist())
+    cut = ""
+    try:
+        while run.heap and not cut:
+            run.some(min(TOLD_EVERY, most_events - run.events))
+            if told is not None:
+                told(run.ended)
+            if run.heap and run.events >= most_events:
+                cut = f"the limit of {run.events:,} events was reached"
+    except KeyboardInterrupt:
+        cut = "it was interrupted"
+    ended = np.array(run.ended_s[: run.ended])
+    core = np.array(run.core_s[: run.ended])
+    return Passage(arrived_s[: run.ended], ended, core, run.events, cut)
+
+
+_ARRIVES, _LEAVES_CORE, _FREES_CORE, _COMES, _FREES, _ENDS = range(6)
+
+
+class _Run:
+    """The state of a simulation: a heap of what happens next, and the lines."""
+
+    def __init__(self, pipeline: Pipeline, arrived_s: list[float]) -> None:
+        """Begin with the first arrival."""
+        self.pipeline, self.arrived_s = pipeline, arrived_s
+        self.stations = pipeline.stations
+        self.slots, self.cores = pipeline.slots, pipeline.cores
+        self.for_slot: deque[int] = deque()
+        self.for_core: deque[int] = deque()
+        self.free = [True] * len(self.stations)
+        self.lines: list[deque[int]] = [deque() for _ in self.stations]
+        count = len(arrived_s)
+        self.began_s, self.last_s = [0.0] * count, [0.0] * count
+        self.ended_s, self.core_s = [0.0] * count, [0.0] * count
+        self.ended = self.events = 0
+        self.heap: list[tuple[float, int, int, int]] = []
+        if count:
+            heapq.heappush(self.heap, (arrived_s[0], _ARRIVES, 0, 0))
+
+    def some(self, most: float) -> None:
+        """Let so many events happen, or all."""
+        happens = (
+            self._arrives,
+            self._leaves_core,
+            self._frees_core,
+            self._comes,
+            self._frees,
+            self._ends,
+        )
+        heap, last = self.heap, self.events + most
+        while heap and self.events < last:
+            at, what, offload, place = heapq.heappop(heap)
+            happens[what](at, offload, place)
+            self.events += 1
+
+    def _push(self, at: float, what: int, offload: int, place: int = 0) -> None:
+        heapq.heappush(self.heap, (at, what, offload, place))
+
+    def _arrives(self, at: float, offload: int, _: int) -> None:
+        if offload + 1 < len(self.arrived_s):
+            self._push(self.arrived_s[offload + 1], _ARRIVES, offload + 1)
+        if self.slots > 0:
+            self.slots -= 1
+            self._wants_core(at, offload)
+        else:
+            self.for_slot.append(offload)
+
+    def _wants_core(self, at: float, offload: int) -> None:
+        if self.cores >= 1:
+            self.cores -= 1
+            self._takes_core(at, offload)
+        else:
+            self.for_core.append(offload)
+
+    def _takes_core(self, at: float, offload: int) -> None:
+        self.began_s[offload] = at
+        self._push(at + self.pipeline.overhead_s, _LEAVES_CORE, offload)
+        if not self.pipeline.sync:
+            self._push(at + self.pipeline.core_s, _FREES_CORE, offload)
+
+    def _leaves_core(self, at: float, offload: int, _: int) -> None:
+        first = at + self.pipeline.latency_s
+        self.last_s[offload] = first
+        self._push(first, _COMES, offload, 0)
+
+    def _frees_core(self, at: float, offload: int, _: int) -> None:
+        self.core_s[offload] = at - self.began_s[offload]
+        if self.for_core:
+            self._takes_core(at, self.for_core.popleft())
+        else:
+            self.cores += 1
+
+    def _comes(self, at: float, offload: int, place: int) -> None:
+        if self.free[place]:
+            self._starts(at, offload, place)
+        else:
+            self.lines[place].append(offload)
+
+    def _starts(self, at: float, offload: int, place: int) -> None:
+        station = self.stations[place]
+        self.free[place] = False
+        end = max(at + station.busy_s, self.last_s[offload])
+        self._push(end, _FREES, offload, place)
+        first, last = passed(station, at, end)
+        self.last_s[offload] = last
+        if place + 1 == len(self.stations):
+            self._push(last, _ENDS, offload)
+        else:
+            following = self.stations[place + 1]
+            self._push(last if following.whole else first, _COMES, offload, place + 1)
+
+    def _frees(self, at: float, _: int, place: int) -> None:
+        self.free[place] = True
+        if self.lines[place]:
+            self._starts(at, self.lines[place].popleft(), place)
+
+    def _ends(self, at: float, offload: int, _: int) -> None:
+        self.ended_s[offload] = at
+        self.ended += 1
+        if self.pipeline.sync:
+            self._frees_core(at, offload, 0)
+        if self.for_slot:
+            self._wants_core(at, self.for_slot.popleft())
+        else:
+            self.slots += 1
+
+
+def one_after_the_other(pipeline: Pipeline, arrived_s: Column) -> NDArray[np.float64]:
+    """Return when offloads end, station by station and without a heap (Lindley's recursion)."""
+    count = len(arrived_s)
+    ended, left = [0.0] * count, [0.0] * count
+    free = [0.0] * len(pipeline.stations)
+    slots, cores = pipeline.slots, pipeline.cores
+    for number, at in enumerate(arrived_s.tolist()):
+        start = at
+        if number >= slots:
+            start = max(start, ended[number - int(slots)])
+        if number >= cores:
+            start = max(start, left[number - int(cores)])
+        first = last = start + pipeline.overhead_s + pipeline.latency_s
+        for place, station in enumerate(pipeline.stations):
+            begin = max(last if station.whole else first, free[place])
+            free[place] = max(begin + station.busy_s, last)
+            first, last = passed(station, begin, free[place])
+        ended[number] = last
+        left[number] = last if pipeline.sync else start + pipeline.core_s
+    return np.array(ended)
+
+
+def longest_path(pipeline: Pipeline, arrived_s: Column) -> NDArray[np.float64]:
+    """Return when offloads end by the longest of all paths that lead there.
+
+    ``D_n = max(A_n + T1, D_(n-1) + S, D_(n-k) + T1, D_(n-H) + b)``: the time alone, the busiest
+    station, a slot that comes back, a core that comes back.
+    """
+    alone, spacing = pipeline.alone_s, max(one.busy_s for one in pipeline.stations)
+    slots = min(pipeline.slots, pipeline.cores) if pipeline.sync else pipeline.slots
+    cores = float("inf") if pipeline.sync else pipeline.cores
+    ended: list[float] = []
+    for number, at in enumerate(arrived_s.tolist()):
+        last = at + alone
+        if number:
+            last = max(last, ended[number - 1] + spacing)
+        if number >= slots:
+            last = max(last, ended[number - int(slots)] + alone)
+        if number >= cores:
+            last = max(last, ended[number - int(cores)] + pipeline.core_s)
+        ended.append(last)
+    return np.array(ended)

@@ -1,0 +1,143 @@
+"""A simulation beside the model: numbers, errors, differences, a picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dse.algebra import units
+from dse.contract import Column
+from dse.reports.text import table_text
+from dse.reports.words import ROUNDING, in_words, listed, percent, signed
+from dse.simulation.measures import WANTED, Seen
+from dse.simulation.pipeline import Pipeline
+
+HEADERS = ("quantity", "model", "simulation", "standard error", "model is", "in errors")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A quantity as the model has it, and as the simulation saw it."""
+
+    measure: str
+    quantity: str
+    model: float
+    simulated: Seen
+
+    @property
+    def difference(self) -> float | None:
+        """How much more the model says, relative to what was seen; None where that is nothing."""
+        seen = self.simulated.value
+        known = math.isfinite(self.model) and math.isfinite(seen) and seen > 0
+        return self.model / seen - 1.0 if known else None
+
+    @property
+    def errors(self) -> float | None:
+        """How many standard errors the model is away; None where there is no error."""
+        error = self.simulated.error
+        return (self.model - self.simulated.value) / error if error > 0 else None
+
+
+@dataclass(frozen=True, repr=False)
+class Simulation:
+    """What was simulated, and the model beside it.
+
+    Attributes
+    ----------
+    design
+        The design in one line.
+    pipeline
+        What offloads pass.
+    compared
+        Quantities of the model and of the simulation.
+    rate_hz, cv2, seed
+        How offloads arrive.
+    wanted, ended, events
+        Offloads that were to pass, that did, and events it took.
+    enough
+        Offloads that would make the mean wait sure to `WANTED`.
+    cut
+        Why it ended early; empty when it did not.
+    time_s
+        From arrival to end of each offload, in order of arrival.
+    """
+
+    design: str
+    pipeline: Pipeline
+    compared: tuple[Compared, ...]
+    rate_hz: float
+    cv2: float
+    seed: int
+    wanted: int
+    ended: int
+    events: int
+    enough: float
+    cut: str = ""
+    time_s: Column = field(default_factory=lambda: np.zeros(0), repr=False)
+
+    def text(self) -> str:
+        """Return the comparison as a table, and what was simulated."""
+        rows = [tuple(_cells(entry)) for entry in self.compared]
+        arrivals = {0.0: "steady", 1.0: "Poisson"}.get(self.cv2, f"cv2 {self.cv2:g}")
+        loads = {name: busy * self.rate_hz for name, busy in self.pipeline.busy_s.items()}
+        shares = [f"{name} {percent(share)}" for name, share in loads.items() if share > 0]
+        lines = [
+            f"{self.design}",
+            f"{self.ended:,} offloads, {arrivals} arrivals, seed {self.seed}, {self.events:,} "
+            "events; the first tenth is left out.",
+            f"Busy: {listed(shares)}.",
+            table_text(rows, HEADERS),
+            *self._remarks(),
+        ]
+        return "\n".join(lines)
+
+    __repr__ = text
+
+    def _remarks(self) -> Iterator[str]:
+        if self.cut:
+            yield f"note: of {self.wanted:,} offloads {self.ended:,} have ended, because {self.cut}"
+        if self.ended < self.enough:
+            need = f"{self.enough:,.0f}" if self.enough < 1e12 else "far more"
+            yield f"note: a mean wait sure to {percent(WANTED)} takes {need} offloads: --offloads"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        quantities = {
+            entry.quantity: {
+                "model": entry.model,
+                "simulated": entry.simulated.value,
+                "standard_error": entry.simulated.error,
+                "difference": entry.difference,
+                "errors": entry.errors,
+            }
+            for entry in self.compared
+        }
+        return {
+            "design": self.design,
+            "offloads": self.ended,
+            "wanted": self.wanted,
+            "enough": self.enough,
+            "events": self.events,
+            "cut": self.cut,
+            "seed": self.seed,
+            "arrivals_cv2": self.cv2,
+            "arrivals_hz": self.rate_hz,
+            "quantities": quantities,
+        }
+
+
+def _cells(entry: Compared) -> Iterator[str]:
+    yield in_words(entry.quantity)
+    yield units.show(entry.model, entry.quantity)
+    yield units.show(entry.simulated.value, entry.quantity)
+    yield units.show(entry.simulated.error, entry.quantity)
+    yield "" if entry.difference is None else _signed(entry.difference)
+    yield "" if entry.errors is None else f"{entry.errors:+.1f}"
+
+
+def _signed(share: float) -> str:
+    return "the same" if abs(share) < ROUNDING else signed(share)

@@ -1,0 +1,157 @@
+"""The stations that an offload queues for, and how busy each of them is.
+
+An offload takes one of k slots, then a host core, then the link in, the fleet and the link out, and
+returns its slot.  A `sync` host core is held to the end, so that it is a slot itself.  A station's
+load is the share of time for which it is busy, the largest of which is that of the bottleneck.  In
+the equations, R is the throughput, g the granularity in bytes, k the offloads in flight, H the host
+cores, T1 the time of an offload alone, r the payload rate of the pipelines.
+
+Without overtaking and with equal sizes the n-th offload ends at
+``D_n = max(A_n + T1, D_(n-1) + S, D_(n-k) + T1, D_(n-H) + b)``, S being the spacing and b the time
+of a host core: each term alone is a station's, and the largest of their waits is a lower bound of
+the wait of the whole, path by path.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dse.contract import WAIT_MODES, Caution, Column, objective
+from dse.objectives.system.chain import largest
+from dse.objectives.system.offload_terms import BIT_PER_BYTE
+
+CROWDED = 0.95
+"""Load above which an answer warns: Poisson arrivals wait ten times the service, or more."""
+
+_SOURCE = "load of a station: arrivals times service over servers"
+
+
+@objective(
+    source="throughput in offloads",
+    rises_with=("throughput_bit_per_s",),
+    falls_with=("workload_granularity_byte",),
+)
+def arrival_rate_hz(*, throughput_bit_per_s: Column, workload_granularity_byte: Column) -> Column:
+    """Offloads that arrive, and end, each second.
+
+    ``lambda = R / (8 g)``, in Hz.
+    """
+    return throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte)
+
+
+@objective(
+    source="offloads in flight; host cores that wait",
+    rises_with=("interface_in_flight", "interface_host_cores"),
+)
+def slots(
+    *, interface_in_flight: Column, interface_host_cores: Column, interface_wait: Column
+) -> Column:
+    """Offloads that can be under way at once: no more than host cores where these wait (sync).
+
+    ``m = min(k, H)`` for sync, else k, a number.
+    """
+    waiting = np.asarray(interface_wait) == WAIT_MODES.index("sync")
+    held = np.minimum(interface_in_flight, interface_host_cores)
+    return np.where(waiting, held, interface_in_flight)
+
+
+@objective(
+    source=_SOURCE,
+    rises_with=("throughput_bit_per_s",),
+    falls_with=("stream_rate_bit_per_s",),
+    caution=Caution(
+        above=CROWDED,
+        words="unless offloads arrive steadily they wait long for the cores; "
+        "more instances, or a faster clock, shorten that",
+    ),
+)
+def fleet_load(*, throughput_bit_per_s: Column, stream_rate_bit_per_s: Column) -> Column:
+    """Share of time for which the fleet is busy, at the clock at which it runs.
+
+    ``R / r``, a share.
+    """
+    return _share(throughput_bit_per_s, stream_rate_bit_per_s)
+
+
+@objective(
+    source=_SOURCE,
+    rises_with=("throughput_bit_per_s",),
+    falls_with=("link_limit_bit_per_s", "memory_limit_bit_per_s"),
+    caution=Caution(
+        above=CROWDED,
+        words="unless offloads arrive steadily they wait long for the link or the memory",
+    ),
+)
+def link_load(
+    *,
+    throughput_bit_per_s: Column,
+    link_limit_bit_per_s: Column,
+    memory_limit_bit_per_s: Column | float = np.inf,
+) -> Column:
+    """Share of time for which the link, or the memory if that is slower, is busy.
+
+    ``R / min(link, memory)``, a share.
+    """
+    return _share(throughput_bit_per_s, np.minimum(link_limit_bit_per_s, memory_limit_bit_per_s))
+
+
+@objective(
+    source=_SOURCE,
+    rises_with=("arrival_rate_hz", "offload_latency_s"),
+    falls_with=("slots",),
+    caution=Caution(
+        above=CROWDED,
+        words="unless offloads arrive steadily they wait long until one may start; "
+        "more offloads in flight shorten that",
+    ),
+)
+def slot_load(*, arrival_rate_hz: Column, offload_latency_s: Column, slots: Column) -> Column:
+    """Share of the slots that are taken.
+
+    ``lambda T1 / m``, a share.
+    """
+    with np.errstate(invalid="ignore"):
+        return np.where(
+            np.greater(arrival_rate_hz, 0), arrival_rate_hz * offload_latency_s, 0.0
+        ) / (slots)
+
+
+@objective(
+    source=_SOURCE,
+    rises_with=("host_cores",),
+    falls_with=("interface_host_cores",),
+    caution=Caution(
+        above=CROWDED,
+        words="unless offloads arrive steadily they wait long for a host core",
+    ),
+)
+def host_load(
+    *, host_cores: Column, interface_host_cores: Column, interface_wait: Column
+) -> Column:
+    """Share of the host cores that are busy; 0 for those that wait (sync), which are slots.
+
+    ``lambda b / H``, a share.
+    """
+    waiting = np.asarray(interface_wait) == WAIT_MODES.index("sync")
+    return np.where(waiting, 0.0, host_cores / interface_host_cores)
+
+
+@objective(
+    source="the busiest station",
+    rises_with=("fleet_load", "link_load", "slot_load", "host_load"),
+    undeclared={"settled_while": "a fleet that fills sooner may be busier and need fewer slots"},
+)
+def busiest_load(
+    *, fleet_load: Column, link_load: Column, slot_load: Column, host_load: Column
+) -> Column:
+    """Load of the busiest station.
+
+    ``max(fleet, link, slots, host)``, a share.
+    """
+    return largest((fleet_load, link_load, slot_load, host_load))
+
+
+def _share(rate: Column, most: Column) -> Column:
+    """Return a rate over the most that there can be, 0 where nothing arrives."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(np.greater(rate, 0), rate / most, 0.0)

@@ -1,0 +1,220 @@
+"""What offloads wait: exact results, laws, and what a study with arrivals says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import poisson
+
+import dse
+from dse.errors import InfeasibleError, StudyError
+from dse.objectives.system.queueing import decay_per_gap, percentile_wait_s, station_wait_s
+from dse.study import study
+from tests.conftest import STUDIES
+
+Write = Callable[[str], Path]
+LOADS = np.array([0.05, 0.3, 0.5, 0.8, 0.95, 0.999])
+
+
+def wait(load, servers=1.0, arrival_cv2=1.0, service_cv2=0.0):
+    load = np.asarray(load, dtype=np.float64)
+    ones = np.ones_like(load)
+    return station_wait_s(
+        load=load,
+        service_s=ones,
+        servers=servers * ones,
+        arrival_cv2=arrival_cv2 * ones,
+        service_cv2=service_cv2,
+    )
+
+
+def test_one_server_and_poisson_arrivals_wait_as_pollaczek_and_khinchine_say() -> None:
+    for service_cv2 in (0.0, 1.0, 1.393):
+        exact = LOADS * (1 + service_cv2) / (2 * (1 - LOADS))
+        assert wait(LOADS, service_cv2=service_cv2) == pytest.approx(exact, rel=1e-13)
+
+
+def crommelin(load: float, servers: int) -> float:
+    """Exact mean wait of M/D/k in services (Crommelin, Post Office El. Eng. J. 25, 1932)."""
+    number = np.arange(1, 4000)
+    offered, least = number * servers * load, number * servers
+    return float((poisson.sf(least - 1, offered) - poisson.sf(least, offered) / load).sum())
+
+
+@pytest.mark.parametrize("servers", [2, 4, 16])
+def test_many_servers_wait_nearly_as_crommelin_says(servers: int) -> None:
+    assert crommelin(0.8, 1) == pytest.approx(2.0)
+    for load, within in ((0.5, 0.14), (0.8, 0.05), (0.9, 0.03), (0.97, 0.02)):
+        exact = crommelin(load, servers)
+        assert abs(wait(load, servers) - exact) < max(within * exact, 0.005), (load, servers)
+
+
+def test_bursts_count_fewer_servers() -> None:
+    """0.339 +- 0.004 of the service for 16 servers at a load of 0.8 and c_a2 = 4, simulated with
+    1.5 million arrivals; Sakasegawa's exponent alone gives 0.183."""
+    assert wait(0.8, 16.0, 4.0) == pytest.approx(0.339, rel=0.17)
+
+
+def test_steady_arrivals_wait_nothing_and_an_overload_forever() -> None:
+    assert (wait([0.3, 1.0, 1.5], arrival_cv2=0.0) == 0).all()
+    assert (wait([1.0, 1.5], arrival_cv2=1e-9) == np.inf).all()
+    assert wait(0.0) == 0
+
+
+def test_waits_get_rare_as_fast_as_the_equation_says() -> None:
+    for cv2 in (1e-3, 0.5, 1.0, 1.5, 4.0, 1e4):
+        x = decay_per_gap(load=LOADS, arrival_cv2=np.full(LOADS.shape, cv2))
+        if cv2 <= 1:
+            logarithm = -np.log1p(x * cv2) / cv2
+        else:
+            share = (1 + np.sqrt((cv2 - 1) / (cv2 + 1))) / 2
+            rest = 1 / (2 * share * (cv2 + 1))  # 1 - share
+            logarithm = np.log(share / (1 + x / (2 * share)) + rest / (1 + x / (2 * rest)))
+        assert (x > 0).all()
+        assert logarithm + LOADS * x == pytest.approx(0, abs=1e-9), cv2
+    heavy = decay_per_gap(load=np.array([1 - 1e-7]), arrival_cv2=np.array([4.0]))
+    assert heavy == pytest.approx(2 * 1e-7 / 4, rel=1e-5)  # the limit of heavy traffic
+    ends = decay_per_gap(load=np.array([0.0, 1.0, 2.0]), arrival_cv2=np.ones(3))
+    assert ends.tolist() == [np.inf, 0, 0]
+
+
+def test_a_percentile_never_falls_with_the_wait_nor_rises_with_the_decay() -> None:
+    waits, decays = np.logspace(-9, -3, 200)[:, np.newaxis], np.logspace(1, 9, 300)
+    found = percentile_wait_s(wait_s=waits, decay_hz=decays, beyond=0.01)
+    assert (np.diff(found, axis=0) >= 0).all()
+    assert (np.diff(found, axis=1) <= 0).all()
+    assert percentile_wait_s(
+        wait_s=np.array([1e-6]), decay_hz=np.array([1e6]), beyond=0.01
+    ) == pytest.approx(1e-6 * np.log(100))
+
+
+def described(path: Path, *overrides: tuple[str, str]):
+    problem = study.prepare(study.read_study(path, overrides)).problem
+    index = np.random.default_rng(1).integers(0, problem.sizes, (3000, len(problem.sizes)))
+    return problem.describe(index)
+
+
+def test_steady_arrivals_change_nothing() -> None:
+    path = STUDIES / "crypto_interface_100gbps.yaml"
+    without, steady = described(path), described(path, ("workload.arrivals", "steady"))
+    for name, column in without.items():
+        assert np.array_equal(steady[name], column, equal_nan=True), name
+    new = set(steady) - set(without) - {"workload_arrival_cv2"}
+    assert "offload_latency_p99_s" in new
+    assert (steady["wait_s"] == 0).all()
+    assert np.array_equal(steady["offload_latency_p99_s"], steady["offload_latency_s"])
+
+
+def test_hosts_that_wait_are_busy_while_offloads_wait() -> None:
+    path = STUDIES / "crypto_interface_100gbps.yaml"
+    for mode in ("sync", "sync_os", "async"):
+        still = described(path, ("interface.wait", mode))
+        moved = described(path, ("interface.wait", mode), ("workload.arrivals", "poisson"))
+        more = moved["host_cores"] > still["host_cores"]
+        assert (moved["host_cores"] >= still["host_cores"]).all()
+        assert more.any() == (mode == "sync")
+        if mode == "sync":  # up to one in each slot, those before it
+            most = moved["arrival_rate_hz"] * moved["wait_s"]
+            assert (moved["host_cores"] - still["host_cores"] <= most * (1 + 1e-9)).all()
+
+
+GOOD = """\
+workload: {rate: 100 Gbit/s, granularity: 4 KiB, arrivals: poisson}
+stages:
+  - {core: des, designs: [u16], instances: 4}
+interface: {overhead: 100 ns, latency: 500 ns, link: 20 GB/s, in_flight: 8, host_cores: 4}
+objectives: {offload_latency_p99: minimise}
+"""
+
+
+def faults(write: Write, old: str, new: str) -> list[str]:
+    path = write(GOOD.replace(old, new))
+    with pytest.raises(StudyError) as caught:
+        study.prepare(study.read_study(path))
+    return [str(fault).partition("study.yaml:")[2] for fault in caught.value.faults]
+
+
+def test_arrivals_that_make_no_sense_are_refused(write: Write) -> None:
+    assert faults(write, "arrivals: poisson", "arrivals: bursty") == [
+        "1:50: workload.arrivals: 'bursty'; this is one of steady, poisson, or a number as "
+        "{cv2: 4}; write steady or poisson"
+    ]
+    assert faults(write, "arrivals: poisson", "arrivals: {cv: 2}") == [
+        "1:50: workload.arrivals: this is one of steady, poisson, or a number as "
+        "{cv2: 4}; write steady or poisson"
+    ]
+    assert faults(write, "arrivals: poisson", "arrivals: true") == [
+        "1:50: workload.arrivals: True; this is one of steady, poisson, or a number as "
+        "{cv2: 4}; write steady or poisson"
+    ]
+    assert faults(write, "arrivals: poisson", "arrivals: {cv2: -1}") == [
+        "1:50: workload.arrivals: it must be 0 or more; write 0 or more"
+    ]
+    assert faults(write, "rate: 100 Gbit/s, ", "") == [
+        "1:32: workload.arrivals: 'poisson'; without workload.rate a design carries all that it "
+        "can, and offloads that do not arrive steadily would wait forever; set workload.rate"
+    ]
+    assert faults(write, "instances: 4}", "instances: 4, clock: meet}") == [
+        "1:50: workload.arrivals: 'poisson'; clocks that meet the rate leave nothing to spare, "
+        "and offloads that do not arrive steadily would wait forever; write `clock: 1`, or other "
+        "fractions, in the stages"
+    ]
+
+
+def test_arrivals_need_an_interface(write: Write) -> None:
+    path = write(
+        "workload: {rate: 1 Gbit/s, arrivals: {cv2: 4}}\n"
+        "stages: [{core: des}]\nobjectives: {area: minimise}\n"
+    )
+    with pytest.raises(StudyError) as caught:
+        study.prepare(study.read_study(path))
+    assert "arrivals are those of offloads, and a study without an interface has none" in str(
+        caught.value
+    )
+
+
+def test_a_quantity_of_waiting_names_the_field_that_it_needs(write: Write) -> None:
+    assert faults(write, ", arrivals: poisson", "") == [
+        "5:14: objectives.offload_latency_p99: 'offload_latency_p99'; offload_latency_p99_s needs "
+        "workload.arrivals, which this study does not set; add workload.arrivals, or drop the "
+        "objective"
+    ]
+
+
+def test_an_answer_warns_of_a_bottleneck_that_is_nearly_always_busy(write: Write) -> None:
+    calm = dse.answer(write(GOOD), flips=False).text()
+    assert "load 9" not in calm
+    assert "wait" in calm
+    crowded = write(GOOD.replace("100 Gbit/s", "160 Gbit/s").replace("20 GB/s", "20.5 GB/s"))
+    said = " ".join(dse.answer(crowded, flips=False).text().split())
+    assert (
+        "Fleet load 96.9 %: unless offloads arrive steadily they wait long for the cores; more "
+        "instances, or a faster clock, shorten that." in said
+    )
+    steady = write(GOOD.replace("poisson", "steady").replace("100 Gbit/s", "160 Gbit/s"))
+    steady.write_text(steady.read_text().replace("_p99", ""))
+    assert "Fleet load 96.9 %" in dse.answer(steady, flips=False).text()
+
+
+def test_an_overload_is_no_design_and_the_remedy_is_named(write: Write) -> None:
+    tight = GOOD.replace("20 GB/s", "12.5 GB/s")  # 100 Gbit/s, all of it
+    with pytest.raises(InfeasibleError) as caught:
+        dse.run(write(tight))
+    assert "where arrivals vary, no station is busy all the time" in str(caught.value)
+    assert len(dse.run(write(tight.replace("poisson", "steady"))).front) == 1
+
+
+def test_arrivals_are_axes_and_sweeps(write: Write) -> None:
+    path = write(GOOD + "axes: {workload.arrivals: [steady, poisson, 4]}\n")
+    path.write_text(path.read_text().replace(", arrivals: poisson", ""))
+    found = dse.run(path).evaluations
+    waits = found.sort_values("workload.arrivals")["wait_s"].to_list()
+    assert waits[0] == 0
+    assert waits == sorted(waits)
+    swept = write(GOOD + "sweep: {workload.arrivals: {from: 0, to: 4, step: 2}}\n")
+    front = dse.run(swept).front
+    assert front["offload_latency_p99_s"].is_monotonic_increasing
+    assert len(front) == 3

@@ -1,0 +1,230 @@
+"""A simulation agrees with recursions, with what is known exactly, and with the model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dse
+from benchmarks import simulation as random_designs
+from dse.errors import DseError
+from dse.simulation.arrivals import arrivals
+from dse.simulation.events import Passage, longest_path, one_after_the_other, pass_through
+from dse.simulation.measures import measure
+from dse.simulation.pipeline import Pipeline, Station
+from dse.simulation.plots import save_simulation
+
+Write = Callable[[str], Path]
+FLEET = (Station("link in", 1.0), Station("fleet", 2.0, 0.5), Station("link out", 1.0))
+PIPELINE = Pipeline(4, 2, False, 0.25, 0.75, 3.0, FLEET, 8.0)
+inf = float("inf")
+
+
+def ends(pipeline: Pipeline, arrived: np.ndarray) -> np.ndarray:
+    return pass_through(pipeline, arrived, most_events=inf).ended_s
+
+
+def test_one_offload_by_hand() -> None:
+    """o 0.25, L 3; the fleet begins with the first bit, gives its first one 0.5 later, and its last
+    one after 2.5; the link is never behind it."""
+    assert PIPELINE.alone_s == 0.25 + 3.0 + 0.5 + 2.0
+    assert ends(PIPELINE, np.zeros(1)) == [5.75]
+    stored = tuple(replace(one, whole=one.name != "fleet") for one in FLEET)
+    whole = replace(PIPELINE, stations=stored)
+    assert whole.alone_s == 0.25 + 3.0 + 1.0 + 0.5 + 2.0 + 1.0
+    assert ends(whole, np.zeros(1)) == [7.75]
+
+
+def test_a_crowd_by_hand() -> None:
+    """Two cores take one each and are held for 0.75; the fleet ends one every 2 s; the fifth needs
+    the slot of the first, which comes back at 5.75, so that it would end 5.75 later."""
+    assert ends(PIPELINE, np.zeros(5)).tolist() == [5.75, 7.75, 9.75, 11.75, 13.75]
+    few = replace(PIPELINE, slots=2)
+    assert ends(few, np.zeros(5)).tolist() == [5.75, 7.75, 11.5, 13.5, 17.25]
+    waiting = replace(PIPELINE, sync=True)  # two cores, each held to the end
+    passage = pass_through(waiting, np.zeros(5), most_events=inf)
+    assert passage.ended_s.tolist() == [5.75, 7.75, 11.5, 13.5, 17.25]
+    assert passage.core_s.tolist() == [5.75, 7.75, 5.75, 5.75, 5.75]
+
+
+@pytest.mark.parametrize("cv2", [0.0, 0.5, 1.0, 4.0])
+def test_events_agree_with_both_recursions(cv2: float) -> None:
+    """Station by station to the last bit; by the longest path to rounding of the last time."""
+    for seed in range(25):
+        pipeline, load = random_designs.pipeline(seed)
+        rate = load * pipeline.most_hz
+        arrived = arrivals(cv2=cv2, rate_hz=rate, count=3000, seed=seed)
+        ended = ends(pipeline, arrived)
+        assert np.array_equal(ended, one_after_the_other(pipeline, arrived)), seed
+        apart = np.abs(ended - longest_path(pipeline, arrived)).max()
+        assert apart <= 1e-11 * ended[-1], seed
+        waits = ended - arrived - pipeline.alone_s
+        assert (waits >= -1e-11 * ended[-1]).all()
+        if cv2 == 0:
+            assert waits == pytest.approx(0, abs=1e-11 * ended[-1])
+
+
+def test_gaps_have_the_mean_and_the_variation_that_is_asked_for() -> None:
+    for cv2 in (0.0, 0.3, 1.0, 4.0):
+        gaps = np.diff(arrivals(cv2=cv2, rate_hz=1e6, count=400_000, seed=1))
+        assert gaps.mean() == pytest.approx(1e-6, rel=0.02)
+        assert gaps.var() / gaps.mean() ** 2 == pytest.approx(cv2, rel=0.05, abs=1e-6)
+    same = (arrivals(cv2=4.0, rate_hz=1.0, count=9, seed=seed) for seed in (1, 1, 2))
+    one, again, other = same
+    assert np.array_equal(one, again)
+    assert not np.array_equal(one, other)
+
+
+def test_a_single_station_waits_as_pollaczek_and_khinchine_say() -> None:
+    alone = Pipeline(inf, inf, False, 0.0, 0.0, 0.0, (Station("fleet", 1.0),), 1.0)
+    arrived = arrivals(cv2=1.0, rate_hz=0.8, count=300_000, seed=5)
+    found = measure(alone, pass_through(alone, arrived, most_events=inf))
+    wait = found["wait"]
+    assert abs(wait.value - 2.0) < 4 * wait.error
+    assert 0 < wait.error < 0.05
+    assert found["rate"].value == pytest.approx(0.8, rel=0.01)
+
+
+def test_standard_errors_are_those_of_repetitions() -> None:
+    pipeline, _ = random_designs.pipeline(3)
+    found = []
+    for seed in range(40):
+        rate = 0.7 * pipeline.most_hz
+        arrived = arrivals(cv2=1.0, rate_hz=rate, count=6000, seed=seed)
+        found.append(measure(pipeline, pass_through(pipeline, arrived, most_events=inf))["time"])
+    told = np.sqrt(np.mean([one.error**2 for one in found]))
+    seen = np.std([one.value for one in found], ddof=1)
+    assert 0.6 < told / seen < 1.5
+
+
+def test_few_offloads_have_no_error() -> None:
+    ended = np.arange(1.0, 11.0)
+    few = measure(PIPELINE, Passage(ended - 1.0, ended, np.ones(10), 0))
+    assert np.isnan(few["time"].error)
+    assert np.isnan(few["rare_time"].error)
+    none = measure(PIPELINE, Passage(ended[:0], ended[:0], ended[:0], 0))
+    assert np.isnan(none["time"].value)
+
+
+def test_many_designs_together_are_simulated_as_each_alone() -> None:
+    pipelines = [random_designs.pipeline(seed)[0] for seed in range(20)]
+    times = [arrivals(cv2=1.0, rate_hz=one.most_hz, count=800, seed=7) for one in pipelines]
+    taken, held = random_designs.together(pipelines, np.stack(times, axis=1))
+    for place, (one, arrived) in enumerate(zip(pipelines, times, strict=True)):
+        alone = pass_through(one, arrived, most_events=inf)
+        assert np.array_equal(taken[:, place], (alone.ended_s - arrived).astype(np.float32))
+        assert held[:, place] == pytest.approx(alone.core_s, rel=1e-6)
+
+
+def test_the_model_keeps_its_promises_for_some_random_designs() -> None:
+    """`python -m benchmarks.simulation` holds 200 designs to them, with longer runs."""
+    assert np.abs(random_designs.saturated(15, 4096) - 1).max() < 4e-3
+    for one in random_designs.witnessed(0.0, 15, 3000):
+        assert abs(one.error("time")) < 1e-6
+        assert abs(one.error("cores")) < 1e-6
+    for one in random_designs.witnessed(1.0, 15, 20_000):
+        assert one.load > 0.9 or one.within("time", 0.1)
+
+
+STUDY = """\
+# Which fleet?
+workload: {rate: 100 Gbit/s, granularity: 4 KiB}
+stages:
+  - {core: des, designs: [u16], instances: [3, 4]}
+interface: {overhead: 100 ns, latency: 500 ns, link: 20 GB/s, in_flight: 8, host_cores: 4}
+objectives: {area: minimise, offload_latency: minimise}
+"""
+
+
+def test_the_recommended_design_or_one_that_is_named(write: Write) -> None:
+    path = write(STUDY)
+    steady = dse.simulate(path)
+    assert steady.design == "3 u16"
+    assert "the same" in steady.text()
+    poisson = dse.simulate(path, "des.instances=4", overrides="workload.arrivals=poisson", seed=2)
+    assert poisson.design == "4 u16"
+    said = poisson.to_dict()
+    assert [*said["quantities"]] == [
+        "throughput_bit_per_s",
+        "wait_s",
+        "offload_latency_mean_s",
+        "offload_latency_p99_s",
+        "host_cores",
+    ]
+    time = said["quantities"]["offload_latency_mean_s"]
+    assert abs(time["model"] - time["simulated"]) <= 4 * time["standard_error"]
+    assert time["difference"] == pytest.approx(time["model"] / time["simulated"] - 1)
+    again = dse.simulate(path, "des.instances=4", overrides="workload.arrivals=poisson", seed=2)
+    assert again.to_dict() == said
+
+
+def test_a_finished_run_and_its_pictures(write: Write, tmp_path: Path) -> None:
+    dse.run(write(STUDY), out=tmp_path / "run")
+    found = dse.simulate(tmp_path / "run", overrides="workload.arrivals=poisson")
+    save_simulation(found, tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "simulation.json",
+        "simulation.png",
+        "simulation.svg",
+    }
+    told = json.loads((tmp_path / "out" / "simulation.json").read_text())
+    assert told["offloads"] == found.ended
+
+
+def test_a_limit_of_events_and_an_interrupt_leave_what_has_ended(write: Write) -> None:
+    found = dse.simulate(write(STUDY), events=5000)
+    assert found.events == 5000
+    assert 0 < found.ended < 20_000
+    assert "because the limit of 5,000 events was reached" in found.text()
+
+    def impatient(done: int, planned: int) -> None:
+        raise KeyboardInterrupt
+
+    stopped = dse.simulate(write(STUDY), offloads=30_000, progress=impatient)
+    assert 0 < stopped.ended < 30_000
+    assert "because it was interrupted" in stopped.text()
+
+
+REFUSED = {
+    "power cap": (
+        "objectives",
+        "budget: {power_cap: 2 W}\nobjectives",
+        "a power cap, under which clocks fall, is not simulated; remove budget.power_cap",
+    ),
+    "meet": (
+        "instances: [3, 4]",
+        "instances: 4, clock: meet",
+        "clocks that meet the rate are not simulated; write `clock: 1`, or another fraction, in "
+        "the stages",
+    ),
+    "dependent": (
+        "100 Gbit/s, granularity: 4 KiB}",
+        "10 Gbit/s, granularity: 4 KiB, chained: true, streams: 64}",
+        "streams of dependent tasks that share pipelines are not simulated; set "
+        "workload.streams=1, or workload.chained=false",
+    ),
+    "sweep": (
+        "objectives",
+        "sweep: {interface.in_flight: [4, 8]}\nobjectives",
+        "the study sweeps interface.in_flight, and one design is simulated; set one value: "
+        "interface.in_flight=4.0",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_not_simulated_is_said(write: Write, case: str) -> None:
+    old, new, said = REFUSED[case]
+    with pytest.raises(DseError) as caught:
+        dse.simulate(write(STUDY.replace(old, new)))
+    assert str(caught.value) == said
+
+
+def test_a_study_without_offloads_has_nothing_to_simulate() -> None:
+    with pytest.raises(DseError, match="what is simulated are offloads, and this study has none"):
+        dse.simulate("studies/des_100gbps.yaml")
