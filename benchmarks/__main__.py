@@ -7,7 +7,16 @@ import platform
 from datetime import date
 from importlib.metadata import version
 
-from benchmarks import break_even, enumeration, evaluation, filter, growth, methods, plausible
+from benchmarks import (
+    answers,
+    break_even,
+    enumeration,
+    evaluation,
+    filter,
+    growth,
+    methods,
+    plausible,
+)
 
 LIBRARIES = ("numpy", "scipy", "moocore", "pymoo", "optuna")
 
@@ -25,6 +34,7 @@ def main() -> None:
     enumeration.main()
     growth.main()
     plausible.main()
+    answers.main()
     filter.main()
     break_even.main()
     methods.main()
