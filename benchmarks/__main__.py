@@ -8,6 +8,7 @@ from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 
 from benchmarks import (
+    answers,
     break_even,
     enumeration,
     evaluation,
@@ -43,6 +44,7 @@ def main() -> None:
     enumeration.main()
     growth.main()
     plausible.main()
+    answers.main()
     filter.main()
     break_even.main()
     peers.main()

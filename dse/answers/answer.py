@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,13 +28,20 @@ from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.plugins import registry
-from dse.reports.sections import Readable
+from dse.reports.sections import Readable, Section
 from dse.reports.words import ROUNDING, in_words, listed
 from dse.runs.runner import Options
 from dse.study.scenario import field_path
 from dse.study.schema import SECTIONS
 from dse.study.study import Study
 from dse.study.swept import Sweep
+
+Told = Callable[[Sequence[Section]], None]
+"""Called with sections as soon as they are known."""
+
+
+def unheard(sections: Sequence[Section]) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -68,7 +75,9 @@ class SweepAnswer(Readable):
     picks: tuple[Pick | None, ...]
 
 
-def recommend(solved: KnownFront, preference: Preference, options: Options) -> Recommendation:
+def recommend(
+    solved: KnownFront, preference: Preference, options: Options, told: Told = unheard
+) -> Recommendation:
     """Return the answer of a study from its front.
 
     Parameters
@@ -79,6 +88,8 @@ def recommend(solved: KnownFront, preference: Preference, options: Options) -> R
         What makes one design better than another.
     options
         How alternatives that the front lacks are searched for.
+    told
+        Called with sections as soon as they are known, all but the notes.
     """
     problem, front = solved.study.problem, solved.front
     ranked = front[preference.order(problem, front)]
@@ -89,10 +100,8 @@ def recommend(solved: KnownFront, preference: Preference, options: Options) -> R
         goal: pick(problem, front[problem.evaluate(front).loss[:, column].argmin()], preferred)
         for column, goal in enumerate(problem.goals)
     }
-    others = alternatives(solved.study, options, preference, chosen)
     tied = _tied(problem, ranked)
     tie = pick(problem, ranked[tied][1], preferred) if tied.sum() > 1 else None
-    second = _runner_up(problem, preference, ranked[0], ranked[~tied], others)
     instead = list(without_accelerators(problem, ranked[:1], preference))
     reason = sections.reason(chosen, preference, goals)
     trade = _trade(problem, front, chosen, preference)
@@ -111,14 +120,20 @@ def recommend(solved: KnownFront, preference: Preference, options: Options) -> R
         sections.limits_section(chosen),
         sections.advice_section(chosen),
         *([without_section(instead, chosen, preferred)] if instead else []),
+    ]
+    told(parts)
+    others = alternatives(solved.study, options, preference, chosen)
+    second = _runner_up(problem, preference, ranked[0], ranked[~tied], others)
+    compared = [
         sections.runner_up_section(chosen, second, goals),
         sections.best_section(best),
     ]
     for axis in dict.fromkeys(entry.axis for entry in others):
         entries = [entry for entry in others if entry.axis == axis]
-        parts.append(alternatives_section(axis, entries, chosen, goals, preferred))
+        compared.append(alternatives_section(axis, entries, chosen, goals, preferred))
+    told(compared)
     notes = [*edge_notes(solved.study, ranked[0]), *_notes(solved.study, preference)]
-    parts.append(sections.notes_section(notes))
+    parts += [*compared, sections.notes_section(notes)]
     return Recommendation(
         question=solved.study.question,
         preference=preference.text,

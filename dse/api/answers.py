@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,12 @@ from dse.answers.answer import (
     recommend,
     recommend_swept,
 )
-from dse.answers.source import KnownFronts, known_fronts
+from dse.answers.source import KnownFront, KnownFronts, known_fronts
 from dse.api.arguments import public, texts
 from dse.api.sources import Overrides, StudySource, known, override_pairs, study_of
 from dse.errors import UnitError
 from dse.files.assignments import Assignments
+from dse.reports.sections import Section, Teller
 from dse.study import study as studies
 from dse.study.swept import Sweep
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from dse.model.preference import Preference
     from dse.runs.result import Result
     from dse.stability.crossovers import Crossovers
+    from dse.stability.deadline import Deadline
     from dse.stability.flips import Flips
     from dse.uncertainty.certainty import Certainty
     from dse.uncertainty.sampling import SamplingOptions
@@ -61,6 +63,9 @@ def answer(
     samples: int | None = None,
     uncertainty: Assignments = (),
     seed: int = 0,
+    flips_budget: str | None = None,
+    told: Callable[[str], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Answer | SweepAnswer:
     """Answer the question of a study: which design, why, and what any other choice would cost.
 
@@ -88,6 +93,14 @@ def answer(
     uncertainty
         Relative standard uncertainties besides those of the study: ``{"area": "10 %"}``, or
         as the command line takes them, ``["area=10 %"]``.
+    flips_budget
+        CPU time to look for what would change the answer, ``"60 s"``; ``"10 s"``, and no end
+        where all of it is asked for.  What there was no time for is named.
+    told
+        Called with each part of the text as soon as it is known: the design first, before anything
+        else is searched.
+    progress
+        Called with how many assumptions were looked at, and how many there are.
 
     Returns
     -------
@@ -99,29 +112,62 @@ def answer(
     dse.errors.DseError
         When what was asked makes no sense; `InfeasibleError` when no design fits.
     """
-    from dse.stability.flip_search import flips_section, without_flips
-    from dse.stability.left_out_search import left_out_section
+    from dse.stability.deadline import FLIPS_BUDGET, deadline
+    from dse.stability.flip_search import without_flips
     from dse.uncertainty import sampling
 
+    deadline(flips_budget)  # what makes no sense is refused before anything is searched
     sampled = sampling.sampling_options(samples, uncertainty, seed)
     fronts = known_fronts(known(source), rate=rate, overrides=override_pairs(overrides))
-    preference = fronts.points[0].study.preferring(prefer, tolerance)
+    first = fronts.points[0]
+    preference = first.study.preferring(prefer, tolerance)
+    told = told or (lambda text: None)
     if fronts.sweep is not None:
         if sampled is not None:
             raise _one_at_a_time(fronts.sweep)
         swept = recommend_swept(fronts.points, fronts.sweep, preference)
-        return swept.with_section(without_flips(SWEEP_FLIPS)) if flips else swept
-    first = fronts.points[0]
-    found = Answer(**vars(recommend(first, preference, fronts.options)))
+        swept = swept.with_section(without_flips(SWEEP_FLIPS)) if flips else swept
+        told(swept.text())
+        return swept
+    teller = Teller(first.study.question, told)
+    found = Answer(**vars(recommend(first, preference, fronts.options, teller.tell)))
     if flips is not False:
-        exact = bool(first.found["exact"])
-        changing = [
-            flips_section(first.study, first.front, preference, exact=exact, full=bool(flips)),
-            left_out_section(first.study, first.front, preference, exact=exact),
-        ]
-        for section in filter(None, changing):
+        until = deadline(flips_budget or (None if flips else FLIPS_BUDGET))
+        for section in _changing(first, preference, until, full=bool(flips), progress=progress):
+            teller.tell([section])
             found = found.with_section(section)
-    return found if sampled is None else _with_certainty(found, fronts, preference, sampled)
+    if sampled is not None:
+        found = _with_certainty(found, fronts, preference, sampled)
+        teller.tell(found.sections[-2:-1])
+    teller.tell(found.sections[-1:])
+    return found
+
+
+def _changing(
+    solved: KnownFront,
+    preference: Preference,
+    until: Deadline,
+    *,
+    full: bool,
+    progress: Callable[[int, int], None] | None,
+) -> Iterator[Section]:
+    """Yield what would change an answer, and what the study leaves out."""
+    from dse.stability.flip_search import flips_section
+    from dse.stability.left_out_search import left_out_section
+
+    def step(_: str, number: int, total: int) -> None:
+        if progress is not None:
+            progress(number, total)
+
+    study, front, exact = solved.study, solved.front, bool(solved.found["exact"])
+    found = flips_section(
+        study, front, preference, exact=exact, full=full, until=until, progress=step
+    )
+    if found is not None:
+        yield found
+    left_out = left_out_section(study, front, preference, exact=exact, until=until)
+    if left_out is not None:
+        yield left_out
 
 
 def _one_at_a_time(sweep: Sweep) -> UnitError:
@@ -153,6 +199,7 @@ def flips(
     prefer: str | None = None,
     tolerance: str | None = None,
     overrides: Overrides | None = None,
+    flips_budget: str | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Flips:
     """Say for every assumption of a study how far it may move before the answer changes.
@@ -165,19 +212,24 @@ def flips(
         As in `answer`.
     only
         Names of assumptions, or parts of their dotted names; all of them when empty.
+    flips_budget
+        CPU time that it may take, ``"60 s"``; without it every assumption is looked at.
     progress
-        Called with the name of an assumption, its number and how many there are.
+        Called with the name of the assumption that is looked at next, how many were so far, and how
+        many there are.
 
     Raises
     ------
     dse.errors.DseError
         When what was asked makes no sense; `InfeasibleError` when no design fits.
     """
+    from dse.stability.deadline import deadline
     from dse.stability.flip_search import find_flips
 
+    until = deadline(flips_budget)
     prepared = studies.prepare(study_of(source, overrides))
     chosen = prepared.preferring(prefer, tolerance)
-    return find_flips(prepared, preference=chosen, only=texts(only), progress=progress)
+    return find_flips(prepared, preference=chosen, only=texts(only), progress=progress, until=until)
 
 
 @public

@@ -105,7 +105,10 @@ _STUDY = "the path of a study, YAML text, a dict or a Study"
 _RUN = Kind("the folder of a run, or a Result that was saved", _is_run)
 _PATH = _instance("a path", str, Path)
 _TEXT = _instance("a text", str)
-_WORDS = ("method", "rate", "prefer", "tolerance", "width", "range_", "algorithm", "clock")
+_WORDS = (
+    *("method", "rate", "prefer", "tolerance", "width", "range_", "algorithm", "clock"),
+    "flips_budget",
+)
 _TEXTS = Kind("a text or a list of texts", _are_texts)
 _FLAG = _instance("True or False", bool)
 _COUNT = _whole(1)
@@ -127,6 +130,6 @@ KINDS: Mapping[str, Kind] = {
     "forms": Kind("{'area': 'affine'} or 'area=affine'", _assigns),
     "per_byte": _one_of("latency", "computing"),
     "precision": _one_of(*PRECISIONS),
-    "progress": Kind("a function", callable),
+    **dict.fromkeys(("progress", "told"), Kind("a function", callable)),
 }
 """By the name of the argument; what is given as its default is always right."""

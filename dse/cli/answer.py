@@ -8,12 +8,13 @@ import typer
 
 from dse.cli.app import (
     AsJson,
+    FlipsBudget,
+    Parts,
     Prefer,
     Setting,
     StudyOrRun,
     Tolerance,
     app,
-    show,
     show_json,
 )
 from dse.errors import InfeasibleError
@@ -47,12 +48,16 @@ def answer(
             show_default=False,
         ),
     ] = None,
+    flips_budget: FlipsBudget = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
     """Answer a study: which design, why, what limits it, what any other choice would cost."""
     from dse.api import answers
+    from dse.reports.progress import LateBar
 
+    shown = LateBar("assumptions")
+    parts = Parts(shown.close)
     try:
         found = answers.answer(
             study,
@@ -64,9 +69,15 @@ def answer(
             samples=samples,
             uncertainty=uncertainty or [],
             seed=seed,
+            flips_budget=flips_budget,
+            told=None if json else parts.tell,
+            progress=shown,
         )
     except InfeasibleError as error:
         if json:
             show_json(error.facts)
         raise
-    show(found, as_json=json)
+    finally:
+        shown.close()
+    if json:
+        show_json(found.to_dict())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 
@@ -48,6 +49,14 @@ Jobs = Annotated[
     int | None,
     typer.Option(min=1, metavar="N", help="Most processes; as many as there are cores."),
 ]
+FlipsBudget = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help='CPU time to look for what would change the answer: "60 s". '
+        "10 s in an answer, no end where all of it is asked for.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
@@ -89,6 +98,21 @@ def show(found: Found, *, as_json: bool) -> None:
 def tell(text: str) -> None:
     """Print text at once; what is in a name must not steer the terminal."""
     print(visible(text), flush=True)
+
+
+class Parts:
+    """Prints parts of a text as they come, a blank line between them."""
+
+    def __init__(self, before: Callable[[], None]) -> None:
+        """Print nothing so far; `before` is called before each part."""
+        self._before = before
+        self._started = False
+
+    def tell(self, text: str) -> None:
+        """Print a part, at once."""
+        self._before()
+        tell(f"\n{text}" if self._started else text)
+        self._started = True
 
 
 def show_json(value: Any) -> None:

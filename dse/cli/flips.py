@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, Tolerance, app, say, show
+from dse.cli.app import (
+    AsJson,
+    FlipsBudget,
+    Prefer,
+    Setting,
+    StudyOrRun,
+    Tolerance,
+    app,
+    say,
+    show,
+)
 
 
 @app.command()
@@ -20,6 +30,7 @@ def flips(
     prefer: Prefer = None,
     tolerance: Tolerance = None,
     out: Annotated[Path | None, typer.Option(help="Folder for a picture and JSON.")] = None,
+    flips_budget: FlipsBudget = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -32,6 +43,7 @@ def flips(
         prefer=prefer,
         tolerance=tolerance,
         overrides=set_,
+        flips_budget=flips_budget,
         progress=_assumption,
     )
     say("")
@@ -43,4 +55,4 @@ def flips(
 
 
 def _assumption(name: str, number: int, total: int) -> None:
-    say(f"assumption {number} of {total}: {name}")
+    say(f"{number} of {total} assumptions, now {name}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -53,14 +53,18 @@ class Cells:
         """Number of cells along each axis."""
         return self.space.sizes
 
-    def bounds(self, points: Points) -> CellBounds:
+    def bounds(
+        self, points: Points, changed: Mapping[str, Any] | None = None, *, draws: int = 1
+    ) -> CellBounds:
         """Return between which numbers losses and violations of all designs of cells lie.
 
-        The ends hold for the numbers as they are computed, bit by bit.
+        The ends hold for the numbers as they are computed, bit by bit.  `changed` and `draws` are
+        those of `Problem.evaluate`.
         """
         problem = self.problem
+        shape = shape_of(points) if draws == 1 else (draws, len(points))
         with np.errstate(all="ignore"):
-            columns = self._columns(points)
+            columns = self._columns(points, changed or {})
             violation = [_violation(step, columns) for step in problem.requirement_steps]
             violation += [
                 np.where(np.isnan(columns[name]), np.inf, -1.0) for name in problem.partial_in_use
@@ -73,7 +77,7 @@ class Cells:
         goals = problem.goals
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in goals]
         pairs = [ends(column) for column in (*loss, *violation)]
-        low, high = (matrix_of(side, shape_of(points)) for side in zip(*pairs, strict=True))
+        low, high = (matrix_of(side, shape) for side in zip(*pairs, strict=True))
         count = len(goals)
         if problem.tolerant:  # none fails where every number is known: functions saw only ranges
             known = np.isfinite(low) & np.isfinite(high)
@@ -81,9 +85,9 @@ class Cells:
         best, worst = rounded(low[:, :count]), rounded(high[:, :count])
         return CellBounds(best, worst, low[:, count:], high[:, count:])
 
-    def _columns(self, points: Points) -> dict[str, Any]:
+    def _columns(self, points: Points, changed: Mapping[str, Any]) -> dict[str, Any]:
         problem = self.problem
-        columns: dict[str, Any] = self.space.columns(points)
+        columns: dict[str, Any] = self.space.columns(points) | dict(changed)
         steps = (*problem.search_plan, *problem.requirement_steps)
         wanted = {name for step in steps for name in step.arguments}
         columns |= problem.stage_columns(columns, wanted)
@@ -128,7 +132,7 @@ def opaque(problem: Problem) -> dict[str, str]:
     first = np.zeros((1, len(widest)), dtype=np.int64)
     found: dict[str, str] = {}
     with np.errstate(all="ignore"):
-        columns = cells._columns(first)
+        columns = cells._columns(first, {})
         for step in (*problem.search_plan, *problem.requirement_steps):
             try:
                 step(columns)

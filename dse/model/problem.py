@@ -116,6 +116,13 @@ class Problem:
         rules = [f"constraint: {name}" for name in self.constraint_names]
         return "\n".join([f"{product_text(self.sizes)} designs; {goals}", f"axes: {axes}", *rules])
 
+    def renumbered(self, **changes: Any) -> Problem:
+        """Return the problem with other numbers, of which no name is new; what is wired stays."""
+        other = replace(self, **changes)
+        for name in ("search_plan", "requirement_steps", "partial_in_use", "offered"):
+            other.__dict__[name] = getattr(self, name)
+        return other
+
     @property
     def sizes(self) -> tuple[int, ...]:
         """Number of values of each axis."""

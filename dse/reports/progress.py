@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from dse.search import Progress
 
@@ -28,3 +28,25 @@ def bar(what: str) -> Iterator[Progress | None]:
     with Bar(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task(what, total=None)
         yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+class LateBar:
+    """A bar that is shown from the first step on, and gone before anything else is printed."""
+
+    def __init__(self, what: str) -> None:
+        """Show nothing so far."""
+        self._what = what
+        self._shown = ExitStack()
+        self._progress: Progress | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how many are done."""
+        if self._progress is None:
+            self._progress = self._shown.enter_context(bar(self._what))
+        if self._progress is not None:
+            self._progress(done, total)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self._shown.close()
+        self._progress = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html as escaping
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -88,6 +88,22 @@ def sections_text(question: str, sections: Iterable[Section], *, width: int = WI
     parts = [textwrap.fill(question, width)] if question else []
     parts += [_text(section, width) for section in sections]
     return "\n\n".join(part for part in parts if part)
+
+
+class Teller:
+    """Tells sections part by part; the parts, with blank lines between, are the whole text."""
+
+    def __init__(self, question: str, told: Callable[[str], None]) -> None:
+        """Begin with the question."""
+        self._question = question
+        self._told = told
+
+    def tell(self, sections: Iterable[Section]) -> None:
+        """Tell some sections."""
+        text = sections_text(self._question, sections)
+        self._question = ""
+        if text:
+            self._told(text)
 
 
 def _text(section: Section, width: int) -> str:

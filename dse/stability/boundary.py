@@ -49,6 +49,11 @@ SMALL = 300_000
 searches, and up to which space there are many of them."""
 
 
+def is_screened(problem: Problem) -> bool:
+    """Tell whether every design of a space is compared, or ruled out by bounds."""
+    return problem.size <= SCREENED or rivals.composes(problem)
+
+
 class Line:
     """The tracked answer along one number."""
 
@@ -60,18 +65,14 @@ class Line:
         *,
         integer: bool = False,
         known: tuple[float, AnswerDesigns] | None = None,
-        touched: tuple[int, int] | None = None,
         settings: search.SearchSettings,
     ) -> None:
         """Start with a pool of designs that may be the answer, which this line adds to.
 
-        `known` is a value and the answer there, where an exact search has found it; `touched`
-        an axis and one of its choices, where only designs with that depend on the number;
-        `settings` says how much a search may take.
+        `known` is a value and the answer there, where an exact search has found it; `settings` says
+        how much a search may take.
         """
         self._settings = replace(settings, method="exact", budget=None, options={})
-        self._touched: tuple[int, int] | None = None
-        self._may_touch = touched
         self._at = at
         self.tracked = tracked
         self.pool = pool
@@ -152,25 +153,6 @@ class Line:
                 return Edge(holds_to=inside, flips_at=outside, complete=complete, limited=why)
             changes.append(changed)
 
-    def holds(self, start: float, low: float, high: float) -> bool:
-        """Return True when one comparison shows that an answer holds from `low` to `high`.
-
-        False says nothing.  It is tried only where the number leaves the answer itself alone.
-        """
-        if any(self._reach(start, limit) != limit for limit in (low, high)):
-            return False
-        answer = self.exact(start)
-        problems = [self.problem(value) for value in (low, start, high)]
-        if any((answer.rows >= np.array(problem.sizes)).any() for problem in problems):
-            return False
-        try:
-            losses = [problem.evaluate(answer.rows).loss for problem in problems]
-            alone = all(np.array_equal(loss, losses[1]) for loss in losses)
-            self._touched = self._may_touch if alone else None
-            return alone and self._is_unrivalled(answer, start, low, high)
-        except NotFiniteError:
-            return False
-
     def _is_unrivalled(self, answer: AnswerDesigns, start: float, low: float, high: float) -> bool:
         """Whether no design may replace the answer at `start`, which holds at two values."""
         if not answer.rows.size or not self._is_complete(low) or not self._is_complete(high):
@@ -189,7 +171,7 @@ class Line:
         if problem.tolerant:
             return False
         comparable = self.tracked.front or self.tracked.column(problem) is not None
-        return comparable and (problem.size <= SCREENED or rivals.composes(problem))
+        return comparable and is_screened(problem)
 
     def _is_contradicted(self, answer: AnswerDesigns, value: float, outside: float | None) -> bool:
         """Whether an exact search contradicts what the pool says of an end."""
@@ -304,7 +286,7 @@ class Line:
         distance = log_distance(values[0], values[1])
         if among is None:
             short = distance <= rivals.SHORT
-            found = rivals.among_all(start, end, incumbents, column, self._touched, short=short)
+            found = rivals.among_all(start, end, incumbents, column, short=short)
         else:
             problems = (start, end, middle)
             found = rivals.among_few(problems, incumbents, among, column, distance)

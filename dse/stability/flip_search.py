@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import math
 import sys
+import time
+from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 
+from dse.errors import DseError
 from dse.infeasible.required import require_feasible
 from dse.model.preference import Preference
 from dse.model.space import Index
 from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.runs import runner
-from dse.search import SearchSettings
-from dse.stability import rivals
-from dse.stability.boundary import SCREENED, Line
+from dse.search.exact.work import EffortError, limited
+from dse.stability.boundary import Line, is_screened
+from dse.stability.deadline import Deadline
 from dse.stability.edge import Edge
 from dse.stability.flips import FACTOR, NEAR, NOTHING_FITS, SECTION, Flips, IntervalEnd, Stability
+from dse.stability.follow import Ends, Follower, UnfollowedError
+from dse.stability.together import follow_together
 from dse.stability.tracking import AnswerDesigns, Pool, TrackedAnswer, answer_among
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.study import Study
+
+Progress = Callable[[str, int, int], None]
+
+TOGETHER, SPACE = 128, 200_000
+"""Assumptions that are looked at together, and in spaces of how many designs; fewer in larger."""
+
+SOON = 0.5
+"""CPU time after which the next ones should be taken up."""
 
 
 def find_flips(
@@ -29,9 +44,13 @@ def find_flips(
     only: Sequence[str] = (),
     factor: float = FACTOR,
     known: Index | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
+    until: Deadline | None = None,
 ) -> Flips:
     """Return for every assumption of a study how far the answer holds.
+
+    Each is looked at on its own, so that what is found does not depend on the others, nor on how
+    many there is time for.
 
     Parameters
     ----------
@@ -45,6 +64,8 @@ def find_flips(
         Each assumption is varied between its value over this and its value times this.
     known
         The exact front (n, d) where it is known already.
+    until
+        When to stop; assumptions that are left then are named.
     """
     chosen = every = assumptions_of(study)
     if only:
@@ -52,26 +73,123 @@ def find_flips(
         chosen = tuple(entry for entry in every if entry.name in wanted)
     tracked = TrackedAnswer(preference or study.preference)
     front = _front(study) if known is None else known
-    pool = Pool.over(study.problem)
-    pool.add(front)
     nominal = answer_among(study.problem, front, tracked)
-    found = []
-    for number, assumption in enumerate(chosen):
+    pending = deque(sorted(chosen, key=lambda entry: _place(entry, nominal.rows, front)))
+    looker = _Looker(study, tracked, front, nominal, factor, until or Deadline())
+    found: list[Stability] = []
+    size = max(1, min(TOGETHER, TOGETHER * SPACE // study.problem.size))
+    while pending and looker.until.left:
+        group = [pending.popleft() for _ in range(min(size, len(pending)))]
         if progress is not None:
-            progress(assumption.name, number + 1, len(chosen))
-        found.append(_stability(assumption, tracked, pool, nominal, factor, study.settings))
+            progress(group[0].name, len(found), len(chosen))
+        start = time.process_time()
+        done = looker.look(group)
+        pending.extendleft(entry for entry in reversed(group) if entry.name not in done)
+        found += done.values()
+        size = min(TOGETHER, 4 * size) if time.process_time() - start < SOON else max(1, size // 4)
     ranked = sorted(found, key=lambda entry: (float(f"{entry.least_change:.6g}"), entry.name))
     answer = parts(study.problem, nominal.rows)[0]
-    return Flips(study, tracked.preference.text, answer, tuple(ranked), factor)
+    left = tuple(entry.name for entry in pending)
+    return Flips(
+        study, tracked.preference.text, answer, tuple(ranked), factor, looker.until.seconds, left
+    )
+
+
+def _place(entry: Assumption, answer: Index, front: Index) -> int:
+    """Return 0 for what the answer depends on, 1 for another design of the front, 2 for neither."""
+    return next((place for place, rows in enumerate((answer, front)) if entry.concerns(rows)), 2)
+
+
+class _Looker:
+    """Looks at assumptions, some at a time."""
+
+    def __init__(
+        self,
+        study: Study,
+        tracked: TrackedAnswer,
+        front: Index,
+        nominal: AnswerDesigns,
+        factor: float,
+        until: Deadline,
+    ) -> None:
+        self._study = study
+        self._tracked = tracked
+        self._front = front
+        self._nominal = nominal
+        self._factor = factor
+        self.until = until
+        self._settings = replace(study.settings, method="exact", budget=None, options={})
+
+    def look(self, group: Sequence[Assumption]) -> dict[str, Stability]:
+        """Return what was found in time, by name."""
+        found: dict[str, Stability] = {}
+        with suppress(EffortError), limited(seconds=self.until.left):
+            for entry, ends in zip(group, self._followed(group), strict=True):
+                try:
+                    pair = ends or self._tracked_ends(entry)
+                except DseError:
+                    if self.until.left:
+                        raise
+                if ends is None and not self.until.left:
+                    break  # a search that was cut short proves nothing
+                found[entry.name] = Stability(
+                    entry.name, entry.quantity, entry.value, *pair, entry.fitted
+                )
+        return found
+
+    def _followed(self, group: Sequence[Assumption]) -> list[Ends | None]:
+        """Return both ends for each, None where the answer is tracked from point to point."""
+        followers: list[Follower | None] = []
+        for entry in group:
+            try:
+                followers.append(
+                    Follower(
+                        entry,
+                        self._tracked,
+                        self._front,
+                        self._nominal,
+                        _limits(entry, self._factor),
+                        self._settings,
+                    )
+                )
+            except UnfollowedError:
+                followers.append(None)
+        some = [follower for follower in followers if follower is not None]
+        found = iter(follow_together(self._study.problem, some))
+        return [None if follower is None else next(found) for follower in followers]
+
+    def _tracked_ends(self, entry: Assumption) -> Ends:
+        """Return both ends of the interval in which an answer holds, tracked point by point."""
+        pool = Pool.over(self._study.problem)
+        pool.add(self._front)
+        line = Line(
+            entry.at,
+            self._tracked,
+            pool,
+            integer=entry.integer,
+            known=(entry.value, self._nominal),
+            settings=self._study.settings,
+        )
+        low, high = (
+            _end(line, line.edge(entry.value, limit)) for limit in _limits(entry, self._factor)
+        )
+        return low, high
 
 
 def flips_section(
-    study: Study, front: Index, preference: Preference, *, exact: bool, full: bool
+    study: Study,
+    front: Index,
+    preference: Preference,
+    *,
+    exact: bool,
+    full: bool,
+    until: Deadline | None = None,
+    progress: Progress | None = None,
 ) -> Section | None:
     """Return what would change the answer to a study; None where it is not worth a word.
 
     `exact` says whether its `front`, (n, d), is proven; `full` searches the whole range and shows
-    every flip, however long it takes.
+    every flip, until the time is over.
     """
     if not exact:
         reason = "The front is not proven, so it cannot tell; dse flips searches every design."
@@ -82,10 +200,13 @@ def flips_section(
             "A knee, an expression or a tolerance is tracked from point to point, which takes "
             "longer: ask with --flips."
         )
-    if not full and problem.size > SCREENED and not rivals.composes(problem):
+    if not full and not is_screened(problem):
         return without_flips("The space is large, and to track the answer takes long: use --flips.")
     factor = FACTOR if full else NEAR
-    return find_flips(study, preference=preference, factor=factor, known=front).section(full=full)
+    found = find_flips(
+        study, preference=preference, factor=factor, known=front, until=until, progress=progress
+    )
+    return found.section(full=full)
 
 
 def without_flips(reason: str) -> Section:
@@ -99,34 +220,12 @@ def _front(study: Study) -> Index:
     return answer.outcome.front_index
 
 
-def _stability(
-    assumption: Assumption,
-    tracked: TrackedAnswer,
-    pool: Pool,
-    nominal: AnswerDesigns,
-    factor: float,
-    settings: SearchSettings,
-) -> Stability:
-    line = Line(
-        assumption.at,
-        tracked,
-        pool,
-        integer=assumption.integer,
-        known=(assumption.value, nominal),
-        touched=assumption.touched,
-        settings=settings,
-    )
+def _limits(assumption: Assumption, factor: float) -> tuple[float, float]:
+    """Return the ends of the range in which an assumption is varied."""
     low, high = _range(assumption.value, factor)
     if assumption.integer:
         low, high = max(1.0, float(round(low))), float(round(high))
-    if line.holds(assumption.value, low, high):
-        edges = [Edge(holds_to=limit) for limit in (low, high)]
-    else:
-        edges = [line.edge(assumption.value, limit) for limit in (low, high)]
-    ends = [_end(line, edge) for edge in edges]
-    return Stability(
-        assumption.name, assumption.quantity, assumption.value, ends[0], ends[1], assumption.fitted
-    )
+    return low, high
 
 
 def _range(value: float, factor: float) -> tuple[float, float]:

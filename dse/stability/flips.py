@@ -12,6 +12,7 @@ from dse.reports.designs import difference
 from dse.reports.sections import Section
 from dse.reports.text import WIDTH, table_text
 from dse.reports.words import signed, unit_suffix
+from dse.stability.deadline import not_looked_at
 from dse.stability.edge import Edge
 from dse.study.study import Study
 
@@ -80,13 +81,18 @@ class Stability:
 
 @dataclass(frozen=True, repr=False)
 class Flips:
-    """The answer to a study and what would change it, the least change first."""
+    """The answer to a study and what would change it, the least change first.
+
+    `unlooked` are assumptions for which the CPU time given, `seconds`, did not suffice.
+    """
 
     study: Study
     preference: str
     answer: tuple[str, ...]
     found: tuple[Stability, ...]
     factor: float = FACTOR
+    seconds: float | None = None
+    unlooked: tuple[str, ...] = ()
 
     @property
     def moving(self) -> tuple[Stability, ...]:
@@ -125,7 +131,7 @@ class Flips:
         lines = [
             f"Each of {len(self.found)} assumptions was varied alone, from {span} its nominal "
             f"value; {still or 'none'} of them change nothing."
-        ]
+        ] * bool(self.found)
         if shown:
             lines.append(
                 "The answer holds while a value stays in its interval; any: no flip up to the "
@@ -138,6 +144,8 @@ class Flips:
             counts["left_out"] = len(moving) - len(shown)
             names = ", ".join(entry.label for entry in moving[len(shown) :])
             remarks.append(f"Less sensitive: {names}.")
+        if self.unlooked:
+            remarks.append(not_looked_at(self.unlooked, self.seconds))
         remarks += [f"Where {reason}, the range ends there." for reason in self.limits]
         if not full:
             counts["widest_range_factor"] = int(FACTOR)
@@ -157,6 +165,7 @@ class Flips:
             "preference": self.preference,
             "answer": ", ".join(self.answer),
             "range_factor": self.factor,
+            "not_looked_at": list(self.unlooked),
             "assumptions": [_facts(self, entry) for entry in self.found],
         }
 
@@ -205,6 +214,8 @@ def _notes(flips: Flips) -> list[str]:
         notes.append(f"no flip within what was searched: {', '.join(ends)}")
     if not flips.is_complete:
         notes.append(NOT_EVERY_DESIGN)
+    if flips.unlooked:
+        notes.append(not_looked_at(flips.unlooked, flips.seconds))
     return notes + [f"where {reason}, the range ends there" for reason in flips.limits]
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dse import search
+from dse.errors import TooLargeError
 from dse.model.preference import Preference
 from dse.model.space import Index
 from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.reports.words import unit_suffix
+from dse.search.exact.work import limited
 from dse.stability.boundary import LARGEST, SCREENED
+from dse.stability.deadline import Deadline, not_looked_at
 from dse.stability.flips import NOTHING_FITS
 from dse.stability.tracking import AnswerDesigns, TrackedAnswer, answer_among
 from dse.study.left_out import LeftOut, left_out_of
@@ -52,14 +55,24 @@ class Probe:
 
 
 def left_out_section(
-    study: Study, front: Index, preference: Preference, *, exact: bool
+    study: Study,
+    front: Index,
+    preference: Preference,
+    *,
+    exact: bool,
+    until: Deadline | None = None,
 ) -> Section | None:
     """Return whether what a study leaves out decides the answer, None where nothing is.
 
-    `exact` says whether the `front`, (n, d), is proven; only then searches can be compared.
+    `exact` says whether the `front`, (n, d), is proven; only then searches can be compared.  It
+    stops when the time is over.
     """
-    if not exact or not (probes := tuple(_probes(study, front, preference))):
+    figures = tuple(left_out_of(study)) if exact else ()
+    if not figures:
         return None
+    until = until or Deadline()
+    probes = tuple(_probes(study, figures, front, preference, until))
+    unlooked = [figure.name for figure in figures[len(probes) :]]
     line = (
         "Each was set alone to the middle figure of the catalogue, then to the least and the "
         "largest, until another design is the answer. (!) marks what decides."
@@ -70,16 +83,31 @@ def left_out_section(
         (line,),
         HEADERS,
         tuple(probe.row for probe in probes),
+        (not_looked_at(unlooked, until.seconds),) if unlooked else (),
         facts=[probe.to_dict() for probe in probes],
     )
 
 
-def _probes(study: Study, front: Index, preference: Preference) -> Iterator[Probe]:
+def _probes(
+    study: Study,
+    figures: Sequence[LeftOut],
+    front: Index,
+    preference: Preference,
+    until: Deadline,
+) -> Iterator[Probe]:
+    """Yield what each figure does, as far as there is time."""
     tracked = TrackedAnswer(preference)
     answer = answer_among(study.problem, front, tracked)
     few = study.problem.size <= SCREENED
-    for figure in left_out_of(study):
-        yield _probe(study, figure, tracked, answer, figure.typical[: 3 if few else 1])
+    for figure in figures:
+        try:
+            with limited(seconds=until.left):
+                probe = _probe(study, figure, tracked, answer, figure.typical[: 3 if few else 1])
+        except TooLargeError:
+            if until.left:
+                raise
+            return
+        yield probe
 
 
 def _probe(

@@ -8,7 +8,7 @@ both losses are smooth, which is to say straight but for w squared, as a cubic p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dse.model.front import dominated_by_point
 from dse.model.problem import Problem
-from dse.model.space import Axis, Block, Index, Points, as_index, blocks
+from dse.model.space import Axis, Index, Points, as_index, blocks
 from dse.search.exact.enumeration import CHUNK
 from dse.search.exact.interval import may_beat
 from dse.search.exact.prove import ENOUGH, composable
@@ -44,7 +44,6 @@ def among_all(
     end: Problem,
     incumbents: Index,
     column: int | None,
-    touched: tuple[int, int] | None = None,
     *,
     short: bool = True,
 ) -> Index | None:
@@ -58,16 +57,13 @@ def among_all(
         Designs (n, d) that are feasible at both.
     column
         The one loss that decides; None when a design must be dominated to be ruled out.
-    touched
-        An axis and one of its choices: only designs with that are compared, as all others, and
-        the incumbents, are at both values what they are where the answer is known.
     short
         The interval is short: where bounds of partial designs say too little, every design is
         compared.  A long one is better divided first.
     """
-    ends = _same_space(start, end)
+    ends = same_space(start, end)
     worst = np.maximum(*(problem.evaluate(incumbents).loss for problem in ends))
-    whole: Iterable[Points] = _parts(ends[0].sizes, touched)
+    whole: Iterable[Points] = blocks(ends[0].sizes, CHUNK)
     if composes(ends[0]) and len(worst):
         composed = may_beat((ends[0], ends[1]), worst, column, MOST)
         if composed is None and not short:
@@ -79,23 +75,10 @@ def among_all(
         possible = (np.minimum(one.violation, other.violation) <= 0).all(axis=1)
         rows = np.flatnonzero(possible)
         lowest = np.fmin(one.loss[rows], other.loss[rows])
-        found.append(as_index(block, rows[_may_win(lowest, worst, column)]))
+        found.append(as_index(block, rows[may_win(lowest, worst, column)]))
         if sum(map(len, found)) > MOST:
             return None
     return _without(np.concatenate(found), incumbents)
-
-
-def _parts(sizes: tuple[int, ...], touched: tuple[int, int] | None) -> Iterator[Block]:
-    """Yield the blocks of a space, or what they have at one choice of an axis."""
-    for block in blocks(sizes, CHUNK):
-        ranges = list(block.ranges)
-        if touched is not None:
-            axis, choice = touched
-            first, count = ranges[axis]
-            if not first <= choice < first + count:
-                continue
-            ranges[axis] = (choice, 1)
-        yield Block(sizes, tuple(ranges))
 
 
 def composes(problem: Problem) -> bool:
@@ -124,20 +107,38 @@ def among_few(
     distance
         Natural logarithm of the ratio of the two values.
     """
-    problems = _same_space(*problems)
+    problems = same_space(*problems)
     candidates = candidates[(candidates < np.array(problems[0].sizes)).all(axis=1)]
-    ours = [problem.evaluate(incumbents).loss for problem in problems]
+    ours = np.stack([problem.evaluate(incumbents).loss for problem in problems])
     found = [problem.evaluate(candidates) for problem in problems]
-    possible = (np.minimum(found[0].violation, found[1].violation) <= 0).all(axis=1)
-    lowest = np.fmin(found[0].loss, found[1].loss)
-    possible &= _may_win(lowest, np.maximum(ours[0], ours[1]), column)
-    if distance <= SHORT:
-        losses = np.stack([evaluation.loss for evaluation in found])
-        possible &= ~_stay_behind(losses, np.stack(ours), column, distance**2)
+    losses = np.stack([evaluation.loss for evaluation in found])
+    violations = np.stack([evaluation.violation for evaluation in found])
+    possible = may_replace(losses, violations, ours, column, distance)
     return _without(candidates[possible], incumbents)
 
 
-def _may_win(lowest: Losses, worst: Losses, column: int | None) -> NDArray[np.bool_]:
+def may_replace(
+    losses: Losses, violations: Losses, ours: Losses, column: int | None, distance: float
+) -> NDArray[np.bool_]:
+    """Return which designs may replace others between two values.
+
+    Parameters
+    ----------
+    losses, violations
+        Those of the designs (3, n, m), (3, n, k): at the two values and, last, in the middle.
+    ours
+        Losses (3, h, m) of the incumbents.
+    column, distance
+        As for `among_few`.
+    """
+    possible: NDArray[np.bool_] = (violations[:2].min(axis=0) <= 0).all(axis=1)
+    possible &= may_win(np.fmin(losses[0], losses[1]), np.maximum(ours[0], ours[1]), column)
+    if distance <= SHORT:
+        possible &= ~_stay_behind(losses, ours, column, distance**2)
+    return possible
+
+
+def may_win(lowest: Losses, worst: Losses, column: int | None) -> NDArray[np.bool_]:
     """Return which designs may replace those whose losses are at most `worst`, (n, m)."""
     if not len(worst):
         return np.ones(len(lowest), dtype=bool)
@@ -184,7 +185,7 @@ def _without(rows: Index, others: Index) -> Index:
     return rows[np.flatnonzero(kept)]
 
 
-def _same_space(*problems: Problem) -> tuple[Problem, ...]:
+def same_space(*problems: Problem) -> tuple[Problem, ...]:
     """Return problems over the largest of their spaces; counts beyond are never the least."""
     if len({problem.sizes for problem in problems}) == 1:
         return problems

@@ -20,7 +20,7 @@ from dse.algebra.expression import Expression
 from dse.algebra.expression_grammar import LabelCode
 from dse.errors import UnitError, nearest
 from dse.model.problem import Constraint, Problem
-from dse.model.space import Axis, Space, constant
+from dse.model.space import Axis, Index, Space, constant
 from dse.model.tables import is_choice_of_scenario
 from dse.study import schema
 from dse.study.faults import validate
@@ -57,6 +57,10 @@ class Assumption:
         Returns the problem with another value.
     touched
         An axis and its position, where only designs there depend on the value.
+    metric
+        A stage and the position of one of its designs, where it is a metric of that.
+    bound
+        A constraint and the place of a number in it, where it is that.
     fitted
         Whether a record has it from a fit to measurements.
     """
@@ -68,11 +72,29 @@ class Assumption:
     problem: Problem
     change: Change
     touched: tuple[int, int] | None = None
+    metric: tuple[int, int] | None = None
+    bound: tuple[int, int] | None = None
     fitted: bool = False
 
     def at(self, value: float) -> Problem:
         """Return the problem with the scalar at `value`, in SI."""
         return self.change(self.problem, value)
+
+    def concerns(self, rows: Index) -> bool:
+        """Tell whether some of the designs (n, d) depend on it, as far as their choices tell."""
+        axes = self.problem.space.axes
+        if self.touched is not None:
+            axis, row = self.touched
+            return bool((rows[:, axis] == row).any())
+        if self.metric is not None:
+            stage = self.problem.stages[self.metric[0]]
+            name = f"{stage.name}.{stage.designs.names[self.metric[1]]}"
+            return any(
+                bool((axis.columns[name][rows[:, number]] > 0).any())
+                for number, axis in enumerate(axes)
+                if name in axis.columns
+            )
+        return True
 
     def show(self, value: float) -> str:
         """Return a value with its unit."""
@@ -207,7 +229,7 @@ def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
                 name = f"{stage.name}.{design}.{units.stem(metric)}"
                 change = _design_change(place, row, metric, growing)
                 touched = (names.index(axis), row) if axis in names else None
-                yield Assumption(name, metric, value, False, problem, change, touched)
+                yield Assumption(name, metric, value, False, problem, change, touched, (place, row))
 
 
 def _design_change(place: int, row: int, metric: str, growing: frozenset[str]) -> Change:
@@ -220,7 +242,7 @@ def _design_change(place: int, row: int, metric: str, growing: frozenset[str]) -
         stages[place] = replace(
             stages[place], designs=replace(stages[place].designs, metrics=changed)
         )
-        return _regrown(replace(found, stages=tuple(stages)), growing)
+        return _regrown(found.renumbered(stages=tuple(stages)), growing)
 
     return change
 
@@ -232,7 +254,7 @@ def _bounds(problem: Problem) -> Iterator[Assumption]:
         for order, (_, number, quantity) in enumerate(numbers):
             name = constraint.text if len(numbers) == 1 else f"{constraint.text} [{order + 1}]"
             change = _bound_change(place, order)
-            yield Assumption(name, quantity, number, False, problem, change)
+            yield Assumption(name, quantity, number, False, problem, change, bound=(place, order))
 
 
 def _compared(tree: ast.expr) -> Iterator[tuple[ast.Constant, float, str]]:
@@ -259,6 +281,29 @@ def _bound_change(place: int, order: int) -> Change:
         return replace(found, constraints=tuple(constraints))
 
     return change
+
+
+def with_named_bounds(constraint: Constraint, stem: str) -> tuple[Constraint, dict[str, float]]:
+    """Return a constraint that takes its numbers from columns, and what they are today.
+
+    The columns are called `stem` and the place of the number.
+    """
+    old = constraint.expression
+    tree = copy.deepcopy(old.tree)
+    found = {number: f"{stem}{order}" for order, (number, _, _) in enumerate(_compared(tree))}
+    values = {found[number]: value for number, value, _ in _compared(tree)}
+
+    class Naming(ast.NodeTransformer):
+        def visit_Constant(self, node: ast.Constant) -> ast.expr:
+            return ast.Name(found[node]) if node in found else node
+
+    names = old.names | values.keys()
+    return (
+        Constraint(
+            constraint.text, Expression(old.text, names, old.is_constraint, Naming().visit(tree))
+        ),
+        values,
+    )
 
 
 def growing_stages(study: Study) -> frozenset[str]:
@@ -294,7 +339,7 @@ def highest_rate(problem: Problem) -> float:
 
 
 def _with_space(problem: Problem, space: Space) -> Problem:
-    return replace(problem, space=space)
+    return problem.renumbered(space=space)
 
 
 def _integer(column: str) -> bool:

@@ -1,0 +1,158 @@
+"""Designs evaluated together, each where one of several assumptions has another value.
+
+What an assumption changes becomes a column with a row for each design; a metric of a design of a
+stage a matrix with a row for each.  So one evaluation serves many assumptions, and nothing is wired
+anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.model.cells import CellBounds, Cells
+from dse.model.problem import Evaluation, Problem
+from dse.model.space import Index, Space
+from dse.study.assumptions import Assumption, with_named_bounds
+
+TOGETHER = 8_192
+"""Designs evaluated at once: their columns fit into the cache."""
+
+BOUND = "assumed bound"
+"""Columns of bounds of constraints begin so."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Designs or cells, (n, d), at each of the values (v,) of an assumption: value after value."""
+
+    entry: Assumption
+    values: Sequence[float]
+    rows: Index
+
+    def __len__(self) -> int:
+        """Return how many designs or cells are evaluated."""
+        return len(self.values) * len(self.rows)
+
+
+class Moved:
+    """The parts of one evaluation, put together: a problem, and the columns that it takes."""
+
+    def __init__(self, problem: Problem, space: Space, parts: Sequence[Part]) -> None:
+        """Put parts together; `space` is that of their rows, of designs or of cells."""
+        self.rows = np.concatenate([np.tile(part.rows, (len(part.values), 1)) for part in parts])
+        self._problem = problem
+        self._found = space.columns(self.rows)
+        set_by_axes = {name for axis in space.axes for name in axis.columns}
+        self.columns: dict[str, Any] = {
+            name: self._found[name][:, np.newaxis] for name in set_by_axes
+        }
+        self._own: set[str] = set()
+        self._metrics: dict[tuple[int, str], NDArray[np.float64]] = {}
+        self._constraints = list(problem.constraints)
+        end = 0
+        for part in parts:
+            start, end = end, end + len(part)
+            self._move(part, slice(start, end))
+        self.problem = problem.renumbered(
+            stages=self._stages(), constraints=tuple(self._constraints)
+        )
+
+    def evaluate(self) -> Evaluation:
+        """Return losses and violations, part after part."""
+        return self.problem.evaluate(self.rows[:1], self.columns, draws=len(self.rows))
+
+    def bounds(self, steps: Sequence[int]) -> CellBounds:
+        """Return the bounds of cells, part after part."""
+        cells = Cells(self.problem, tuple(steps))
+        return cells.bounds(self.rows[:1], self.columns, draws=len(self.rows))
+
+    def least_counts(self) -> NDArray[np.float64]:
+        """Return the instances of each stage where these follow from the rate, (n, stages)."""
+        given = {**self.problem.space.constants, **self.columns}
+        counted = [
+            np.broadcast_to(sum(stage.counts(given)), (len(self.rows), 1))
+            for stage in self.problem.stages
+            if not stage.mixed and f"{stage.name}.instances" not in given
+        ]
+        return np.hstack([np.empty((len(self.rows), 0)), *counted])
+
+    def _move(self, part: Part, where: slice) -> None:
+        entry = part.entry
+        values = np.repeat(np.array(part.values, dtype=np.float64), len(part.rows))
+        if entry.metric is not None:
+            stage, row = entry.metric
+            matrix = self._metric(stage, entry.quantity)[where]
+            if self._problem.stages[stage].mixed:
+                matrix[:, row] = values
+            else:
+                there = self._chosen(stage)[where] == row
+                matrix[there, 0] = values[there]
+        elif entry.bound is not None:
+            place, order = entry.bound
+            stem = f"{BOUND} {place} "
+            if f"{stem}{order}" not in self.columns:
+                self._constraints[place], nominal = with_named_bounds(
+                    self._constraints[place], stem
+                )
+                self.columns |= {name: np.full((1, 1), value) for name, value in nominal.items()}
+            self._column(f"{stem}{order}", entry.value)[where, 0] = values
+        elif entry.touched is not None:
+            axis, row = entry.touched
+            there = self.rows[where, axis] == row
+            self._column(entry.quantity, entry.value)[where][there, 0] = values[there]
+        else:
+            self._column(entry.quantity, entry.value)[where, 0] = values
+
+    def _column(self, name: str, nominal: float) -> NDArray[np.float64]:
+        """Return a column to write to, (n, 1)."""
+        if name not in self._own:
+            self._own.add(name)
+            known = self.columns.get(name, np.full((1, 1), nominal))
+            self.columns[name] = np.broadcast_to(known, (len(self.rows), 1)).copy()
+        column: NDArray[np.float64] = self.columns[name]
+        return column
+
+    def _chosen(self, stage: int) -> NDArray[np.int64]:
+        chosen = self._found[f"{self._problem.stages[stage].name}.design"].astype(np.int64)
+        return np.broadcast_to(chosen, (len(self.rows),))
+
+    def _metric(self, stage: int, name: str) -> NDArray[np.float64]:
+        """Return a metric to write to: of each design of a mixed fleet, else of the chosen one."""
+        if (stage, name) not in self._metrics:
+            self._metrics[stage, name] = self._gathered(stage, name).copy()
+        return self._metrics[stage, name]
+
+    def _gathered(self, stage: int, name: str) -> NDArray[np.float64]:
+        designs = self._problem.stages[stage].designs
+        nominal = np.broadcast_to(getattr(designs.metrics, name), (len(designs.names),))
+        if self._problem.stages[stage].mixed:
+            return np.broadcast_to(nominal, (len(self.rows), len(nominal)))
+        return nominal[self._chosen(stage)][:, np.newaxis]
+
+    def _stages(self) -> tuple[Any, ...]:
+        stages = list(self._problem.stages)
+        for number in {stage for stage, _ in self._metrics}:
+            stage = stages[number]
+            own = {name: matrix for (of, name), matrix in self._metrics.items() if of == number}
+            names = stage.designs.names
+            if not stage.mixed:  # the design that is chosen becomes the only one
+                fields = type(stage.designs.metrics).__dataclass_fields__
+                own = {name: self._gathered(number, name) for name in fields} | own
+                self.columns[f"{stage.name}.design"] = np.zeros(1)
+                names = ("chosen",)
+            metrics = replace(stage.designs.metrics, **own)
+            designs = replace(stage.designs, names=names, metrics=metrics, uncertainty={})
+            stages[number] = replace(stage, designs=designs)
+        return tuple(stages)
+
+
+def widest(problems: Sequence[Problem]) -> Space:
+    """Return the space with the longest of each axis: counts may go up with a number."""
+    every = zip(*(problem.space.axes for problem in problems), strict=True)
+    axes = tuple(max(axes, key=lambda axis: axis.size) for axes in every)
+    return Space(axes, problems[0].space.constants)

@@ -1,0 +1,208 @@
+"""Which designs may be the answer somewhere between two values, for several assumptions at once.
+
+A space is gone through in cells, from the widest down to single designs: what no design of a cell
+can be, by its bounds at both values, is not divided any further.  The cells of all assumptions are
+bounded together.  Spaces made of stages that are large are composed instead, one assumption after
+the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.model.cells import Cells
+from dse.model.problem import Problem
+from dse.model.space import Index, coarsened
+from dse.search.exact.interval import may_beat
+from dse.search.exact.work import CALL, ROW, limited, spend
+from dse.stability import rivals
+from dse.stability.moved import TOGETHER, Moved, Part, widest
+from dse.study.assumptions import Assumption
+
+GROWTH = 16
+"""A cell is divided into about so many."""
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What is asked of a space.
+
+    Attributes
+    ----------
+    entry
+        What moves.
+    low, high
+        Between which values.
+    worst
+        Losses (m,) that the answer has at most wherever it holds, and its successors beyond.
+    touched
+        An axis and one of its choices, if only designs with that can do better than today.
+    most
+        Work that it may take where a space is composed.
+    """
+
+    entry: Assumption
+    low: float
+    high: float
+    worst: NDArray[np.float64]
+    touched: tuple[int, int] | None
+    most: int
+
+
+def screened(problem: Problem, asked: Sequence[Screen], column: int) -> list[Index | None]:
+    """Return for each question the designs (n, d) that may win by one loss; None for too many."""
+    found: list[Index | None] = []
+    alone = []
+    for screen in asked:
+        ends = [screen.entry.at(value) for value in (screen.low, screen.high)]
+        if any(map(rivals.composes, ends)):
+            found.append(_composed(screen, ends, column))
+        else:
+            alone.append((len(found), screen, widest(ends)))
+            found.append(None)
+    spaces = {space.sizes for _, _, space in alone}
+    for sizes in sorted(spaces):
+        chosen = [(place, screen) for place, screen, space in alone if space.sizes == sizes]
+        space = next(space for _, _, space in alone if space.sizes == sizes)
+        descent = _Descent(problem.renumbered(space=space), [one for _, one in chosen], column)
+        for (place, _), rows in zip(chosen, descent.found(), strict=True):
+            found[place] = rows
+    return found
+
+
+def _composed(screen: Screen, ends: Sequence[Problem], column: int) -> Index | None:
+    one, other = rivals.same_space(*ends)
+    worst = screen.worst[np.newaxis]
+    with limited(designs=screen.most):
+        rows = may_beat((one, other), worst, column, rivals.MOST)
+    if rows is None:
+        return None
+    first, second = one.evaluate(rows), other.evaluate(rows)
+    possible = (np.minimum(first.violation, second.violation) <= 0).all(axis=1)
+    lowest = np.fmin(first.loss, second.loss)
+    return rows[possible & rivals.may_win(lowest, worst, column)]
+
+
+class _Descent:
+    """Goes through the cells of a space for several questions."""
+
+    def __init__(self, problem: Problem, asked: Sequence[Screen], column: int) -> None:
+        self._problem = problem
+        self._asked = asked
+        self._column = column
+        goals = (problem.goals[column],)
+        self._deciding = replace(problem, goals=goals)
+        self._levels = _levels(problem)
+        self._spaces = [coarsened(problem.space, steps) for steps in self._levels]
+        self._worst = np.array([screen.worst for screen in asked])
+        self._kept: list[tuple[NDArray[np.intp], Index]] = []
+
+    def found(self) -> list[Index | None]:
+        """Return the designs for each question."""
+        pending = [(0, *self._first())]
+        while pending:
+            level, which, rows = pending.pop()
+            if len(rows) > TOGETHER:
+                half = len(rows) // 2
+                pending += [(level, which[half:], rows[half:]), (level, which[:half], rows[:half])]
+                continue
+            single = level == len(self._levels) - 1
+            spend(CALL + len(rows) * (2 if single else ROW))
+            kept = np.flatnonzero(self._may_win(level, which, rows))
+            which, rows = which[kept], rows[kept]
+            if single:
+                self._kept.append((which, rows))
+            elif len(rows):
+                pending.append((level + 1, *self._divided(level, which, rows)))
+        which = np.concatenate([which for which, _ in self._kept])
+        rows = np.concatenate([rows for _, rows in self._kept])
+        return [rows[which == number] for number in range(len(self._asked))]
+
+    def _first(self) -> tuple[NDArray[np.intp], Index]:
+        """Return the widest cells of each question."""
+        sizes = self._spaces[0].sizes
+        every = np.indices(sizes).reshape(len(sizes), -1).T
+        rows = [
+            every if one.touched is None else every[every[:, one.touched[0]] == one.touched[1]]
+            for one in self._asked
+        ]
+        which = np.repeat(np.arange(len(rows)), [len(some) for some in rows])
+        return which, np.concatenate(rows)
+
+    def _divided(
+        self, level: int, which: NDArray[np.intp], cells: Index
+    ) -> tuple[NDArray[np.intp], Index]:
+        wide, narrow = self._levels[level], self._levels[level + 1]
+        ratio = np.array(wide) // np.array(narrow)
+        inside = np.indices(ratio).reshape(len(ratio), -1).T
+        rows = (cells[:, np.newaxis] * ratio + inside).reshape(-1, len(ratio))
+        which = np.repeat(which, len(inside))
+        real = (rows < np.array(self._spaces[level + 1].sizes)).all(axis=1)
+        return which[real], rows[real]
+
+    def _may_win(self, level: int, which: NDArray[np.intp], rows: Index) -> NDArray[np.bool_]:
+        order = np.argsort(which, kind="stable")
+        bounds = np.searchsorted(which[order], np.arange(len(self._asked) + 1))
+        used = [
+            (one, rows[order[start:end]])
+            for one, start, end in zip(self._asked, bounds[:-1], bounds[1:], strict=True)
+            if end > start
+        ]
+        parts = [Part(one.entry, (one.low,), some) for one, some in used]
+        parts += [Part(one.entry, (one.high,), some) for one, some in used]
+        single = level == len(self._levels) - 1
+        space = self._spaces[level]
+        worst = self._worst[which[order]]
+        if single:
+            found = Moved(self._problem, space, parts).evaluate()
+            loss, violation = found.loss, found.violation
+        else:
+            cells = Moved(self._deciding, space, parts).bounds(self._levels[level])
+            loss, violation = cells.loss_low, cells.violation_low
+            worst = worst[:, [self._column]]
+        half = len(rows)
+        lowest = np.fmin(loss[:half], loss[half:])
+        violated = np.fmin(violation[:half], violation[half:])
+        possible = ~(violated > 0).any(axis=1)
+        column = self._column if single else 0
+        decides, limit = lowest[:, column], worst[:, column]
+        if single:
+            tied = (decides == limit) & ~_dominated(lowest, worst)
+            possible &= (decides < limit) | tied
+        else:
+            possible &= ~(decides > limit)
+        result = np.zeros(len(rows), dtype=bool)
+        result[order] = possible
+        return result
+
+
+def _dominated(loss: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which rows the same row of another matrix dominates."""
+    return np.asarray((loss >= by).all(axis=1) & (loss > by).any(axis=1))
+
+
+def _levels(problem: Problem) -> list[tuple[int, ...]]:
+    """Return how many values of each axis a cell has, from the widest to single designs.
+
+    Again and again the axis whose values differ least gets cells of twice the width.
+    """
+    steps = [1] * len(problem.sizes)
+    single = Cells(problem, tuple(steps))
+    levels = [single.steps]
+    while True:
+        wider = [
+            axis
+            for axis, size in enumerate(problem.sizes)
+            if problem.ordered[axis] and steps[axis] < size
+        ]
+        if not wider:
+            break
+        steps[min(wider, key=lambda axis: single.spread(axis, 2 * steps[axis]))] *= 2
+        if math.prod(steps) >= GROWTH * math.prod(levels[-1]):
+            levels.append(tuple(steps))
+    return levels[::-1]

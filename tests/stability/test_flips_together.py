@@ -1,0 +1,194 @@
+"""What would change an answer, looked at together: same edges, bounded work, and a budget."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+import pytest
+
+import dse
+from dse import search
+from dse.answers import alternatives
+from dse.cli import application
+from dse.errors import UnitError
+from dse.model.problem import Problem
+from dse.stability import deadline, flip_search
+from dse.stability.flip_search import find_flips
+from dse.stability.follow import Follower, UnfollowedError
+from dse.stability.moved import Moved, Part, widest
+from dse.study import study
+from dse.study.assumptions import assumptions_of
+from tests.conftest import STUDIES
+from tests.stability.test_flips import BEHIND_INTERFACES, MIXED, prepared
+
+SETTOP = STUDIES / "settop_116mbps.yaml"
+LOOKED_FOR = "What would change it"
+
+
+def refuse(*_, **__) -> None:
+    raise UnfollowedError
+
+
+@pytest.mark.parametrize("text", [MIXED, BEHIND_INTERFACES], ids=["mixed", "interfaces"])
+def test_designs_each_at_its_own_value_are_those_of_the_moved_problem(text, write) -> None:
+    """One evaluation of all assumptions at once, against a problem built for each value."""
+    found = prepared(text, write)
+    entries = assumptions_of(found)
+    moved = [entry.at(2 * entry.value) for entry in entries]
+    sizes = np.min([found.problem.sizes, *(problem.sizes for problem in moved)], axis=0)
+    rows = np.random.default_rng(3).integers(0, sizes, (9, len(sizes)))
+    parts = [Part(entry, (entry.value, 2 * entry.value), rows) for entry in entries]
+    together = Moved(found.problem, widest([found.problem, *moved]), parts).evaluate()
+    alone = [p.evaluate(rows) for problem in moved for p in (found.problem, problem)]
+    assert np.array_equal(together.loss, np.vstack([one.loss for one in alone]))
+    assert np.array_equal(together.feasible, np.concatenate([one.feasible for one in alone]))
+
+
+@pytest.mark.parametrize("text", [MIXED, BEHIND_INTERFACES], ids=["mixed", "interfaces"])
+def test_edges_are_those_of_tracking_one_number_alone(text, write, monkeypatch) -> None:
+    found = prepared(text, write, 11)
+    together = find_flips(found, factor=2.0).to_dict()["assumptions"]
+    monkeypatch.setattr(Follower, "__init__", refuse)
+    alone = find_flips(found, factor=2.0).to_dict()["assumptions"]
+    assert len(together) == len(alone) > 10
+    by_name = {entry["assumption"]: entry for entry in alone}
+    for entry in together:
+        other = by_name[entry["assumption"]]
+        for side in ("below", "above"):
+            assert entry[side]["becomes"] == other[side]["becomes"], entry["assumption"]
+            for key, value in entry[side].items():
+                if isinstance(value, float):
+                    assert value == pytest.approx(other[side][key], rel=3e-7), key
+
+
+def test_the_work_of_an_answer_is_bounded(monkeypatch) -> None:
+    """88 assumptions of the crypto study: a few hundred evaluations, no search of the space.
+
+    Tracked one after the other they took 7100 evaluations, 15 searches and 2458 problems.
+    """
+    found = study.prepare(study.read_study(STUDIES / "crypto_interface_100gbps.yaml"))
+    front = search.run_search(found.problem, found.settings).front_index
+    calls = {"evaluate": 0, "built": 0, "rows": 0}
+    evaluate, renumbered = Problem.evaluate, Problem.renumbered
+
+    def counted(self, points, *args, draws=1, **kwargs):
+        calls["evaluate"] += 1
+        calls["rows"] += draws * len(points)
+        return evaluate(self, points, *args, draws=draws, **kwargs)
+
+    def built(self, **changes):
+        calls["built"] += 1
+        return renumbered(self, **changes)
+
+    monkeypatch.setattr(Problem, "evaluate", counted)
+    monkeypatch.setattr(Problem, "renumbered", built)
+    monkeypatch.setattr("dse.search.run_search", refuse)
+    flips = find_flips(found, factor=2.0, known=front)
+    assert len(flips.found) == 88
+    assert calls["evaluate"] < 500
+    assert calls["built"] < 1200
+    assert calls["rows"] < 4 * found.problem.size  # two ends of each would be 176 times it
+
+
+# Order and budget ---------------------------------------------------------------------------
+
+
+def test_the_answer_is_told_before_anything_else_is_looked_for(monkeypatch) -> None:
+    """The design comes before the search of its alternatives, these before the first flip."""
+    events: list[str] = []
+
+    def noted(name, function):
+        def call(*args, **kwargs):
+            events.append(name)
+            return function(*args, **kwargs)
+
+        return call
+
+    monkeypatch.setattr(
+        "dse.answers.answer.alternatives",
+        noted("alternatives", alternatives.alternatives),
+    )
+    monkeypatch.setattr(flip_search, "find_flips", noted("flips", flip_search.find_flips))
+    answer = dse.answer(SETTOP, told=lambda text: events.append(text))
+    told = [event for event in events if event not in ("alternatives", "flips")]
+    assert "\n\n".join(told) == answer.text()
+    assert [event if event in ("alternatives", "flips") else "text" for event in events] == [
+        *("text", "alternatives", "text", "flips", "text"),
+        *["text"] * (len(told) - 3),
+    ]
+    assert "Take " in events[0]
+    assert "Runner-up" in events[2]
+    assert events[4].startswith(LOOKED_FOR)
+
+
+def test_the_command_flushes_the_answer_first(monkeypatch, capsys) -> None:
+    seen: list[str] = []
+
+    def looked(*_, **__) -> None:
+        seen.append(capsys.readouterr().out)
+
+    monkeypatch.setattr(flip_search, "flips_section", looked)
+    application()(["answer", str(SETTOP)], standalone_mode=False)
+    assert "Take " in seen[0]
+    assert "Runner-up" in seen[0]
+    monkeypatch.undo()
+    application()(["answer", str(SETTOP), "--json"], standalone_mode=False)
+    assert json.loads(capsys.readouterr().out)["flips"]["not_looked_at"] == []
+
+
+def test_a_budget_ends_with_the_rest_named(monkeypatch) -> None:
+    """Time stands still but for a second each group: three of the settop study's are looked at."""
+    clock = iter(range(1_000_000))
+    found = study.prepare(study.read_study(SETTOP))
+    front = search.run_search(found.problem, found.settings).front_index
+    whole = find_flips(found, factor=2.0, known=front)
+    monkeypatch.setattr(flip_search, "TOGETHER", 1)
+    monkeypatch.setattr(time, "process_time", lambda: float(next(clock)))
+    some = find_flips(found, factor=2.0, known=front, until=deadline.Deadline(25.0))
+    assert 0 < len(some.found) < len(whole.found)
+    known = {entry.name: entry for entry in whole.found}
+    assert all(entry == known[entry.name] for entry in some.found)  # it depends on no other
+    assert {*some.unlooked, *(entry.name for entry in some.found)} == known.keys()
+    told = " ".join(some.text().split())
+    assert f"Not looked at, for 25 s of CPU time were over: {some.unlooked[0]}" in told
+    assert "depends on the machine; --flips-budget gives more time" in told
+    assert some.to_dict()["not_looked_at"] == list(some.unlooked)
+
+
+def test_numbers_of_the_answer_come_first() -> None:
+    """Then those of other designs of the front, then the rest, each as the study names them."""
+    asked: list[str] = []
+    found = study.prepare(study.read_study(STUDIES / "des_100gbps.yaml"))
+    front = search.run_search(found.problem, found.settings).front_index
+    find_flips(
+        found,
+        factor=1.001,
+        known=front,
+        until=deadline.Deadline(1e9),
+        progress=lambda name, *_: asked.append(name),
+    )
+    entries = assumptions_of(found)
+    answer = front[found.preference.order(found.problem, front)[:1]]
+    first = [entry.name for entry in entries if entry.concerns(answer)]
+    then = [entry.name for entry in entries if entry.concerns(front)]
+    assert asked[0] == first[0] == "workload.rate"
+    assert {name.split(".")[1] for name in first} == {"rate", "u16"}
+    assert {name.split(".")[1] for name in then} == {"rate", "u16", "u8"}
+
+
+@pytest.mark.parametrize(
+    ("written", "told"),
+    [
+        ("10", "flips budget '10': a value in s needs its unit; write the value with its unit"),
+        ("0 s", "flips budget '0 s': it must be more than 0; write for instance 10 s"),
+        ("-1 s", "flips budget '-1 s': it must be more than 0"),
+        ("5 W", "flips budget '5 W': a value in s is needed, not one in W"),
+    ],
+)
+def test_a_budget_is_a_time(written: str, told: str) -> None:
+    for ask in (dse.answer, dse.flips):
+        with pytest.raises(UnitError) as error:
+            ask(SETTOP, flips_budget=written)
+        assert told in str(error.value)
