@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import moocore
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -92,6 +91,8 @@ def hypervolume(loss: ArrayLike, reference: ArrayLike, *, ideal: ArrayLike | Non
             raise ContractError("the ideal point must be better than the reference everywhere")
         inside = (inside - best) / (corner - best)
         corner = np.ones_like(corner)
+    import moocore  # only where there is a front
+
     for rows in (inside, inside[nondominated(inside)]):
         if exact_work(*rows.shape) <= MOST_EXACT_WORK:
             return Volume(float(moocore.hypervolume(rows, corner)))
@@ -110,6 +111,8 @@ def exact_work(rows: int, objectives: int) -> int:
 
 def _estimated(losses: NDArray[np.float64], corner: Column) -> Volume:
     fitting = MOST_ESTIMATE_WORK // (BATCHES * losses.size)
+    import moocore
+
     directions = min(max(fitting, LEAST_DIRECTIONS), MOST_DIRECTIONS)
     means = np.array(
         [

@@ -50,7 +50,7 @@ def slots(
 
     ``m = min(k, H)`` for sync, else k, a number.
     """
-    waiting = np.asarray(interface_wait) == WAIT_MODES.index("sync")
+    waiting = np.equal(interface_wait, WAIT_MODES.index("sync"))
     held = np.minimum(interface_in_flight, interface_host_cores)
     return np.where(waiting, held, interface_in_flight)
 
@@ -132,7 +132,7 @@ def host_load(
 
     ``lambda b / H``, a share.
     """
-    waiting = np.asarray(interface_wait) == WAIT_MODES.index("sync")
+    waiting = np.equal(interface_wait, WAIT_MODES.index("sync"))
     return np.where(waiting, 0.0, host_cores / interface_host_cores)
 
 
