@@ -118,7 +118,7 @@ def chains(wanted: tuple[Measure, ...], fleets: Sequence[Matrix]) -> Chains:
     """
     order = tuple(sorted(range(len(fleets)), key=lambda stage: len(fleets[stage])))
     level = _level(wanted, fleets)
-    lists = tuple(_part(np.arange(len(fleets[k]))[:, None], fleets[k], level) for k in order)
+    lists = tuple(part_of(np.arange(len(fleets[k]))[:, None], fleets[k], level) for k in order)
     prefixes = [lists[0]]
     for part in lists[1:]:
         prefixes.append(_front(wanted, prefixes[-1], part, level))
@@ -144,10 +144,10 @@ def _front(wanted: tuple[Measure, ...], left: Part, right: Part, level: int | No
         picks, kept = picks[best], kept[best]
         if len(kept) > MOST_CHAINS:
             raise NotComposedError("chains of fleets that none can replace are too many")
-    return _part(picks, kept, level)
+    return part_of(picks, kept, level)
 
 
-def _part(picks: NDArray[np.intp], values: Matrix, level: int | None) -> Part:
+def part_of(picks: NDArray[np.intp], values: Matrix, level: int | None) -> Part:
     """Return partial chains with the levels at which they are of use; equal ones count once."""
     if level is None:
         rows = np.flatnonzero(nondominated(values))
