@@ -28,6 +28,9 @@ MOST_PAIRS = 10_000_000
 MOST_CHAINS = 100_000
 """Partial chains that may be left of a join."""
 
+FEW = 16
+"""Partial chains that are compared with one in the time in which a design is evaluated."""
+
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Rows of the left and of the right part."""
 
@@ -163,6 +166,7 @@ def part_of(picks: NDArray[np.intp], values: Matrix, level: int | None) -> Part:
     until = np.full(len(rows), np.inf)
     best = np.empty(0, dtype=np.intp)
     for row, one in enumerate(rest):
+        spend(len(best) // FEW)
         ended = (rest[best] >= one).all(axis=1)
         until[best[ended]] = own[row]
         best = np.append(best[~ended], row)

@@ -155,6 +155,7 @@ class Sweep:
 
     def _by_kind(self, levels: Column) -> Iterator[tuple[NDArray[np.intp], Kind]]:
         """Divide levels by what is wanted there."""
+        spend(ROW * len(levels) + CALL)
         influence, names = self._group.influence, self._group.names
         columns = self._columns | influence.enclosed_chain(*zip(*self._group.hulls, strict=True))
         columns |= dict.fromkeys((self._capacity, *self._same), levels)
