@@ -222,5 +222,4 @@ def test_arrivals_are_axes_and_sweeps(write: Write) -> None:
 
 def test_where_nothing_is_offloaded_nothing_waits() -> None:
     answer = dse.answer(STUDIES / "des_100gbps.yaml", flips=False)
-    assert answer.pick.quantities["fleet_load"] == 1.0
     assert "load" not in answer.text()
