@@ -21,6 +21,7 @@ one by one (`dse.search.exact.ties`), with the level held.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -124,7 +125,11 @@ class Sweep:
         if len(self._group.hulls) < len(self._group.fleets):
             return self._scenario[:0]
         tops = [float(high[self._capacity][0]) for _, high in self._group.hulls]
-        list(self._by_kind(np.linspace(0.0, min(tops), GRID + 1)[1:]))
+        for _, wanted in self._wanted(np.linspace(0.0, min(tops), GRID + 1)[1:]):
+            with suppress(NotComposedError):  # perhaps bounds rule all of these levels out
+                self._kind(wanted)
+        if not self._kinds:
+            raise NotComposedError("fleets that none can replace are too many")
         for kind in [*self._kinds.values()]:
             for stage, some in enumerate(kind.case.lists.shortlists):
                 self._look(stage, some)
@@ -153,7 +158,9 @@ class Sweep:
             if (open_ & ~self._incumbents.dominated(loss)).any():
                 raise NotComposedError(f"stage {fleets.part.stage.name} may carry nothing")
 
-    def _by_kind(self, levels: Column) -> Iterator[tuple[NDArray[np.intp], Kind]]:
+    def _wanted(
+        self, levels: Column
+    ) -> Iterator[tuple[NDArray[np.intp], Mapping[str, Sequence[bool]]]]:
         """Divide levels by what is wanted there."""
         spend(ROW * len(levels) + CALL)
         influence, names = self._group.influence, self._group.names
@@ -165,7 +172,7 @@ class Sweep:
         for position, kind in enumerate(kinds.T):
             wanted = dict(zip(names, kind.reshape(-1, 2).tolist(), strict=True))
             wanted |= dict.fromkeys(self._same, (False, False))
-            yield np.flatnonzero(which.reshape(-1) == position), self._kind(wanted)
+            yield np.flatnonzero(which.reshape(-1) == position), wanted
 
     def _kind(self, wanted: Mapping[str, Sequence[bool]]) -> Kind:
         high = dict(wanted) | {self._capacity: (False, True)}
@@ -187,7 +194,7 @@ class Sweep:
                 Lists(self._group, both, np.inf, lists.shortlists), None, both, both, self._scenario
             )
             self._kinds[directions] = Kind(case, parts)
-            self.__dict__.pop("_best", None)
+            self.__dict__.pop("_best", None)  # more is known of the best
         return self._kinds[directions]
 
     @cached_property
@@ -259,7 +266,8 @@ class Sweep:
             index = np.repeat(self._scenario, len(kept), axis=0)
             index[:, places] = some.positions[first + kept]
             known = _rows({stage: (traits, traits)}, kept)
-            for rows, kind in self._by_kind(levels[kept]):
+            for rows, wanted in self._wanted(levels[kept]):
+                kind = self._kind(wanted)
                 left = [k for k in range(len(kind.parts)) if k != stage]
                 left.sort(key=lambda k: len(kind.parts[k]))
                 self._join(kind, index[rows], _rows(known, rows), levels[kept[rows]], left)
