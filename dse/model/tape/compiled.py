@@ -1,146 +1,182 @@
-"""Blocks and boxes of designs, evaluated by machine code: flags of all, losses of candidates."""
+"""Blocks and boxes of designs, evaluated by machine code: those that may be of the front."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.model.space import Block, Boxes
+from dse.errors import DseError
+from dse.model.space import Block, Boxes, Index
 from dse.model.tape.layout import Layout
+
+ANOTHER = 1.5
+"""So much work another kernel has to save: it takes time to compile."""
+
+
+class UncompiledError(TypeError):
+    """An operation has no machine code with the same results."""
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Designs that no pivot dominates, among those that were looked at.
+    """What machine code finds of designs.
 
     Attributes
     ----------
+    count
+        How many meet every constraint.
     feasible
-        Which of all designs meet every constraint, (n,).
+        Returns which, (n,).
     rows
-        Which of them are feasible and dominated by no pivot, (c,), rising.
+        Positions of those that meet every constraint and that no pivot dominates, (c,), rising.
     loss
         Rounded losses of these, (c, m).
     """
 
-    feasible: NDArray[np.bool_]
+    count: int
+    feasible: Callable[[], NDArray[np.bool_]]
     rows: NDArray[np.intp]
     loss: NDArray[np.float64]
 
 
 class Compiled:
-    """The kernels of a layout; each is compiled when it is first needed."""
+    """The kernels of a layout; each is compiled when it is first needed.
+
+    Attributes
+    ----------
+    refused
+        Why there are none, if so.
+    """
 
     def __init__(self, layout: Layout) -> None:
         """Begin without a kernel."""
+        self.refused = ""
         self._layout = layout
         self._kernels: dict[int, Any] = {}
-        self._engines: list[Any] = []
+        self._buffers = np.empty((2, 0), dtype=bool), np.empty(0)
 
-    def candidates(
-        self, points: Block | Boxes, pivots: NDArray[np.float64]
-    ) -> Candidates | None:
-        """Return the designs that no pivot (p, m) dominates; None where a number may be none."""
+    def candidates(self, points: Block | Boxes, pivots: NDArray[np.float64]) -> Candidates | None:
+        """Return the designs that no pivot, (p, m), dominates.
+
+        None where there is no kernel, or where a number may be none: numpy has to be asked.
+        """
         if isinstance(points, Boxes):
-            steps, corners = points.steps, points.corners
-            varied = (1 << len(steps)) - 1
-            lane = len(steps)
+            lane, steps, corners = len(points.steps), points.steps, points.corners
         else:
             lane = self._lane(points.shape)
-            varied = 1 << lane
-            first = np.array([first for first, _ in points.ranges], dtype=np.int64)
-            corners = np.repeat(first[np.newaxis], points.shape[lane], axis=0)
-            corners[:, lane] += np.arange(len(corners))
             steps = tuple(1 if axis == lane else size for axis, size in enumerate(points.shape))
-        flags, losses, suspect = self._call(varied, steps, corners, pivots)
+            corners = _along(points, lane)
+        try:
+            kernel = self._kernel(lane)
+        except UncompiledError as error:
+            self.refused = str(error)
+            return None
+        flags, losses, suspect = self._called(kernel, steps, corners, pivots)
         if suspect:
             return None
-        shape = (*steps, flags.shape[-1])
-        # lanes come last; in a block they are one of its axes
-        own = flags.reshape(shape)[..., : len(corners)]
-        if lane < len(steps):
-            own = np.moveaxis(np.squeeze(own, lane), -1, lane)
-        own = own.reshape(-1)
-        rows = np.flatnonzero(own & 2)
-        return Candidates((own & 1).astype(bool), rows, self._losses(losses, rows, shape, lane, len(corners)))
+        places = np.flatnonzero(flags[1])
+        rows = _rows(places, steps, lane, len(corners), flags.shape[-1] // math.prod(steps))
+        order = np.argsort(rows)
+        loss = losses[:, places[order]].T
 
-    def _losses(self, losses: Any, rows: Any, shape: Any, lane: int, count: int) -> Any:
-        if lane == len(shape) - 1:
-            inside, last = np.divmod(rows, count)
-            return losses[:, inside, last].T
-        sizes = tuple(count if axis == lane else size for axis, size in enumerate(shape[:-1]))
-        places = list(np.unravel_index(rows, sizes))
-        last = places[lane]
-        places[lane] = np.zeros_like(last)
-        inside = np.ravel_multi_index(tuple(places), shape[:-1])
-        return losses[:, inside, last].T
+        def feasible() -> NDArray[np.bool_]:
+            own = flags[0].reshape(*steps, -1)[..., : len(corners)]
+            if lane < len(steps):
+                own = np.moveaxis(own.squeeze(lane), -1, lane)
+            return np.ravel(own)
 
-    def _lane(self, shape: tuple[int, ...]) -> int:
-        """Return the axis of a block that fills registers best."""
+        return Candidates(int(np.count_nonzero(flags[0])), feasible, rows[order], loss)
+
+    def _lane(self, shape: Sequence[int]) -> int:
+        """Return the axis of a block along which registers are filled best."""
         from dse.model.tape.kernel import LANES
 
-        return min(range(len(shape)), key=lambda axis: -(-shape[axis] // LANES) / shape[axis])
+        def work(axis: int) -> float:
+            known = 1.0 if axis in self._kernels else ANOTHER
+            return known * math.ceil(shape[axis] / LANES) / shape[axis]
 
-    def _call(self, varied: int, steps: Any, corners: Any, pivots: Any) -> Any:
+        return min(range(len(shape)), key=work)
+
+    def _kernel(self, lane: int) -> Any:
+        """Return the kernel for designs next to each other on an axis; on all, after the last."""
+        if self.refused:
+            raise UncompiledError(self.refused)
+        if lane not in self._kernels:
+            from dse.model.tape import kernel
+
+            axes = len(self._layout.space.sizes)
+            varied = (1 << axes) - 1 if lane == axes else 1 << lane
+            self._kernels[lane] = kernel.compiled(kernel.Writer(self._layout, varied).write())
+        return self._kernels[lane][1]
+
+    def _called(
+        self, kernel: Any, steps: Sequence[int], corners: Index, pivots: NDArray[np.float64]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64], bool]:
+        """Return flags (2, inside * padded) and losses (m, inside * padded), in buffers."""
         from dse.model.tape.kernel import LANES
 
-        goals = len(self._layout.tape.loss)
-        count = len(corners)
+        count, goals = len(corners), len(self._layout.tape.loss)
         padded = -(-count // LANES) * LANES
-        lanes = np.empty((corners.shape[1], padded), dtype=np.int32)
+        total = math.prod(steps) * padded
+        if self._buffers[0].shape[1] < total:
+            self._buffers = np.empty((2, total), dtype=bool), np.empty(goals * total)
+        flags = self._buffers[0][:, :total]
+        losses = self._buffers[1][: goals * total].reshape(goals, total)
+        lanes = np.empty((len(steps), padded), dtype=np.int32)
         lanes[:, :count] = corners.T
         lanes[:, count:] = corners[-1:].T
-        inside = int(np.prod(steps))
-        flags = np.empty((inside, padded), dtype=np.uint8)
-        losses = np.empty((goals, inside, padded))
-        given = np.array(steps, dtype=np.int64)
         pivots = np.ascontiguousarray(pivots)
-        suspect = np.zeros(1, dtype=np.uint8)
-        arrays = (lanes, given, pivots, flags, losses, suspect)
-        a, b, c, d, e, f = (array.ctypes.data for array in arrays)
-        self.kernel(varied)(count, a, b, c, len(pivots), d, e, f)
+        suspect = np.zeros(1, dtype=bool)
+        arrays = (lanes, np.array(steps, dtype=np.int64), pivots, *flags, losses, suspect)
+        kernel(count, len(pivots), *(array.ctypes.data for array in arrays))
         return flags, losses, bool(suspect[0])
 
-    def kernel(self, varied: int) -> Any:
-        """Return the kernel for designs that differ on some axes only; compiled once."""
-        if varied not in self._kernels:
-            from dse.model.tape.kernel import Writer
 
-            text = Writer(self._layout, varied).write()
-            engine, function = compiled(text)
-            self._engines.append(engine)
-            self._kernels[varied] = function
-        return self._kernels[varied]
+def _along(block: Block, lane: int) -> Index:
+    """Return the designs of a block that are first on every axis but one."""
+    first = np.array([first for first, _ in block.ranges], dtype=np.int64)
+    corners = np.repeat(first[np.newaxis], block.shape[lane], axis=0)
+    corners[:, lane] += np.arange(len(corners))
+    return corners
 
 
-@cache
-def _machine() -> Any:
-    import llvmlite.binding as llvm
+def _rows(
+    places: NDArray[np.intp], steps: Sequence[int], lane: int, count: int, padded: int
+) -> NDArray[np.intp]:
+    """Return the positions, among the designs asked for, of places in a buffer."""
+    inside, corner = np.divmod(places, padded)
+    if lane == len(steps):
+        return inside * count + corner
+    after = math.prod(steps[lane + 1 :])
+    outer, inner = np.divmod(inside, after)
+    return (outer * count + corner) * after + inner
 
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3
-    )
+
+def require() -> None:
+    """Raise `DseError` when what kernels need is not installed."""
+    try:
+        from dse.model.tape import kernel  # noqa: F401
+    except ImportError as error:
+        raise DseError(
+            "search.compiled: yes needs llvmlite, which is not installed; "
+            'pip install "accel-dse[fast]", or write search.compiled: no'
+        ) from error
 
 
-def compiled(text: str) -> tuple[Any, Callable[..., None]]:
-    """Return what holds machine code, and the function itself."""
-    import llvmlite.binding as llvm
+def installed() -> bool:
+    """Tell whether what kernels need is installed."""
+    try:
+        require()
+    except DseError:
+        return False
+    return True
 
-    module = llvm.parse_assembly(text)
-    module.verify()
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3
-    )
-    engine = llvm.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
-    long, pointer = ctypes.c_int64, ctypes.c_void_p
-    kind = ctypes.CFUNCTYPE(None, long, pointer, pointer, pointer, long, pointer, pointer, pointer)
-    return engine, kind(engine.get_function_address("kernel"))
+
+CALLED = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 7)
+"""How a kernel is called; see `dse.model.tape.kernel.PARAMETERS`."""

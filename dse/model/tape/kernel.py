@@ -11,25 +11,16 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import llvmlite.binding as llvm
 import numpy as np
+from llvmlite import ir
 
-from dse.errors import DseError
-from dse.model.tape.layout import Layout, members
+from dse.model.tape.compiled import CALLED, UncompiledError
+from dse.model.tape.layout import Call, Layout
 from dse.model.tape.record import floats
-
-try:  # only where a kernel is wanted is this module imported
-    from llvmlite import ir
-except ImportError as error:
-    raise DseError(
-        "compiled kernels need llvmlite, which is not installed; "
-        'pip install "accel-dse[fast]", or set search.compiled to no'
-    ) from error
 
 LANES = 8
 """Designs at once: a register of AVX-512, two of AVX2."""
-
-FEASIBLE, CANDIDATE = 1, 2
-"""Flags of a design: it meets every constraint; and no pivot dominates it."""
 
 NAME = "kernel"
 
@@ -37,15 +28,11 @@ BIT, BYTE, SHORT, LONG = (ir.IntType(bits) for bits in (1, 8, 32, 64))
 NUMBER = ir.DoubleType()
 BITS, BYTES, PLACES, NUMBERS = (ir.VectorType(one, LANES) for one in (BIT, BYTE, SHORT, NUMBER))
 
-PARAMETERS = (LONG, *(one.as_pointer() for one in (SHORT, LONG, NUMBER)), LONG) + tuple(
-    one.as_pointer() for one in (BYTE, NUMBER, BYTE)
-)
-"""Designs along the lanes, corners (axes, padded designs), steps of each axis, pivots (p, m) and
-how many; flags (inside, padded), losses (m, inside, padded), and whether a number may be none."""
-
-
-class UncompiledError(TypeError):
-    """An operation that has no machine code with the same results."""
+POINTED = (SHORT, LONG, NUMBER, BYTE, BYTE, NUMBER, BYTE)
+PARAMETERS = (LONG, LONG, *(one.as_pointer() for one in POINTED))
+"""How many corners and pivots there are; corners (axes, padded), how many steps are taken from
+them on each axis, pivots (p, m); whether designs are feasible (inside, padded), and candidates,
+their losses (m, inside, padded), and whether a number of any may be none."""
 
 
 class Writer:
@@ -66,11 +53,12 @@ class Writer:
         self._function = function
         (
             self._count,
+            self._pivot_count,
             self._corners,
             self._steps,
             self._pivots,
-            self._pivot_count,
-            self._flags,
+            self._feasible,
+            self._candidates,
             self._losses,
             self._suspect,
         ) = function.args
@@ -85,9 +73,7 @@ class Writer:
     def write(self) -> str:
         """Return the kernel as text of LLVM."""
         b = self._b
-        for node, value in self._layout.known.items():
-            if value.dtype.kind in "fiub" if isinstance(value, np.ndarray) else True:
-                self._values[node] = self._constant(value)
+        self._values = {node: _constant(value) for node, value in self._layout.known.items()}
         padded = b.mul(b.sdiv(b.add(self._count, _long(LANES - 1)), _long(LANES)), _long(LANES))
         self._strides: dict[int, Any] = {}
         inside = padded
@@ -104,6 +90,9 @@ class Writer:
     def _group(self, lane: Any) -> None:
         """Write what is done for each group of designs."""
         b = self._b
+        lanes = ir.Constant(ir.VectorType(LONG, LANES), list(range(LANES)))
+        left = self._splat(b.sub(self._count, lane), lanes.type)
+        self._real = b.icmp_signed("<", lanes, left)
         for axis in self._order:
             at = b.add(b.mul(self._padded, _long(axis)), lane)
             if self._varied >> axis & 1:
@@ -139,11 +128,7 @@ class Writer:
                 self._values[node] = self._read(node)
         for call in self._layout.calls:
             if call.node not in self._values and not call.axes & ~bound:
-                node = self._layout.tape.nodes[call.node]
-                if any(one not in self._values for one in call.arguments):
-                    raise UncompiledError("numbers of another type")
-                given = [self._values[one] for one in call.arguments]
-                self._values[call.node] = self._operation(call.function, given, node)
+                self._values[call.node] = self._operation(call)
 
     def _loop(self, count: Any, step: int, body: Callable[[Any], None]) -> None:
         """Write a loop over 0, step, ... below a count; values of the body end with it."""
@@ -199,57 +184,65 @@ class Writer:
         """Write flags and losses of designs down; say where a number may be none."""
         b, tape, same = self._b, self._layout.tape, self._layout.same
         losses = [self._number(self._values[same[one]]) for one in tape.rounded]
-        feasible = self._bool(self._values[same[tape.feasible]])
-        wrong = self._bool(self._values[same[tape.undefined]])
+        feasible = b.and_(self._bool(self._values[same[tape.feasible]]), self._real)
+        wrong = b.and_(self._bool(self._values[same[tape.undefined]]), self._real)
         for loss in losses:
-            finite = b.fcmp_ordered("==", b.fsub(loss, loss), self._numbers(0.0))
-            wrong = b.or_(wrong, b.and_(feasible, b.not_(finite)))
+            wrong = b.or_(wrong, b.and_(feasible, b.not_(_finite(b, loss))))
         some = b.or_(b.load(self._suspect), b.zext(self._any(wrong), BYTE))
         b.store(some, self._suspect)
-        candidate = b.and_(feasible, b.not_(self._dominated(losses)))
-        flags = b.or_(b.zext(feasible, BYTES), b.shl(b.zext(candidate, BYTES), _splatted(BYTES, 1)))
-        place = b.bitcast(b.gep(self._flags, [row]), BYTES.as_pointer())
-        b.store(flags, place, align=1)
+        candidate = self._undominated(feasible, losses)
+        for rows, flags in ((self._feasible, feasible), (self._candidates, candidate)):
+            place = b.bitcast(b.gep(rows, [row]), BYTES.as_pointer())
+            b.store(b.zext(flags, BYTES), place, align=1)
         with b.if_then(self._any(candidate)):
             for goal, loss in enumerate(losses):
                 at = b.add(b.mul(self._total, _long(goal)), row)
                 place = b.bitcast(b.gep(self._losses, [at]), NUMBERS.as_pointer())
                 b.store(loss, place, align=8)
 
-    def _dominated(self, losses: Sequence[Any]) -> Any:
-        """Return which designs a pivot dominates: nowhere better, somewhere worse."""
+    def _undominated(self, feasible: Any, losses: Sequence[Any]) -> Any:
+        """Return which designs no pivot dominates (nowhere better, somewhere worse).
+
+        Pivots are taken in order for as long as a design is left.
+        """
         b, goals = self._b, len(losses)
         before = b.block
         head, after = (self._function.append_basic_block() for _ in range(2))
-        none = _splatted(BITS, 0)
-        b.cbranch(b.icmp_signed(">", self._pivot_count, _long(0)), head, after)
+        some = b.icmp_signed(">", self._pivot_count, _long(0))
+        b.cbranch(b.and_(some, self._any(feasible)), head, after)
         b.position_at_end(head)
-        index, found = b.phi(LONG), b.phi(BITS)
-        worse, better = none, none
+        index, left = b.phi(LONG), b.phi(BITS)
+        worse = better = _splatted(BITS, 0)
         for goal, loss in enumerate(losses):
             at = b.add(b.mul(index, _long(goals)), _long(goal))
             pivot = self._splat(self._load(self._pivots, at), NUMBERS)
             worse = b.or_(worse, b.fcmp_ordered(">", loss, pivot))
             better = b.or_(better, b.fcmp_ordered("<", loss, pivot))
-        here = b.or_(found, b.and_(worse, b.not_(better)))
+        still = b.and_(left, b.or_(better, b.not_(worse)))
         more = b.add(index, _long(1))
-        for phi, first, next_one in ((index, _long(0), more), (found, none, here)):
+        for phi, first, later in ((index, _long(0), more), (left, feasible, still)):
             phi.add_incoming(first, before)
-            phi.add_incoming(next_one, head)
-        b.cbranch(b.icmp_signed("<", more, self._pivot_count), head, after)
+            phi.add_incoming(later, head)
+        again = b.and_(b.icmp_signed("<", more, self._pivot_count), self._any(still))
+        b.cbranch(again, head, after)
         b.position_at_end(after)
         result = b.phi(BITS)
-        result.add_incoming(none, before)
-        result.add_incoming(here, head)
+        result.add_incoming(feasible, before)
+        result.add_incoming(still, head)
         return result
 
-    def _operation(self, function: Any, given: Sequence[Any], node: Any) -> Any:
+    def _operation(self, call: Call) -> Any:
         """Return what a function of numpy makes of values."""
-        b = self._b
+        b, node = self._b, self._layout.tape.nodes[call.node]
+        function, given = call.function, [self._values[one] for one in call.arguments]
+        if function is operator.pow:
+            function, given = self._power(call), given[:1]
         if function is np.where:
             condition, *branches = given
-            if node.dtype != np.bool_:
+            if node.dtype == np.float64:
                 branches = [self._number(one) for one in branches]
+            elif node.dtype != np.bool_:
+                raise UncompiledError(f"numbers of the type {node.dtype}")
             return b.select(self._bool(condition), *branches)
         if function in LOGICAL:
             return LOGICAL[function](b, *(self._bool(one) for one in given))
@@ -258,16 +251,14 @@ class Writer:
         numbers = [self._number(one) for one in given]
         if function in COMPARED:
             return COMPARED[function](b, *numbers)
-        if function is operator.pow:
-            function = self._power(numbers[1])
-            numbers = numbers[:1]
         if node.dtype != np.float64:
             raise UncompiledError(f"numbers of the type {node.dtype}")
         if function in ARITHMETIC:
             return ARITHMETIC[function](b, *numbers)
         if function in INTRINSIC:
             return b.call(self._intrinsic(f"{INTRINSIC[function]}.v{LANES}f64"), numbers)
-        raise UncompiledError(f"numpy.{getattr(function, '__name__', function)}")
+        name = getattr(function, "__name__", "")
+        raise UncompiledError(f"numpy.{name}" if name else node.name)
 
     def _intrinsic(self, name: str) -> Any:
         """Return an instruction that LLVM knows as a function."""
@@ -275,21 +266,12 @@ class Writer:
             ir.Function(self.module, ir.FunctionType(NUMBERS, [NUMBERS]), name)
         return self.module.globals[name]
 
-    def _power(self, exponent: Any) -> Any:
-        """Return the function that arrays take for a power."""
-        for value, function in ((2.0, np.square), (0.5, np.sqrt), (1.0, floats)):
-            if str(exponent) == str(self._numbers(value)):
-                return function
+    def _power(self, call: Call) -> Any:
+        """Return the function that arrays take for a power with this exponent."""
+        exponent = self._layout.tape.nodes[call.arguments[1]].value
+        if type(exponent) in (int, float) and exponent in POWERS:
+            return POWERS[exponent]
         raise UncompiledError("numpy.power")
-
-    def _constant(self, value: Any) -> Any:
-        number = np.ravel(value)[0]
-        if isinstance(number, np.bool_):
-            return _splatted(BITS, int(number))
-        return self._numbers(float(number))
-
-    def _numbers(self, value: float) -> Any:
-        return _splatted(NUMBERS, value)
 
     def _number(self, value: Any) -> Any:
         return self._b.uitofp(value, NUMBERS) if value.type == BITS else value
@@ -297,7 +279,7 @@ class Writer:
     def _bool(self, value: Any) -> Any:
         if value.type == BITS:
             return value
-        return self._b.fcmp_unordered("!=", value, self._numbers(0.0))
+        return self._b.fcmp_unordered("!=", value, _numbers(0.0))
 
     def _any(self, bits: Any) -> Any:
         b = self._b
@@ -318,6 +300,15 @@ class Writer:
 
 def _long(value: int) -> Any:
     return ir.Constant(LONG, value)
+
+
+def _constant(value: Any) -> Any:
+    number = np.ravel(value)[0]
+    return _splatted(BITS, int(number)) if number.dtype == np.bool_ else _numbers(float(number))
+
+
+def _numbers(value: float) -> Any:
+    return _splatted(NUMBERS, value)
 
 
 def _splatted(kind: Any, value: Any) -> Any:
@@ -350,7 +341,7 @@ def _most(b: Any, one: Any, other: Any) -> Any:
 
 
 def _finite(b: Any, one: Any) -> Any:
-    return b.fcmp_ordered("==", b.fsub(one, one), _splatted(NUMBERS, 0.0))
+    return b.fcmp_ordered("==", b.fsub(one, one), _numbers(0.0))
 
 
 def _infinite(b: Any, one: Any) -> Any:
@@ -399,6 +390,8 @@ ARITHMETIC: Mapping[Any, Callable[..., Any]] = {
     floats: lambda b, one: one,
 }
 
+POWERS: Mapping[float, Any] = {0.5: np.sqrt, 1: np.positive, 2: np.square}
+
 INTRINSIC: Mapping[Any, str] = {
     np.absolute: "llvm.fabs",
     np.sqrt: "llvm.sqrt",
@@ -409,9 +402,15 @@ INTRINSIC: Mapping[Any, str] = {
 }
 
 
-def depends_on(layout: Layout) -> tuple[int, ...]:
-    """Return the axes that anything depends on."""
-    axes = 0
-    for table in layout.tables.values():
-        axes |= table.axes
-    return members(axes)
+def compiled(text: str) -> tuple[Any, Any]:
+    """Return a kernel's machine code, which has to be kept, and the function itself."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    module = llvm.parse_assembly(text)
+    module.verify()
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3
+    )
+    engine = llvm.create_mcjit_compiler(module, machine)
+    engine.finalize_object()
+    return engine, CALLED(engine.get_function_address(NAME))
