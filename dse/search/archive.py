@@ -133,10 +133,11 @@ class Archive:
         """The best designs so far, in no order, and their losses."""
         return self._front_index, self._front_loss
 
-    @property
-    def pivots(self) -> Matrix:
-        """A few points of the front so far: they dismiss most designs before the others do."""
-        return self._some(PIVOTS)
+    def pivots(self, most: int = PIVOTS) -> Matrix:
+        """Return points of the front so far, which dismiss most designs before all others do."""
+        some = self._some(most)
+        spread = np.ptp(some, axis=0) if len(some) else np.ones(1)
+        return some[np.argsort((some / np.where(spread > 0, spread, 1.0)).sum(axis=1))]
 
     def seen(self, index: Index) -> NDArray[np.bool_]:
         """Return which designs (n, d) `evaluate` has already evaluated."""
@@ -180,7 +181,7 @@ class Archive:
             self.failed += int(evaluation.failed.sum())
             self.failure = self.failure or evaluation.failure
         rows = np.flatnonzero(feasible)
-        rows = rows[nondominated_by(evaluation.loss[rows], self.pivots)]
+        rows = rows[nondominated_by(evaluation.loss[rows], self._some(PIVOTS))]
         self._update_front(points, rows, evaluation.loss[rows])
         self._add_to_samples(points, lambda: feasible)
         if not self.feasible:

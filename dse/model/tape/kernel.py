@@ -235,6 +235,8 @@ class Writer:
         """Return what a function of numpy makes of values."""
         b, node = self._b, self._layout.tape.nodes[call.node]
         function, given = call.function, [self._values[one] for one in call.arguments]
+        if node.opaque:
+            raise UncompiledError(node.name)
         if function is operator.pow:
             function, given = self._power(call), given[:1]
         if function is np.where:
@@ -257,8 +259,7 @@ class Writer:
             return ARITHMETIC[function](b, *numbers)
         if function in INTRINSIC:
             return b.call(self._intrinsic(f"{INTRINSIC[function]}.v{LANES}f64"), numbers)
-        name = getattr(function, "__name__", "")
-        raise UncompiledError(f"numpy.{name}" if name else node.name)
+        raise UncompiledError(f"numpy.{getattr(function, '__name__', function)}")
 
     def _intrinsic(self, name: str) -> Any:
         """Return an instruction that LLVM knows as a function."""

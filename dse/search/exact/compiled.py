@@ -20,6 +20,9 @@ WORTH = 30_000_000
 SLICE = 64
 """Part of a space that is settled before it is known how much is left to be evaluated."""
 
+PIVOTS = 128
+"""Points of the front that machine code compares each design with, until one dominates it."""
+
 _CHOICE: ContextVar[Choice] = ContextVar("_CHOICE", default="auto")
 
 
@@ -45,7 +48,7 @@ def evaluate(archive: Archive, points: Block | Boxes) -> None:
     """Evaluate designs for an archive, by machine code or numpy; the archive is the same."""
     spend(len(points) + CALL)
     if worth(archive):
-        found = cast(Problem, archive.problem).candidates(points, archive.pivots)
+        found = cast(Problem, archive.problem).candidates(points, archive.pivots(PIVOTS))
         if found is not None and (archive.feasible or found.count):
             archive.add(points, found)
             return
