@@ -11,8 +11,8 @@ import pytest
 
 from benchmarks.plausible import text
 from dse.errors import DseError, StudyError
-from dse.model.problem import Problem
 from dse.model import tape
+from dse.model.problem import Problem
 from dse.model.space import blocks
 from dse.search import Archive, Outcome, SearchSettings, run_search
 from dse.search.exact import compiled, enumeration
