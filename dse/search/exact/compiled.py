@@ -14,8 +14,8 @@ from dse.search.archive import Archive
 from dse.search.exact.work import CALL, spend
 from dse.search.settings import Choice
 
-WORTH = 30_000_000
-"""Designs that numpy evaluates in some ten times what compiling takes."""
+WORTH = 10_000_000
+"""Designs that take numpy some .5 s or more, several times what compiling takes."""
 
 SLICE = 64
 """Part of a space that is settled before it is known how much is left to be evaluated."""
