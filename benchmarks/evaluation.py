@@ -1,9 +1,9 @@
 """Designs per second: function by function, and with one tape for the whole study.
 
 Losses, violations and flags of 65 536 designs at a time: in blocks, whose axes are columns of their
-own, and gathered at random.  By machine code in blocks and in boxes of two values per axis, compared
-with one point that dominates all, and with points of their front.  A way is measured in short runs,
-of which the lower quartile counts.
+own, and gathered at random.  By machine code in blocks and in boxes of two values per axis,
+compared with one point that dominates all, and with points of their front.  A way is measured in
+short runs, of which the lower quartile counts.
 """
 
 from __future__ import annotations

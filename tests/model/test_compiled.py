@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,9 @@ from tests.model.test_tape import SHIPPED, STUDY, changed, direct, some
 kernel = pytest.importorskip(
     "dse.model.tape.kernel", reason="needs the extra `fast`", exc_type=ImportError
 )
+
+
+table = sys.modules["dse.model.tape.operations"]
 
 
 def agree(problem: Problem, points: Block | Boxes) -> int:
@@ -114,9 +118,9 @@ def test_a_loss_that_is_no_number_is_left_to_numpy(write) -> None:
 
 
 def test_an_operation_that_is_wrong_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    operations: dict[object, Callable[..., object]] = dict(kernel.ARITHMETIC)
+    operations: dict[object, Callable[..., object]] = dict(table.ARITHMETIC)
     operations[np.minimum] = operations[np.maximum]
-    monkeypatch.setattr(kernel, "ARITHMETIC", operations)
+    monkeypatch.setattr(table, "ARITHMETIC", operations)
     problem = replace(problem_of(SHIPPED[0]))
     with pytest.raises(AssertionError):
         agree(problem, parts(problem, 0)[1])

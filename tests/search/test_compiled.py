@@ -98,7 +98,7 @@ def test_machine_code_begins_where_much_is_left(
 
 def test_what_bounds_rule_out_is_not_counted_as_left(monkeypatch: pytest.MonkeyPatch) -> None:
     archive = Archive(problem_of(SHIPPED[1]), total=1)  # of 8e6 designs
-    monkeypatch.setattr(compiled, "installed", lambda: True)
+    monkeypatch.setattr(compiled, "has_llvmlite", lambda: True)
     archive.evaluated, archive.pruned = 40_000, 960_000
     monkeypatch.setattr(compiled, "WORTH", 300_000)
     assert not compiled.worth(archive)
@@ -107,8 +107,9 @@ def test_what_bounds_rule_out_is_not_counted_as_left(monkeypatch: pytest.MonkeyP
 
 
 def test_without_llvmlite_only_who_asks_for_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "dse.model.tape.kernel", raising=False)
-    monkeypatch.delattr(tape, "kernel", raising=False)
+    for name in ("kernel", "operations"):
+        monkeypatch.delitem(sys.modules, f"dse.model.tape.{name}", raising=False)
+        monkeypatch.delattr(tape, name, raising=False)
     monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
     monkeypatch.setattr(compiled, "WORTH", 0)
     problem = problem_of(SHIPPED[0])

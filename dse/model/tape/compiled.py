@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,13 +13,10 @@ from numpy.typing import NDArray
 from dse.errors import DseError
 from dse.model.space import Block, Boxes, Index
 from dse.model.tape.layout import Layout
+from dse.model.tape.traced import UncompiledError
 
 ANOTHER = 1.5
 """So much work another kernel has to save: it takes time to compile."""
-
-
-class UncompiledError(TypeError):
-    """An operation has no machine code with the same results."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +91,7 @@ class Compiled:
 
     def _lane(self, shape: Sequence[int]) -> int:
         """Return the axis of a block along which registers are filled best."""
-        from dse.model.tape.kernel import LANES
+        from dse.model.tape.operations import LANES
 
         def work(axis: int) -> float:
             known = 1.0 if axis in self._kernels else ANOTHER
@@ -119,7 +115,7 @@ class Compiled:
         self, kernel: Any, steps: Sequence[int], corners: Index, pivots: NDArray[np.float64]
     ) -> tuple[NDArray[np.bool_], NDArray[np.float64], bool]:
         """Return flags (2, inside * padded) and losses (m, inside * padded), in buffers."""
-        from dse.model.tape.kernel import LANES
+        from dse.model.tape.operations import LANES
 
         count, goals = len(corners), len(self._layout.tape.loss)
         padded = -(-count // LANES) * LANES
@@ -158,7 +154,7 @@ def _rows(
     return (outer * count + corner) * after + inner
 
 
-def require() -> None:
+def require_llvmlite() -> None:
     """Raise `DseError` when what kernels need is not installed."""
     try:
         from dse.model.tape import kernel  # noqa: F401
@@ -169,14 +165,10 @@ def require() -> None:
         ) from error
 
 
-def installed() -> bool:
+def has_llvmlite() -> bool:
     """Tell whether what kernels need is installed."""
     try:
-        require()
+        require_llvmlite()
     except DseError:
         return False
     return True
-
-
-CALLED = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * 7)
-"""How a kernel is called; see `dse.model.tape.kernel.PARAMETERS`."""

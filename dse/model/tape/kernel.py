@@ -7,32 +7,46 @@ or the C library round otherwise (powers, exponentials, logarithms), there is no
 
 from __future__ import annotations
 
+import ctypes
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 
-from dse.model.tape.compiled import CALLED, UncompiledError
 from dse.model.tape.layout import Call, Layout
-from dse.model.tape.record import floats
-
-LANES = 8
-"""Designs at once: a register of AVX-512, two of AVX2."""
+from dse.model.tape.operations import (
+    BIT,
+    BITS,
+    BYTE,
+    BYTES,
+    LANES,
+    LONG,
+    NUMBER,
+    NUMBERS,
+    PLACES,
+    SHORT,
+    are_finite,
+    as_bool,
+    as_number,
+    known_value,
+    operation,
+    power,
+    splatted,
+)
+from dse.model.tape.traced import UncompiledError
 
 NAME = "kernel"
-
-BIT, BYTE, SHORT, LONG = (ir.IntType(bits) for bits in (1, 8, 32, 64))
-NUMBER = ir.DoubleType()
-BITS, BYTES, PLACES, NUMBERS = (ir.VectorType(one, LANES) for one in (BIT, BYTE, SHORT, NUMBER))
 
 POINTED = (SHORT, LONG, NUMBER, BYTE, BYTE, NUMBER, BYTE)
 PARAMETERS = (LONG, LONG, *(one.as_pointer() for one in POINTED))
 """How many corners and pivots there are; corners (axes, padded), how many steps are taken from
 them on each axis, pivots (p, m); whether designs are feasible (inside, padded), and candidates,
 their losses (m, inside, padded), and whether a number of any may be none."""
+
+CALLED = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 2, *[ctypes.c_void_p] * len(POINTED))
 
 
 class Writer:
@@ -73,7 +87,7 @@ class Writer:
     def write(self) -> str:
         """Return the kernel as text of LLVM."""
         b = self._b
-        self._values = {node: _constant(value) for node, value in self._layout.known.items()}
+        self._values = {node: known_value(value) for node, value in self._layout.known.items()}
         padded = b.mul(b.sdiv(b.add(self._count, _long(LANES - 1)), _long(LANES)), _long(LANES))
         self._strides: dict[int, Any] = {}
         inside = padded
@@ -183,11 +197,11 @@ class Writer:
     def _store(self, row: Any) -> None:
         """Write flags and losses of designs down; say where a number may be none."""
         b, tape, same = self._b, self._layout.tape, self._layout.same
-        losses = [self._number(self._values[same[one]]) for one in tape.rounded]
-        feasible = b.and_(self._bool(self._values[same[tape.feasible]]), self._real)
-        wrong = b.and_(self._bool(self._values[same[tape.undefined]]), self._real)
+        losses = [as_number(b, self._values[same[one]]) for one in tape.rounded]
+        feasible = b.and_(as_bool(b, self._values[same[tape.feasible]]), self._real)
+        wrong = b.and_(as_bool(b, self._values[same[tape.undefined]]), self._real)
         for loss in losses:
-            wrong = b.or_(wrong, b.and_(feasible, b.not_(_finite(b, loss))))
+            wrong = b.or_(wrong, b.and_(feasible, b.not_(are_finite(b, loss))))
         some = b.or_(b.load(self._suspect), b.zext(self._any(wrong), BYTE))
         b.store(some, self._suspect)
         candidate = self._undominated(feasible, losses)
@@ -212,7 +226,7 @@ class Writer:
         b.cbranch(b.and_(some, self._any(feasible)), head, after)
         b.position_at_end(head)
         index, left = b.phi(LONG), b.phi(BITS)
-        worse = better = _splatted(BITS, 0)
+        worse = better = splatted(BITS, 0)
         for goal, loss in enumerate(losses):
             at = b.add(b.mul(index, _long(goals)), _long(goal))
             pivot = self._splat(self._load(self._pivots, at), NUMBERS)
@@ -232,55 +246,12 @@ class Writer:
         return result
 
     def _operation(self, call: Call) -> Any:
-        """Return what a function of numpy makes of values."""
-        b, node = self._b, self._layout.tape.nodes[call.node]
-        function, given = call.function, [self._values[one] for one in call.arguments]
-        if node.opaque:
-            raise UncompiledError(node.name)
-        if function is operator.pow:
-            function, given = self._power(call), given[:1]
-        if function is np.where:
-            condition, *branches = given
-            if node.dtype == np.float64:
-                branches = [self._number(one) for one in branches]
-            elif node.dtype != np.bool_:
-                raise UncompiledError(f"numbers of the type {node.dtype}")
-            return b.select(self._bool(condition), *branches)
-        if function in LOGICAL:
-            return LOGICAL[function](b, *(self._bool(one) for one in given))
-        if function in BITWISE and node.dtype == np.bool_ and all(o.type == BITS for o in given):
-            return LOGICAL[BITWISE[function]](b, *given)
-        numbers = [self._number(one) for one in given]
-        if function in COMPARED:
-            return COMPARED[function](b, *numbers)
-        if node.dtype != np.float64:
-            raise UncompiledError(f"numbers of the type {node.dtype}")
-        if function in ARITHMETIC:
-            return ARITHMETIC[function](b, *numbers)
-        if function in INTRINSIC:
-            return b.call(self._intrinsic(f"{INTRINSIC[function]}.v{LANES}f64"), numbers)
-        raise UncompiledError(f"numpy.{getattr(function, '__name__', function)}")
-
-    def _intrinsic(self, name: str) -> Any:
-        """Return an instruction that LLVM knows as a function."""
-        if name not in self.module.globals:
-            ir.Function(self.module, ir.FunctionType(NUMBERS, [NUMBERS]), name)
-        return self.module.globals[name]
-
-    def _power(self, call: Call) -> Any:
-        """Return the function that arrays take for a power with this exponent."""
-        exponent = self._layout.tape.nodes[call.arguments[1]].value
-        if type(exponent) in (int, float) and exponent in POWERS:
-            return POWERS[exponent]
-        raise UncompiledError("numpy.power")
-
-    def _number(self, value: Any) -> Any:
-        return self._b.uitofp(value, NUMBERS) if value.type == BITS else value
-
-    def _bool(self, value: Any) -> Any:
-        if value.type == BITS:
-            return value
-        return self._b.fcmp_unordered("!=", value, _numbers(0.0))
+        """Return what an operation that is left makes of the values known so far."""
+        nodes = self._layout.tape.nodes
+        given = [self._values[one] for one in call.arguments]
+        if call.function is operator.pow:
+            return operation(self._b, power(nodes[call.arguments[1]]), given[:1], nodes[call.node])
+        return operation(self._b, call.function, given, nodes[call.node])
 
     def _any(self, bits: Any) -> Any:
         b = self._b
@@ -303,19 +274,6 @@ def _long(value: int) -> Any:
     return ir.Constant(LONG, value)
 
 
-def _constant(value: Any) -> Any:
-    number = np.ravel(value)[0]
-    return _splatted(BITS, int(number)) if number.dtype == np.bool_ else _numbers(float(number))
-
-
-def _numbers(value: float) -> Any:
-    return _splatted(NUMBERS, value)
-
-
-def _splatted(kind: Any, value: Any) -> Any:
-    return ir.Constant(kind, [value] * LANES)
-
-
 def _ordered(layout: Layout) -> tuple[int, ...]:
     """Return the axes, that on which most depends first: what depends on it is left outside."""
     left = list(range(len(layout.space.sizes)))
@@ -327,80 +285,6 @@ def _ordered(layout: Layout) -> tuple[int, ...]:
         order.append(least)
         depends = [axes for axes in depends if not axes >> least & 1]
     return tuple(reversed(order))
-
-
-def _least(b: Any, one: Any, other: Any) -> Any:
-    """Return what ``numpy.minimum`` does: the first where it is NaN, the second of equals."""
-    chosen = b.select(b.fcmp_ordered("<", one, other), one, other)
-    return b.select(b.fcmp_unordered("uno", one, one), one, chosen)
-
-
-def _most(b: Any, one: Any, other: Any) -> Any:
-    """Return what ``numpy.maximum`` does."""
-    chosen = b.select(b.fcmp_ordered(">", one, other), one, other)
-    return b.select(b.fcmp_unordered("uno", one, one), one, chosen)
-
-
-def _finite(b: Any, one: Any) -> Any:
-    return b.fcmp_ordered("==", b.fsub(one, one), _numbers(0.0))
-
-
-def _infinite(b: Any, one: Any) -> Any:
-    return b.and_(b.not_(_finite(b, one)), b.fcmp_ordered("ord", one, one))
-
-
-LOGICAL: Mapping[Any, Callable[..., Any]] = {
-    np.logical_and: lambda b, one, other: b.and_(one, other),
-    np.logical_or: lambda b, one, other: b.or_(one, other),
-    np.logical_xor: lambda b, one, other: b.xor(one, other),
-    np.logical_not: lambda b, one: b.not_(one),
-}
-
-BITWISE: Mapping[Any, Any] = {
-    np.bitwise_and: np.logical_and,
-    np.bitwise_or: np.logical_or,
-    np.bitwise_xor: np.logical_xor,
-    np.invert: np.logical_not,
-    np.multiply: np.logical_and,
-    np.add: np.logical_or,
-}
-
-COMPARED: Mapping[Any, Callable[..., Any]] = {
-    np.less: lambda b, one, other: b.fcmp_ordered("<", one, other),
-    np.less_equal: lambda b, one, other: b.fcmp_ordered("<=", one, other),
-    np.greater: lambda b, one, other: b.fcmp_ordered(">", one, other),
-    np.greater_equal: lambda b, one, other: b.fcmp_ordered(">=", one, other),
-    np.equal: lambda b, one, other: b.fcmp_ordered("==", one, other),
-    np.not_equal: lambda b, one, other: b.fcmp_unordered("!=", one, other),
-    np.isnan: lambda b, one: b.fcmp_unordered("uno", one, one),
-    np.isfinite: _finite,
-    np.isinf: _infinite,
-}
-
-ARITHMETIC: Mapping[Any, Callable[..., Any]] = {
-    np.add: lambda b, one, other: b.fadd(one, other),
-    np.subtract: lambda b, one, other: b.fsub(one, other),
-    np.multiply: lambda b, one, other: b.fmul(one, other),
-    np.true_divide: lambda b, one, other: b.fdiv(one, other),
-    np.negative: lambda b, one: b.fneg(one),
-    np.positive: lambda b, one: one,
-    np.square: lambda b, one: b.fmul(one, one),
-    np.minimum: _least,
-    np.maximum: _most,
-    np.clip: lambda b, one, low, high: _least(b, _most(b, one, low), high),
-    floats: lambda b, one: one,
-}
-
-POWERS: Mapping[float, Any] = {0.5: np.sqrt, 1: np.positive, 2: np.square}
-
-INTRINSIC: Mapping[Any, str] = {
-    np.absolute: "llvm.fabs",
-    np.sqrt: "llvm.sqrt",
-    np.floor: "llvm.floor",
-    np.ceil: "llvm.ceil",
-    np.trunc: "llvm.trunc",
-    np.rint: "llvm.rint",
-}
 
 
 def compiled(text: str) -> tuple[Any, Any]:

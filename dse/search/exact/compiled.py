@@ -9,7 +9,7 @@ from typing import cast
 
 from dse.model.problem import Problem
 from dse.model.space import Block, Boxes
-from dse.model.tape.compiled import installed, require
+from dse.model.tape.compiled import has_llvmlite, require_llvmlite
 from dse.search.archive import Archive
 from dse.search.exact.work import CALL, spend
 from dse.search.settings import Choice
@@ -36,7 +36,7 @@ def compiling(choice: Choice) -> Iterator[None]:
         When it is asked for and llvmlite is not installed.
     """
     if choice == "yes":
-        require()
+        require_llvmlite()
     token = _CHOICE.set(choice)
     try:
         yield
@@ -44,7 +44,7 @@ def compiling(choice: Choice) -> Iterator[None]:
         _CHOICE.reset(token)
 
 
-def evaluate(archive: Archive, points: Block | Boxes) -> None:
+def evaluate_part(archive: Archive, points: Block | Boxes) -> None:
     """Evaluate designs for an archive, by machine code or numpy; the archive is the same."""
     spend(len(points) + CALL)
     if worth(archive):
@@ -67,6 +67,6 @@ def worth(archive: Archive) -> bool:
         settled = archive.evaluated + archive.pruned
         left = archive.problem.size - settled
         first = settled * SLICE >= archive.problem.size
-        archive.compiled = first and left * archive.evaluated > WORTH * settled and installed()
+        archive.compiled = first and left * archive.evaluated > WORTH * settled and has_llvmlite()
         return archive.compiled
     return True
