@@ -364,6 +364,12 @@ class SearchSection(StudySection):
         Literal["stop", "infeasible"],
         Field(description="What a design is that cannot be evaluated: an error, or infeasible"),
     ] = "stop"
+    compiled: Annotated[
+        Literal["auto", "yes", "no"],
+        Field(
+            description="Whether machine code evaluates all designs: where it pays, always, never"
+        ),
+    ] = "auto"
     warm_start: Annotated[
         bool, Field(description="Begin a heuristic with corners and a coarse grid of the space")
     ] = True

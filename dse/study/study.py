@@ -272,6 +272,7 @@ def _settings(written: schema.StudyFile) -> SearchSettings:
         budget=search.budget,
         seed=search.seed,
         population=search.population,
+        compiled=search.compiled,
         warm_start=search.warm_start,
         options=search.options,
     )
