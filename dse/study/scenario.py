@@ -20,6 +20,7 @@ from dse.study import records as user_records
 from dse.study import schema
 from dse.study.attachments import settle_attachments
 from dse.study.axes import choices, expand, numeric, resolution
+from dse.study.demand import settle_demand
 from dse.study.faults import Faults
 from dse.study.fields import Given, StudySection, Unit, unit_of
 from dse.study.inputs import Input
@@ -90,6 +91,7 @@ def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
     _budget(study.budget, axes, scenario, faults)
     for path, written in axes.items():
         _field_axis(path, written, scenario, faults)
+    scenario.notes += settle_demand(study, scenario.constants, scenario.axes, faults)
     if "interface_in_flight" in scenario.names:
         interface = study.interface or schema.InterfaceSection()
         scenario.notes += settle_attachments(

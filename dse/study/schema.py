@@ -43,6 +43,13 @@ class WorkloadSection(StudySection):
     rate: Annotated[
         Amount, Unit("Payload rate demanded of every design", "workload_rate_bit_per_s")
     ] = None
+    task_rate: Annotated[
+        Amount,
+        Unit(
+            "Tasks demanded per second, each of them one offload: it stands for `rate`",
+            "workload_task_rate_task_per_s",
+        ),
+    ] = None
     granularity: Annotated[
         Amount, Unit("Size of one offload (LogCA's g)", "workload_granularity_byte", integer=True)
     ] = None
