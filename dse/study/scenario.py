@@ -24,6 +24,7 @@ from dse.study.demand import settle_demand
 from dse.study.faults import Faults
 from dse.study.fields import Given, StudySection, Unit, unit_of
 from dse.study.inputs import Input
+from dse.study.program import check_program
 from dse.study.record_columns import (
     CHOSEN,
     LEFT_OUT,
@@ -91,6 +92,7 @@ def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
     _budget(study.budget, axes, scenario, faults)
     for path, written in axes.items():
         _field_axis(path, written, scenario, faults)
+    check_program(study, scenario.names, scenario.highest("workload_program_share"), faults)
     scenario.notes += settle_demand(study, scenario.constants, scenario.axes, faults)
     if "interface_in_flight" in scenario.names:
         interface = study.interface or schema.InterfaceSection()

@@ -76,6 +76,20 @@ class WorkloadSection(StudySection):
         bool,
         Field(description="Each task of a stream needs the one before it (CBC, for instance)"),
     ] = False
+    program_share: Annotated[
+        Amount,
+        Unit(
+            "Share of a program's host time that the kernel takes, up to 1 (Accelerometer's alpha)",
+            "workload_program_share",
+        ),
+    ] = None
+    program_offloads: Annotated[
+        Amount,
+        Unit(
+            "Its calls of the kernel in a second of host time (Accelerometer's n / C)",
+            "workload_program_offloads_hz",
+        ),
+    ] = None
     intensity: Annotated[
         Amount,
         Unit(
