@@ -35,6 +35,7 @@ from dse.study.record_columns import (
     platform_columns,
 )
 from dse.study.records import Kind
+from dse.study.sizes import Mix
 from dse.study.sureness import RecordSureness
 
 
@@ -48,6 +49,7 @@ class Scenario:
     notes: list[str] = field(default_factory=list)
     inputs: dict[str, Input] = field(default_factory=dict)
     kernels: list[contract.Kernel] = field(default_factory=list)
+    mix: Mix | None = None
 
     @property
     def names(self) -> set[str]:

@@ -20,6 +20,7 @@ from dse.study.fields import (
     form,
     unit_of,
 )
+from dse.study.sizes import Sizes
 
 PACKET_SIZES = (128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0)
 """What PCI Express allows as the largest payload and the largest read request, in B."""
@@ -51,7 +52,12 @@ class WorkloadSection(StudySection):
         ),
     ] = None
     granularity: Annotated[
-        Amount, Unit("Size of one offload (LogCA's g)", "workload_granularity_byte", integer=True)
+        Amount,
+        Sizes(
+            "Size of one offload (LogCA's g), or a mix: each size with its share of all offloads",
+            "workload_granularity_byte",
+            integer=True,
+        ),
     ] = None
     arrivals: Annotated[
         Amount,
