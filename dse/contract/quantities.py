@@ -86,10 +86,14 @@ class Instead:
 
 @dataclass(frozen=True, kw_only=True)
 class Caution:
-    """What an answer warns of where a quantity is `above` a value: ``words``, to read aloud."""
+    """What an answer warns of where a quantity is `above` a value: ``words``, to read aloud.
+
+    It is told of studies that have the column `given`.
+    """
 
     above: float
     words: str
+    given: str
 
 
 Simulated = Literal["", "rate", "wait", "time", "rare_time", "cores"]
