@@ -63,7 +63,7 @@ def screened(problem: Problem, asked: Sequence[Screen], column: int) -> list[Ind
         if any(map(rivals.composes, ends)):
             found.append(_composed(screen, ends, column))
         else:
-            alone.append((len(found), screen, widest(ends)))
+            alone.append((len(found), screen, widest(problem, ends)))
             found.append(None)
     spaces = {space.sizes for _, _, space in alone}
     for sizes in sorted(spaces):
@@ -119,8 +119,8 @@ class _Descent:
                 self._kept.append((which, rows))
             elif len(rows):
                 pending.append((level + 1, *self._divided(level, which, rows)))
-        which = np.concatenate([which for which, _ in self._kept])
-        rows = np.concatenate([rows for _, rows in self._kept])
+        none = np.empty(0, dtype=np.intp), np.empty((0, len(self._problem.sizes)), dtype=np.int64)
+        which, rows = map(np.concatenate, zip(none, *self._kept, strict=True))
         return [rows[which == number] for number in range(len(self._asked))]
 
     def _first(self) -> tuple[NDArray[np.intp], Index]:

@@ -24,7 +24,7 @@ def follow_together(problem: Problem, followers: Sequence[Follower]) -> list[End
         return found
     column = followers[0].column
     reached = [end for follower in followers for end in follower.problems]
-    space = widest([problem, *reached])
+    space = widest(problem, [problem, *reached])
     running = {number: follower.ends() for number, follower in enumerate(followers)}
     replies: dict[int, list[Any]] = {number: [] for number in running}
     while replies:
