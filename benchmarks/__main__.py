@@ -20,7 +20,7 @@ from benchmarks import (
     starting,
 )
 
-LIBRARIES = ("numpy", "scipy", "moocore", "pymoo", "optuna", "ortools", "platypus-opt")
+LIBRARIES = ("numpy", "scipy", "moocore", "llvmlite", "pymoo", "optuna", "ortools", "platypus-opt")
 
 
 def installed(name: str) -> str:

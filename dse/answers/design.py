@@ -229,9 +229,11 @@ def _advice(problem: Problem, columns: Mapping[str, float]) -> Iterator[Advice]:
 def _cautions(problem: Problem, columns: Mapping[str, float]) -> Mapping[str, tuple[float, str]]:
     """Return the values of quantities that an answer warns of, and in which words."""
     return {
-        quantity.name: (columns[quantity.name], quantity.caution.words)
+        quantity.name: (columns[quantity.name], warned.words)
         for quantity in problem.quantities
-        if quantity.caution is not None and columns[quantity.name] > quantity.caution.above
+        if (warned := quantity.caution) is not None
+        and warned.given in columns
+        and columns[quantity.name] > warned.above
     }
 
 

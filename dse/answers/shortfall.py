@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
+from dse.algebra.tolerance import TOLERANCE
 from dse.answers.design import Pick, amount, pick, requirement_of
 from dse.model.preference import Preference
 from dse.model.problem import Problem
@@ -42,7 +43,7 @@ class Shortfall:
     def text(self, *, together: bool = False) -> str:
         """Return which constraint is violated and by how much; `together` with others."""
         if self.value is None:
-            known = math.isfinite(self.violation) and not self.quantity  # a text has no distance
+            known = TOLERANCE < self.violation < math.inf and not self.quantity  # a text has none
             return f"it violates {self.rule}" + (f" by {percent(self.violation)}" if known else "")
         if self.limit is None:
             return f"it violates {self.rule} with {amount(self.value, self.quantity)}"

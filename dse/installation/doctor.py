@@ -18,6 +18,8 @@ from dse.reports.text import table_text
 
 PURPOSES: Mapping[str, str] = {
     "dev": "work on the program itself",
+    "fast": "machine code that evaluates many designs",
+    "peers": "solvers of others beside ours in the benchmarks",
     "test": "run its tests, or those of a package of your own",
     "uncertainty": "sensitivities of an answer to its inputs",
 }

@@ -18,8 +18,9 @@ from dse.model.failures import EVALUATED, Failures
 from dse.model.fleet import offered
 from dse.model.graph import REMEDY, Graph, Step
 from dse.model.matrices import matrix_of, rounded, shape_of
-from dse.model.space import Index, Points, Space, as_index, product_text
+from dse.model.space import Block, Boxes, Index, Points, Space, as_index, product_text
 from dse.model.stage import Stage
+from dse.model.tape.compiled import Candidates
 from dse.model.tape.run import Results
 from dse.model.tape.taped import Taped
 
@@ -219,6 +220,12 @@ class Problem:
         """Functions that are called with columns, each with the reason; none before tracing."""
         return self._taped.opaque
 
+    @property
+    def uncompiled(self) -> str:
+        """Why machine code was asked for designs, and could not tell; empty where it could."""
+        compiled = self._taped.__dict__.get("compiled")
+        return "" if compiled is None else compiled.refused
+
     @cached_property
     def search_plan(self) -> tuple[Step, ...]:
         """The quantities that losses and violations need, in order."""
@@ -262,6 +269,13 @@ class Problem:
         losses = rounded(matrix_of(loss, shape))
         evaluation = Evaluation(points, losses, matrix_of(violation, shape))
         return self._judged(evaluation, failures.rows(shape), failures.first)
+
+    def candidates(self, points: Block | Boxes, pivots: NDArray[np.float64]) -> Candidates | None:
+        """Return the designs that may be of a front, by machine code, bit by bit as `evaluate`.
+
+        None where `evaluate` has to be asked: a number may be none, or there is no machine code.
+        """
+        return self._taped.candidates(points, pivots)
 
     def _accepted(self, points: Points, results: Results) -> Evaluation:
         """Return the results of a tape, judged where a number may be none."""

@@ -143,6 +143,8 @@ def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
             f"{name} is called for each design: it asks of its columns what is known only when "
             f"they have numbers ({reason})"
         )
+    if problem.uncompiled:
+        yield f"{problem.uncompiled} is not compiled, so that numpy evaluated every design"
     if any(part.quality.hypervolume.error for part in parts):
         goals = len(problem.goals)
         yield (

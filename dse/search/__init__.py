@@ -14,6 +14,7 @@ from dse.errors import FOREIGN, ContractError, DseError, TooLargeError
 from dse.model.problem import Evaluation
 from dse.plugins import registry
 from dse.search.archive import Archive, Progress, Searchable, check_constraints
+from dse.search.exact.compiled import compiling
 from dse.search.exact.work import limited
 from dse.search.outcome import UNFINISHED, Certificate, Outcome
 from dse.search.settings import SearchSettings
@@ -67,7 +68,10 @@ def run_search(
     check_search(problem, settings)
     method = registry.get(Method, settings.method)
     if method.proves:
-        with limited(seconds=settings.effort_s, byte=settings.memory_byte):
+        with (
+            limited(seconds=settings.effort_s, byte=settings.memory_byte),
+            compiling(settings.compiled),
+        ):
             outcome: Outcome = method.function(
                 problem, progress, budget=settings.budget, limit=settings.most_enumerated
             )

@@ -16,6 +16,7 @@ from dse.errors import ContractError
 from dse.model.front import dominated, nondominated, nondominated_by
 from dse.model.problem import Evaluation
 from dse.model.space import Index, Points, as_index, one_block
+from dse.model.tape.compiled import Candidates
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
 
@@ -67,6 +68,7 @@ class Archive:
         check_constraints(problem)
         self.problem = problem
         self.total = total
+        self.compiled = False  # whether machine code was found to be worth it
         self._progress = progress
         self.forget()
 
@@ -131,6 +133,12 @@ class Archive:
         """The best designs so far, in no order, and their losses."""
         return self._front_index, self._front_loss
 
+    def pivots(self, most: int = PIVOTS) -> Matrix:
+        """Return points of the front so far, which dismiss most designs before all others do."""
+        some = self._some(most)
+        spread = np.ptp(some, axis=0) if len(some) else np.ones(1)
+        return some[np.argsort((some / np.where(spread > 0, spread, 1.0)).sum(axis=1))]
+
     def seen(self, index: Index) -> NDArray[np.bool_]:
         """Return which designs (n, d) `evaluate` has already evaluated."""
         return np.array([key in self._known for key in _keys(index)], dtype=bool)
@@ -172,17 +180,24 @@ class Archive:
         if evaluation.failed is not None:
             self.failed += int(evaluation.failed.sum())
             self.failure = self.failure or evaluation.failure
-        self._update_front(points, evaluation.loss, feasible)
-        if not all(sample.complete for sample in self._samples):
-            hashed = hashes(points, len(self.problem.sizes))
-            for sample, chosen in zip(self._samples, (feasible, ~feasible), strict=True):
-                if not sample.complete:
-                    sample.add(points, hashed, chosen)
+        rows = np.flatnonzero(feasible)
+        rows = rows[nondominated_by(evaluation.loss[rows], self._some(PIVOTS))]
+        self._update_front(points, rows, evaluation.loss[rows])
+        self._add_to_samples(points, lambda: feasible)
         if not self.feasible:
             self._update_constraints(as_index(points), evaluation.violation)
         if self._progress is not None:
             self._progress(self.evaluated + self.pruned, self.total)
         return evaluation
+
+    def add(self, points: Points, found: Candidates) -> None:
+        """Add distinct designs, never seen before, whose candidates are known; some is feasible."""
+        self.evaluated += len(points)
+        self.feasible += found.count
+        self._update_front(points, found.rows, found.loss)
+        self._add_to_samples(points, found.feasible)
+        if self._progress is not None:
+            self._progress(self.evaluated + self.pruned, self.total)
 
     def close(self, designs: Points, *, feasible: bool) -> None:
         """Count designs that are known to be all infeasible, or all feasible but dominated."""
@@ -273,20 +288,23 @@ class Archive:
                 f"{sizes.tolist()}"
             )
 
-    def _update_front(self, points: Points, loss: Matrix, feasible: NDArray[np.bool_]) -> None:
-        """Add what no design seen so far dominates.
-
-        A few points of the front so far dismiss most of a batch before the full comparison.
-        """
-        rows = np.flatnonzero(feasible)
-        rows = rows[nondominated_by(loss[rows], self._some(PIVOTS))]
+    def _update_front(self, points: Points, rows: NDArray[np.intp], loss: Matrix) -> None:
+        """Add what no design seen so far dominates, of feasible designs and their losses."""
         if not len(rows):
             return
-        rows = rows[nondominated(loss[rows])]
-        index = np.concatenate([self._front_index, as_index(points, rows)])
-        loss = np.concatenate([self._front_loss, loss[rows]])
+        best = nondominated(loss)
+        index = np.concatenate([self._front_index, as_index(points, rows[best])])
+        loss = np.concatenate([self._front_loss, loss[best]])
         best = nondominated(loss)
         self._front_index, self._front_loss = index[best], loss[best]
+
+    def _add_to_samples(self, points: Points, feasible: Callable[[], NDArray[np.bool_]]) -> None:
+        if all(sample.complete for sample in self._samples):
+            return
+        hashed, meets = hashes(points, len(self.problem.sizes)), feasible()
+        for sample, chosen in zip(self._samples, (meets, ~meets), strict=True):
+            if not sample.complete:
+                sample.add(points, hashed, chosen)
 
     def _meets(self, index: Index) -> NDArray[np.bool_]:
         parts = [index[first : first + 65_536] for first in range(0, len(index), 65_536)]

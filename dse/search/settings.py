@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from dse.contract import Method, Option
 from dse.contract.methods import OptionValue
 from dse.errors import Fault, StudyError, nearest
 from dse.plugins import registry
+
+Choice = Literal["auto", "yes", "no"]
+"""Whether something is done: where it pays, always, or never."""
 
 EFFORT_S = 60.0
 """CPU time that the proof of a front may take unless told otherwise."""
@@ -44,6 +48,8 @@ class SearchSettings:
         CPU time and memory that the proof of a front may take.
     partial
         Whether the front so far is an answer when these are used up; otherwise it is an error.
+    compiled
+        Whether an enumeration evaluates designs by machine code: where it pays, always, or never.
     warm_start
         Heuristics begin with the corners and a coarse grid of the space.
     options
@@ -58,6 +64,7 @@ class SearchSettings:
     effort_s: float = EFFORT_S
     memory_byte: float = MEMORY_BYTE
     partial: bool = False
+    compiled: Choice = "auto"
     warm_start: bool = True
     options: Mapping[str, OptionValue] = field(default_factory=dict)
 
@@ -76,6 +83,8 @@ class SearchSettings:
         for name, value in (("effort", self.effort_s), ("memory", self.memory_byte)):
             if not 0 < value < math.inf:
                 raise StudyError([_fault(name, value, "a number above 0")])
+        if self.compiled not in get_args(Choice):
+            raise StudyError([_fault("compiled", self.compiled, "auto, yes or no")])
         if self.seed >= 2**32:
             raise StudyError([_fault("seed", self.seed, "less than 2**32")])
         faults = [
@@ -136,7 +145,7 @@ def _at_least(name: str, value: int | None, least: int) -> None:
         raise StudyError([_fault(name, value, f"at least {least}")])
 
 
-def _fault(name: str, value: float, bound: str) -> Fault:
+def _fault(name: str, value: object, bound: str) -> Fault:
     return Fault(
         where=f"search.{name}",
         written=str(value),

@@ -13,7 +13,7 @@ from dse.simulation.arrivals import arrivals
 from dse.simulation.events import pass_through
 from dse.simulation.measures import LEAST, MOST, enough, measure
 from dse.simulation.pipeline import pipeline_of
-from dse.simulation.report import Compared, Simulation
+from dse.simulation.report import BothSides, Simulation
 
 EVENTS = 50_000_000
 
@@ -60,7 +60,7 @@ def simulated(
         design=pick(problem, index[0]).line,
         pipeline=pipeline,
         compared=tuple(
-            Compared(name, *predicted[name], seen[name]) for name in seen if name in predicted
+            BothSides(name, *predicted[name], seen[name]) for name in seen if name in predicted
         ),
         rate_hz=rate,
         cv2=cv2,

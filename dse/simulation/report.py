@@ -20,7 +20,7 @@ HEADERS = ("quantity", "model", "simulation", "standard error", "model is", "in 
 
 
 @dataclass(frozen=True)
-class Compared:
+class BothSides:
     """A quantity as the model has it, and as the simulation saw it."""
 
     measure: str
@@ -68,7 +68,7 @@ class Simulation:
 
     design: str
     pipeline: Pipeline
-    compared: tuple[Compared, ...]
+    compared: tuple[BothSides, ...]
     rate_hz: float
     cv2: float
     seed: int
@@ -130,7 +130,7 @@ class Simulation:
         }
 
 
-def _cells(entry: Compared) -> Iterator[str]:
+def _cells(entry: BothSides) -> Iterator[str]:
     yield in_words(entry.quantity)
     yield units.show(entry.model, entry.quantity)
     yield units.show(entry.simulated.value, entry.quantity)

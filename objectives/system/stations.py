@@ -60,6 +60,7 @@ def slots(
     rises_with=("throughput_bit_per_s",),
     falls_with=("stream_rate_bit_per_s",),
     caution=Caution(
+        given="interface_in_flight",
         above=CROWDED,
         words="unless offloads arrive steadily they wait long for the cores; "
         "more instances, or a faster clock, shorten that",
@@ -78,6 +79,7 @@ def fleet_load(*, throughput_bit_per_s: Column, stream_rate_bit_per_s: Column) -
     rises_with=("throughput_bit_per_s",),
     falls_with=("link_limit_bit_per_s", "memory_limit_bit_per_s"),
     caution=Caution(
+        given="interface_in_flight",
         above=CROWDED,
         words="unless offloads arrive steadily they wait long for the link or the memory",
     ),
@@ -100,6 +102,7 @@ def link_load(
     rises_with=("arrival_rate_hz", "offload_latency_s"),
     falls_with=("slots",),
     caution=Caution(
+        given="interface_in_flight",
         above=CROWDED,
         words="unless offloads arrive steadily they wait long until one may start; "
         "more offloads in flight shorten that",
@@ -121,6 +124,7 @@ def slot_load(*, arrival_rate_hz: Column, offload_latency_s: Column, slots: Colu
     rises_with=("host_cores",),
     falls_with=("interface_host_cores",),
     caution=Caution(
+        given="interface_in_flight",
         above=CROWDED,
         words="unless offloads arrive steadily they wait long for a host core",
     ),

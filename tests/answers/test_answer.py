@@ -454,8 +454,6 @@ def test_every_command_names_the_same_design(name: str, write, tmp_path: Path) -
     said = result.manifest["recommended"]
     row = dict(result.front.iloc[said["row"] - 1])
     assert said["rule"] == rule
-    shown = result.view.recommended
-    assert (shown.row, shown.design, shown.rule) == (said["row"] - 1, said["design"], rule)
     assert f"recommended: {rule}" in re.sub(r"\s+", " ", result.text())
     assert f"recommended: {said['design']}" in (tmp_path / "run" / "front.svg").read_text()
     bare = write(ONE, "bare.yaml")

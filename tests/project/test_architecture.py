@@ -150,6 +150,7 @@ ONLY_USERS = {
     },
     "PIL": {"dse.reproduction.sheets"},
     "SALib": {"dse.uncertainty.effects"},
+    "llvmlite": {"dse.model.tape.kernel", "dse.model.tape.operations"},
     "concurrent": {"dse.workers"},
     "moocore": {"dse.model.front", "dse.model.volume"},
     "multiprocessing": {"dse.workers"},

@@ -91,6 +91,7 @@ class Layout:
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
     _axes: list[int] = field(default_factory=list)
     _failing: set[int] = field(default_factory=set)
+    _first: dict[Any, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Lay the tape out."""
@@ -118,6 +119,14 @@ class Layout:
         """Find out what a value depends on, and whether it is that of another node."""
         self.same.append(position)
         self._axes.append(0)
+        self._settle(position, node)
+        if position in self.known:
+            value = self.known[position]
+            array = np.asarray(value)
+            key = (type(value), array.dtype, array.shape, array.tobytes())
+            self.same[position] = self._first.setdefault(key, position)
+
+    def _settle(self, position: int, node: Node) -> None:
         if node.value is not None:
             self.known[position] = node.value
         elif node.function is None:
@@ -130,7 +139,10 @@ class Layout:
                 self._compute(position, node, [self.known[one] for one in arguments], self.known)
             elif not node.opaque:
                 found = self._simpler(node, arguments)
-                self.same[position] = position if found is None else found
+                if found is None:  # what is known here may make two operations one
+                    key = (node.function, node.dtype, *arguments)
+                    found = self._first.setdefault(key, position)
+                self.same[position] = found
                 self._axes[position] = self._axes[self.same[position]]
 
     def _input(self, position: int, name: str) -> None:

@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.contract import CoreMetrics
 from dse.errors import DseError
-from dse.model.space import Index, Points
+from dse.model.space import Block, Boxes, Index, Points
+from dse.model.tape.compiled import Candidates, Compiled
 from dse.model.tape.layout import Layout
 from dse.model.tape.record import Tape, Traceable, Tracer
 from dse.model.tape.run import Results, evaluated
@@ -42,6 +44,15 @@ class Taped:
             return evaluated(self.layout, points)
         except DseError:  # which design it is that fails, the functions tell
             return None
+
+    def candidates(self, points: Block | Boxes, pivots: NDArray[np.float64]) -> Candidates | None:
+        """Return what machine code finds of designs; None where numpy has to be asked."""
+        return None if self.compiled is None else self.compiled.candidates(points, pivots)
+
+    @cached_property
+    def compiled(self) -> Compiled | None:
+        """Machine code for designs; None for a problem that cannot be traced."""
+        return None if self.layout is None else Compiled(self.layout)
 
     @property
     def opaque(self) -> Mapping[str, str]:

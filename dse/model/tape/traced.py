@@ -15,6 +15,10 @@ class UntracedError(TypeError):
     """What a function asks of its columns cannot be written down before there are numbers."""
 
 
+class UncompiledError(TypeError):
+    """An operation has no machine code with the same results."""
+
+
 @dataclass(frozen=True)
 class Node:
     """One value of a tape: a constant, an input or a call.

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from dse.errors import TooLargeError
 from dse.model.cells import CellBounds, Cells, cells_of
-from dse.model.space import Boxes, Index, Points, as_index, blocks, product_text
+from dse.model.space import Block, Boxes, Index, as_index, blocks, product_text
 from dse.search.archive import Archive, Searchable
+from dse.search.exact.compiled import evaluate_part
 from dse.search.exact.work import CALL, ROW, spend
 
 Flags = NDArray[np.bool_]
@@ -81,8 +82,7 @@ def enumerate_all(archive: Archive, *, chunk: int = CHUNK, whole: int = WHOLE) -
             return
         archive.forget(every=True)  # what conflicts is known only where every design was evaluated
     for block in blocks(problem.sizes, chunk):
-        spend(len(block) + CALL)
-        archive.evaluate_new(block)
+        evaluate_part(archive, block)
 
 
 def expected_work(problem: Searchable) -> float:
@@ -142,12 +142,11 @@ def _prune(archive: Archive, levels: list[Cells], chunk: int) -> None:
         _visit(archive, levels, block, chunk)
 
 
-def _visit(archive: Archive, levels: list[Cells], points: Points, chunk: int) -> None:
+def _visit(archive: Archive, levels: list[Cells], points: Block | Boxes, chunk: int) -> None:
     """Bound cells of the first of `levels`; those that stay open go one level down."""
     level, *finer = levels
     if not finer:
-        spend(len(points) + CALL)
-        archive.evaluate_new(points)
+        evaluate_part(archive, points)
         return
     spend(ROW * len(points) + CALL)
     infeasible, dominated = _closed(archive, level.bounds(points))
