@@ -27,7 +27,7 @@ BOUND = "assumed bound"
 
 
 @dataclass(frozen=True)
-class Part:
+class MovedPart:
     """Designs or cells, (n, d), at each of the values (v,) of an assumption: value after value."""
 
     entry: Assumption
@@ -39,10 +39,10 @@ class Part:
         return len(self.values) * len(self.rows)
 
 
-class Moved:
+class MovedDesigns:
     """The parts of one evaluation, put together: a problem, and the columns that it takes."""
 
-    def __init__(self, problem: Problem, space: Space, parts: Sequence[Part]) -> None:
+    def __init__(self, problem: Problem, space: Space, parts: Sequence[MovedPart]) -> None:
         """Put parts together; `space` is that of their rows, of designs or of cells."""
         self.rows = np.concatenate([np.tile(part.rows, (len(part.values), 1)) for part in parts])
         self._problem = problem
@@ -81,7 +81,7 @@ class Moved:
         ]
         return np.hstack([np.empty((len(self.rows), 0)), *counted])
 
-    def _move(self, part: Part, where: slice) -> None:
+    def _move(self, part: MovedPart, where: slice) -> None:
         entry = part.entry
         values = np.repeat(np.array(part.values, dtype=np.float64), len(part.rows))
         if entry.metric is not None:

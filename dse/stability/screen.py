@@ -21,7 +21,7 @@ from dse.model.space import Index, coarsened
 from dse.search.exact.interval import may_beat
 from dse.search.exact.work import CALL, ROW, limited, spend
 from dse.stability import rivals
-from dse.stability.moved import TOGETHER, Moved, Part, widest
+from dse.stability.moved import TOGETHER, MovedDesigns, MovedPart, widest
 from dse.study.assumptions import Assumption
 
 FEW = 20_000
@@ -165,16 +165,16 @@ class _Descent:
             for one, start, end in zip(self._asked, bounds[:-1], bounds[1:], strict=True)
             if end > start
         ]
-        parts = [Part(one.entry, (one.low,), some) for one, some in used]
-        parts += [Part(one.entry, (one.high,), some) for one, some in used]
+        parts = [MovedPart(one.entry, (one.low,), some) for one, some in used]
+        parts += [MovedPart(one.entry, (one.high,), some) for one, some in used]
         single = level == len(self._levels) - 1
         space = self._spaces[level]
         worst = self._worst[which[order]]
         if single:
-            found = Moved(self._problem, space, parts).evaluate()
+            found = MovedDesigns(self._problem, space, parts).evaluate()
             loss, violation = found.loss, found.violation
         else:
-            cells = Moved(self._deciding, space, parts).bounds(self._levels[level])
+            cells = MovedDesigns(self._deciding, space, parts).bounds(self._levels[level])
             loss, violation = cells.loss_low, cells.violation_low
             worst = worst[:, [self._column]]
         half = len(rows)

@@ -14,7 +14,7 @@ from dse.model.problem import Problem
 from dse.model.space import Space
 from dse.search.exact.work import CALL, EffortError, spend
 from dse.stability.follow import Asked, Compare, Compared, Ends, Follower, UnfollowedError
-from dse.stability.moved import TOGETHER, Moved, Part, widest
+from dse.stability.moved import TOGETHER, MovedDesigns, MovedPart, widest
 from dse.stability.screen import Screen, screened
 
 PORTION = 500_000
@@ -92,14 +92,16 @@ def _answered(
     }
 
 
-def _parts(asked: Sequence[Compare]) -> Iterator[Part]:
+def _parts(asked: Sequence[Compare]) -> Iterator[MovedPart]:
     for ask in asked:
         step = max(1, TOGETHER // len(ask.rows))
         for first in range(0, len(ask.values), step):
-            yield Part(ask.entry, ask.values[first : first + step], ask.rows)
+            yield MovedPart(ask.entry, ask.values[first : first + step], ask.rows)
 
 
-def _evaluated(problem: Problem, space: Space, parts: Sequence[Part]) -> list[NDArray[np.float64]]:
+def _evaluated(
+    problem: Problem, space: Space, parts: Sequence[MovedPart]
+) -> list[NDArray[np.float64]]:
     """Return losses, violations and least instances of parts, some evaluated at a time."""
     found = []
     first = count = 0
@@ -108,7 +110,7 @@ def _evaluated(problem: Problem, space: Space, parts: Sequence[Part]) -> list[ND
         if count < TOGETHER and last < len(parts):
             continue
         spend(CALL + count)
-        moved = Moved(problem, space, parts[first:last])
+        moved = MovedDesigns(problem, space, parts[first:last])
         evaluation = moved.evaluate()
         found.append((evaluation.loss, evaluation.violation, moved.least_counts()))
         first, count = last, 0

@@ -24,6 +24,7 @@ from dse.study import preferring, schema
 from dse.study.arrivals import check_arrivals
 from dse.study.faults import Faults, validate
 from dse.study.inputs import Input
+from dse.study.mixes import checked_mix
 from dse.study.overrides import EXAMPLE, override
 from dse.study.quantities import (
     Named,
@@ -35,7 +36,6 @@ from dse.study.quantities import (
     without_figures,
 )
 from dse.study.scenario import Scenario, resolve, to_columns
-from dse.study.sizes import checked_mix
 from dse.study.stages import build
 from dse.study.sureness import RecordSureness
 from dse.study.swept import at_value, sweep_of

@@ -17,7 +17,7 @@ from dse.model.problem import Problem
 from dse.stability import deadline, flip_search
 from dse.stability.flip_search import find_flips
 from dse.stability.follow import Follower, UnfollowedError
-from dse.stability.moved import Moved, Part, widest
+from dse.stability.moved import MovedDesigns, MovedPart, widest
 from dse.study import study
 from dse.study.assumptions import assumptions_of
 from tests.conftest import STUDIES
@@ -39,8 +39,8 @@ def test_designs_each_at_its_own_value_are_those_of_the_moved_problem(text, writ
     moved = [entry.at(2 * entry.value) for entry in entries]
     sizes = np.min([found.problem.sizes, *(problem.sizes for problem in moved)], axis=0)
     rows = np.random.default_rng(3).integers(0, sizes, (9, len(sizes)))
-    parts = [Part(entry, (entry.value, 2 * entry.value), rows) for entry in entries]
-    together = Moved(found.problem, widest(found.problem, moved), parts).evaluate()
+    parts = [MovedPart(entry, (entry.value, 2 * entry.value), rows) for entry in entries]
+    together = MovedDesigns(found.problem, widest(found.problem, moved), parts).evaluate()
     alone = [p.evaluate(rows) for problem in moved for p in (found.problem, problem)]
     assert np.array_equal(together.loss, np.vstack([one.loss for one in alone]))
     assert np.array_equal(together.feasible, np.concatenate([one.feasible for one in alone]))

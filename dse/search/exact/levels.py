@@ -53,7 +53,7 @@ Known = Mapping[int, tuple[Traits, Traits]]
 
 
 @dataclass(frozen=True)
-class Kind:
+class _Kind:
     """Levels at which the same is wanted.
 
     Attributes
@@ -93,7 +93,7 @@ def wants_both(group: Group, scenarios: Index) -> NDArray[np.bool_]:
     return none
 
 
-class Sweep:
+class LevelSweep:
     """Finds what may be on the front of one scenario."""
 
     def __init__(self, group: Group, scenario: Index, incumbents: Incumbents) -> None:
@@ -105,7 +105,7 @@ class Sweep:
         self._capacity, *self._same = sorted(group.influence.capacities)
         fleets = tuple(replace(one, floor=max(one.floor, one.smallest)) for one in group.fleets)
         self._group = replace(group, fleets=fleets, _lists={})
-        self._kinds: dict[Directions, Kind] = {}
+        self._kinds: dict[Directions, _Kind] = {}
         self._found: list[tuple[Index, NDArray[np.float64]]] = []
 
     @property
@@ -174,7 +174,7 @@ class Sweep:
             wanted |= dict.fromkeys(self._same, (False, False))
             yield np.flatnonzero(which.reshape(-1) == position), wanted
 
-    def _kind(self, wanted: Mapping[str, Sequence[bool]]) -> Kind:
+    def _kind(self, wanted: Mapping[str, Sequence[bool]]) -> _Kind:
         high = dict(wanted) | {self._capacity: (False, True)}
         directions = tuple((bool(a), bool(b)) for a, b in high.values())
         if directions not in self._kinds:
@@ -193,7 +193,7 @@ class Sweep:
             case = Case(
                 Lists(self._group, both, np.inf, lists.shortlists), None, both, both, self._scenario
             )
-            self._kinds[directions] = Kind(case, parts)
+            self._kinds[directions] = _Kind(case, parts)
             self.__dict__.pop("_best", None)  # more is known of the best
         return self._kinds[directions]
 
@@ -273,7 +273,7 @@ class Sweep:
                 self._join(kind, index[rows], _rows(known, rows), levels[kept[rows]], left)
 
     def _join(
-        self, kind: Kind, index: Index, known: Known, levels: Column, left: Sequence[int]
+        self, kind: _Kind, index: Index, known: Known, levels: Column, left: Sequence[int]
     ) -> None:
         """Add fleets of the stages that are left, some partial chains after others."""
         if not left:
