@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
@@ -14,10 +14,6 @@ from pydantic_core import core_schema
 from dse.algebra import units
 from dse.errors import UnitError
 from dse.study.fields import Given, Unit, fault
-
-if TYPE_CHECKING:
-    from dse.study.faults import Faults
-    from dse.study.schema import StudyFile
 
 _WHOLE = 1e-9
 """By how much shares that are rounded may miss 1."""
@@ -75,24 +71,3 @@ def _share(written: Any) -> float:
     if not 0.0 < share <= 1.0:
         raise fault("a share of offloads is more than 0 and at most 1", "write 7/12, or 58 %")
     return share
-
-
-def checked_mix(written: StudyFile, columns: Collection[str], faults: Faults) -> Mix | None:
-    """Return the mix of sizes of a study, None for offloads of one size; refuse what it excludes.
-
-    `columns` are those that the study sets.
-    """
-    mix = written.workload.granularity
-    if not isinstance(mix, Mix) or "workload.granularity" in written.axes:
-        return None
-    path = ("workload", "granularity")
-    if "interface_in_flight" not in columns:
-        rule = "a mix is one of offloads, and a study without an interface has none"
-        faults.add(path, rule, "add `interface`, or write one size")
-    if "workload_chained" in columns:
-        rule = "tasks of a stream that wait for each other are not modelled for a mix of sizes"
-        faults.add(path, rule, "write one size, or remove `chained`")
-    if "workload_arrival_cv2" in columns:
-        rule = "what offloads of several sizes wait is neither modelled nor simulated"
-        faults.add(path, rule, "write one size, or remove workload.arrivals")
-    return mix

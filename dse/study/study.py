@@ -22,6 +22,7 @@ from dse.plugins import registry
 from dse.search.settings import EFFORT_S, MEMORY_BYTE, SearchSettings, option_faults
 from dse.study import preferring, schema
 from dse.study.arrivals import check_arrivals
+from dse.study.demand import checked_mix
 from dse.study.faults import Faults, validate
 from dse.study.inputs import Input
 from dse.study.overrides import EXAMPLE, override
@@ -35,7 +36,6 @@ from dse.study.quantities import (
     without_figures,
 )
 from dse.study.scenario import Scenario, resolve, to_columns
-from dse.study.sizes import checked_mix
 from dse.study.stages import build
 from dse.study.sureness import RecordSureness
 from dse.study.swept import at_value, sweep_of
