@@ -1,8 +1,9 @@
-"""The payload rate for which a demanded rate of tasks stands: each task is one offload."""
+"""What is demanded: a rate of tasks, each of them one offload, and offloads of several sizes."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from dse.contract import Column
 from dse.model.space import Axis, constant
 from dse.study import schema
 from dse.study.faults import Faults, Path
+from dse.study.sizes import Mix
 
 TASKS = "workload_task_rate_task_per_s"
 SIZE = "workload_granularity_byte"
@@ -78,3 +80,24 @@ def _contradicts(written: schema.StudyFile, rate: Column, faults: Faults) -> Non
 def _path(written: schema.StudyFile, name: str) -> Path:
     path = f"workload.{name}"
     return ("axes", path) if path in written.axes else ("workload", name)
+
+
+def checked_mix(written: schema.StudyFile, columns: Collection[str], faults: Faults) -> Mix | None:
+    """Return the mix of sizes of a study, None for offloads of one size; refuse what it excludes.
+
+    `columns` are those that the study sets.
+    """
+    mix = written.workload.granularity
+    if not isinstance(mix, Mix) or "workload.granularity" in written.axes:
+        return None
+    path = ("workload", "granularity")
+    if "interface_in_flight" not in columns:
+        rule = "a mix is one of offloads, and a study without an interface has none"
+        faults.add(path, rule, "add `interface`, or write one size")
+    if "workload_chained" in columns:
+        rule = "tasks of a stream that wait for each other are not modelled for a mix of sizes"
+        faults.add(path, rule, "write one size, or remove `chained`")
+    if "workload_arrival_cv2" in columns:
+        rule = "what offloads of several sizes wait is neither modelled nor simulated"
+        faults.add(path, rule, "write one size, or remove workload.arrivals")
+    return mix

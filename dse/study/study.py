@@ -22,6 +22,7 @@ from dse.plugins import registry
 from dse.search.settings import EFFORT_S, MEMORY_BYTE, SearchSettings, option_faults
 from dse.study import preferring, schema
 from dse.study.arrivals import check_arrivals
+from dse.study.demand import checked_mix
 from dse.study.faults import Faults, validate
 from dse.study.inputs import Input
 from dse.study.mixes import checked_mix
