@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dse.model.bounds import Bounds
 from dse.model.space import Index
 from dse.search.exact.incumbents import Incumbents
-from dse.search.exact.levels import Sweep, wants_both
+from dse.search.exact.levels import LevelSweep, wants_both
 from dse.search.exact.partial import NotComposedError, StageParts
 from dse.search.exact.shortlists import Case, Group, cases, sharing_fleets
 from dse.search.exact.ties import close, equals
@@ -67,7 +67,7 @@ class Replacing:
         done = np.zeros(len(scenarios), dtype=bool)
         for group in self._groups:
             for row in group.rows[wants_both(group, scenarios[group.rows])]:
-                sweep = Sweep(group, scenarios[[row]], self.incumbents)
+                sweep = LevelSweep(group, scenarios[[row]], self.incumbents)
                 try:
                     index = sweep.designs()
                 except NotComposedError:
