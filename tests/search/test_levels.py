@@ -45,8 +45,8 @@ def test_fronts_without_a_demanded_rate_are_those_of_all_designs(
         monkeypatch.setattr(levels, "PORTION", 7)
     if block == 3:  # fleets are put together design by design, however few
         monkeypatch.setattr(fleets, "WHOLE", 1)
-    swept, designs = [], levels.Sweep.designs
-    monkeypatch.setattr(levels.Sweep, "designs", lambda own: swept.append(own) or designs(own))
+    swept, designs = [], levels.LevelSweep.designs
+    monkeypatch.setattr(levels.LevelSweep, "designs", lambda own: swept.append(own) or designs(own))
     for seed in range(block, STUDIES, 4):
         for written in (random_study, offload_study):
             problem = random_problem(seed, tmp_path, without_rate(written))

@@ -36,7 +36,7 @@ Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 @dataclass(frozen=True)
-class Part:
+class PartialChains:
     """Partial chains that none can replace, by rising level.
 
     Attributes
@@ -92,8 +92,8 @@ class Chains:
 
     wanted: tuple[Measure, ...]
     order: tuple[int, ...]
-    lists: tuple[Part, ...]
-    prefixes: tuple[Part, ...]
+    lists: tuple[PartialChains, ...]
+    prefixes: tuple[PartialChains, ...]
 
     def __len__(self) -> int:
         """Return the number of chains."""
@@ -135,7 +135,9 @@ def _level(wanted: tuple[Measure, ...], fleets: Sequence[Matrix]) -> int | None:
     return max(found, key=values.__getitem__, default=None)
 
 
-def _front(wanted: tuple[Measure, ...], left: Part, right: Part, level: int | None) -> Part:
+def _front(
+    wanted: tuple[Measure, ...], left: PartialChains, right: PartialChains, level: int | None
+) -> PartialChains:
     """Return the chains of two parts that none can replace."""
     picks = np.empty((0, left.picks.shape[1] + 1), dtype=np.intp)
     kept = np.empty((0, left.measures.shape[1]))
@@ -150,12 +152,14 @@ def _front(wanted: tuple[Measure, ...], left: Part, right: Part, level: int | No
     return part_of(picks, kept, level)
 
 
-def part_of(picks: NDArray[np.intp], values: Matrix, level: int | None) -> Part:
+def part_of(picks: NDArray[np.intp], values: Matrix, level: int | None) -> PartialChains:
     """Return partial chains with the levels at which they are of use; equal ones count once."""
     if level is None:
         rows = np.flatnonzero(nondominated(values))
         rows = rows[np.unique(values[rows], axis=0, return_index=True)[1]]
-        return Part(picks[rows], values[rows], np.zeros(len(rows)), np.full(len(rows), np.inf))
+        return PartialChains(
+            picks[rows], values[rows], np.zeros(len(rows)), np.full(len(rows), np.inf)
+        )
     rest = np.delete(values, level, axis=1)
     rows = np.lexsort((*rest.T, values[:, level]))
     rows = rows[nondominated(values[rows])]
@@ -170,10 +174,12 @@ def part_of(picks: NDArray[np.intp], values: Matrix, level: int | None) -> Part:
         ended = (rest[best] >= one).all(axis=1)
         until[best[ended]] = own[row]
         best = np.append(best[~ended], row)
-    return Part(picks[rows], values[rows], own, until)
+    return PartialChains(picks[rows], values[rows], own, until)
 
 
-def _joined(wanted: tuple[Measure, ...], left: Part, right: Part) -> Iterator[tuple[Pairs, Matrix]]:
+def _joined(
+    wanted: tuple[Measure, ...], left: PartialChains, right: PartialChains
+) -> Iterator[tuple[Pairs, Matrix]]:
     """Yield the pairs that are both of use at the worse of their levels, some at a time."""
     starts = np.concatenate(
         [

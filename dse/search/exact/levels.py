@@ -12,10 +12,10 @@ its level, and its losses are no worse.  So one of the chains
 
 is as good as any chain, with S_j(q) the fleets of stage j that carry q of which no other one that
 does is as good in all else: those of its shortlist (capacity wanted high) that are of use at q
-(`chains.Part`).  Every f is bounded first, at its level and with the best that S_j(c_f) can offer,
-and so are partial chains, stage by stage; fleets that are put together count by count are
-bounded before they are whole.  As the other stages are replaced one by one, their equals are found
-one by one (`dse.search.exact.ties`), with the level held.
+(`chains.PartialChains`).  Every f is bounded first, at its level and with the best that S_j(c_f)
+can offer, and so are partial chains, stage by stage; fleets that are put together count by count
+are bounded before they are whole.  As the other stages are replaced one by one, their equals
+are found one by one (`dse.search.exact.ties`), with the level held.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from dse.contract import Column
 from dse.model.bounds import Columns
 from dse.model.influence import Traits
 from dse.model.space import Index
-from dse.search.exact.chains import Part, part_of
+from dse.search.exact.chains import PartialChains, part_of
 from dse.search.exact.fleets import Shortlist
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.measures import Directions
@@ -53,7 +53,7 @@ Known = Mapping[int, tuple[Traits, Traits]]
 
 
 @dataclass(frozen=True)
-class _Kind:
+class LevelLists:
     """Levels at which the same is wanted.
 
     Attributes
@@ -65,7 +65,7 @@ class _Kind:
     """
 
     case: Case
-    parts: tuple[Part, ...]
+    parts: tuple[PartialChains, ...]
 
     def traits(self, stage: int, rows: NDArray[np.intp]) -> Traits:
         """Return the traits of fleets in some rows of a part."""
@@ -105,7 +105,7 @@ class LevelSweep:
         self._capacity, *self._same = sorted(group.influence.capacities)
         fleets = tuple(replace(one, floor=max(one.floor, one.smallest)) for one in group.fleets)
         self._group = replace(group, fleets=fleets, _lists={})
-        self._kinds: dict[Directions, _Kind] = {}
+        self._kinds: dict[Directions, LevelLists] = {}
         self._found: list[tuple[Index, NDArray[np.float64]]] = []
 
     @property
@@ -174,7 +174,7 @@ class LevelSweep:
             wanted |= dict.fromkeys(self._same, (False, False))
             yield np.flatnonzero(which.reshape(-1) == position), wanted
 
-    def _kind(self, wanted: Mapping[str, Sequence[bool]]) -> _Kind:
+    def _kind(self, wanted: Mapping[str, Sequence[bool]]) -> LevelLists:
         high = dict(wanted) | {self._capacity: (False, True)}
         directions = tuple((bool(a), bool(b)) for a, b in high.values())
         if directions not in self._kinds:
@@ -193,7 +193,7 @@ class LevelSweep:
             case = Case(
                 Lists(self._group, both, np.inf, lists.shortlists), None, both, both, self._scenario
             )
-            self._kinds[directions] = _Kind(case, parts)
+            self._kinds[directions] = LevelLists(case, parts)
             self.__dict__.pop("_best", None)  # more is known of the best
         return self._kinds[directions]
 
@@ -273,7 +273,7 @@ class LevelSweep:
                 self._join(kind, index[rows], _rows(known, rows), levels[kept[rows]], left)
 
     def _join(
-        self, kind: _Kind, index: Index, known: Known, levels: Column, left: Sequence[int]
+        self, kind: LevelLists, index: Index, known: Known, levels: Column, left: Sequence[int]
     ) -> None:
         """Add fleets of the stages that are left, some partial chains after others."""
         if not left:
@@ -299,7 +299,9 @@ class LevelSweep:
         self._found.append((index[hopeful], evaluation.loss[hopeful]))
 
 
-def _pairs(keys: Column, part: Part) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _pairs(
+    keys: Column, part: PartialChains
+) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield rows of rising `keys` with the rows of a part that are of use there, some at a time."""
     start = np.searchsorted(keys, part.level, side="left")
     end = np.maximum(np.searchsorted(keys, part.until, side="left"), start)
