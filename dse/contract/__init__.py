@@ -27,6 +27,7 @@ from dse.contract.methods import Method as Method
 from dse.contract.methods import Option as Option
 from dse.contract.methods import Search as Search
 from dse.contract.methods import method as method
+from dse.contract.quantities import SIZE as SIZE
 from dse.contract.quantities import Caution as Caution
 from dse.contract.quantities import Guard as Guard
 from dse.contract.quantities import Instead as Instead

@@ -18,6 +18,9 @@ from typing import Any, Literal
 from dse.contract.columns import Column
 from dse.contract.decorator import decorator
 
+SIZE = "workload_granularity_byte"
+"""The column with the size of an offload; the mean where a study mixes sizes."""
+
 Function = Callable[..., Column]
 """Keyword-only arguments name the columns that it takes."""
 
@@ -140,6 +143,10 @@ class Objective(_Wired):
     over_stages
         For a quantity of stage columns: how the values of its stages, each alone, become that of
         the chain when its other arguments stay: ``sum``, ``least`` or ``largest``.
+    over_sizes
+        For a quantity of one offload that is not linear in its size (`SIZE`): how its values for
+        the sizes of a mix become that of the mix: ``mean`` or ``largest``.  Others take the mean
+        size.
     settled_while
         Argument -> column of the study.  While the column is positive, and among designs that
         are the same outside the stages and reach what is demanded (`Requirement.at_least`), the
@@ -166,6 +173,7 @@ class Objective(_Wired):
     caution: Caution | None = field(default=None, repr=False)
     simulated: Simulated = ""
     over_stages: Literal["", "sum", "least", "largest"] = ""
+    over_sizes: Literal["", "mean", "largest"] = ""
     settled_while: Mapping[str, str] = field(default_factory=dict)
     undeclared: Mapping[str, str] = field(default_factory=dict)
 

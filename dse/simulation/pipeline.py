@@ -145,6 +145,12 @@ def _refuse(columns: Mapping[str, float], stages: Mapping[str, list[float]]) -> 
     if "interface_in_flight" not in columns or not stages:
         rule = "what is simulated are offloads, and this study has none"
         raise UnitError(rule, "give it stages and an interface")
+    if {"interface_pcie", "interface_round_trip_s"} & {*columns}:
+        rule = "packets and round trips of PCI Express are not simulated"
+        raise UnitError(rule, "write link and latency in their place")
+    if "interface_overhead_share" in columns:
+        rule = "a sum of overhead and latency is not simulated"
+        raise UnitError(rule, "write overhead and latency in its place")
     if max(stages["stage_serial_tasks"]) > 1:
         rule = "streams of dependent tasks that share pipelines are not simulated"
         raise UnitError(rule, "set workload.streams=1, or workload.chained=false")

@@ -24,7 +24,7 @@ from dse.stability.edge import Edge
 from dse.stability.flips import FACTOR, NEAR, NOTHING_FITS, SECTION, Flips, IntervalEnd, Stability
 from dse.stability.follow import Ends, Follower, UnfollowedError
 from dse.stability.together import follow_together
-from dse.stability.tracking import AnswerDesigns, Pool, TrackedAnswer, answer_among
+from dse.stability.tracking import AnswerDesigns, Pool, TrackedAnswer, answer_among, spread
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.study import Study
 
@@ -114,7 +114,7 @@ class _Looker:
     ) -> None:
         self._study = study
         self._tracked = tracked
-        self._front = front
+        self._front = spread(front, study.problem, tracked)
         self._nominal = nominal
         self._factor = factor
         self.until = until
@@ -124,7 +124,12 @@ class _Looker:
         """Return what was found in time, by name."""
         found: dict[str, Stability] = {}
         with suppress(EffortError), limited(seconds=self.until.left):
-            for entry, ends in zip(group, self._followed(group), strict=True):
+            followers, followed = self._followers(group)
+            followed |= follow_together(self._study.problem, followers)
+            for entry in group:
+                if entry.name not in followed:
+                    continue
+                ends = followed[entry.name]
                 try:
                     pair = ends or self._tracked_ends(entry)
                 except DseError:
@@ -137,26 +142,21 @@ class _Looker:
                 )
         return found
 
-    def _followed(self, group: Sequence[Assumption]) -> list[Ends | None]:
-        """Return both ends for each, None where the answer is tracked from point to point."""
-        followers: list[Follower | None] = []
+    def _followers(
+        self, group: Sequence[Assumption]
+    ) -> tuple[dict[str, Follower], dict[str, Ends | None]]:
+        """Return who follows the answer, and None for what is tracked from point to point."""
+        followers: dict[str, Follower] = {}
+        tracked: dict[str, Ends | None] = {}
         for entry in group:
+            limits = _limits(entry, self._factor)
             try:
-                followers.append(
-                    Follower(
-                        entry,
-                        self._tracked,
-                        self._front,
-                        self._nominal,
-                        _limits(entry, self._factor),
-                        self._settings,
-                    )
+                followers[entry.name] = Follower(
+                    entry, self._tracked, self._front, self._nominal, limits, self._settings
                 )
             except UnfollowedError:
-                followers.append(None)
-        some = [follower for follower in followers if follower is not None]
-        found = iter(follow_together(self._study.problem, some))
-        return [None if follower is None else next(found) for follower in followers]
+                tracked[entry.name] = None
+        return followers, tracked
 
     def _tracked_ends(self, entry: Assumption) -> Ends:
         """Return both ends of the interval in which an answer holds, tracked point by point."""

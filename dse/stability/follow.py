@@ -23,13 +23,14 @@ from dse.errors import UnitError
 from dse.model.front import dominated_by_point
 from dse.model.space import Index
 from dse.reports.designs import parts
+from dse.search.exact.work import LOOK, spend
 from dse.stability import rivals
 from dse.stability.boundary import LARGEST, NARROW, PRECISE, STEPS, is_screened
 from dse.stability.edge import Edge
 from dse.stability.flips import NOTHING_FITS, IntervalEnd
 from dse.stability.log_scale import LogScale, log_distance
 from dse.stability.screen import Screen
-from dse.stability.tracking import AnswerDesigns, TrackedAnswer, answer_among
+from dse.stability.tracking import AnswerDesigns, TrackedAnswer, answer_among, spread
 from dse.study.assumptions import Assumption
 
 EFFORT = 1_000_000
@@ -37,9 +38,6 @@ EFFORT = 1_000_000
 
 MOST_EFFORT = 32_000_000
 """Work after which an interval is divided no more."""
-
-FEW = 20_000
-"""With more designs that may win an interval is divided before they are compared."""
 
 GROWTH = 128
 """How many times larger a space may become."""
@@ -59,6 +57,10 @@ class Compare:
     rows: Index
     values: Sequence[float]
     least: tuple[int, ...]
+
+    def __len__(self) -> int:
+        """Return how many designs at a value are compared."""
+        return len(self.values) * len(self.rows)
 
 
 @dataclass(frozen=True)
@@ -166,8 +168,8 @@ class Follower:
             raise UnfollowedError
         changes: list[float] = []
         while others:
-            found = yield from self._changes(spans, others)
-            if not {value for value, _ in found} - {*changes}:
+            found = yield from self._changes(spans, others, changes)
+            if not found:
                 break
             changes += [value for value, _ in found]
             rows = self._with(rows, [won for _, won in found])
@@ -188,7 +190,10 @@ class Follower:
         return Compare(self.entry, rows, values, self._least)
 
     def _front_at(self, value: float) -> Index:
-        return search.run_search(self.entry.at(value), self._settings).front_index
+        problem = self.entry.at(value)
+        front = search.run_search(problem, self._settings).front_index
+        spend(LOOK)  # a search that was cut short proves nothing
+        return spread(front, problem, self._tracked)
 
     def _with(self, rows: Index, more: Sequence[Index]) -> Index:
         """Return designs and more of them, each once, the answer first."""
@@ -286,7 +291,7 @@ class Follower:
             replies = yield asked
             missing = []
             for (low, high), reply in zip(pending, replies, strict=True):
-                if reply is None or len(reply) > FEW:
+                if reply is None:
                     missing.append((low, high))
                 elif len(others := self._others_of(reply)):
                     found.append((low, high, others))
@@ -341,9 +346,9 @@ class Follower:
         return wins
 
     def _changes(
-        self, spans: Sequence[Span], others: Sequence[Between]
+        self, spans: Sequence[Span], others: Sequence[Between], known: Collection[float]
     ) -> Asking[list[tuple[float, Index]]]:
-        """Return values inside the spans where others win, and which do."""
+        """Return values inside the spans where others win, not `known` yet, and which do."""
         first, last = sorted(inside for inside, _ in spans)
         today = self.entry.value
         asked = []
@@ -354,29 +359,38 @@ class Follower:
                 ends = sorted({low, high, min(max(today, low), high)})
                 asked += [self._divided(*pair, among, rivals.SHORT) for pair in pairwise(ends)]
         while asked:
-            seen = yield asked
+            some, asked = asked, []
             found: list[tuple[float, Index]] = []
-            wider = []
-            for ask, there in zip(asked, seen, strict=True):
-                for first in range(0, len(ask.values) - 1, 2):
-                    one, middle, other = ask.values[first : first + 3]
-                    rows, part = self._possible(ask, there, first)
-                    narrow = self._scale.is_close(one, other, NARROW)
-                    if len(rows) == 1:
-                        continue
-                    held = self._holds(rows, (one, middle, other), part)
-                    found += [
-                        (value, answer_among(self.entry.at(value), rows, self._tracked).rows)
-                        for value, holds in ((middle, held[1] or narrow), (other, held[2]))
-                        if not holds
-                    ]
-                    if not narrow:
-                        width = log_distance(one, other) / 2
-                        wider.append(self._divided(one, other, rows[1:], width))
+            for ask, there in zip(some, (yield some), strict=True):
+                changed, wider = self._inside(ask, there)
+                found += [(value, won) for value, won in changed if value not in known]
+                asked += wider
             if found:
                 return found
-            asked = wider
         return []
+
+    def _inside(
+        self, ask: Compare, seen: Compared
+    ) -> tuple[list[tuple[float, Index]], list[Compare]]:
+        """Return values where others win, and which do; and what is to be divided further."""
+        found: list[tuple[float, Index]] = []
+        wider = []
+        for first in range(0, len(ask.values) - 1, 2):
+            one, middle, other = ask.values[first : first + 3]
+            rows, part = self._possible(ask, seen, first)
+            if len(rows) == 1:
+                continue
+            narrow = self._scale.is_close(one, other, NARROW)
+            held = self._holds(rows, (one, middle, other), part)
+            found += [
+                (value, answer_among(self.entry.at(value), rows, self._tracked).rows)
+                for value, holds in ((middle, held[1] or narrow), (other, held[2]))
+                if not holds
+            ]
+            if not narrow:
+                width = log_distance(one, other) / 2
+                wider.append(self._divided(one, other, rows[1:], width))
+        return found, wider
 
     def _divided(self, start: float, end: float, among: Index, width: float) -> Compare:
         """Ask for the answer and others at the ends and middles of parts of at most a width."""

@@ -151,8 +151,12 @@ class Moved:
         return tuple(stages)
 
 
-def widest(problems: Sequence[Problem]) -> Space:
-    """Return the space with the longest of each axis: counts may go up with a number."""
-    every = zip(*(problem.space.axes for problem in problems), strict=True)
-    axes = tuple(max(axes, key=lambda axis: axis.size) for axes in every)
-    return Space(axes, problems[0].space.constants)
+def widest(problem: Problem, moved: Sequence[Problem]) -> Space:
+    """Return today's space with the longest of each axis of moved problems: counts may go up.
+
+    All else is today's, so that nothing that moves is seen by what does not.
+    """
+    every = zip(problem.space.axes, *(other.space.axes for other in moved), strict=True)
+    longest = ((own, max(axes, key=lambda axis: axis.size)) for own, *axes in every)
+    axes = tuple(own if own.size == axis.size else axis for own, axis in longest)
+    return Space(axes, problem.space.constants)

@@ -20,6 +20,7 @@ from dse.model.space import Axis, Index, Points, as_index, blocks
 from dse.search.exact.enumeration import CHUNK
 from dse.search.exact.interval import may_beat
 from dse.search.exact.prove import ENOUGH, composable
+from dse.search.exact.work import CALL, spend
 
 MOST = 400_000
 """With more rivals an interval is divided before they are listed."""
@@ -71,6 +72,7 @@ def among_all(
         whole = whole if composed is None else [composed]
     found: list[Index] = []
     for block in whole:
+        spend(CALL + 2 * len(block))
         one, other = (problem.evaluate(block) for problem in ends)
         possible = (np.minimum(one.violation, other.violation) <= 0).all(axis=1)
         rows = np.flatnonzero(possible)

@@ -24,6 +24,9 @@ from dse.stability import rivals
 from dse.stability.moved import TOGETHER, Moved, Part, widest
 from dse.study.assumptions import Assumption
 
+FEW = 20_000
+"""With more designs that may win an interval is divided before they are compared."""
+
 GROWTH = 16
 """A cell is divided into about so many."""
 
@@ -63,7 +66,7 @@ def screened(problem: Problem, asked: Sequence[Screen], column: int) -> list[Ind
         if any(map(rivals.composes, ends)):
             found.append(_composed(screen, ends, column))
         else:
-            alone.append((len(found), screen, widest(ends)))
+            alone.append((len(found), screen, widest(problem, ends)))
             found.append(None)
     spaces = {space.sizes for _, _, space in alone}
     for sizes in sorted(spaces):
@@ -85,7 +88,8 @@ def _composed(screen: Screen, ends: Sequence[Problem], column: int) -> Index | N
     first, second = one.evaluate(rows), other.evaluate(rows)
     possible = (np.minimum(first.violation, second.violation) <= 0).all(axis=1)
     lowest = np.fmin(first.loss, second.loss)
-    return rows[possible & rivals.may_win(lowest, worst, column)]
+    rows = rows[possible & rivals.may_win(lowest, worst, column)]
+    return rows if len(rows) <= FEW else None
 
 
 class _Descent:
@@ -101,12 +105,18 @@ class _Descent:
         self._spaces = [coarsened(problem.space, steps) for steps in self._levels]
         self._worst = np.array([screen.worst for screen in asked])
         self._kept: list[tuple[NDArray[np.intp], Index]] = []
+        self._counts = np.zeros(len(asked), dtype=np.int64)
 
     def found(self) -> list[Index | None]:
         """Return the designs for each question."""
         pending = [(0, *self._first())]
         while pending:
             level, which, rows = pending.pop()
+            if (self._counts > FEW).any():  # there are too many, so none is looked for any more
+                open_ = self._counts[which] <= FEW
+                which, rows = which[open_], rows[open_]
+            if not len(rows):
+                continue
             if len(rows) > TOGETHER:
                 half = len(rows) // 2
                 pending += [(level, which[half:], rows[half:]), (level, which[:half], rows[:half])]
@@ -117,11 +127,13 @@ class _Descent:
             which, rows = which[kept], rows[kept]
             if single:
                 self._kept.append((which, rows))
-            elif len(rows):
+                self._counts += np.bincount(which, minlength=len(self._counts))
+            else:
                 pending.append((level + 1, *self._divided(level, which, rows)))
-        which = np.concatenate([which for which, _ in self._kept])
-        rows = np.concatenate([rows for _, rows in self._kept])
-        return [rows[which == number] for number in range(len(self._asked))]
+        none = np.empty(0, dtype=np.intp), np.empty((0, len(self._problem.sizes)), dtype=np.int64)
+        which, rows = map(np.concatenate, zip(none, *self._kept, strict=True))
+        few = self._counts <= FEW
+        return [rows[which == number] if few[number] else None for number in range(len(few))]
 
     def _first(self) -> tuple[NDArray[np.intp], Index]:
         """Return the widest cells of each question."""

@@ -12,62 +12,84 @@ from numpy.typing import NDArray
 from dse.errors import ContractError, TooLargeError
 from dse.model.problem import Problem
 from dse.model.space import Space
+from dse.search.exact.work import CALL, EffortError, spend
 from dse.stability.follow import Asked, Compare, Compared, Ends, Follower, UnfollowedError
 from dse.stability.moved import TOGETHER, Moved, Part, widest
 from dse.stability.screen import Screen, screened
 
+PORTION = 500_000
+"""Designs at values that are compared before those who asked go on."""
 
-def follow_together(problem: Problem, followers: Sequence[Follower]) -> list[Ends | None]:
-    """Return both ends for each follower, None for what has to be tracked from point to point."""
-    found: list[Ends | None] = [None] * len(followers)
+
+def follow_together(problem: Problem, followers: Mapping[str, Follower]) -> dict[str, Ends | None]:
+    """Return both ends for each follower by name, None for what has to be tracked point by point.
+
+    Those that were not done when the time was over are left out.
+    """
+    found: dict[str, Ends | None] = {}
     if not followers:
         return found
-    column = followers[0].column
-    reached = [end for follower in followers for end in follower.problems]
-    space = widest([problem, *reached])
-    running = {number: follower.ends() for number, follower in enumerate(followers)}
-    replies: dict[int, list[Any]] = {number: [] for number in running}
-    while replies:
-        asked: dict[int, Sequence[Asked]] = {}
-        for number, reply in replies.items():
+    column = next(iter(followers.values())).column
+    reached = [end for follower in followers.values() for end in follower.problems]
+    space = widest(problem, [problem, *reached])
+    running = {name: follower.ends() for name, follower in followers.items()}
+    replies: dict[str, list[Any]] = {name: [] for name in running}
+    waiting: dict[str, Sequence[Asked]] = {}
+    with suppress(EffortError):
+        while replies or waiting:
+            for name, reply in replies.items():
+                try:
+                    waiting[name] = running[name].send(reply or None)  # type: ignore[arg-type]
+                except StopIteration as done:
+                    found[name] = done.value
+                except EffortError:
+                    raise
+                except (UnfollowedError, TooLargeError, ContractError):
+                    found[name] = None
+            asked = _portion(waiting)
             try:
-                asked[number] = running[number].send(reply or None)  # type: ignore[arg-type]
-            except StopIteration as done:
-                found[number] = done.value
-            except (UnfollowedError, TooLargeError, ContractError):
-                pass
-        try:
-            replies = _answered(problem, space, asked, column)
-        except ContractError:
-            replies = _answered_alone(problem, space, asked, column)
+                replies = _answered(problem, space, asked, column)
+            except ContractError:
+                replies = _answered_alone(problem, space, asked, column)
+            found |= {name: None for name in asked if name not in replies}
     return found
 
 
+def _portion(waiting: dict[str, Sequence[Asked]]) -> dict[str, Sequence[Asked]]:
+    """Take the questions of the first followers, as many as are answered together."""
+    taken: dict[str, Sequence[Asked]] = {}
+    count = 0
+    while waiting and count < PORTION:
+        name = next(iter(waiting))
+        taken[name] = waiting.pop(name)
+        count += sum(len(one) if isinstance(one, Compare) else TOGETHER for one in taken[name])
+    return taken
+
+
 def _answered_alone(
-    problem: Problem, space: Space, asked: Mapping[int, Sequence[Asked]], column: int
-) -> dict[int, list[Any]]:
+    problem: Problem, space: Space, asked: Mapping[str, Sequence[Asked]], column: int
+) -> dict[str, list[Any]]:
     """Answer those whose designs can be evaluated; whose fault it is shows point by point."""
-    replies: dict[int, list[Any]] = {}
-    for number, some in asked.items():
+    replies: dict[str, list[Any]] = {}
+    for name, some in asked.items():
         with suppress(ContractError):
-            replies |= _answered(problem, space, {number: some}, column)
+            replies |= _answered(problem, space, {name: some}, column)
     return replies
 
 
 def _answered(
-    problem: Problem, space: Space, asked: Mapping[int, Sequence[Asked]], column: int
-) -> dict[int, list[Any]]:
+    problem: Problem, space: Space, asked: Mapping[str, Sequence[Asked]], column: int
+) -> dict[str, list[Any]]:
     """Answer all questions of a kind together."""
-    places = [(number, at) for number, some in asked.items() for at in range(len(some))]
-    every = [asked[number][at] for number, at in places]
+    every = [one for some in asked.values() for one in some]
     compares = [one for one in every if isinstance(one, Compare)]
     screens = [one for one in every if isinstance(one, Screen)]
     compared = iter(_compared(problem, space, compares))
     found = iter(screened(problem, screens, column))
-    replies: dict[int, list[Any]] = {number: [] for number in asked}
-    for (number, _), one in zip(places, every, strict=True):
-        replies[number].append(next(compared if isinstance(one, Compare) else found))
-    return replies
+    return {
+        name: [next(compared if isinstance(one, Compare) else found) for one in some]
+        for name, some in asked.items()
+    }
 
 
 def _parts(asked: Sequence[Compare]) -> Iterator[Part]:
@@ -85,6 +107,7 @@ def _evaluated(problem: Problem, space: Space, parts: Sequence[Part]) -> list[ND
         count += len(part)
         if count < TOGETHER and last < len(parts):
             continue
+        spend(CALL + count)
         moved = Moved(problem, space, parts[first:last])
         evaluation = moved.evaluate()
         found.append((evaluation.loss, evaluation.violation, moved.least_counts()))

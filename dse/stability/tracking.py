@@ -11,6 +11,9 @@ from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
 
+MANY = 2_000
+"""Designs of a front that are compared from value to value where every design is screened."""
+
 Key = tuple[int, ...]
 """What a design is: its row, and the counts that follow from it."""
 
@@ -68,6 +71,18 @@ def identity(problem: Problem, rows: Index, tracked: TrackedAnswer) -> Index:
         return rows
     counts = problem.counts(rows).values()
     return np.hstack([rows, *(count.astype(np.int64)[:, np.newaxis] for count in counts)])
+
+
+def spread(front: Index, problem: Problem, tracked: TrackedAnswer) -> Index:
+    """Return designs of a front, from the best to the worst, where they are many and one decides.
+
+    They only say where an answer may end; whether it does is asked of the whole space.
+    """
+    if len(front) <= MANY or tracked.column(problem) is None:
+        return front
+    places = np.linspace(0, len(front) - 1, MANY).astype(np.int64)
+    some: Index = front[tracked.preference.order(problem, front)[places]]
+    return some
 
 
 @dataclass

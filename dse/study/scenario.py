@@ -20,9 +20,11 @@ from dse.study import records as user_records
 from dse.study import schema
 from dse.study.attachments import settle_attachments
 from dse.study.axes import choices, expand, numeric, resolution
+from dse.study.demand import settle_demand
 from dse.study.faults import Faults
 from dse.study.fields import Given, StudySection, Unit, unit_of
 from dse.study.inputs import Input
+from dse.study.program import check_program
 from dse.study.record_columns import (
     CHOSEN,
     LEFT_OUT,
@@ -33,6 +35,7 @@ from dse.study.record_columns import (
     platform_columns,
 )
 from dse.study.records import Kind
+from dse.study.sizes import Mix
 from dse.study.sureness import RecordSureness
 
 
@@ -46,6 +49,7 @@ class Scenario:
     notes: list[str] = field(default_factory=list)
     inputs: dict[str, Input] = field(default_factory=dict)
     kernels: list[contract.Kernel] = field(default_factory=list)
+    mix: Mix | None = None
 
     @property
     def names(self) -> set[str]:
@@ -90,6 +94,8 @@ def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
     _budget(study.budget, axes, scenario, faults)
     for path, written in axes.items():
         _field_axis(path, written, scenario, faults)
+    check_program(study, scenario.names, scenario.highest("workload_program_share"), faults)
+    scenario.notes += settle_demand(study, scenario.constants, scenario.axes, faults)
     if "interface_in_flight" in scenario.names:
         interface = study.interface or schema.InterfaceSection()
         scenario.notes += settle_attachments(

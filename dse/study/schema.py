@@ -20,6 +20,7 @@ from dse.study.fields import (
     form,
     unit_of,
 )
+from dse.study.sizes import Sizes
 
 PACKET_SIZES = (128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0)
 """What PCI Express allows as the largest payload and the largest read request, in B."""
@@ -43,8 +44,20 @@ class WorkloadSection(StudySection):
     rate: Annotated[
         Amount, Unit("Payload rate demanded of every design", "workload_rate_bit_per_s")
     ] = None
+    task_rate: Annotated[
+        Amount,
+        Unit(
+            "Tasks demanded per second, each of them one offload: it stands for `rate`",
+            "workload_task_rate_task_per_s",
+        ),
+    ] = None
     granularity: Annotated[
-        Amount, Unit("Size of one offload (LogCA's g)", "workload_granularity_byte", integer=True)
+        Amount,
+        Sizes(
+            "Size of one offload (LogCA's g), or a mix: each size with its share of all offloads",
+            "workload_granularity_byte",
+            integer=True,
+        ),
     ] = None
     arrivals: Annotated[
         Amount,
@@ -69,6 +82,20 @@ class WorkloadSection(StudySection):
         bool,
         Field(description="Each task of a stream needs the one before it (CBC, for instance)"),
     ] = False
+    program_share: Annotated[
+        Amount,
+        Unit(
+            "Share of a program's host time that the kernel takes, up to 1 (Accelerometer's alpha)",
+            "workload_program_share",
+        ),
+    ] = None
+    program_offloads: Annotated[
+        Amount,
+        Unit(
+            "Its calls of the kernel in a second of host time (Accelerometer's n / C)",
+            "workload_program_offloads_hz",
+        ),
+    ] = None
     intensity: Annotated[
         Amount,
         Unit(

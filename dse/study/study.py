@@ -14,6 +14,7 @@ from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document
 from dse.model.fleet import offered
 from dse.model.graph import wire
+from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
 from dse.model.space import Space, constant, product_text
@@ -34,6 +35,7 @@ from dse.study.quantities import (
     without_figures,
 )
 from dse.study.scenario import Scenario, resolve, to_columns
+from dse.study.sizes import checked_mix
 from dse.study.stages import build
 from dse.study.sureness import RecordSureness
 from dse.study.swept import at_value, sweep_of
@@ -184,6 +186,8 @@ def prepare(found: Document) -> Study:
     constants = to_columns(scenario.constants)
     meet = any(part.meet for part in built)
     check_arrivals(written, scenario, meet=meet, faults=faults)
+    scenario.mix = checked_mix(written, scenario.names, faults)
+    scenario.notes += [scenario.mix.note] if scenario.mix is not None else []
     faults.raise_any()
     constants["workload_meet"] = constant(float(meet))
     common = bool(built) and all(part.stage.common for part in built)
@@ -191,7 +195,9 @@ def prepare(found: Document) -> Study:
     stage_axes = tuple(axis for part in built for axis in part.axes)
     space = Space((*stage_axes, *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
-    objectives = registry.Catalogue(contract.Objective)
+    objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
+    if scenario.mix is not None:
+        objectives = Mixed(objectives, scenario.mix.sizes, scenario.mix.shares)
     graph = wire(objectives, inputs | set(chain))
     named = Named(graph, registry.names(contract.Objective), reportable(inputs))
     goals = goals_of(written, named, faults)

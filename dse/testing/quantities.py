@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.contract import Column, Objective
+from dse.contract import SIZE, Column, Objective
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import argument_names
 from dse.plugins import registry
@@ -60,6 +60,10 @@ def check_objective(objective: Objective, *, ranges: Ranges | None = None) -> No
         len(objective.limits) in (0, len(objective.labels)),
         f"{where}: says what {len(objective.limits)} of its {len(objective.labels)} labels limit; "
         "give one limit per label",
+    )
+    require(
+        not objective.over_sizes or SIZE in sum(argument_names(objective), ()),
+        f"{where}: declares over_sizes, but does not take {SIZE}; remove the declaration",
     )
     for values in batches(objective, where, ranges or {}):
         known = values[~np.isnan(values)]

@@ -162,11 +162,15 @@ def attachment_power_w(
     )
 
 
-@objective(source="2 k g bytes", rises_with=("interface_in_flight", "workload_granularity_byte"))
+@objective(
+    source="2 k g bytes",
+    rises_with=("interface_in_flight", "workload_granularity_byte"),
+    over_sizes="largest",
+)
 def buffer_bit(*, interface_in_flight: Column, workload_granularity_byte: Column) -> Column:
     """Buffers for input and output of every offload in flight: 2 k g bytes.
 
-    ``2 * 8 k g``, in bit.
+    ``2 * 8 k g``, in bit; of a mix of sizes the largest, which any slot may have to hold.
     """
     return 2.0 * BIT_PER_BYTE * interface_in_flight * workload_granularity_byte
 

@@ -152,6 +152,7 @@ def transfer_s(
     source=LOGCA,
     rises_with=("kernel_index_s_per_byte", "kernel_offset_s", "workload_granularity_byte"),
     undeclared={"kernel_exponent": "time falls with it below one byte"},
+    over_sizes="mean",
 )
 def host_time_s(
     *,

@@ -86,6 +86,7 @@ def pcie_packet_byte_per_s(*, interface_pcie: Column, interface_max_payload_byte
     source=PCIE,
     rises_with=("workload_granularity_byte", "interface_descriptors"),
     falls_with=("interface_max_payload_byte", "interface_completion_byte"),
+    over_sizes="mean",
 )
 def pcie_to_device_byte(
     *,
@@ -116,6 +117,7 @@ def pcie_to_device_byte(
     source=PCIE,
     rises_with=("workload_granularity_byte", "interface_descriptors"),
     falls_with=("interface_max_payload_byte", "interface_max_read_request_byte"),
+    over_sizes="mean",
 )
 def pcie_to_host_byte(
     *,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -81,7 +82,9 @@ def test_a_flip_that_takes_too_much_ends_its_range(write) -> None:
     assert (edge.holds_to, edge.limited, edge.complete) == (1.0, TOO_MANY, False)
 
 
-def test_memory_is_limited(write) -> None:
+def test_memory_is_limited(write, monkeypatch: pytest.MonkeyPatch) -> None:
+    grows = itertools.count(0, 2**20)
+    monkeypatch.setattr(work, "_resident_byte", lambda: next(grows))
     settings = search.SearchSettings(memory_byte=2**20, partial=True)
     found = search.run_search(problem_of(write(LARGE)), settings)
     assert "1 MiB of memory did not suffice (search.memory)" in found.certificate.reason

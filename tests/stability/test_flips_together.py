@@ -40,7 +40,7 @@ def test_designs_each_at_its_own_value_are_those_of_the_moved_problem(text, writ
     sizes = np.min([found.problem.sizes, *(problem.sizes for problem in moved)], axis=0)
     rows = np.random.default_rng(3).integers(0, sizes, (9, len(sizes)))
     parts = [Part(entry, (entry.value, 2 * entry.value), rows) for entry in entries]
-    together = Moved(found.problem, widest([found.problem, *moved]), parts).evaluate()
+    together = Moved(found.problem, widest(found.problem, moved), parts).evaluate()
     alone = [p.evaluate(rows) for problem in moved for p in (found.problem, problem)]
     assert np.array_equal(together.loss, np.vstack([one.loss for one in alone]))
     assert np.array_equal(together.feasible, np.concatenate([one.feasible for one in alone]))
@@ -63,8 +63,16 @@ def test_edges_are_those_of_tracking_one_number_alone(text, write, monkeypatch) 
                     assert value == pytest.approx(other[side][key], rel=3e-7), key
 
 
+@pytest.mark.parametrize("size", [1, 3])
+def test_nothing_depends_on_what_is_looked_at_together(size, write, monkeypatch) -> None:
+    found = prepared(BEHIND_INTERFACES, write, 11)
+    together = find_flips(found, factor=100.0)
+    monkeypatch.setattr(flip_search, "TOGETHER", size)
+    assert find_flips(found, factor=100.0) == together
+
+
 def test_the_work_of_an_answer_is_bounded(monkeypatch) -> None:
-    """88 assumptions of the crypto study: a few hundred evaluations, no search of the space.
+    """84 assumptions of the crypto study: a few hundred evaluations, no search of the space.
 
     Tracked one after the other they took 7100 evaluations, 15 searches and 2458 problems.
     """
@@ -86,7 +94,7 @@ def test_the_work_of_an_answer_is_bounded(monkeypatch) -> None:
     monkeypatch.setattr(Problem, "renumbered", built)
     monkeypatch.setattr("dse.search.run_search", refuse)
     flips = find_flips(found, factor=2.0, known=front)
-    assert len(flips.found) == 88
+    assert len(flips.found) == 84
     assert calls["evaluate"] < 500
     assert calls["built"] < 1200
     assert calls["rows"] < 4 * found.problem.size  # two ends of each would be 176 times it

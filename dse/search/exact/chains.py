@@ -28,6 +28,9 @@ MOST_PAIRS = 10_000_000
 MOST_CHAINS = 100_000
 """Partial chains that may be left of a join."""
 
+FEW = 16
+"""Partial chains that are compared with one in the time in which a design is evaluated."""
+
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Rows of the left and of the right part."""
 
@@ -118,7 +121,7 @@ def chains(wanted: tuple[Measure, ...], fleets: Sequence[Matrix]) -> Chains:
     """
     order = tuple(sorted(range(len(fleets)), key=lambda stage: len(fleets[stage])))
     level = _level(wanted, fleets)
-    lists = tuple(_part(np.arange(len(fleets[k]))[:, None], fleets[k], level) for k in order)
+    lists = tuple(part_of(np.arange(len(fleets[k]))[:, None], fleets[k], level) for k in order)
     prefixes = [lists[0]]
     for part in lists[1:]:
         prefixes.append(_front(wanted, prefixes[-1], part, level))
@@ -144,10 +147,10 @@ def _front(wanted: tuple[Measure, ...], left: Part, right: Part, level: int | No
         picks, kept = picks[best], kept[best]
         if len(kept) > MOST_CHAINS:
             raise NotComposedError("chains of fleets that none can replace are too many")
-    return _part(picks, kept, level)
+    return part_of(picks, kept, level)
 
 
-def _part(picks: NDArray[np.intp], values: Matrix, level: int | None) -> Part:
+def part_of(picks: NDArray[np.intp], values: Matrix, level: int | None) -> Part:
     """Return partial chains with the levels at which they are of use; equal ones count once."""
     if level is None:
         rows = np.flatnonzero(nondominated(values))
@@ -163,6 +166,7 @@ def _part(picks: NDArray[np.intp], values: Matrix, level: int | None) -> Part:
     until = np.full(len(rows), np.inf)
     best = np.empty(0, dtype=np.intp)
     for row, one in enumerate(rest):
+        spend(len(best) // FEW)
         ended = (rest[best] >= one).all(axis=1)
         until[best[ended]] = own[row]
         best = np.append(best[~ended], row)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dse.model.bounds import Bounds
 from dse.model.space import Index
 from dse.search.exact.incumbents import Incumbents
+from dse.search.exact.levels import Sweep, wants_both
 from dse.search.exact.partial import NotComposedError, StageParts
 from dse.search.exact.shortlists import Case, Group, cases, sharing_fleets
 from dse.search.exact.ties import close, equals
@@ -60,6 +61,23 @@ class Replacing:
             self._leave(~done)
             scenarios = scenarios[~done]
         return scenarios
+
+    def sweep(self, scenarios: Index, each: int) -> Index:
+        """Close scenarios in which capacity is wanted both ways; return those that stay open."""
+        done = np.zeros(len(scenarios), dtype=bool)
+        for group in self._groups:
+            for row in group.rows[wants_both(group, scenarios[group.rows])]:
+                sweep = Sweep(group, scenarios[[row]], self.incumbents)
+                try:
+                    index = sweep.designs()
+                except NotComposedError:
+                    continue
+                done[row] = True
+                self.incumbents.evaluate(index)
+                self.incumbents.pruned.dominated += each - len(index)
+                self._closed += [(case, scenarios[[row]]) for case in sweep.cases]
+        self._leave(~done)
+        return scenarios[~done]
 
     def _leave(self, left: NDArray[np.bool_]) -> None:
         """Take scenarios that are closed out of the groups."""

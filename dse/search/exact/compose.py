@@ -71,6 +71,7 @@ class Composer(Descent):
         # a fleet that is at least as good replaces no other where designs with it may fail
         if not self.problem.tolerant and replacing.pays(self.fleets, len(scenarios)):
             scenarios = replacing.close(scenarios, math.prod(self.fleets))
+            scenarios = replacing.sweep(scenarios, math.prod(self.fleets))
             scenarios = self._join_listed(replacing, scenarios)
         for first in range(0, len(scenarios), BATCH):
             self._show()

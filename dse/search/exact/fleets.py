@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,6 +203,40 @@ class Fleets:
             for which, end, choose in ((0, min, np.min), (1, max, np.max))
         )
         return low, high
+
+    @cached_property
+    def smallest(self) -> float:
+        """No fleet carries less that carries anything, bit/s."""
+        bandwidth = self.part.stage.designs.bandwidth_bit_per_s
+        least = float(bandwidth[bandwidth > 0].min(initial=MOST))
+        for place in self.part.places:
+            axis = self._space.axes[place]
+            values = axis.columns.get(axis.unit_name)  # a count or a clock, or a choice of designs
+            if values is not None:
+                least *= min(1.0, float(values[values > 0].min(initial=1.0)))
+        streams = dependent_streams(self._space.columns(self.point[np.newaxis]))
+        return least if np.isinf(streams).all() else np.finfo(float).tiny
+
+    @cached_property
+    def empty(self) -> Traits | None:
+        """Traits of the fleets that carry nothing; None when there is none."""
+        if not self.grown:
+            every = list(self._blocks() if self._whole is None else self._whole)
+            rows = [some.traits[self._capacity] <= 0 for some in every]
+            some = [_taken(one, kept) for one, kept in zip(every, rows, strict=True) if kept.any()]
+            return None if not some else reduce(_both, some).traits
+        index = self.point[np.newaxis].copy()
+        for place in self.part.designs:
+            axis = self._space.axes[place]
+            none = np.flatnonzero(axis.columns[axis.unit_name] == 0)
+            if not len(none):
+                return None
+            index[:, place] = none[0]
+        return self._listed(index).traits
+
+    @property
+    def _capacity(self) -> str:
+        return min(self.influence.capacities)
 
     @cached_property
     def _shortlists(self) -> dict[tuple[Directions, float], Shortlist]:

@@ -64,7 +64,7 @@ class Growing:
         Raises
         ------
         NotComposedError
-            Too many parts are left, or an ingredient is wanted both ways.
+            Too many parts are left, or a sum over instances is wanted both ways.
         """
         clocks = [place for place in self.part.places if place not in self.part.designs]
         found = []
@@ -80,7 +80,8 @@ class Growing:
     def _at(self, point: NDArray[np.int64], clock: float) -> Index:
         """Return the best fleets at one clock."""
         names, signs = self._ingredients()
-        if signs.all(axis=1).any():  # parts of different sums cannot replace each other
+        sums = np.array([not INGREDIENTS[name].largest for name in names])
+        if (signs.all(axis=1) & sums).any():  # parts of different sums cannot replace each other
             raise NotComposedError(f"stage {self.part.stage.name} has too many fleets")
         designs = self.part.stage.designs
         metrics = np.column_stack([INGREDIENTS[name].metric(designs) for name in names])

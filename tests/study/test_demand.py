@@ -1,0 +1,78 @@
+"""A demanded rate of tasks stands for a payload rate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dse
+from dse.errors import StudyError
+
+Write = Callable[[str], Path]
+STUDY = """\
+workload: {WORKLOAD}
+stages:
+  - {core: des, designs: [u16], instances: [1, 2, 3, 4]}
+interface: {overhead: 100 ns, latency: 500 ns, in_flight: 16, host_cores: 64}
+objectives: {power: minimise, area: minimise}
+"""
+
+
+def evaluations(write: Write, workload: str, more: str = ""):
+    found = dse.run(write(STUDY.replace("WORKLOAD", workload) + more)).evaluations
+    return found[found["feasible"]]
+
+
+def test_tasks_times_their_size_are_a_rate(write: Write) -> None:
+    """8 million tasks of 1500 B are 96 Gbit/s."""
+    tasks = evaluations(write, "task_rate: 8 Mtask/s, granularity: 1500 B")
+    rate = evaluations(write, "rate: 96 Gbit/s, granularity: 1500 B")
+    both = evaluations(write, "rate: 96 Gbit/s, task_rate: 8 Mtask/s, granularity: 1500 B")
+    assert len(tasks) == 2
+    assert tasks.equals(rate)
+    assert both.equals(rate)
+
+
+@pytest.mark.parametrize(
+    ("workload", "axis"),
+    [
+        ("task_rate: 4 Mtask/s", "workload.granularity: [750 B, 1500 B, 3000 B]"),
+        ("granularity: 1500 B", "workload.task_rate: [2 Mtask/s, 4 Mtask/s, 8 Mtask/s]"),
+    ],
+)
+def test_either_may_be_an_axis(write: Write, workload: str, axis: str) -> None:
+    found = evaluations(write, workload, f"axes: {{{axis}}}\n")
+    reached = sorted(set(np.rint(found["throughput_bit_per_s"] / 1e9)))
+    assert reached == [24, 48, 96]
+
+
+@pytest.mark.parametrize(
+    ("workload", "more", "said"),
+    [
+        (
+            "rate: 90 Gbit/s, task_rate: 8 Mtask/s, granularity: 1500 B",
+            "",
+            "1:12: workload.rate: '90 Gbit/s'; the tasks of workload.task_rate are 96 Gbit/s, "
+            "which contradicts workload.rate; remove one of the two",
+        ),
+        (
+            "task_rate: 8 Mtask/s",
+            "",
+            "1:12: workload.task_rate: '8 Mtask/s'; tasks are offloads, and without "
+            "workload.granularity their size is unknown; add for instance `granularity: 1500 B`",
+        ),
+        (
+            "streams: 1",
+            "axes: {workload.task_rate: [1 Mtask/s], workload.granularity: [64 B]}\n",
+            "6:8: axes.workload.task_rate: only one of workload.task_rate and "
+            "workload.granularity can be an axis; set one of them to one value",
+        ),
+    ],
+)
+def test_what_contradicts_is_refused(write: Write, workload: str, more: str, said: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        dse.load(write(STUDY.replace("WORKLOAD", workload) + more))
+    assert said in [str(fault).partition("study.yaml:")[2] for fault in caught.value.faults]
