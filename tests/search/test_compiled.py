@@ -14,6 +14,7 @@ from dse.errors import DseError, StudyError
 from dse.model import tape
 from dse.model.problem import Problem
 from dse.model.space import blocks
+from dse.model.tape.compiled import has_llvmlite
 from dse.search import Archive, Outcome, SearchSettings, run_search
 from dse.search.exact import compiled, enumeration
 from dse.study import study
@@ -112,6 +113,7 @@ def test_without_llvmlite_only_who_asks_for_it_is_refused(monkeypatch: pytest.Mo
         monkeypatch.delattr(tape, name, raising=False)
     monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
     monkeypatch.setattr(compiled, "WORTH", 0)
+    has_llvmlite.cache_clear()
     problem = problem_of(SHIPPED[0])
     automatic = run_search(problem, SearchSettings(method="enumerate"))
     assert same(automatic, run_search(problem, SearchSettings(method="enumerate", compiled="no")))
@@ -121,6 +123,7 @@ def test_without_llvmlite_only_who_asks_for_it_is_refused(monkeypatch: pytest.Mo
         "search.compiled: yes needs llvmlite, which is not installed; "
         'pip install "accel-dse[fast]", or write search.compiled: no'
     )
+    has_llvmlite.cache_clear()
 
 
 def test_another_choice_is_refused() -> None:

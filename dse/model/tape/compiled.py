@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -165,6 +166,7 @@ def require_llvmlite() -> None:
         ) from error
 
 
+@cache
 def has_llvmlite() -> bool:
     """Tell whether what kernels need is installed."""
     try:
