@@ -25,7 +25,6 @@ from dse.study.arrivals import check_arrivals
 from dse.study.demand import checked_mix
 from dse.study.faults import Faults, validate
 from dse.study.inputs import Input
-from dse.study.mixes import checked_mix
 from dse.study.overrides import EXAMPLE, override
 from dse.study.quantities import (
     Named,
