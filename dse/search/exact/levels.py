@@ -14,8 +14,8 @@ is as good as any chain, with S_j(q) the fleets of stage j that carry q of which
 does is as good in all else: those of its shortlist (capacity wanted high) that are of use at q
 (`chains.PartialChains`).  Every f is bounded first, at its level and with the best that S_j(c_f)
 can offer, and so are partial chains, stage by stage; fleets that are put together count by count
-are bounded before they are whole.  As the other stages are replaced one by one, their equals are found
-one by one (`dse.search.exact.ties`), with the level held.
+are bounded before they are whole.  As the other stages are replaced one by one, their equals
+are found one by one (`dse.search.exact.ties`), with the level held.
 """
 
 from __future__ import annotations
