@@ -148,6 +148,8 @@ def read_range(found: Document, written: str | None) -> tuple[Study, Assumption,
     else:
         prepared = study.prepare(found)
         chosen = choose_assumptions(assumptions_of(prepared), name)
+    if not chosen:
+        raise UnitError(f"{low} to {high} is no range", "write the lower end first, above 0")
     if len(chosen) != 1:
         listed = ", ".join(entry.name for entry in chosen[:6])
         raise UnitError(f"{name!r} stands for several numbers", f"write one of {listed}")

@@ -134,6 +134,10 @@ def test_flips_are_printed(tmp_path: Path, run_dse) -> None:
         ("rate", "'rate' is no range NAME=FROM..TO; write for instance rate=1..240Gbps"),
         ("rate=1..240", "a value in bit/s needs its unit"),
         ("rate=240..1Gbps", "240 Gbps to 1Gbps is no range; write the lower end first, above 0"),
+        (
+            "budget.constant_power=0..1W",
+            "0 W to 1W is no range; write the lower end first, above 0",
+        ),
         ("device=1..2", "interface.device takes choices, not numbers; sweep a number"),
         ("bananas=1..2", "the study assumes no number called 'bananas'"),
         ("area=1..2mm2", "'area' stands for several numbers; write one of des.u1.area"),
