@@ -30,6 +30,7 @@ TOLD = {
     "platform_performance_op_per_s",
     "platform_power_w",
     "power_w",
+    "program_speedup",
     "speedup",
     "throughput_bit_per_s",
     "total_power_w",
