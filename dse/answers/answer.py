@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -127,10 +127,8 @@ def recommend(
     compared = [
         sections.runner_up_section(chosen, second, goals),
         sections.best_section(best),
+        *_sections_of(others, chosen, goals, preferred),
     ]
-    for axis in dict.fromkeys(entry.axis for entry in others):
-        entries = [entry for entry in others if entry.axis == axis]
-        compared.append(alternatives_section(axis, entries, chosen, goals, preferred))
     told(compared)
     notes = [*edge_notes(solved.study, ranked[0]), *_notes(solved.study, preference)]
     parts += [*compared, sections.notes_section(notes)]
@@ -143,6 +141,15 @@ def recommend(
         best={goal.name: found for goal, found in best.items()},
         others=others,
     )
+
+
+def _sections_of(
+    others: Sequence[Alternative], chosen: Pick, goals: list[str], preferred: str | None
+) -> Iterator[Section]:
+    """Yield a section of alternatives for each axis."""
+    for axis in dict.fromkeys(entry.axis for entry in others):
+        entries = [entry for entry in others if entry.axis == axis]
+        yield alternatives_section(axis, entries, chosen, goals, preferred)
 
 
 def _trade(problem: Problem, front: Index, chosen: Pick, preference: Preference) -> Trade | None:

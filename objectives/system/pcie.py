@@ -60,6 +60,11 @@ def _packet_rates() -> Column:
 _PACKET_RATES = _packet_rates()
 
 
+def _packets_byte(size: Column, most: Column, header_byte: float) -> Column:
+    """Return the bytes of packets that carry `size`, at most `most` each."""
+    return size + header_byte * np.ceil(size / most)
+
+
 @objective(
     source=PCIE,
     undeclared={
@@ -107,8 +112,8 @@ def pcie_to_device_byte(
     """
     cut = np.minimum(interface_max_payload_byte, interface_completion_byte)
     block = DESCRIPTOR_BYTE * interface_descriptors * interface_batch
-    payload = workload_granularity_byte + COMPLETION_BYTE * np.ceil(workload_granularity_byte / cut)
-    fetched = block + COMPLETION_BYTE * np.ceil(block / cut)
+    payload = _packets_byte(workload_granularity_byte, cut, COMPLETION_BYTE)
+    fetched = _packets_byte(block, cut, COMPLETION_BYTE)
     host = REQUEST_BYTE + POINTER_BYTE + REQUEST_BYTE
     return payload + (fetched + host) / interface_batch
 
@@ -140,9 +145,8 @@ def pcie_to_host_byte(
     block = DESCRIPTOR_BYTE * interface_descriptors * interface_batch
 
     def moved(size: Column) -> Column:
-        packets = np.ceil(size / interface_max_read_request_byte)
-        packets = packets + np.ceil(size / interface_max_payload_byte)
-        return REQUEST_BYTE * packets + size
+        asked = REQUEST_BYTE * np.ceil(size / interface_max_read_request_byte)
+        return asked + _packets_byte(size, interface_max_payload_byte, REQUEST_BYTE)
 
     told = REQUEST_BYTE + POINTER_BYTE + COMPLETION_BYTE + POINTER_BYTE
     return moved(workload_granularity_byte) + (moved(block) + told) / interface_batch

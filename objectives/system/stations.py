@@ -26,6 +26,11 @@ CROWDED = 0.95
 _SOURCE = "load of a station: arrivals times service over servers"
 
 
+def _crowded(long: str) -> Caution:
+    words = f"unless offloads arrive steadily they wait long {long}"
+    return Caution(given="interface_in_flight", above=CROWDED, words=words)
+
+
 @objective(
     source="throughput in offloads",
     rises_with=("throughput_bit_per_s",),
@@ -59,12 +64,7 @@ def slots(
     source=_SOURCE,
     rises_with=("throughput_bit_per_s",),
     falls_with=("stream_rate_bit_per_s",),
-    caution=Caution(
-        given="interface_in_flight",
-        above=CROWDED,
-        words="unless offloads arrive steadily they wait long for the cores; "
-        "more instances, or a faster clock, shorten that",
-    ),
+    caution=_crowded("for the cores; more instances, or a faster clock, shorten that"),
 )
 def fleet_load(*, throughput_bit_per_s: Column, stream_rate_bit_per_s: Column) -> Column:
     """Share of time for which the fleet is busy, at the clock at which it runs.
@@ -78,11 +78,7 @@ def fleet_load(*, throughput_bit_per_s: Column, stream_rate_bit_per_s: Column) -
     source=_SOURCE,
     rises_with=("throughput_bit_per_s",),
     falls_with=("link_limit_bit_per_s", "memory_limit_bit_per_s"),
-    caution=Caution(
-        given="interface_in_flight",
-        above=CROWDED,
-        words="unless offloads arrive steadily they wait long for the link or the memory",
-    ),
+    caution=_crowded("for the link or the memory"),
 )
 def link_load(
     *,
@@ -101,12 +97,7 @@ def link_load(
     source=_SOURCE,
     rises_with=("arrival_rate_hz", "offload_latency_s"),
     falls_with=("slots",),
-    caution=Caution(
-        given="interface_in_flight",
-        above=CROWDED,
-        words="unless offloads arrive steadily they wait long until one may start; "
-        "more offloads in flight shorten that",
-    ),
+    caution=_crowded("until one may start; more offloads in flight shorten that"),
 )
 def slot_load(*, arrival_rate_hz: Column, offload_latency_s: Column, slots: Column) -> Column:
     """Share of the slots that are taken.
@@ -114,20 +105,15 @@ def slot_load(*, arrival_rate_hz: Column, offload_latency_s: Column, slots: Colu
     ``lambda T1 / m``, a share.
     """
     with np.errstate(invalid="ignore"):
-        return np.where(
-            np.greater(arrival_rate_hz, 0), arrival_rate_hz * offload_latency_s, 0.0
-        ) / (slots)
+        taken = np.where(np.greater(arrival_rate_hz, 0), arrival_rate_hz * offload_latency_s, 0.0)
+        return taken / slots
 
 
 @objective(
     source=_SOURCE,
     rises_with=("host_cores",),
     falls_with=("interface_host_cores",),
-    caution=Caution(
-        given="interface_in_flight",
-        above=CROWDED,
-        words="unless offloads arrive steadily they wait long for a host core",
-    ),
+    caution=_crowded("for a host core"),
 )
 def host_load(
     *, host_cores: Column, interface_host_cores: Column, interface_wait: Column
