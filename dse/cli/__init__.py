@@ -20,7 +20,7 @@ from dse.files.position import visible
 __all__ = ["application", "main"]
 
 COMMANDS = (
-    *("check", "run", "answer", "evaluate", "plot"),
+    *("check", "run", "answer", "evaluate", "plot", "report"),
     *("flips", "sweep", "sensitivity", "simulate"),
     *("verify", "explain", "diff"),
     *("list", "show", "schema", "fit", "measure", "new"),

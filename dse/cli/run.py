@@ -29,6 +29,9 @@ def run(
     plots: Annotated[
         bool, typer.Option("--plots/--no-plots", help="Draw pictures; `dse plot` can, later.")
     ] = True,
+    report: Annotated[
+        bool, typer.Option("--report", help="Write report.html too, a page that needs no network.")
+    ] = False,
     jobs: Jobs = None,
     set_: Setting = None,
     json: AsJson = False,
@@ -55,12 +58,20 @@ def run(
     except InfeasibleError as error:
         if json:
             show_json(error.facts)
+        if report:
+            from dse.api.reports import report_infeasible
+
+            report_infeasible(studies.load(study, overrides=set_), error, folder)
         raise
     if not json:
         tell(f"{result.text(rows=rows)}\n")
     say(f"writing {folder}")
     try:
         result.save(folder, plots=plots)
+        if report:
+            from dse.api.reports import report as write_page
+
+            write_page(folder)
     except OutputError:  # what was found is told all the same
         if json:
             show_json({"folder": None} | result.to_dict())

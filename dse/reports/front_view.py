@@ -99,6 +99,8 @@ class Scale:
         Values in that unit; for a categorical column the positions of its `ticks`.
     low, high
         Range: all of the front, and the cloud as far as the front stays readable.
+    factor
+        What values in SI are divided by.
     log
         The range is positive and longer than two decades.
     ticks
@@ -112,6 +114,7 @@ class Scale:
     high: float
     log: bool = False
     ticks: tuple[str, ...] = ()
+    factor: float = 1.0
 
     @property
     def inside(self) -> NDArray[np.bool_]:
@@ -136,7 +139,8 @@ def axis_scale(view: FrontView, name: str, cloud: Columns) -> Scale:
         factor, unit = factor * 10.0**power, f"{power_of_ten(power)} {unit}".rstrip()
     low, high = _with_margin(low, high, log)
     label = f"{title} [{unit}]" if unit else title
-    return Scale(label, values / factor, background / factor, low / factor, high / factor, log)
+    ends = low / factor, high / factor
+    return Scale(label, values / factor, background / factor, *ends, log, factor=factor)
 
 
 def is_long(low: float, high: float) -> bool:

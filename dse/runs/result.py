@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PICTURES = ("front.png", "front.svg")
-FILES = (stored.FRONT, stored.EVALUATIONS, checksums.MANIFEST, *PICTURES)
+PAGE = "report.html"
+FILES = (stored.FRONT, stored.EVALUATIONS, checksums.MANIFEST, *PICTURES, PAGE)
 MOST_EVALUATIONS = 120_000
 """Most designs in evaluations.parquet; of more, a uniform sample is kept."""
 
@@ -155,11 +156,7 @@ def plot(run: Path, folder: Path) -> tuple[Path, ...]:
     OutputError
         When `run` is not the folder of a run, or `folder` cannot be written.
     """
-    try:
-        front, evaluations = stored.read_tables(run)
-        view = _view(front, _feasible(evaluations), finished.read_manifest(run))
-    except (OSError, ValueError, KeyError) as error:
-        raise finished.not_a_run(run, error) from error
+    view = read_view(run)
     from dse.reports import plots  # matplotlib, only now
 
     try:
@@ -170,6 +167,21 @@ def plot(run: Path, folder: Path) -> tuple[Path, ...]:
             )
     except OSError as error:
         raise OutputError(f"{folder} cannot be written: {error.strerror}") from error
+
+
+def read_view(run: Path) -> FrontView:
+    """Return the front of the run in folder `run`, and the feasible designs around it.
+
+    Raises
+    ------
+    OutputError
+        When it is not the folder of a run.
+    """
+    try:
+        front, evaluations = stored.read_tables(run)
+        return _view(front, _feasible(evaluations), finished.read_manifest(run))
+    except (OSError, ValueError, KeyError) as error:
+        raise finished.not_a_run(run, error) from error
 
 
 def _view(front: Table, cloud: Table, manifest: Mapping[str, Any]) -> FrontView:

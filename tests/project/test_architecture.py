@@ -23,7 +23,7 @@ FLOORS = (
     ("methods", "testing", "study", "reports"),
     ("runs", "fitting", "reproduction", "installation"),
     ("infeasible",),
-    ("answers", "stability", "audit"),
+    ("answers", "stability", "audit", "page"),
     ("uncertainty", "simulation"),
     ("api",),
     ("cli",),

@@ -1,0 +1,135 @@
+"""Finished runs as one web page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dse.api.answers import answer
+from dse.api.arguments import public
+from dse.api.sources import folder_of
+from dse.errors import ArgumentError, InfeasibleError
+from dse.files.folder import write_text
+from dse.reports.sections import Section
+from dse.runs.checksums import MANIFEST
+from dse.runs.result import PAGE
+
+if TYPE_CHECKING:
+    from dse.runs.result import Result
+    from dse.study.study import Study
+
+CLOUD = 100_000
+"""Feasible designs that a page draws, unless told otherwise."""
+
+
+@public
+def report(
+    *runs: str | Path | Result,
+    out: str | Path | None = None,
+    prefer: str | None = None,
+    tolerance: str | None = None,
+    flips: bool = False,
+    flips_budget: str | None = None,
+    cloud: int = CLOUD,
+    progress: Callable[[int, int], None] | None = None,
+) -> Path:
+    """Write finished runs as one web page, which needs no network and no other file.
+
+    >>> dse.report("runs/settop", out="settop.html")
+
+    Parameters
+    ----------
+    runs
+        Folders of finished runs, or `Result` s that were saved; several share a page when they have
+        the same objectives and sweep the same field, if any.
+    out
+        The page; ``report.html`` in the folder of the first run when None.
+    prefer, tolerance
+        As in `answer`: what the page starts with.
+    flips
+        Whether it shows what would change the answers.
+    flips_budget
+        CPU time for that, of each run; ``"10 s"``.
+    cloud
+        Most feasible designs that it draws, those of all runs together.
+    progress
+        Called with how many assumptions were looked at, and how many there are.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    dse.errors.DseError
+        When a folder is no run or was changed since, when runs have no page in common, or when the
+        page cannot be written.
+    """
+    from dse.page import document, told
+    from dse.page.contents import contents, remarks
+    from dse.page.shown_run import read_shown
+    from dse.stability.deadline import FLIPS_BUDGET, deadline
+
+    if not runs:
+        raise ArgumentError("report(): give at least one run")
+    budget = flips_budget or FLIPS_BUDGET
+    deadline(budget)  # what makes no sense is refused before anything is read
+    folders = [folder_of(run) for run in runs]
+    shown = read_shown(folders)
+    answers = [
+        answer(
+            run.run.folder,
+            prefer=prefer,
+            tolerance=tolerance,
+            flips=flips and run.run.sweep is None,
+            flips_budget=budget,
+            progress=progress,
+        )
+        for run in shown
+    ]
+    preferences = [run.study.preferring(prefer, tolerance) for run in shown]
+    said = [
+        section
+        for run, found in zip(shown, answers, strict=True)
+        for section in (Section("run", run.name if len(shown) > 1 else ""), *found.sections)
+    ]
+    parts = {
+        "answer": said,
+        "remarks": [Section("remarks", lines=tuple(remarks(shown, cloud)))],
+        "front": [told.front_section(run) for run in shown],
+        "assumptions": [told.assumptions_section(run) for run in shown],
+        "certificate": [told.certificate_section(run) for run in shown],
+        "study": [told.study_section(run) for run in shown],
+    }
+    changing = [
+        {"run": run.name} | section.facts
+        for run, found in zip(shown, answers, strict=True)
+        for section in found.sections
+        if section.key == "flips" and section.facts
+    ]
+    data = contents(shown, preferences, cloud, changing)
+    target = Path(out) if out is not None else folders[0] / PAGE
+    write_text(target, document.page(data["title"], parts, data))
+    return target
+
+
+def report_infeasible(study: Study, found: InfeasibleError, folder: Path) -> None:
+    """Write why nothing is feasible as ``report.html``: words and the study, without pictures.
+
+    Raises
+    ------
+    InfeasibleError
+        The same, when the folder holds an earlier run, of which it would seem to be the page.
+    """
+    from dse.page import document
+
+    if (folder / MANIFEST).exists():
+        rule = f"{found}\n\n{folder} holds an earlier run, so that no page was written there"
+        raise InfeasibleError(f"{rule}; name another folder", found.facts) from found
+    text = Section("answer", "No feasible design", tuple(str(found).split("\n")))
+    written = Section("study", Path(study.document.file).name, (study.document.text,))
+    write_text(
+        folder / PAGE, document.page(study.question, {"answer": [text], "study": [written]}, None)
+    )

@@ -1,0 +1,171 @@
+"""What a page is drawn from, as plain data: fronts, clouds, preference, flips."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dse.model.preference import KNEE, Preference
+from dse.page.columns import column_facts, packed, single, unit_facts
+from dse.page.shown_run import ShownRun, merged
+from dse.reports import front_view
+from dse.reports.front_view import FrontView
+from dse.reports.shown import RULE, shown_rows
+from dse.reports.words import in_words, plural
+
+MOST_LINES = 2_000
+"""Designs drawn as lines across parallel axes: more are neither told apart nor drawn in time."""
+
+MOST_CELLS = 100_000
+"""Other columns of the front are shown for one design as long as they have no more cells."""
+
+MOST_GROUPS = 8
+OWN = "own"
+"""The study's preference, where it is neither an objective nor the knee."""
+
+
+def contents(
+    shown: Sequence[ShownRun],
+    preferences: Sequence[Preference],
+    cloud: int,
+    flips: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Return what the page of some runs is drawn from; the front in the order of front.csv.
+
+    Parameters
+    ----------
+    shown, preferences
+        The runs, and the rule by which each recommends.
+    cloud
+        Most feasible designs that are drawn.
+    flips
+        What would change the answer of each run, in SI, as far as that was asked for.
+    """
+    view = merged(shown, cloud)
+    runs = np.repeat(np.arange(len(shown)), [run.view.size for run in shown])
+    names = {name: view.front[name] for name in view.front}
+    data: dict[str, Any] = {
+        "title": view.title,
+        "runs": [run.name for run in shown],
+        "columns": {name: column_facts(view, name) for name in names},
+        "objectives": [name for name, _ in view.objectives],
+        "choices": list(view.axes),
+        "category": view.category,
+        "sweep": view.sweep,
+        "front": {name: packed(values) for name, values in names.items()},
+        "run": runs.tolist(),
+        "design": packed(
+            np.array([name for run in shown for name in run.view.names], dtype=object)
+        ),
+        "described": packed(np.array(list(view.names), dtype=object)),
+        "kind": packed(np.array([name for run in shown for name in run.kinds], dtype=object)),
+        "group": packed(_groups(view, shown, runs)),
+        "lines": shown_rows(view, MOST_LINES).tolist() if view.size else [],
+        "preference": _preference(preferences[0]),
+        "cloud": _cloud(view, cloud),
+        "details": _details(shown, {*names}),
+        "flips": list(flips),
+    }
+    if data["preference"]["by"] == OWN:
+        data["merit"] = _merit(shown, preferences[0])
+    return data
+
+
+def remarks(shown: Sequence[ShownRun], cloud: int) -> list[str]:
+    """Return what the pictures of a page do not show, and what stands for it, in words."""
+    view = merged(shown, cloud)
+    said = [_cloud_words(run, cloud // len(shown)) for run in shown]
+    if view.size > MOST_LINES:
+        said.append(f"Of {view.size:,} designs {MOST_LINES:,} are lines across the axes: {RULE}.")
+    same = [view.words(name) for name, _ in view.objectives if _is_same(view, name)]
+    if same:
+        said.append(f"The same for every design, and left out of the pictures: {', '.join(same)}.")
+    beyond = [n for n, _ in view.objectives if column_facts(view, n)["axis"]["beyond"]]
+    if beyond:
+        words = ", ".join(view.words(name) for name in beyond)
+        said.append(f"Some feasible designs lie beyond the axes, far from the front: {words}.")
+    return said
+
+
+def _is_same(view: FrontView, name: str) -> bool:
+    return not column_facts(view, name)["varies"]
+
+
+def _cloud_words(run: ShownRun, most: int) -> str:
+    """Say which feasible designs of a run are drawn in grey."""
+    stored = front_view.row_count(run.view.cloud)
+    drawn = min(stored, most)
+    known = run.run.manifest.get("feasible_in_space")
+    text = f"{run.name}: {plural(drawn, 'feasible design')} in grey"
+    if known is None:
+        return f"{text}, a sample of those met; how many there are was not counted."
+    if drawn == known:
+        return f"{text}, all there are."
+    return f"{text}, drawn at random from {known:,}."
+
+
+def _preference(preference: Preference) -> dict[str, Any]:
+    by = KNEE if preference.expression is None else OWN
+    if preference.quantity is not None:
+        by = preference.quantity
+    return {"by": by, "tolerance": preference.tolerance, "words": preference.best}
+
+
+def _merit(shown: Sequence[ShownRun], preference: Preference) -> list[float]:
+    return [
+        float(value)
+        for run in shown
+        for study, index in run.points
+        for value in preference.merit(study.problem, index)
+    ]
+
+
+def _groups(view: FrontView, shown: Sequence[ShownRun], runs: np.ndarray) -> np.ndarray:
+    """Return what colours each design: its run, or its category."""
+    if len(shown) > 1:
+        return np.array([run.name for run in shown], dtype=object)[runs]
+    labels = np.full(view.size, "front", dtype=object)
+    if view.size and view.category is not None:
+        for label, rows in front_view.groups(_without_sweep(view), MOST_GROUPS).items():
+            labels[rows] = label
+    return labels
+
+
+def _without_sweep(view: FrontView) -> FrontView:
+    from dataclasses import replace
+
+    return replace(view, sweep=None)
+
+
+def _cloud(view: FrontView, most: int) -> dict[str, Any]:
+    columns = {
+        name: single(values / column_facts(view, name)["axis"]["factor"])
+        for name, values in view.cloud.items()
+        if values.dtype.kind in "fiub"
+    }
+    return {"size": front_view.row_count(view.cloud), "columns": columns}
+
+
+def _details(shown: Sequence[ShownRun], already: set[str]) -> dict[str, Any]:
+    """Return the other columns that vary, where they are few enough; a page shows them per design."""
+    if len(shown) > 1:
+        return {}
+    front = shown[0].view.front
+    others = {name: values for name, values in front.items() if name not in already}
+    varying = {name: values for name, values in others.items() if len(set(values.tolist())) > 1}
+    if shown[0].view.size * len(varying) > MOST_CELLS:
+        return {}
+    return {
+        name: {"facts": _detail(name, values), "values": packed(values)}
+        for name, values in varying.items()
+    }
+
+
+def _detail(name: str, values: np.ndarray) -> dict[str, Any]:
+    """Return how the values of a column that is in no picture are written."""
+    if values.dtype.kind not in "fiub":
+        return {"words": in_words(name)}
+    words = name if values.dtype.kind == "i" else in_words(name)
+    return {"words": words} | unit_facts(name)

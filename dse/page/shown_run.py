@@ -1,0 +1,159 @@
+"""A finished run, read to be shown on a page; and whether several may share one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dse.errors import OutputError
+from dse.model.space import Index
+from dse.reports.designs import described, parts
+from dse.reports.front_view import FrontView, thinned
+from dse.runs import checksums, finished
+from dse.runs.finished import Finished
+from dse.runs.result import read_view
+from dse.study.study import Study
+
+
+@dataclass(frozen=True)
+class ShownRun:
+    """A run as a page shows it.
+
+    Attributes
+    ----------
+    name
+        What the page calls it.
+    view
+        Its front, and the feasible designs around it.
+    run
+        The run as it was written.
+    points
+        The study and its front, for every value of the sweep, or the one study.
+    """
+
+    name: str
+    view: FrontView
+    run: Finished
+    points: tuple[tuple[Study, Index], ...]
+
+    @property
+    def study(self) -> Study:
+        """The study, at the first value of a sweep."""
+        return self.points[0][0]
+
+    @property
+    def designs(self) -> list[str]:
+        """What was chosen for each design of the front, in a line."""
+        return [name for study, index in self.points for name in described(study.problem, index)]
+
+    @property
+    def kinds(self) -> list[str]:
+        """The same without numbers of instances that follow from the rate."""
+        return [
+            ", ".join(chosen)
+            for study, index in self.points
+            for chosen in parts(study.problem, index, counts=False)
+        ]
+
+
+def read_shown(folders: Sequence[Path]) -> tuple[ShownRun, ...]:
+    """Return the runs in folders, fit to be shown together.
+
+    Raises
+    ------
+    OutputError
+        When one is no run, was changed after it was written, or asks of other objectives or sweeps
+        another field than the first one.
+    """
+    names = _names(folders)
+    shown = tuple(map(_read, names, folders))
+    for other in shown[1:]:
+        _require_alike(shown[0], other)
+    return shown
+
+
+def _read(name: str, folder: Path) -> ShownRun:
+    run = finished.read_run(folder)
+    _require_unchanged(run)
+    points = run.points()
+    view = read_view(folder)
+    if run.sweep is not None and run.choices:
+        order = [number for choice in run.choices for number in run.row_numbers(choice)]
+        if order != list(range(len(run.rows))):
+            raise OutputError(f"{folder}: front.csv is not in the order of the sweep")
+    return ShownRun(name, view, run, tuple(points))
+
+
+def _require_unchanged(run: Finished) -> None:
+    """Raise `OutputError` when files of a run, or entries of its manifest, were changed."""
+    if not checksums.are_due(run.manifest):
+        return
+    changed = [*checksums.changed_files(run.manifest, run.folder)]
+    changed += checksums.changed_entries(run.manifest)
+    if changed:
+        more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
+        raise OutputError(
+            f"{run.folder} was changed since it was run: {changed[0]}{more}; run the study again, "
+            f"or see all with: dse verify {run.folder}"
+        )
+
+
+def _require_alike(first: ShownRun, other: ShownRun) -> None:
+    """Raise `OutputError` when two runs have no page in common."""
+    pairs = (
+        ("the objectives", *(_wanted(run.view) for run in (first, other))),
+        ("the sweep", *(run.view.sweep or "none" for run in (first, other))),
+    )
+    for what, one, two in pairs:
+        if one != two:
+            raise OutputError(
+                f"{first.run.folder} and {other.run.folder} cannot share a page: {what} of the "
+                f"first: {one}; of the second: {two}; make a page of each"
+            )
+
+
+def _wanted(view: FrontView) -> str:
+    words = {"minimise": "least", "maximise": "most"}
+    return ", ".join(f"{words[sense]} {name}" for name, sense in view.objectives)
+
+
+def _names(folders: Sequence[Path]) -> list[str]:
+    """Return the last part of each path, or the whole paths where that is not enough."""
+    short = [folder.resolve().name for folder in folders]
+    return short if len(set(short)) == len(short) else [str(folder) for folder in folders]
+
+
+def merged(shown: Sequence[ShownRun], most: int) -> FrontView:
+    """Return the fronts of runs as one, and at most `most` designs of each cloud.
+
+    Only choices that all of them leave open are columns.
+    """
+    first = shown[0].view
+    views = [run.view for run in shown]
+    axes = [name for name in first.axes if all(name in view.axes for view in views)]
+    same = all(view.category == first.category for view in views)
+    category = first.category if same else None
+    goals = [name for name, _ in first.objectives]
+    names = dict.fromkeys(name for name in (first.sweep, *axes, *goals, category) if name)
+    front = {
+        name: np.concatenate([view.front.get(name, np.empty(0)) for view in views])
+        for name in names
+    }
+    in_cloud = [name for name in (first.sweep, *goals) if name]
+    clouds = [thinned(view.cloud, most // len(views)) for view in views]
+    cloud = {name: np.concatenate([part[name] for part in clouds]) for name in in_cloud}
+    return FrontView(
+        title=first.title,
+        objectives=first.objectives,
+        front=front,
+        cloud=cloud,
+        axes=tuple(axes),
+        category=category,
+        limits=first.limits,
+        sweep=first.sweep,
+        names=[name for run in shown for name in run.designs],
+        recommended=first.recommended,
+    )

@@ -1,0 +1,93 @@
+// Colours that colour-blind readers tell apart (Okabe and Ito), each with a marker of its own.
+
+const PALETTE = [
+  ["#0072B2", "circle"],
+  ["#E69F00", "rect"],
+  ["#000000", "triangle"],
+  ["#56B4E9", "diamond"],
+  ["#D55E00", "path://M0 0 L10 0 L5 10 Z"],
+  ["#F0E442", "path://M3 0 H7 V3 H10 V7 H7 V10 H3 V7 H0 V3 H3 Z"],
+  ["#009E73", "path://M0 2 L2 0 L5 3 L8 0 L10 2 L7 5 L10 8 L8 10 L5 7 L2 10 L0 8 L3 5 Z"],
+  ["#CC79A7", "path://M10 0 L10 10 L0 5 Z"],
+];
+const FILLS = PALETTE.map(([colour]) => colour).filter((colour) => colour !== "#000000");
+const CLOUD = "#c8c8c8";
+const FADED = "#b9b9b9";
+const SHAPES = { circle: "M5 0 A5 5 0 1 1 4.99 0 Z", rect: "M0 0 H10 V10 H0 Z", triangle: "M5 0 L10 10 L0 10 Z", diamond: "M5 0 L10 5 L5 10 L0 5 Z" };
+
+const groupNames = data.runs.length > 1 ? data.runs : [...new Set(groups)].sort();
+const narrow = () => window.innerWidth < 640;
+const FONT = { fontFamily: getComputedStyle(document.body).fontFamily, fontSize: 12, color: "#1a1a1a" };
+
+function look(group) {
+  return PALETTE[groupNames.indexOf(group) % PALETTE.length];
+}
+
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key === "class") made.className = value;
+    else if (key in made && typeof value !== "string") made[key] = value;
+    else made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+function marker(colour, shape, hollow) {
+  const path = shape.startsWith("path://") ? shape.slice(7) : SHAPES[shape];
+  const drawn = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  drawn.setAttribute("viewBox", "0 0 10 10");
+  const inner = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  inner.setAttribute("d", path);
+  inner.setAttribute("fill", hollow ? "none" : colour);
+  inner.setAttribute("stroke", hollow ? colour : "none");
+  inner.setAttribute("stroke-width", "1.6");
+  drawn.append(inner);
+  return drawn;
+}
+
+function drawLegend() {
+  const box = document.getElementById("legend");
+  const entry = (colour, shape, words, hollow) =>
+    box.append(element("span", {}, marker(colour, shape, hollow), words));
+  for (const group of groupNames) entry(...look(group), group);
+  entry("#111", "circle", "recommended", true);
+  if (data.cloud.size) entry(CLOUD, "circle", "feasible designs");
+}
+
+// Return what a design is and what it is worth, as a box beside the pointer.
+function tip(row) {
+  const box = element("div", { class: "tip" }, element("b", {}, described[row]));
+  if (data.runs.length > 1) box.append(element("div", {}, data.runs[data.run[row]]));
+  const names = [data.sweep, ...data.objectives, data.category].filter(Boolean);
+  for (const name of names) {
+    const { facts, values } = columns[name];
+    box.append(element("div", {}, `${facts.words}: ${show(values[row], facts)}`));
+  }
+  return box;
+}
+
+function axisOf(name) {
+  const { facts, kinds: labels } = columns[name];
+  if (!facts.number) return { type: "category", data: labels, name: facts.words };
+  const { low, high, log, label } = facts.axis;
+  return {
+    type: log ? "log" : "value",
+    min: low,
+    max: high,
+    name: label,
+    // the ends of an axis are no round numbers
+    axisLabel: { formatter: tick, hideOverlap: true, showMinLabel: log ? null : false, showMaxLabel: log ? null : false },
+  };
+}
+
+const charts = [];
+
+function chartIn(box, words) {
+  box.setAttribute("role", "img");
+  box.setAttribute("aria-label", words);
+  const chart = echarts.init(box, null, { renderer: "canvas" });
+  charts.push(chart);
+  return chart;
+}

@@ -1,0 +1,172 @@
+// Scatters: one per pair of objectives, or each objective along a sweep, or a strip for one alone.
+
+const GRID = 420;
+const hints = { minimise: "← lower is better", maximise: "higher is better →" };
+const panels = [];
+
+function panelPairs() {
+  const shown = data.objectives.filter((name) => columns[name].facts.varies);
+  const goals = shown.length ? shown : data.objectives.slice(0, 1);
+  if (data.sweep) return goals.map((name) => [data.sweep, name]);
+  if (goals.length === 1) return [[goals[0], null]];
+  const few = goals.slice(0, 4);
+  return few.flatMap((x, place) => few.slice(place + 1).map((y) => [x, y]));
+}
+
+// Return the cloud's points of a panel; those that fall on the same spot are drawn once.
+function cloudPoints(x, y) {
+  const across = cloudPlaces(x);
+  const along = y ? cloudPlaces(y) : null;
+  if (!across || (y && !along)) return new Float32Array(0);
+  const spotX = spot(columns[x].facts.axis);
+  const spotY = y ? spot(columns[y].facts.axis) : null;
+  const seen = new Uint8Array(GRID * GRID);
+  const points = [];
+  for (let at = 0; at < across.length; at++) {
+    const high = y ? along[at] : ((at * 0.6180339887) % 1) * 0.7 - 0.35;
+    const column = spotX(across[at]);
+    const line = y ? spotY(high) : Math.floor((high + 0.5) * GRID);
+    if (column < 0 || line < 0 || column >= GRID || line >= GRID) continue;
+    const place = line * GRID + column;
+    if (!seen[place]) {
+      seen[place] = 1;
+      points.push(across[at], high);
+    }
+  }
+  return Float32Array.from(points);
+}
+
+function spot({ low, high, log }) {
+  const scaled = log ? Math.log : (value) => value;
+  const start = scaled(low);
+  const step = GRID / (scaled(high) - start);
+  return (value) => Math.floor((scaled(value) - start) * step);
+}
+
+const decoded = {};
+function cloudPlaces(name) {
+  if (!(name in decoded)) {
+    const text = data.cloud.columns[name];
+    decoded[name] = text === undefined ? null
+      : new Float32Array(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
+  }
+  return decoded[name];
+}
+
+function drawScatters() {
+  const box = document.getElementById("scatters");
+  const pairs = panelPairs();
+  box.classList.toggle("alone", pairs.length === 1);
+  for (const [x, y] of pairs) {
+    const inside = element("div", { class: "scatter" });
+    box.append(inside);
+    const words = (name) => columns[name].facts.words;
+    const about = y ? `${words(y)} over ${words(x)}` : words(x);
+    const chart = chartIn(inside, `Scatter of ${about}; the table below has the same designs.`);
+    const panel = { chart, x, y, cloud: cloudPoints(x, y) };
+    panels.push(panel);
+    chart.setOption(frame(panel));
+    chart.on("brushEnd", ({ areas }) => brushed(panel, areas));
+    chart.on("click", ({ data: point }) => {
+      if (Array.isArray(point) && point.length > 2) update({ chosen: point[2] });
+    });
+  }
+}
+
+function frame({ x, y, cloud }) {
+  const hint = (name) => (columns[name].facts.sense ? `\n${hints[columns[name].facts.sense]}` : "");
+  const named = { nameLocation: "middle", nameTextStyle: { lineHeight: 15 } };
+  const across = axisOf(x);
+  const along = y ? axisOf(y) : {
+    type: "value", min: -0.6, max: 1.6, interval: 1, splitLine: { show: false },
+    axisLabel: { formatter: (value) => ({ 0: data.cloud.size ? "feasible\ndesigns" : "", 1: "front" })[value] ?? "" },
+  };
+  return {
+    animation: false,
+    textStyle: FONT,
+    grid: { left: 66, right: 22, top: 14, bottom: 58 },
+    tooltip: { trigger: "item", confine: true, formatter: ({ data: point }) => (Array.isArray(point) && point.length > 2 ? tip(point[2]) : "") },
+    xAxis: { ...across, ...named, nameGap: 26, name: across.name + hint(x), splitNumber: 4, scale: true },
+    yAxis: { ...along, ...named, nameGap: 46, name: y ? along.name + hint(y) : "", splitNumber: 4, scale: true },
+    brush: { xAxisIndex: 0, yAxisIndex: 0, seriesIndex: [], toolbox: [], outOfBrush: {}, brushStyle: { borderWidth: 1, color: "rgba(0,114,178,.12)", borderColor: "#0072b2" } },
+    toolbox: { show: false },
+    series: [{
+      id: "cloud", type: "scatter", data: cloud, dimensions: ["x", "y"], large: true, largeThreshold: 500,
+      symbolSize: cloud.length > 4000 ? 2 : 4, itemStyle: { color: CLOUD }, silent: true, z: 1, tooltip: { show: false },
+    }],
+  };
+}
+
+function pointsOf({ x, y }, rows) {
+  const across = columns[x].places;
+  const along = y ? columns[y].places : null;
+  return rows.map((row) => [across[row], along ? along[row] : 1, row]);
+}
+
+function followScatters() {
+  const bright = (row) => state.inside[row] && state.admitted[row];
+  const symbol = size > 400 ? 6 : size > 100 ? 8 : 10;
+  const picks = state.picks.filter((row) => row >= 0);
+  for (const panel of panels) {
+    const faded = pointsOf(panel, allRows.filter((row) => !bright(row)));
+    const series = [
+      { id: "faded", type: "scatter", data: faded, symbolSize: symbol - 2, itemStyle: { color: "#fff", borderColor: FADED, borderWidth: 1 }, z: 2 },
+      ...groupNames.map((group) => {
+        const [colour, shape] = look(group);
+        const rows = allRows.filter((row) => groups[row] === group && bright(row));
+        return { id: `group ${group}`, type: "scatter", data: pointsOf(panel, rows), symbol: shape, symbolSize: symbol, itemStyle: { color: colour, borderColor: "#222", borderWidth: size > 400 ? 0 : 0.5 }, z: 4 };
+      }),
+      ringed(panel, picks),
+      chosenMark(panel),
+      ...(data.sweep ? [winnerLine(panel)] : []),
+    ];
+    panel.chart.setOption({ series });
+    markBrush(panel);
+  }
+}
+
+function ringed(panel, picks) {
+  const limits = [[panel.x, "xAxis"], [panel.y, "yAxis"]]
+    .filter(([name]) => name && name in state.limits)
+    .map(([name, axis]) => ({ [axis]: state.limits[name] / columns[name].facts.axis.factor }));
+  return {
+    id: "recommended", type: "scatter", data: data.sweep ? [] : pointsOf(panel, picks), symbol: "circle", symbolSize: 19,
+    itemStyle: { color: "rgba(0,0,0,0)", borderColor: "#111", borderWidth: 2 }, z: 6,
+    markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: "#d55e00", type: "dashed", width: 1.5 }, data: limits },
+  };
+}
+
+function chosenMark(panel) {
+  const rows = state.chosen >= 0 ? [state.chosen] : [];
+  return {
+    id: "chosen", type: "scatter", data: pointsOf(panel, rows), symbol: "rect", symbolSize: 22, silent: true, z: 5,
+    itemStyle: { color: "rgba(0,0,0,0)", borderColor: "#0072b2", borderWidth: 2, borderType: "dashed" },
+  };
+}
+
+function brushed(panel, areas) {
+  let filters = state.filters;
+  const range = areas.length ? areas[areas.length - 1].coordRange : null;
+  for (const [place, name] of [panel.x, panel.y].entries()) {
+    if (!name) continue;
+    const interval = range ? [...range[place]].sort((one, other) => one - other) : null;
+    filters = { ...filters };
+    if (interval) filters[name] = [interval];
+    else delete filters[name];
+  }
+  update({ filters });
+}
+
+// Draw the rectangle that is selected, wherever it was selected.
+function markBrush({ chart, x, y }) {
+  const [across, along] = [x, y].map((name) => (name ? state.filters[name] : [[-0.6, 1.6]]));
+  const one = across && along && across.length === 1 && along.length === 1;
+  const areas = one ? [{ brushType: "rect", xAxisIndex: 0, yAxisIndex: 0, coordRange: [across[0], along[0]] }] : [];
+  chart.dispatchAction({ type: "brush", areas });
+}
+
+function allowDragging(allowed) {
+  for (const { chart } of panels) {
+    chart.dispatchAction({ type: "takeGlobalCursor", key: "brush", brushOption: { brushType: allowed ? "rect" : false, brushMode: "single" } });
+  }
+}

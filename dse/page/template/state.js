@@ -1,0 +1,89 @@
+// What the page holds: designs by column, and what is selected, limited and preferred now.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const size = data.run.length;
+const allRows = Array.from({ length: size }, (_, row) => row);
+const SECOND_OF = { minimise: "at most", maximise: "at least" };
+
+function unpacked(packed) {
+  if (Array.isArray(packed)) return packed.map((value) => (value === null ? NaN : Number(value)));
+  return packed.codes.map((code) => packed.labels[code]);
+}
+
+const columns = {};
+for (const [name, facts] of Object.entries(data.columns)) {
+  const values = unpacked(data.front[name]);
+  const kinds = facts.number ? null : data.front[name].labels;
+  // where a design stands on the axis of the column: its value in the axis's unit, or its kind
+  const places = facts.number ? values.map((value) => value / facts.axis.factor) : data.front[name].codes;
+  columns[name] = { name, facts, values, kinds, places };
+}
+const designs = unpacked(data.design);
+const described = unpacked(data.described);
+const kinds = unpacked(data.kind);
+const groups = unpacked(data.group);
+const losses = data.objectives.map((name) => {
+  const sign = columns[name].facts.sense === "maximise" ? -1 : 1;
+  return columns[name].values.map((value) => rounded(sign * value));
+});
+
+const KNEE = "knee";
+const OWN = "own";
+const atStart = { by: data.preference.by, tolerance: data.preference.tolerance };
+const state = { filters: {}, limits: {}, ...atStart, chosen: -1 };
+const followers = [];
+
+// Filters are intervals of places by column; limits are values of objectives.
+function update(change) {
+  Object.assign(state, change);
+  settle();
+  followers.forEach((follow) => follow());
+}
+
+function withFilter(name, intervals) {
+  const filters = { ...state.filters };
+  if (intervals && intervals.length) filters[name] = intervals;
+  else delete filters[name];
+  return filters;
+}
+
+function settle() {
+  const filters = Object.entries(state.filters);
+  state.inside = allRows.map((row) => filters.every(([name, intervals]) => {
+    const place = columns[name].places[row];
+    return intervals.some(([low, high]) => low <= place && place <= high);
+  }));
+  const limits = Object.entries(state.limits);
+  state.admitted = allRows.map((row) => limits.every(([name, limit]) => {
+    const { values, facts } = columns[name];
+    return facts.sense === "maximise" ? values[row] >= limit : values[row] <= limit;
+  }));
+  state.picks = parts().map((rows) => recommendedOf(rows.filter((row) => state.admitted[row])));
+}
+
+// Return the rows among which one is recommended: those of a run, at a value of the sweep.
+function parts() {
+  const found = new Map();
+  const swept = data.sweep ? columns[data.sweep].values : null;
+  for (const row of allRows) {
+    const key = `${data.run[row]} ${swept ? swept[row] : ""}`;
+    if (!found.has(key)) found.set(key, []);
+    found.get(key).push(row);
+  }
+  return [...found.values()];
+}
+
+function recommendedOf(rows) {
+  const compared = data.objectives.indexOf(state.by);
+  const tolerance = state.by === KNEE ? 0 : state.tolerance;
+  let merit;
+  if (state.by === KNEE) merit = bends(rows, losses);
+  else if (compared >= 0) merit = rows.map((row) => losses[compared][row]);
+  else merit = rows.map((row) => data.merit[row]);
+  return recommended(rows, merit, losses, compared, tolerance);
+}
+
+function wanted(name) {
+  const { facts } = columns[name];
+  return `${facts.sense === "maximise" ? "most" : "least"} ${facts.words}`;
+}

@@ -1,0 +1,142 @@
+// The table of designs: it sorts, filters, and shows as many rows as are asked for.
+
+const STEP = 100;
+const order = { by: null, falling: false };
+let most = STEP;
+
+function tableColumns() {
+  const names = [data.sweep, ...data.choices, ...data.objectives, data.category].filter(Boolean);
+  return [...new Set(names)];
+}
+
+function drawTable() {
+  const table = document.getElementById("table");
+  const head = element("tr");
+  const plain = (words) => element("th", { scope: "col" }, words);
+  if (data.runs.length > 1) head.append(plain("run"));
+  head.append(heading(null, "design"));
+  for (const name of tableColumns()) head.append(heading(name, columns[name].facts.words));
+  table.append(element("caption", { class: "small" }), element("thead", {}, head), element("tbody"));
+  document.getElementById("more").addEventListener("click", () => {
+    most += STEP;
+    followTable();
+  });
+}
+
+function heading(name, words) {
+  const sorts = element("button", { type: "button" }, words);
+  const cell = element("th", { scope: "col" }, sorts);
+  cell.dataset.column = name ?? "";
+  sorts.addEventListener("click", () => {
+    order.falling = order.by === cell.dataset.column && !order.falling;
+    order.by = cell.dataset.column;
+    followTable();
+  });
+  if (name === null) return cell;
+  const { facts } = columns[name];
+  if (facts.number) {
+    cell.className = "number";
+    const unit = /\[(.*)\]/.exec(facts.axis.label)?.[1] ?? "";
+    for (const end of ["from", "to"]) {
+      const field = element("input", { type: "number", step: "any", placeholder: `${end} ${unit}`.trim(), "aria-label": `${words} ${end}, ${unit}` });
+      field.dataset.end = end;
+      field.addEventListener("change", () => filterNumbers(name, cell));
+      cell.append(field);
+    }
+  } else {
+    const field = element("input", { type: "text", placeholder: "has", "aria-label": `${words} has` });
+    field.addEventListener("input", () => filterTexts(name, field.value));
+    cell.append(field);
+  }
+  return cell;
+}
+
+function filterNumbers(name, cell) {
+  const [low, high] = [...cell.querySelectorAll("input")].map((field) => field.value);
+  const interval = [low === "" ? -Infinity : Number(low), high === "" ? Infinity : Number(high)];
+  update({ filters: withFilter(name, low === "" && high === "" ? null : [interval]) });
+}
+
+function filterTexts(name, text) {
+  const places = columns[name].kinds.map((kind, place) => [kind, place])
+    .filter(([kind]) => kind.toLowerCase().includes(text.toLowerCase()))
+    .map(([, place]) => [place, place]);
+  update({ filters: withFilter(name, text === "" ? null : places.length ? places : [[-1, -1]]) });
+}
+
+function sortedRows() {
+  const rows = allRows.filter((row) => state.inside[row]);
+  if (order.by === null) return rows;
+  const values = order.by === "" ? designs : columns[order.by].values;
+  const compare = typeof values[0] === "string"
+    ? (one, other) => values[one].localeCompare(values[other], "en", { numeric: true })
+    : (one, other) => values[one] - values[other];
+  return rows.sort((one, other) => (order.falling ? -1 : 1) * compare(one, other) || one - other);
+}
+
+function followTable() {
+  const table = document.getElementById("table");
+  const rows = sortedRows();
+  for (const cell of table.querySelectorAll("th[data-column]")) {
+    const sorted = order.by === cell.dataset.column;
+    cell.setAttribute("aria-sort", sorted ? (order.falling ? "descending" : "ascending") : "none");
+    fillFields(cell);
+  }
+  const picks = new Set(state.picks);
+  const shown = rows.slice(0, most);
+  const lines = shown.map((row) => tableLine(row, picks.has(row)));
+  table.tBodies[0].replaceChildren(...lines);
+  const words = rows.length === size ? `all ${size.toLocaleString("en")} designs` : `${rows.length.toLocaleString("en")} of ${size.toLocaleString("en")} designs selected`;
+  document.getElementById("count").textContent = words;
+  table.caption.textContent = shown.length < rows.length ? `${words}, ${shown.length} in the table` : words;
+  const more = document.getElementById("more");
+  more.hidden = shown.length === rows.length;
+  more.textContent = `Show ${Math.min(STEP, rows.length - shown.length)} more`;
+  showChosen();
+}
+
+// Let the fields of a heading show what is selected, unless somebody writes in one.
+function fillFields(cell) {
+  const name = cell.dataset.column;
+  if (!name || cell.contains(document.activeElement)) return;
+  const intervals = state.filters[name];
+  const { facts, kinds: labels } = columns[name];
+  const fields = cell.querySelectorAll("input");
+  if (facts.number) {
+    const low = intervals ? Math.min(...intervals.map(([from]) => from)) : -Infinity;
+    const high = intervals ? Math.max(...intervals.map(([, to]) => to)) : Infinity;
+    fields[0].value = Number.isFinite(low) ? Number(low.toPrecision(6)) : "";
+    fields[1].value = Number.isFinite(high) ? Number(high.toPrecision(6)) : "";
+  } else {
+    const one = intervals && intervals.length === 1 && labels[Math.round((intervals[0][0] + intervals[0][1]) / 2)];
+    if (!intervals) fields[0].value = "";
+    else if (one) fields[0].value = one;
+  }
+}
+
+function tableLine(row, picked) {
+  const name = element("button", { type: "button" }, designs[row]);
+  name.addEventListener("click", () => update({ chosen: row }));
+  const cells = [element("td", {}, name)];
+  if (data.runs.length > 1) cells.unshift(element("td", {}, data.runs[data.run[row]]));
+  for (const column of tableColumns()) {
+    const { facts, values } = columns[column];
+    cells.push(element("td", { class: facts.number ? "number" : "" }, show(values[row], facts)));
+  }
+  const line = element("tr", { class: picked ? "recommended" : state.admitted[row] ? "" : "limited" }, ...cells);
+  line.dataset.row = row;
+  return line;
+}
+
+function showChosen() {
+  const box = document.getElementById("chosen");
+  const row = state.chosen;
+  box.hidden = row < 0;
+  if (row < 0) return;
+  const pairs = Object.entries(columns).map(([, { facts, values }]) => [facts.words, show(values[row], facts)]);
+  for (const [name, { facts, values }] of Object.entries(details)) pairs.push([facts.words ?? name, show(values[row], facts)]);
+  const list = pairs.map(([words, value]) => element("div", {}, element("dt", {}, words), element("dd", {}, value)));
+  box.replaceChildren(element("b", {}, described[row]), element("dl", {}, ...list));
+}
+
+const details = Object.fromEntries(Object.entries(data.details).map(([name, { facts, values }]) => [name, { facts, values: unpacked(values) }]));
