@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def contents(
         ),
         "described": packed(np.array(list(view.names), dtype=object)),
         "kind": packed(np.array([name for run in shown for name in run.kinds], dtype=object)),
-        "group": packed(_groups(view, shown, runs)),
+        "group": packed(_groups(view, shown)),
         "lines": shown_rows(view, MOST_LINES).tolist() if view.size else [],
         "preference": _preference(preferences[0]),
         "cloud": _cloud(view, cloud),
@@ -122,21 +123,15 @@ def _merit(shown: Sequence[ShownRun], preference: Preference) -> list[float]:
     ]
 
 
-def _groups(view: FrontView, shown: Sequence[ShownRun], runs: np.ndarray) -> np.ndarray:
+def _groups(view: FrontView, shown: Sequence[ShownRun]) -> np.ndarray:
     """Return what colours each design: its run, or its category."""
     if len(shown) > 1:
-        return np.array([run.name for run in shown], dtype=object)[runs]
+        return np.repeat([run.name for run in shown], [run.view.size for run in shown])
     labels = np.full(view.size, "front", dtype=object)
     if view.size and view.category is not None:
-        for label, rows in front_view.groups(_without_sweep(view), MOST_GROUPS).items():
+        for label, rows in front_view.groups(replace(view, sweep=None), MOST_GROUPS).items():
             labels[rows] = label
     return labels
-
-
-def _without_sweep(view: FrontView) -> FrontView:
-    from dataclasses import replace
-
-    return replace(view, sweep=None)
 
 
 def _cloud(view: FrontView, most: int) -> dict[str, Any]:
@@ -149,7 +144,7 @@ def _cloud(view: FrontView, most: int) -> dict[str, Any]:
 
 
 def _details(shown: Sequence[ShownRun], already: set[str]) -> dict[str, Any]:
-    """Return the other columns that vary, where they are few enough; a page shows them per design."""
+    """Return the other columns that vary, where they are few enough to be shown per design."""
     if len(shown) > 1:
         return {}
     front = shown[0].view.front

@@ -18,7 +18,14 @@ from dse.study.assumptions import Assumption, assumptions_of
 MOST_ROWS = 200
 """Rows of the table that is read without scripts."""
 
-RECORDS = (contract.Interface, contract.Kernel, contract.Platform)
+RECORDS = {
+    "interface": contract.Interface,
+    "kernel": contract.Kernel,
+    "budget": contract.Platform,
+    "platform": contract.Platform,
+}
+"""What a record is, by how the columns that it sets begin."""
+
 ASSUMED = "assumed, not published"
 
 
@@ -60,13 +67,15 @@ def _source(data: Mapping[str, Any], entry: Assumption) -> str:
     if entry.metric is not None:
         return _of_stage(data["stages"][entry.metric[0]])
     section, _, field = entry.name.partition(".")
-    named = (section,) if entry.touched is not None else _texts(data.get(section))
     written = data.get(section)
     if entry.touched is None and isinstance(written, dict) and field in written:
         return "the study"
-    for record in _records(named):
-        return _of_record(record, entry.quantity)
-    return "a record of the user's own" if entry.fitted else "default, or from a record or file"
+    kind = RECORDS.get(entry.quantity.partition("_")[0])
+    named = {section} if entry.touched is not None else set(_texts(data))
+    if kind is not None:
+        for name in sorted(named & {*registry.names(kind)}):
+            return _of_record(registry.get(kind, name), entry.quantity)
+    return "default, or from a record of the user's own"
 
 
 def _of_stage(stage: Mapping[str, Any]) -> str:
@@ -88,16 +97,13 @@ def _of_record(record: Any, quantity: str) -> str:
     return f"{source}, fitted" if field in record.fitted else source
 
 
-def _records(names: tuple[str, ...]) -> Iterator[Any]:
-    for name in names:
-        for kind in RECORDS:
-            if name in registry.names(kind):
-                yield registry.get(kind, name)
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    entries = value.values() if isinstance(value, dict) else ()
-    return tuple(entry for entry in entries if isinstance(entry, str))
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text that a study gives as a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for entry in value.values() if isinstance(value, dict) else value:
+            yield from _texts(entry)
 
 
 def certificate_section(run: ShownRun) -> Section:

@@ -69,7 +69,7 @@ function tip(row) {
 }
 
 function axisOf(name) {
-  const { facts, kinds: labels } = columns[name];
+  const { facts, kinds: labels, places: values } = columns[name];
   if (!facts.number) return { type: "category", data: labels, name: facts.words };
   const { low, high, log, label } = facts.axis;
   return {
@@ -78,7 +78,8 @@ function axisOf(name) {
     max: high,
     name: label,
     // the ends of an axis are no round numbers
-    axisLabel: { formatter: tick, hideOverlap: true, showMinLabel: log ? null : false, showMaxLabel: log ? null : false },
+    minInterval: values.every(Number.isInteger) && !log ? 1 : 0,
+    axisLabel: { formatter: tick, hideOverlap: true, showMinLabel: false, showMaxLabel: false },
   };
 }
 

@@ -46,9 +46,9 @@ function parallelFrame() {
       return {
         ...axis, dim, nameLocation: "end", nameGap: 16,
         name: axis.name.replace(" [", "\n["),
-        nameTextStyle: { ...FONT, ...(vertical ? { align: "right" } : {}) },
+        nameTextStyle: { ...FONT, lineHeight: 15, ...(vertical ? { align: "right" } : { verticalAlign: "bottom" }) },
         areaSelectStyle: { width: 18, color: "rgba(0,114,178,.3)", borderColor: "#0072b2" },
-        axisLabel: { ...axis.axisLabel, formatter: axis.type === "category" ? shortened : tick },
+        axisLabel: { ...axis.axisLabel, color: "#1a1a1a", textBorderColor: "#fff", textBorderWidth: 3, formatter: axis.type === "category" ? shortened : tick },
       };
     }),
     series: [],

@@ -57,12 +57,12 @@ function drawScatters() {
   const box = document.getElementById("scatters");
   const pairs = panelPairs();
   box.classList.toggle("alone", pairs.length === 1);
-  for (const [x, y] of pairs) {
-    const inside = element("div", { class: "scatter" });
-    box.append(inside);
+  const places = pairs.map(() => element("div", { class: "scatter" }));
+  box.append(...places); // all of them first, for they share the width
+  pairs.forEach(([x, y], place) => {
     const words = (name) => columns[name].facts.words;
     const about = y ? `${words(y)} over ${words(x)}` : words(x);
-    const chart = chartIn(inside, `Scatter of ${about}; the table below has the same designs.`);
+    const chart = chartIn(places[place], `Scatter of ${about}; the table below has the same designs.`);
     const panel = { chart, x, y, cloud: cloudPoints(x, y) };
     panels.push(panel);
     chart.setOption(frame(panel));
@@ -70,7 +70,7 @@ function drawScatters() {
     chart.on("click", ({ data: point }) => {
       if (Array.isArray(point) && point.length > 2) update({ chosen: point[2] });
     });
-  }
+  });
 }
 
 function frame({ x, y, cloud }) {
