@@ -90,13 +90,14 @@ def report(
         for run in shown
     ]
     preferences = [run.study.preferring(prefer, tolerance) for run in shown]
-    said = [
-        section
-        for run, found in zip(shown, answers, strict=True)
-        for section in (Section("run", run.name if len(shown) > 1 else ""), *found.sections)
+    names = [run.name if len(shown) > 1 else "" for run in shown]
+    told_by_run = [
+        (Section("run", name), *found.sections)
+        for name, found in zip(names, answers, strict=True)
     ]
     parts = {
-        "answer": said,
+        "answer": [section for titles in told_by_run for section in titles[:2]],
+        "more": [section for titles in told_by_run for section in (*titles[:1], *titles[2:])],
         "remarks": [Section("remarks", lines=tuple(remarks(shown, cloud)))],
         "front": [told.front_section(run) for run in shown],
         "assumptions": [told.assumptions_section(run) for run in shown],

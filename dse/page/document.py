@@ -37,8 +37,9 @@ def page(title: str, told: Mapping[str, Sequence[Section]], data: Mapping[str, A
     title
         Its heading.
     told
-        Sections of words and tables by the part of the page: ``answer``, ``remarks``, ``front``,
-        ``assumptions``, ``certificate`` and ``study``, whose lines are text as it was written.
+        Sections of words and tables by the part of the page: ``answer``, ``more`` of it,
+        ``remarks``, ``front``, ``assumptions``, ``certificate`` and ``study``, whose lines are
+        text as it was written.
     data
         What the scripts draw; None for a page of words alone.
     """
@@ -52,7 +53,7 @@ def page(title: str, told: Mapping[str, Sequence[Section]], data: Mapping[str, A
         "study": "".join(map(_preformatted, told.get("study", ()))),
         **{
             name: sections.html("", told.get(name, ()))
-            for name in ("answer", "remarks", "front", "assumptions", "certificate")
+            for name in ("answer", "more", "remarks", "front", "assumptions", "certificate")
         },
     }
     return _SLOT.sub(lambda slot: slots[slot[1]], _read("page.html"))

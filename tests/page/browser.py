@@ -19,7 +19,7 @@ from typing import Any
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 PROGRAM = next(filter(None, map(shutil.which, PROGRAMS)), None)
-PATIENCE = 120.0
+PATIENCE = 60.0
 """Seconds until a browser that says nothing is given up: a loaded machine is slow."""
 
 ARGUMENTS = (

@@ -68,8 +68,8 @@ function ruleWords() {
   if (state.by === KNEE) return "The knee: the least sum of the objectives, each scaled to [0, 1] over the designs that meet the limits. Ties: the first objective decides, then the next.";
   const best = data.objectives.includes(state.by) ? wanted(state.by) : data.preference.words;
   const others = data.objectives.filter((name) => name !== state.by).map(wanted);
-  const then = others.length ? `${others.join(", then ")}` : "the order of the front";
-  if (!state.tolerance) return `The design with the ${best}; of equals the one with the ${then}.`;
+  const then = others.join(", then ");
+  if (!state.tolerance) return `The design with the ${best}; of equals ${then ? `the one with the ${then}` : "the first one"}.`;
   return `Of the designs within ${100 * state.tolerance} % of the ${best}, the one with the ${then}.`;
 }
 

@@ -22,10 +22,6 @@ function whenDrawn() {
   }
 }
 
-function resize(width) {
-  for (const chart of charts) chart.resize(width ? { width } : {});
-}
-
 drawLegend();
 drawScatters();
 drawParallel();
@@ -42,7 +38,8 @@ allowDragging(document.getElementById("dragging").checked);
 let waiting = 0;
 window.addEventListener("resize", () => {
   clearTimeout(waiting);
-  waiting = setTimeout(() => resize(), 150);
+  waiting = setTimeout(() => charts.forEach((chart) => chart.resize()), 150);
 });
-window.addEventListener("beforeprint", () => resize(660));
-window.addEventListener("afterprint", () => resize());
+window.addEventListener("beforeprint", () => {
+  document.getElementById("more-answer").open = true;
+});

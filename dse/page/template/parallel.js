@@ -13,7 +13,7 @@ function parallelColumns() {
 function drawParallel() {
   crossed = parallelColumns();
   const box = document.getElementById("parallel");
-  if (crossed.length < 2) {
+  if (crossed.length < 2 || size < 2) {
     document.getElementById("parallel-box").hidden = true;
     return;
   }
@@ -44,9 +44,9 @@ function parallelFrame() {
     parallelAxis: crossed.map((name, dim) => {
       const axis = axisOf(name);
       return {
-        ...axis, dim, nameLocation: "end", nameGap: 16,
-        name: axis.name.replace(" [", "\n["),
-        nameTextStyle: { ...FONT, lineHeight: 15, ...(vertical ? { align: "right" } : { verticalAlign: "bottom" }) },
+        ...axis, dim,
+        ...(vertical ? { nameLocation: "middle", nameGap: -13 } : { nameLocation: "end", nameGap: 16, name: axis.name.replace(" [", "\n[") }),
+        nameTextStyle: { ...FONT, lineHeight: 15, textBorderColor: "#fff", textBorderWidth: 3, ...(vertical ? { fontWeight: 600 } : { verticalAlign: "bottom" }) },
         areaSelectStyle: { width: 18, color: "rgba(0,114,178,.3)", borderColor: "#0072b2" },
         axisLabel: { ...axis.axisLabel, color: "#1a1a1a", textBorderColor: "#fff", textBorderWidth: 3, formatter: axis.type === "category" ? shortened : tick },
       };
@@ -71,6 +71,7 @@ function followParallel() {
     series: [
       series("faded", drawn.filter((row) => !bright(row)), { color: FADED, width: 1, opacity: 0.15 }, 1),
       ...groupNames.map((group) => series(`group ${group}`, drawn.filter((row) => groups[row] === group && bright(row)), { color: look(group)[0], width: 1.4, opacity }, 2)),
+      series("casing", picks, { color: "#fff", width: 9, opacity: 1 }, 3),
       series("recommended", picks, { color: "#111", width: 4, opacity: 1 }, 3),
       series("chosen", state.chosen >= 0 ? [state.chosen] : [], { color: "#0072b2", width: 3, type: "dashed", opacity: 1 }, 4),
     ],

@@ -1,6 +1,8 @@
 // Scatters: one per pair of objectives, or each objective along a sweep, or a strip for one alone.
 
 const GRID = 420;
+const STRIP = { low: 0, high: 2, front: 1.5, cloud: 0.5 }; // of one objective alone
+const LARGE = { large: true, largeThreshold: 1000 };
 const hints = { minimise: "← lower is better", maximise: "higher is better →" };
 const panels = [];
 
@@ -19,13 +21,13 @@ function cloudPoints(x, y) {
   const along = y ? cloudPlaces(y) : null;
   if (!across || (y && !along)) return new Float32Array(0);
   const spotX = spot(columns[x].facts.axis);
-  const spotY = y ? spot(columns[y].facts.axis) : null;
+  const spotY = spot(y ? columns[y].facts.axis : STRIP);
   const seen = new Uint8Array(GRID * GRID);
   const points = [];
   for (let at = 0; at < across.length; at++) {
-    const high = y ? along[at] : ((at * 0.6180339887) % 1) * 0.7 - 0.35;
+    const high = y ? along[at] : STRIP.cloud + ((at * 0.6180339887) % 1) * 0.7 - 0.35;
     const column = spotX(across[at]);
-    const line = y ? spotY(high) : Math.floor((high + 0.5) * GRID);
+    const line = spotY(high);
     if (column < 0 || line < 0 || column >= GRID || line >= GRID) continue;
     const place = line * GRID + column;
     if (!seen[place]) {
@@ -78,21 +80,21 @@ function frame({ x, y, cloud }) {
   const named = { nameLocation: "middle", nameTextStyle: { lineHeight: 15 } };
   const across = axisOf(x);
   const along = y ? axisOf(y) : {
-    type: "value", min: -0.6, max: 1.6, interval: 1, splitLine: { show: false },
-    axisLabel: { formatter: (value) => ({ 0: data.cloud.size ? "feasible\ndesigns" : "", 1: "front" })[value] ?? "" },
+    type: "value", min: STRIP.low, max: STRIP.high, interval: 0.5, splitLine: { show: false }, axisTick: { show: false },
+    axisLabel: { formatter: (value) => (value === STRIP.front ? "front" : value === STRIP.cloud && data.cloud.size ? "feasible\ndesigns" : "") },
   };
   return {
     animation: false,
     textStyle: FONT,
     grid: { left: 66, right: 22, top: 14, bottom: 58 },
     tooltip: { trigger: "item", confine: true, formatter: ({ data: point }) => (Array.isArray(point) && point.length > 2 ? tip(point[2]) : "") },
-    xAxis: { ...across, ...named, nameGap: 26, name: across.name + hint(x), splitNumber: 4, scale: true },
-    yAxis: { ...along, ...named, nameGap: 46, name: y ? along.name + hint(y) : "", splitNumber: 4, scale: true },
+    xAxis: { ...across, ...named, axisLine: { onZero: false }, nameGap: 26, name: across.name + hint(x), splitNumber: 4, scale: true },
+    yAxis: { ...along, ...named, axisLine: { onZero: false }, nameGap: 46, name: y ? along.name + hint(y) : "", splitNumber: 4, scale: true },
     brush: { xAxisIndex: 0, yAxisIndex: 0, seriesIndex: [], toolbox: [], outOfBrush: {}, brushStyle: { borderWidth: 1, color: "rgba(0,114,178,.12)", borderColor: "#0072b2" } },
     toolbox: { show: false },
     series: [{
       id: "cloud", type: "scatter", data: cloud, dimensions: ["x", "y"], large: true, largeThreshold: 500,
-      symbolSize: cloud.length > 4000 ? 2 : 4, itemStyle: { color: CLOUD }, silent: true, z: 1, tooltip: { show: false },
+      symbolSize: cloud.length > 4000 ? 2 : cloud.length > 1000 ? 3 : 5, itemStyle: { color: CLOUD }, silent: true, z: 1, tooltip: { show: false },
     }],
   };
 }
@@ -100,21 +102,21 @@ function frame({ x, y, cloud }) {
 function pointsOf({ x, y }, rows) {
   const across = columns[x].places;
   const along = y ? columns[y].places : null;
-  return rows.map((row) => [across[row], along ? along[row] : 1, row]);
+  return rows.map((row) => [across[row], along ? along[row] : STRIP.front, row]);
 }
 
 function followScatters() {
   const bright = (row) => state.inside[row] && state.admitted[row];
-  const symbol = size > 400 ? 6 : size > 100 ? 8 : 10;
+  const symbol = size > 400 || (data.sweep && size > 100) ? 6 : size > 100 ? 8 : 10;
   const picks = state.picks.filter((row) => row >= 0);
   for (const panel of panels) {
     const faded = pointsOf(panel, allRows.filter((row) => !bright(row)));
     const series = [
-      { id: "faded", type: "scatter", data: faded, symbolSize: symbol - 2, itemStyle: { color: "#fff", borderColor: FADED, borderWidth: 1 }, z: 2 },
+      { id: "faded", type: "scatter", data: faded, symbolSize: symbol - 2, ...LARGE, itemStyle: { color: "#fff", borderColor: FADED, borderWidth: 1 }, z: 2 },
       ...groupNames.map((group) => {
         const [colour, shape] = look(group);
         const rows = allRows.filter((row) => groups[row] === group && bright(row));
-        return { id: `group ${group}`, type: "scatter", data: pointsOf(panel, rows), symbol: shape, symbolSize: symbol, itemStyle: { color: colour, borderColor: "#222", borderWidth: size > 400 ? 0 : 0.5 }, z: 4 };
+        return { id: `group ${group}`, type: "scatter", data: pointsOf(panel, rows), symbol: shape, symbolSize: symbol, ...LARGE, itemStyle: { color: colour, borderColor: "#222", borderWidth: size > 400 ? 0 : 0.5 }, z: 4 };
       }),
       ringed(panel, picks),
       chosenMark(panel),
@@ -159,7 +161,7 @@ function brushed(panel, areas) {
 
 // Draw the rectangle that is selected, wherever it was selected.
 function markBrush({ chart, x, y }) {
-  const [across, along] = [x, y].map((name) => (name ? state.filters[name] : [[-0.6, 1.6]]));
+  const [across, along] = [x, y].map((name) => (name ? state.filters[name] : [[STRIP.low, STRIP.high]]));
   const one = across && along && across.length === 1 && along.length === 1;
   const areas = one ? [{ brushType: "rect", xAxisIndex: 0, yAxisIndex: 0, coordRange: [across[0], along[0]] }] : [];
   chart.dispatchAction({ type: "brush", areas });

@@ -86,7 +86,7 @@ function followTable() {
   const shown = rows.slice(0, most);
   const lines = shown.map((row) => tableLine(row, picks.has(row)));
   table.tBodies[0].replaceChildren(...lines);
-  const words = rows.length === size ? `all ${size.toLocaleString("en")} designs` : `${rows.length.toLocaleString("en")} of ${size.toLocaleString("en")} designs selected`;
+  const words = rows.length === size ? `${size > 1 ? "all " : ""}${size.toLocaleString("en")} design${size === 1 ? "" : "s"}` : `${rows.length.toLocaleString("en")} of ${size.toLocaleString("en")} designs selected`;
   document.getElementById("count").textContent = words;
   table.caption.textContent = shown.length < rows.length ? `${words}, ${shown.length} in the table` : words;
   const more = document.getElementById("more");
