@@ -92,8 +92,7 @@ def report(
     preferences = [run.study.preferring(prefer, tolerance) for run in shown]
     names = [run.name if len(shown) > 1 else "" for run in shown]
     told_by_run = [
-        (Section("run", name), *found.sections)
-        for name, found in zip(names, answers, strict=True)
+        (Section("run", name), *found.sections) for name, found in zip(names, answers, strict=True)
     ]
     parts = {
         "answer": [section for titles in told_by_run for section in titles[:2]],

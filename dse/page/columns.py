@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
+from dse.algebra.base_units import BINARY
 from dse.reports.front_view import FrontView, axis_scale
 
 POWERS = range(-30, 31)
@@ -66,7 +67,7 @@ def unit_steps(name: str) -> list[tuple[float, float, str]]:
 def binary_steps(name: str) -> list[tuple[float, str]]:
     """Return the binary units of a quantity: factor and label; most have none."""
     found = [units.scale([1024.0**power], name) for power in (1, 2, 3, 4)]
-    return [(factor, label) for factor, label in found if "i" in label]
+    return [(factor, label) for factor, label in found if label[:2] in BINARY]
 
 
 def packed(values: NDArray[Any]) -> Any:

@@ -32,7 +32,7 @@ def parts(
         axes = [(number, problem.space.axes[number]) for number in by]
         return [tuple(_choice(axis, int(row[number])) for number, axis in axes) for row in index]
     fleets = tables.design_names(problem, index)
-    if not counts:
+    if not counts and problem.stages:
         fleets = [_without_counts(problem, fleet) for fleet in fleets]
     axes = open_axes(problem)
     return [

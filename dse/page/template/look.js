@@ -89,7 +89,7 @@ const charts = [];
 function chartIn(box, words) {
   box.setAttribute("role", "img");
   box.setAttribute("aria-label", words);
-  const chart = echarts.init(box, null, { renderer: "canvas" });
+  const chart = echarts.init(box, null, { renderer: "canvas", devicePixelRatio: Math.max(window.devicePixelRatio, size > 1000 ? 1 : 2) });
   charts.push(chart);
   return chart;
 }

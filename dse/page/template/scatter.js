@@ -81,7 +81,7 @@ function frame({ x, y, cloud }) {
   const across = axisOf(x);
   const along = y ? axisOf(y) : {
     type: "value", min: STRIP.low, max: STRIP.high, interval: 0.5, splitLine: { show: false }, axisTick: { show: false },
-    axisLabel: { formatter: (value) => (value === STRIP.front ? "front" : value === STRIP.cloud && data.cloud.size ? "feasible\ndesigns" : "") },
+    axisLabel: { lineHeight: 14, formatter: (value) => (value === STRIP.front ? "front" : value === STRIP.cloud && data.cloud.size ? "feasible\ndesigns" : "") },
   };
   return {
     animation: false,

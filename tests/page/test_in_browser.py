@@ -1,0 +1,258 @@
+"""The page of a run in a headless Chromium that has no network; skipped where none is installed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dse
+from dse.page.shown_run import read_shown
+from dse.page.told import front_section
+from tests.conftest import STUDIES
+from tests.page.browser import PROGRAM, Browser, browser
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed")
+
+FOUR = """\
+# What do four objectives trade?
+workload: {kernel: des}
+stages:
+  - core: des
+    instances: {from: 1, to: 12}
+interface: {}
+axes:
+  interface.device: [sparc_t4_engine, sandy_bridge]
+  workload.granularity: [512 B, 4 KiB, 64 KiB]
+objectives: {area: minimise, total_power: minimise, offload_latency: minimise, throughput: maximise}
+"""
+STUDY = {
+    "jacobi": STUDIES / "jacobi_bandwidth.yaml",
+    "crypto": STUDIES / "crypto_interface_100gbps.yaml",
+    "sweep": STUDIES / "des_fft_sweep.yaml",
+    "one": STUDIES / "settop_116mbps.yaml",
+    "four": FOUR,
+}
+PHONE = {"width": 390, "height": 844, "phone": True}
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browser(tmp_path_factory.mktemp("browser")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return a function that runs a study once, with its page."""
+    folder = tmp_path_factory.mktemp("runs")
+
+    def of(name: str) -> Path:
+        if not (folder / name).exists():
+            fields = {"objectives": "{power: minimise}"} if name == "one" else {}
+            dse.run(STUDY[name], out=folder / name, plots=False, overrides=fields)
+            dse.report(folder / name)
+        return folder / name
+
+    return of
+
+
+def table_of(tab: Browser) -> list[list[str]]:
+    code = "[...document.querySelectorAll('#table tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"
+    found: list[list[str]] = json.loads(tab.value(f"JSON.stringify({code})"))
+    return found
+
+
+def count(tab: Browser) -> str:
+    return str(tab.value("document.getElementById('count').textContent"))
+
+
+def picked(tab: Browser) -> int:
+    return int(tab.value("document.querySelector('#pick .pick').dataset.row"))
+
+
+def place(tab: Browser, selector: str) -> dict[str, float]:
+    """Return where an element is in the window, once it is scrolled there."""
+    tab.value(f"document.querySelector('{selector}').scrollIntoView({{block: 'center'}})")
+    box = f"document.querySelector('{selector}').getBoundingClientRect().toJSON()"
+    found: dict[str, float] = json.loads(tab.value(f"JSON.stringify({box})"))
+    return found
+
+
+def choose(tab: Browser, field: str, value: Any) -> None:
+    """Let a field have a value, as somebody does who changes it."""
+    tab.value(
+        f"{{const field = document.querySelector('{field}'); field.value = '{value}';"
+        "for (const kind of ['input', 'change']) field.dispatchEvent(new Event(kind));}"
+    )
+
+
+@pytest.mark.parametrize("look", [{}, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("name", STUDY)
+def test_a_page_loads_without_network_and_without_an_error(
+    name: str, look: dict[str, Any], tab: Browser, run: Callable[[str], Path]
+) -> None:
+    tab.problems.clear()
+    tab.requests.clear()
+    page = run(name) / "report.html"
+    tab.open(page, **look)
+    assert tab.problems == []
+    assert tab.requests == [page.resolve().as_uri()]
+    assert tab.value("document.getElementById('fault').hidden")
+    assert tab.value("document.documentElement.scrollWidth <= window.innerWidth")
+    canvases = tab.value("document.querySelectorAll('.scatter canvas').length")
+    assert canvases == {"one": 1, "four": 6, "sweep": 2}.get(name, 3)
+
+
+def test_the_table_says_what_the_program_says(tab: Browser, run: Callable[[str], Path]) -> None:
+    tab.open(run("jacobi") / "report.html")
+    (shown,) = read_shown([run("jacobi")])
+    assert table_of(tab) == [list(row) for row in front_section(shown).rows]
+
+
+@pytest.mark.parametrize("name", ["jacobi", "crypto", "four", "one"])
+def test_the_page_begins_with_the_answer_of_the_program(
+    name: str, tab: Browser, run: Callable[[str], Path]
+) -> None:
+    tab.open(run(name) / "report.html")
+    answer = dse.answer(run(name), flips=False)
+    manifest = json.loads((run(name) / "manifest.json").read_text(encoding="utf-8"))
+    assert picked(tab) + 1 == manifest["recommended"]["row"]
+    told = tab.value("document.getElementById('answer').textContent")
+    assert f"Take {answer.pick.line}." in told
+
+
+@pytest.mark.parametrize("name", ["jacobi", "crypto", "four"])
+def test_the_recommended_design_follows_as_the_rule_of_the_program_has_it(
+    name: str, tab: Browser, run: Callable[[str], Path]
+) -> None:
+    tab.open(run(name) / "report.html")
+    (shown,) = read_shown([run(name)])
+    ((study, index),) = shown.points
+    for prefer in (*(goal.name for goal in study.problem.goals), "knee"):
+        for tolerance in ("0 %",) if prefer == "knee" else ("0 %", "3 %", "40 %"):
+            choose(tab, "#prefer", prefer)
+            choose(tab, "#tolerance", tolerance.removesuffix(" %"))
+            expected = study.preferring(prefer, tolerance).order(study.problem, index)[0]
+            assert picked(tab) == expected, (prefer, tolerance)
+
+
+def test_a_limit_moved_with_keys_gives_the_answer_of_a_study_with_that_constraint(
+    tab: Browser, run: Callable[[str], Path]
+) -> None:
+    tab.open(run("jacobi") / "report.html")
+    for goal, least in (("total_power_w", False), ("throughput_bit_per_s", True)):
+        tab.value("document.getElementById('reset').click()")
+        choose(tab, "#prefer", "area_m2" if least else "throughput_bit_per_s")
+        tab.value(f"document.querySelector('[data-limit={goal}]').focus()")
+        for _ in range(5):
+            tab.key(*(("ArrowRight", 39) if least else ("ArrowLeft", 37)))
+        said = tab.value(
+            f"document.querySelector('[data-limit={goal}]').previousSibling.textContent"
+        )
+        (shown,) = read_shown([run("jacobi")])
+        values = sorted(set(shown.view.front[goal].tolist()))
+        limit = values[5] if least else values[-6]
+        unit = "bit/s" if least else "W"
+        rule = f"{goal.rsplit('_bit')[0].removesuffix('_w')} {'>=' if least else '<='} {limit!r} {unit}"
+        other = dse.answer(
+            STUDY["jacobi"],
+            prefer="area" if least else "throughput",
+            flips=False,
+            overrides={"constraints": f"[{rule}]"},
+        )
+        assert said != "no limit"
+        row = shown.designs[picked(tab)]
+        assert tab.value("document.querySelector('#pick .pick').textContent") == row
+        picked_area = shown.view.front["area_m2"][picked(tab)]
+        assert picked_area == other.pick.quantities["area_m2"]
+        limited = tab.value("document.querySelectorAll('#table tr.limited').length")
+        assert limited == sum(v < limit if least else v > limit for v in shown.view.front[goal])
+
+
+def test_no_design_meets_limits_that_are_too_tight(
+    tab: Browser, run: Callable[[str], Path]
+) -> None:
+    tab.open(run("jacobi") / "report.html")
+    choose(tab, "[data-limit=area_m2]", 0)
+    choose(tab, "[data-limit=throughput_bit_per_s]", 30)
+    assert "No design of the front meets" in tab.value(
+        "document.getElementById('pick').textContent"
+    )
+
+
+def test_brushing_a_scatter_changes_the_table(tab: Browser, run: Callable[[str], Path]) -> None:
+    tab.open(run("jacobi") / "report.html")
+    assert count(tab) == "all 45 designs"
+    box = place(tab, ".scatter")
+    middle = box["left"] + box["width"] / 2
+    tab.drag((middle, box["top"] + 20), (box["right"] - 24, box["bottom"] - 62))
+    tab.until("document.getElementById('count').textContent.includes('selected')")
+    rows = table_of(tab)
+    assert 0 < len(rows) < 45
+    assert count(tab) == f"{len(rows)} of 45 designs selected"
+    low = float(tab.value("document.querySelector('[data-column=area_m2] input').value"))
+    assert all(float(row[2].split()[0]) >= low for row in rows)  # um2, as the field
+    tab.value("document.getElementById('reset').click()")
+    assert len(table_of(tab)) == 45
+
+
+def test_brushing_an_axis_changes_table_and_fields(
+    tab: Browser, run: Callable[[str], Path]
+) -> None:
+    tab.open(run("jacobi") / "report.html")
+    box = place(tab, "#parallel")
+    first = box["left"] + 60  # the clock, which comes first
+    tab.drag((first, box["top"] + 50), (first, box["top"] + box["height"] / 2))
+    tab.until("document.getElementById('count').textContent.includes('selected')")
+    low, high = (
+        float(tab.value(f"document.querySelector('[data-column$=clock] [data-end={end}]').value"))
+        for end in ("from", "to")
+    )
+    clocks = [float(row[1]) for row in table_of(tab)]
+    assert 0 < len(clocks) < 45
+    assert low <= min(clocks) <= max(clocks) <= high
+
+
+def test_the_table_sorts_and_filters(tab: Browser, run: Callable[[str], Path]) -> None:
+    tab.open(run("crypto") / "report.html")
+    choose(tab, '[data-column="interface.device"] input', "SPARC")
+    rows = table_of(tab)
+    assert {row[1] for row in rows} == {"sparc_t4_engine"}
+    tab.value("document.querySelector('[data-column=total_power_w] button').click()")
+    (shown,) = read_shown([run("crypto")])
+    order = tab.value(
+        "JSON.stringify([...document.querySelectorAll('#table tbody tr')].map(row => Number(row.dataset.row)))"
+    )
+    powers = [shown.view.front["total_power_w"][row] for row in json.loads(order)]
+    assert powers == sorted(powers)
+    assert (
+        tab.value("document.querySelector('[data-column=total_power_w]').ariaSort") == "ascending"
+    )
+
+
+def test_along_a_sweep_the_shades_are_the_answers_of_the_program(
+    tab: Browser, run: Callable[[str], Path]
+) -> None:
+    tab.open(run("sweep") / "report.html")
+    manifest = json.loads((run("sweep") / "manifest.json").read_text(encoding="utf-8"))
+    rows = tab.value(
+        "JSON.stringify([...document.querySelectorAll('#winners-table tbody tr')].map(row => [...row.cells].map(cell => cell.textContent.trim())))"
+    )
+    told = {}
+    for low, high, design in json.loads(rows):
+        for rate in range(int(low.split()[0]), int(high.split()[0]) + 1):
+            told[rate] = design
+    (shown,) = read_shown([run("sweep")])
+    for point in manifest["points"]:
+        assert told[round(point["value"] / 1e9)] == shown.kinds[point["recommended"]["row"] - 1]
+
+
+def test_a_page_is_printed(tab: Browser, run: Callable[[str], Path], tmp_path: Path) -> None:
+    tab.open(run("jacobi") / "report.html")
+    tab.printed(tmp_path / "page.pdf")
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+    assert tab.problems == []

@@ -1,0 +1,258 @@
+"""The page of a run: what it holds, what it refuses, and that nothing in it is executed."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from ruamel.yaml import YAML
+
+import dse
+from dse.algebra import units
+from dse.errors import OutputError
+from dse.page import document
+from dse.page.columns import binary_steps, unit_steps
+from dse.page.contents import MOST_LINES
+from tests.conftest import ROOT, STUDIES, run_dse
+
+EVIL = '</script><script>alert(1)</script><!-- "quotes" & {{study}} -->'
+TINY = """\
+# {question}
+workload: {{rate: 10 Gbit/s}}
+stages:
+  - core: des
+    instances: least
+objectives: {objectives}
+{more}
+"""
+BOTH = "{area: minimise, power: minimise}"
+
+
+def tiny(question: str = "Which?", objectives: str = BOTH, more: str = "") -> str:
+    return TINY.format(question=question, objectives=objectives, more=more)
+
+
+class Reader(HTMLParser):
+    """Collects the elements of a page, and the text inside scripts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.texts: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def data_of(page: Path) -> dict[str, Any]:
+    text = page.read_text(encoding="utf-8")
+    (found,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
+    held: dict[str, Any] = json.loads(found)
+    return held
+
+
+def unpacked(packed: Any) -> list[Any]:
+    if isinstance(packed, list):
+        return packed
+    return [packed["labels"][code] for code in packed["codes"]]
+
+
+@pytest.mark.parametrize("name", ["jacobi_bandwidth", "des_100gbps"])
+def test_the_page_holds_the_front_that_the_run_wrote(name: str, tmp_path: Path) -> None:
+    result = dse.run(STUDIES / f"{name}.yaml", out=tmp_path / "run", plots=False)
+    held = data_of(dse.report(result))
+    front = result.front
+    for column in held["columns"]:
+        assert unpacked(held["front"][column]) == front[column].tolist(), column
+    assert unpacked(held["design"]) == result.manifest["picture"]["names"]
+    assert held["objectives"] == list(result.manifest["objectives"])
+    cloud = np.frombuffer(base64.b64decode(held["cloud"]["columns"]["area_m2"]), dtype="<f4")
+    evaluations = result.evaluations
+    areas = evaluations[evaluations["feasible"]]["area_m2"].to_numpy()
+    factor = held["columns"]["area_m2"]["axis"]["factor"]
+    np.testing.assert_allclose(np.sort(cloud * factor), np.sort(areas), rtol=1e-6)
+
+
+def test_fewer_feasible_designs_are_drawn_than_there_are_and_the_page_says_so(
+    tmp_path: Path,
+) -> None:
+    dse.run(STUDIES / "jacobi_bandwidth.yaml", out=tmp_path / "run", plots=False)
+    page = dse.report(tmp_path / "run", cloud=100)
+    assert data_of(page)["cloud"]["size"] == 100
+    text = page.read_text(encoding="utf-8")
+    assert "run: 100 feasible designs in grey, drawn at random from 640." in text
+
+
+def test_text_of_a_study_stays_text(tmp_path: Path) -> None:
+    plain = dse.report(dse.run(tiny(), out=tmp_path / "plain", plots=False))
+    evil = dse.report(dse.run(tiny(EVIL), out=tmp_path / "evil", plots=False))
+    one, two = (Reader(page.read_text(encoding="utf-8")) for page in (plain, evil))
+    assert one.tags == two.tags
+    assert any(EVIL in text for text in two.texts)  # as it was written, in the study
+    assert data_of(evil)["title"].split() == EVIL.split()
+    lines = f"{EVIL}\u2028\u2029"
+    inert = document.inert_json({"text": lines, "none": float("nan")})
+    assert not set("<>&\u2028\u2029") & set(inert)
+    assert json.loads(inert) == {"text": lines, "none": None}
+
+
+def test_a_page_asks_for_no_other_file(tmp_path: Path) -> None:
+    page = dse.report(dse.run(tiny(), out=tmp_path / "run", plots=False))
+    text = page.read_text(encoding="utf-8")
+    assert "default-src 'none'" in text
+    outside = re.compile(r"<(?:link|img|iframe)\b|<script[^>]*\bsrc=|@import|url\(", re.IGNORECASE)
+    ours = text.replace(document.TEMPLATE.joinpath("echarts/echarts.min.js").read_text("utf-8"), "")
+    assert not outside.search(ours)
+
+
+def test_a_page_is_read_without_scripts(tmp_path: Path) -> None:
+    result = dse.run(STUDIES / "jacobi_bandwidth.yaml", out=tmp_path / "run", plots=False)
+    text = dse.report(result).read_text(encoding="utf-8")
+    told = " ".join(Reader(text).texts)
+    assert f"Take {dse.answer(result, flips=False).pick.line}." in told
+    assert "This is the Pareto front: every design of the study is accounted for." in told
+    (front,) = re.findall(r'without-script told scroll">(.*?)</div></div>', text, re.DOTALL)
+    assert front.count("<tr>") == 1 + len(result.front)
+
+
+def test_what_changes_an_answer_is_on_the_page_when_that_is_asked(tmp_path: Path) -> None:
+    dse.run(STUDIES / "settop_116mbps.yaml", out=tmp_path / "run", plots=False)
+    assert data_of(dse.report(tmp_path / "run"))["flips"] == []
+    (found,) = data_of(dse.report(tmp_path / "run", flips=True))["flips"]
+    rate = next(one for one in found["assumptions"] if one["assumption"] == "workload.rate")
+    direct = dse.flips(tmp_path / "run", only="rate").to_dict()["assumptions"][0]
+    assert rate["above"]["relative_change"] == pytest.approx(direct["above"]["relative_change"])
+
+
+def test_a_run_that_was_changed_gets_no_page(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    dse.run(tiny(), out=run, plots=False)
+    dse.report(run)
+    assert dse.verify(run).text()  # the page beside them does not disturb the files of the run
+    front = run / "front.csv"
+    front.write_text(front.read_text().replace("e-08", "e-09"))
+    with pytest.raises(OutputError) as caught:
+        dse.report(run, out=tmp_path / "page.html")
+    assert str(caught.value) == (
+        f"{run} was changed since it was run: front.csv is not the file that the run wrote; "
+        f"run the study again, or see all with: dse verify {run}"
+    )
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_a_folder_that_is_no_run_gets_no_page(tmp_path: Path) -> None:
+    done = run_dse("report", "nowhere", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "'nowhere' does not exist; name one that `dse run` wrote\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_runs_share_a_page_only_with_the_same_objectives(tmp_path: Path) -> None:
+    one, two, other = (tmp_path / name for name in ("one", "two", "other"))
+    dse.run(tiny(), out=one, plots=False)
+    dse.run(tiny(), out=two, plots=False, overrides="workload.rate=40 Gbps")
+    dse.run(tiny(objectives="{power: minimise, area: minimise}"), out=other, plots=False)
+    held = data_of(dse.report(one, two, out=tmp_path / "both.html"))
+    assert held["runs"] == ["one", "two"]
+    counts = [len((run / "front.csv").read_text().splitlines()) - 1 for run in (one, two)]
+    assert held["run"] == [0] * counts[0] + [1] * counts[1]
+    with pytest.raises(OutputError) as caught:
+        dse.report(one, other)
+    assert str(caught.value) == (
+        f"{one} and {other} cannot share a page: the objectives of the first: least area_m2, "
+        "least power_w; of the second: least power_w, least area_m2; make a page of each"
+    )
+    swept = tmp_path / "swept"
+    dse.run(tiny(more="sweep: {workload.rate: [10 Gbps, 20 Gbps]}"), out=swept, plots=False)
+    with pytest.raises(OutputError, match=re.escape("the sweep of the first: none; of the second")):
+        dse.report(one, swept)
+
+
+def test_a_page_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    dse.run(tiny(), out=tmp_path / "run", plots=False)
+    (tmp_path / "taken.html").mkdir()
+    with pytest.raises(OutputError, match=r"taken\.html cannot be written"):
+        dse.report(tmp_path / "run", out=tmp_path / "taken.html")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "taken.html"]
+
+
+def test_a_run_writes_its_page_and_a_second_run_replaces_it(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(tiny(), encoding="utf-8")
+    command = ("run", "study.yaml", "--out", "run", "--no-plots", "--report")
+    for _ in range(2):
+        assert run_dse(*command, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "run" / "report.html").is_file()
+
+
+def test_an_infeasible_study_gets_a_page_of_words(tmp_path: Path) -> None:
+    study = tiny(EVIL, more="constraints: [area <= 1 um2]")
+    (tmp_path / "study.yaml").write_text(study, encoding="utf-8")
+    command = ("run", "study.yaml", "--out", "run", "--report")
+    done = run_dse(*command, cwd=tmp_path)
+    assert done.returncode == 3
+    text = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    told = Reader(text)
+    assert "No feasible design" in told.texts
+    assert "no design meets: area <= 1 um2" in told.texts
+    assert "echarts" not in text
+    (tmp_path / "study.yaml").write_text(tiny(), encoding="utf-8")
+    assert run_dse("run", "study.yaml", "--out", "run", cwd=tmp_path).returncode == 0
+    (tmp_path / "study.yaml").write_text(study, encoding="utf-8")
+    again = run_dse(*command, cwd=tmp_path)
+    assert again.returncode == 3
+    assert "run holds an earlier run, so that no page was written there" in again.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["area_m2", "power_w", "offload_latency_s", "throughput_bit_per_s", "granularity_byte", "x"],
+)
+def test_units_of_the_page_are_those_of_the_program(name: str) -> None:
+    steps, binary = unit_steps(name), binary_steps(name)
+    for value in np.geomspace(1e-18, 1e15, 331).tolist():
+        size = float(f"{value:.3e}")
+        factor, label = next(step[1:] for step in reversed(steps) if step[0] <= size)
+        assert (factor, label) == units.scale([value], name), value
+    assert bool(binary) == (name == "granularity_byte")
+
+
+def test_lines_across_axes_are_limited_and_the_rule_is_told(tmp_path: Path) -> None:
+    assert MOST_LINES == 2_000
+    rows = "\n".join(f"d{k},{1000 + k},{9000 - k}" for k in range(2_100))
+    table = f"design,area_um2,power_uw\n{rows}\n"
+    (tmp_path / "designs.csv").write_text(table, encoding="utf-8")
+    study = "# Q\ndesigns: designs.csv\nobjectives: {area: minimise, power: minimise}\n"
+    (tmp_path / "study.yaml").write_text(study, encoding="utf-8")
+    dse.run(tmp_path / "study.yaml", out=tmp_path / "run", plots=False)
+    page = dse.report(tmp_path / "run")
+    held = data_of(page)
+    assert (len(held["run"]), len(held["lines"])) == (2_100, MOST_LINES)
+    assert "Of 2,100 designs 2,000 are lines across the axes" in page.read_text(encoding="utf-8")
+
+
+def test_what_is_vendored_is_what_its_provenance_says() -> None:
+    folder = ROOT / "dse" / "page" / "template" / "echarts"
+    said = YAML(typ="safe").load(folder / "provenance.yaml")
+    assert {path.name for path in folder.iterdir()} == {*said["files"], "provenance.yaml"}
+    for name, facts in said["files"].items():
+        content = (folder / name).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == facts["sha256"], name
+    assert f'version="{said["version"]}"' in (folder / "echarts.min.js").read_text("utf-8")
+
+
+def test_scripts_hold_no_tag_that_ends_them() -> None:
+    for path in (ROOT / "dse" / "page" / "template").rglob("*.js"):
+        text = path.read_text(encoding="utf-8").lower()
+        assert "</script" not in text, path
+        assert "<!--" not in text, path
