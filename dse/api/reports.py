@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dse.api.answers import answer
 from dse.api.arguments import public
 from dse.api.sources import folder_of
 from dse.errors import ArgumentError, InfeasibleError
 from dse.files.folder import write_text
-from dse.reports.sections import Section
+from dse.reports.sections import Readable, Section
 from dse.runs.checksums import MANIFEST
 from dse.runs.result import PAGE
 
 if TYPE_CHECKING:
+    from dse.page.shown_run import ShownRun
     from dse.runs.result import Result
     from dse.study.study import Study
+
+FLIPS = "flips"
+"""Key of the section of an answer that says what would change it."""
 
 CLOUD = 100_000
 """Feasible designs that a page draws, unless told otherwise."""
@@ -67,7 +71,7 @@ def report(
         When a folder is no run or was changed since, when runs have no page in common, or when the
         page cannot be written.
     """
-    from dse.page import document, told
+    from dse.page import document
     from dse.page.contents import contents, remarks
     from dse.page.shown_run import read_shown
     from dse.stability.deadline import FLIPS_BUDGET, deadline
@@ -83,36 +87,48 @@ def report(
             run.run.folder,
             prefer=prefer,
             tolerance=tolerance,
-            flips=flips and run.run.sweep is None,
+            flips=flips,
             flips_budget=budget,
             progress=progress,
         )
         for run in shown
     ]
     preferences = [run.study.preferring(prefer, tolerance) for run in shown]
-    names = [run.name if len(shown) > 1 else "" for run in shown]
-    told_by_run = [
-        (Section("run", name), *found.sections) for name, found in zip(names, answers, strict=True)
-    ]
-    parts = {
-        "answer": [section for titles in told_by_run for section in titles[:2]],
-        "more": [section for titles in told_by_run for section in (*titles[:1], *titles[2:])],
-        "remarks": [Section("remarks", lines=tuple(remarks(shown, cloud)))],
+    data = contents(shown, preferences, cloud, _changing(shown, answers))
+    parts = _told(shown, answers) | {
+        "remarks": [Section("remarks", lines=tuple(remarks(shown, preferences, cloud)))]
+    }
+    target = Path(out) if out is not None else folders[0] / PAGE
+    write_text(target, document.page(data["title"], parts, data))
+    return target
+
+
+def _told(shown: Sequence[ShownRun], answers: Sequence[Readable]) -> dict[str, list[Section]]:
+    """Return what a page says in words and tables, by its parts."""
+    from dse.page import told
+
+    parts: dict[str, list[Section]] = {"answer": [], "more": []}
+    for run, found in zip(shown, answers, strict=True):
+        title = Section("run", run.name if len(shown) > 1 else "")
+        first, *others = found.sections
+        parts["answer"] += [title, first]
+        parts["more"] += [title, *others]
+    return parts | {
         "front": [told.front_section(run) for run in shown],
         "assumptions": [told.assumptions_section(run) for run in shown],
         "certificate": [told.certificate_section(run) for run in shown],
         "study": [told.study_section(run) for run in shown],
     }
-    changing = [
+
+
+def _changing(shown: Sequence[ShownRun], answers: Sequence[Readable]) -> list[dict[str, Any]]:
+    """Return what would change the answers, in SI, as far as it was looked for."""
+    return [
         {"run": run.name} | section.facts
         for run, found in zip(shown, answers, strict=True)
         for section in found.sections
-        if section.key == "flips" and section.facts
+        if section.key == FLIPS and "assumptions" in (section.facts or ())
     ]
-    data = contents(shown, preferences, cloud, changing)
-    target = Path(out) if out is not None else folders[0] / PAGE
-    write_text(target, document.page(data["title"], parts, data))
-    return target
 
 
 def report_infeasible(study: Study, found: InfeasibleError, folder: Path) -> None:

@@ -65,19 +65,23 @@ def contents(
         "group": packed(_groups(view, shown)),
         "lines": shown_rows(view, MOST_LINES).tolist() if view.size else [],
         "preference": _preference(preferences[0]),
+        "same_rule": len({preference.text for preference in preferences}) == 1,
         "cloud": _cloud(view, cloud),
         "details": _details(shown, {*names}),
         "flips": list(flips),
     }
     if data["preference"]["by"] == OWN:
-        data["merit"] = _merit(shown, preferences[0])
+        data["merit"] = _merit(shown, preferences)
     return data
 
 
-def remarks(shown: Sequence[ShownRun], cloud: int) -> list[str]:
+def remarks(shown: Sequence[ShownRun], preferences: Sequence[Preference], cloud: int) -> list[str]:
     """Return what the pictures of a page do not show, and what stands for it, in words."""
     view = merged(shown, cloud)
     said = [_cloud_words(run, cloud // len(shown)) for run in shown]
+    if len({preference.text for preference in preferences}) > 1:
+        first = preferences[0].design
+        said.append(f"The runs prefer differently; what moves by hand begins with {first}.")
     if view.size > MOST_LINES:
         said.append(f"Of {view.size:,} designs {MOST_LINES:,} are lines across the axes: {RULE}.")
     same = [view.words(name) for name, _ in view.objectives if _is_same(view, name)]
@@ -114,10 +118,11 @@ def _preference(preference: Preference) -> dict[str, Any]:
     return {"by": by, "tolerance": preference.tolerance, "words": preference.best}
 
 
-def _merit(shown: Sequence[ShownRun], preference: Preference) -> list[float]:
+def _merit(shown: Sequence[ShownRun], preferences: Sequence[Preference]) -> list[float]:
+    """Return what each run prefers least, for its designs."""
     return [
         float(value)
-        for run in shown
+        for run, preference in zip(shown, preferences, strict=True)
         for study, index in run.points
         for value in preference.merit(study.problem, index)
     ]

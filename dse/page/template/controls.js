@@ -83,8 +83,8 @@ function pickWords(row) {
     return element("tr", {}, element("td", {}, facts.words), element("td", { class: "number" }, show(values[row], facts)), element("td", {}, changeWords(values[row], values[first])));
   });
   box.append(element("table", {}, ...rows));
-  if (first === row) box.append(element("p", { class: "small" }, "This is the answer above."));
-  else box.append(element("p", { class: "small" }, `Compared with ${described[first]}, the answer above.`));
+  if (first === row) box.append(element("p", { class: "small" }, data.same_rule ? "This is the answer above." : "As at the start."));
+  else box.append(element("p", { class: "small" }, `Compared with ${described[first]}, ${data.same_rule ? "the answer above" : "as at the start"}.`));
   return box;
 }
 
