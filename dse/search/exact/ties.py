@@ -17,7 +17,7 @@ there are no chains, only single fleets were replaced, and D' itself gives p'.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -46,6 +46,9 @@ AT_ONCE = 1_000_000
 STEPS = 24
 """Halvings of a measure's range when looking for where the losses begin to differ."""
 
+TOGETHER = 2_048
+"""Values that are looked at together, where more halvings can be made at once."""
+
 STEP = 1e-6
 SLACK = 1e-9
 """Relative; a first step in looking for that, and what rounding can do to a measure."""
@@ -55,6 +58,23 @@ NEAR = 1e-11
 
 Matches = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Which points are in which boxes."""
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Values of one measure each of some designs: whose, of which measure."""
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    values: Column
+
+    def at(self, values: Column) -> Moves:
+        """Return the same measures at other values."""
+        return replace(self, values=values)
+
+    def take(self, chosen: NDArray[np.intp]) -> Moves:
+        """Return some of them."""
+        return Moves(self.rows[chosen], self.columns[chosen], self.values[chosen])
 
 
 @dataclass(frozen=True)
@@ -196,14 +216,17 @@ def _limits(
         worst = joined(wanted, worst, _worst(case, stage))
     limits = np.broadcast_to(np.maximum(worst, near), near.shape).copy()
     matters = dict(zip(case.lists.group.names, case.directions, strict=True))
-    reached = _comparison(case, index, loss)
+    moved = [False] * len(wanted)
     for column, one in enumerate(wanted):
         if all(matters[one.name]):
             limits[:, column] = near[:, column]
         elif matters[one.name][one.high]:
-            limits[:, column] = _limit(partial(reached, column), near[:, column], limits[:, column])
+            moved[column] = True
         else:
             limits[:, column] = np.inf
+    rows, columns = (place.ravel() for place in np.nonzero(np.tile(moved, (len(index), 1))))
+    reached = partial(_reached, case, case.stood_for(index), loss + NEAR * np.abs(loss))
+    limits[rows, columns] = _limit(reached, Moves(rows, columns, near[rows, columns]), limits)
     return near, limits
 
 
@@ -214,63 +237,67 @@ def _worst(case: Case, stage: int) -> Matrix:
     return np.maximum(*each)
 
 
-def _limit(
-    reached: Callable[[NDArray[np.intp], Column], NDArray[np.bool_]], near: Column, far: Column
-) -> Column:
-    """Return up to where values may rise from `near` to `far` with the losses still reached."""
-    limit = np.minimum(near + STEP * np.abs(near), far)
-    rows = np.flatnonzero(reached(np.arange(len(near)), limit))
-    same = reached(rows, far[rows])
-    limit[rows[same]] = far[rows[same]]
-    rows = rows[~same]
-    near, far = limit[rows], far[rows]
-    for _ in range(STEPS):
-        middle = near / 2 + far / 2
-        same = reached(rows, middle)
-        near, far = np.where(same, middle, near), np.where(same, far, middle)
-    limit[rows] = far
+def _limit(reached: Callable[[Moves], NDArray[np.bool_]], near: Moves, far: Matrix) -> Column:
+    """Return up to where values may rise from `near` towards `far` with the losses still reached.
+
+    Few values are tried at many places together, many at the middle again and again.
+    """
+    most = far[near.rows, near.columns]
+    limit = np.minimum(near.values + STEP * np.abs(near.values), most)
+    left = np.flatnonzero(reached(near.at(limit)))
+    same = reached(near.take(left).at(most[left]))
+    limit[left[same]] = most[left[same]]
+    left = left[~same]
+    some, low, high = near.take(left), limit[left], most[left]
+    halvings = STEPS if len(left) else 0
+    while halvings:
+        once = min(halvings, max(1, (TOGETHER // len(left)).bit_length() - 1))
+        halvings -= once
+        share = np.arange(2**once + 1) / 2**once
+        tried = low[:, np.newaxis] * (1 - share) + high[:, np.newaxis] * share
+        inner = some.take(np.repeat(np.arange(len(left)), len(share) - 2))
+        same = np.zeros((len(left), len(share) - 1), dtype=bool)
+        same[:, :-1] = reached(inner.at(tried[:, 1:-1].ravel())).reshape(len(left), -1)
+        first = np.argmin(same, axis=1)
+        low, high = (tried[np.arange(len(left)), first + side] for side in (0, 1))
+    limit[left] = high
     return limit
 
 
-def _comparison(
-    case: Case, index: Index, loss: NDArray[np.float64]
-) -> Callable[[int, NDArray[np.intp], Column], NDArray[np.bool_]]:
-    """Return what tells which designs' losses are still reached when one measure changes.
+def _reached(case: Case, columns: Columns, most: Matrix, moves: Moves) -> NDArray[np.bool_]:
+    """Return which designs' losses are still at `most`, (n, m), when one measure of each changes.
 
     By whatever the designs stand for: traits of which no value is wanted are left open.
     """
-    columns = case.stood_for(index)
-    most = loss + NEAR * np.abs(loss)
-
-    def reached(column: int, rows: NDArray[np.intp], values: Column) -> NDArray[np.bool_]:
-        spend(ROW * len(rows) + CALL)
+    spend(ROW * len(moves.rows) + CALL)
+    some: Columns = {name: _taken(value, moves.rows) for name, value in columns.items()}
+    for column in np.unique(moves.columns):
         one = case.lists.wanted[column]
-        some: Columns = {name: _taken(value, rows, len(index)) for name, value in columns.items()}
+        values = np.where(moves.columns == column, one.of(moves.values), np.nan)
         if one.stage is None:
             some[one.name] = _moved(some[one.name], one, values)
         else:
             stages = list(some[one.name])
             stages[one.stage] = _moved(stages[one.stage], one, values)
             some[one.name] = tuple(stages)
-        bound, _ = case.influence.bounds.best(some, {}, len(rows))
-        return np.asarray((bound <= most[rows]).all(axis=1))
-
-    return reached
+    bound, _ = case.influence.bounds.best(some, {}, len(moves.rows))
+    return np.asarray((bound <= most[moves.rows]).all(axis=1))
 
 
 def _moved(enclosed: Any, one: Measure, values: Column) -> Enclosure:
-    """Return an enclosure of which the end that is wanted has moved to a measure's values."""
+    """Return an enclosure of which the end that is wanted is at a measure's values, but for NaN."""
     low, high = ends(enclosed)
-    end = one.of(values)
-    return Enclosure(low, end) if one.high else Enclosure(end, np.maximum(high, end))
+    if one.high:
+        return Enclosure(low, np.where(np.isnan(values), high, values))
+    return Enclosure(np.where(np.isnan(values), low, values), np.fmax(high, values))
 
 
-def _taken(value: Any, rows: NDArray[np.intp], count: int) -> Any:
+def _taken(value: Any, rows: NDArray[np.intp]) -> Any:
     if isinstance(value, tuple):
-        return tuple(_taken(part, rows, count) for part in value)
+        return tuple(_taken(part, rows) for part in value)
     if isinstance(value, Enclosure):
-        return Enclosure(_taken(value.low, rows, count), _taken(value.high, rows, count))
-    return np.broadcast_to(value, (count,))[rows]
+        return Enclosure(_taken(value.low, rows), _taken(value.high, rows))
+    return value if len(value) == 1 else value[rows]
 
 
 def _within(points: Matrix, low: Matrix, high: Matrix) -> Matches:
