@@ -15,8 +15,9 @@ from dse.errors import TooLargeError
 ROW = 12
 """What it takes to bound a partial design or a cell, counted in designs that are evaluated."""
 
-SORT = 40
-"""What it takes to compare one of many fleets or chains with the others, likewise."""
+FILTER, SORT = 4, 40
+"""What it takes to compare one of many fleets or chains with the others, likewise: where another
+is as good, and where none is."""
 
 CALL = 10_000
 """What any evaluation or bound takes besides, likewise."""
