@@ -16,7 +16,7 @@ there are no chains, only single fleets were replaced, and D' itself gives p'.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -103,11 +103,9 @@ def equals(case: Case, index: Index, loss: NDArray[np.float64]) -> tuple[Index, 
     NotComposedError
         They are too many.
     """
-    known = [
-        case.lists.measured(case.traits(fleets, index), stage)
-        for stage, fleets in enumerate(case.fleets)
-    ]
-    low, high = _limits(case, index, loss, known)
+    traits = case.chosen(index)
+    known = [case.lists.measured(own, stage) for stage, own in enumerate(traits)]
+    low, high = _limits(case, index, loss, traits, known)
     slack = SLACK * np.abs(low)
     box = low - slack, high + slack
     rows, chains = np.arange(len(index)), case.chains
@@ -209,7 +207,11 @@ def _room(
 
 
 def _limits(
-    case: Case, index: Index, loss: NDArray[np.float64], known: list[Matrix]
+    case: Case,
+    index: Index,
+    loss: NDArray[np.float64],
+    traits: Sequence[Traits],
+    known: Sequence[Matrix],
 ) -> tuple[Matrix, Matrix]:
     """Return the measures of designs, and up to where each alone may rise without effect."""
     wanted = case.lists.wanted
@@ -228,7 +230,7 @@ def _limits(
         else:
             limits[:, column] = np.inf
     rows, columns = (place.ravel() for place in np.nonzero(np.tile(moved, (len(index), 1))))
-    reached = partial(_reached, case, case.stood_for(index), loss + NEAR * np.abs(loss))
+    reached = partial(_reached, case, case.stood_for(index, traits), loss + NEAR * np.abs(loss))
     limits[rows, columns] = _limit(reached, Moves(rows, columns, near[rows, columns]), limits)
     return near, limits
 
@@ -247,10 +249,11 @@ def _limit(reached: Callable[[Moves], NDArray[np.bool_]], near: Moves, far: Matr
     """
     most = far[near.rows, near.columns]
     limit = np.minimum(near.values + STEP * np.abs(near.values), most)
-    left = np.flatnonzero(reached(near.at(limit)))
-    same = reached(near.take(left).at(most[left]))
-    limit[left[same]] = most[left[same]]
-    left = left[~same]
+    every = np.arange(len(limit))
+    both = near.take(np.tile(every, 2)).at(np.concatenate([limit, most]))
+    moves, free = reached(both).reshape(2, -1)
+    limit[moves & free] = most[moves & free]
+    left = np.flatnonzero(moves & ~free)
     some, low, high = near.take(left), limit[left], most[left]
     halvings = STEPS if len(left) else 0
     while halvings:
