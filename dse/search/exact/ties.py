@@ -4,7 +4,7 @@ A design D of the front may have been replaced by one, D', that is as good in ev
 (`dse.search.exact.measures`), and so has the same losses.  Losses rise with each measure, so a
 bound of all designs that are no better than D' in any measure, and as bad as D in one of them,
 does not exceed these losses: D lies in a *box*, from the measures of D' to where such bounds
-begin to exceed its losses, which is looked for one measure at a time (`_limits`).
+begin to exceed its losses, which is looked for one measure at a time (`dse.search.exact.limits`).
 
 The box is searched from the last joined stage to the first.  Let D = (p, f) with the fleet f of
 the last stage.  By the proof of `Chains`, some joined pair (p', f'), as good as (p, f), has f' as
@@ -16,25 +16,22 @@ there are no chains, only single fleets were replaced, and D' itself gives p'.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra.enclosure import Enclosure, ends
 from dse.contract import Column
-from dse.model.bounds import Columns
 from dse.model.front import dominated
 from dse.model.influence import Traits
 from dse.model.space import Index
 from dse.search.exact.fleets import MOST
-from dse.search.exact.measures import Matrix, Measure, joined, room
+from dse.search.exact.limits import NEAR, limits
+from dse.search.exact.measures import Matrix, joined, room
 from dse.search.exact.partial import NotComposedError
 from dse.search.exact.shortlists import Case
-from dse.search.exact.work import CALL, ROW, spend
+from dse.search.exact.work import CALL, spend
 
 MOST_EQUALS = 200_000
 """Partial designs that may have the objective values of those on a front."""
@@ -43,41 +40,14 @@ MOST_COMPARED = 100_000_000
 AT_ONCE = 1_000_000
 """Parts of designs that are compared with boxes, in all and together."""
 
-STEPS = 24
-"""Halvings of a measure's range when looking for where the losses begin to differ."""
-
 SAMPLE = 512
 """Points that tell by which measure they are best ordered."""
 
-TOGETHER = 2_048
-"""Values that are looked at together, where more halvings can be made at once."""
-
-STEP = 1e-6
 SLACK = 1e-9
-"""Relative; a first step in looking for that, and what rounding can do to a measure."""
-
-NEAR = 1e-11
-"""Relative; losses closer than this may be equal but for rounding."""
+"""Relative; what rounding can do to a measure."""
 
 Matches = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Which points are in which boxes."""
-
-
-@dataclass(frozen=True)
-class Moves:
-    """Values of one measure each of some designs: whose, of which measure."""
-
-    rows: NDArray[np.intp]
-    columns: NDArray[np.intp]
-    values: Column
-
-    def at(self, values: Column) -> Moves:
-        """Return the same measures at other values."""
-        return replace(self, values=values)
-
-    def take(self, chosen: NDArray[np.intp]) -> Moves:
-        """Return some of them."""
-        return Moves(self.rows[chosen], self.columns[chosen], self.values[chosen])
 
 
 @dataclass(frozen=True)
@@ -105,7 +75,7 @@ def equals(case: Case, index: Index, loss: NDArray[np.float64]) -> tuple[Index, 
     """
     traits = case.chosen(index)
     known = [case.lists.measured(own, stage) for stage, own in enumerate(traits)]
-    low, high = _limits(case, index, loss, traits, known)
+    low, high = limits(case, index, loss, traits, known)
     slack = SLACK * np.abs(low)
     box = low - slack, high + slack
     rows, chains = np.arange(len(index)), case.chains
@@ -204,106 +174,6 @@ def _room(
         if one.join != "sum":
             low[:, column] = -np.inf
     return low, high
-
-
-def _limits(
-    case: Case,
-    index: Index,
-    loss: NDArray[np.float64],
-    traits: Sequence[Traits],
-    known: Sequence[Matrix],
-) -> tuple[Matrix, Matrix]:
-    """Return the measures of designs, and up to where each alone may rise without effect."""
-    wanted = case.lists.wanted
-    near, worst = known[0], _worst(case, 0)
-    for stage in range(1, len(known)):
-        near = joined(wanted, near, known[stage])
-        worst = joined(wanted, worst, _worst(case, stage))
-    limits = np.broadcast_to(np.maximum(worst, near), near.shape).copy()
-    matters = dict(zip(case.lists.group.names, case.directions, strict=True))
-    moved = [False] * len(wanted)
-    for column, one in enumerate(wanted):
-        if all(matters[one.name]):
-            limits[:, column] = near[:, column]
-        elif matters[one.name][one.high]:
-            moved[column] = True
-        else:
-            limits[:, column] = np.inf
-    rows, columns = (place.ravel() for place in np.nonzero(np.tile(moved, (len(index), 1))))
-    reached = partial(_reached, case, case.stood_for(index, traits), loss + NEAR * np.abs(loss))
-    limits[rows, columns] = _limit(reached, Moves(rows, columns, near[rows, columns]), limits)
-    return near, limits
-
-
-def _worst(case: Case, stage: int) -> Matrix:
-    """Return the worst of each measure that a fleet of a stage may have, (1, measures)."""
-    low, high = case.fleets[stage].hull or ({}, {})
-    each = [case.lists.measured(end, stage) for end in (low, high)]
-    return np.maximum(*each)
-
-
-def _limit(reached: Callable[[Moves], NDArray[np.bool_]], near: Moves, far: Matrix) -> Column:
-    """Return up to where values may rise from `near` towards `far` with the losses still reached.
-
-    Few values are tried at many places together, many at the middle again and again.
-    """
-    most = far[near.rows, near.columns]
-    limit = np.minimum(near.values + STEP * np.abs(near.values), most)
-    every = np.arange(len(limit))
-    both = near.take(np.tile(every, 2)).at(np.concatenate([limit, most]))
-    moves, free = reached(both).reshape(2, -1)
-    limit[moves & free] = most[moves & free]
-    left = np.flatnonzero(moves & ~free)
-    some, low, high = near.take(left), limit[left], most[left]
-    halvings = STEPS if len(left) else 0
-    while halvings:
-        once = min(halvings, max(1, (TOGETHER // len(left)).bit_length() - 1))
-        halvings -= once
-        share = np.arange(2**once + 1) / 2**once
-        tried = low[:, np.newaxis] * (1 - share) + high[:, np.newaxis] * share
-        inner = some.take(np.repeat(np.arange(len(left)), len(share) - 2))
-        same = np.zeros((len(left), len(share) - 1), dtype=bool)
-        same[:, :-1] = reached(inner.at(tried[:, 1:-1].ravel())).reshape(len(left), -1)
-        first = np.argmin(same, axis=1)
-        low, high = (tried[np.arange(len(left)), first + side] for side in (0, 1))
-    limit[left] = high
-    return limit
-
-
-def _reached(case: Case, columns: Columns, most: Matrix, moves: Moves) -> NDArray[np.bool_]:
-    """Return which designs' losses are still at `most`, (n, m), when one measure of each changes.
-
-    By whatever the designs stand for: traits of which no value is wanted are left open.
-    """
-    spend(ROW * len(moves.rows) + CALL)
-    some: Columns = {name: _taken(value, moves.rows) for name, value in columns.items()}
-    for column in np.unique(moves.columns):
-        one = case.lists.wanted[column]
-        values = np.where(moves.columns == column, one.of(moves.values), np.nan)
-        if one.stage is None:
-            some[one.name] = _moved(some[one.name], one, values)
-        else:
-            stages = list(some[one.name])
-            stages[one.stage] = _moved(stages[one.stage], one, values)
-            some[one.name] = tuple(stages)
-    bound, _ = case.influence.bounds.best(some, {}, len(moves.rows))
-    return np.asarray((bound <= most[moves.rows]).all(axis=1))
-
-
-def _moved(enclosed: Any, one: Measure, values: Column) -> Enclosure:
-    """Return an enclosure of which the end that is wanted is at a measure's values, but for NaN."""
-    low, high = ends(enclosed)
-    if one.high:
-        return Enclosure(low, np.where(np.isnan(values), high, values))
-    return Enclosure(np.where(np.isnan(values), low, values), np.fmax(high, values))
-
-
-def _taken(value: Any, rows: NDArray[np.intp]) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_taken(part, rows) for part in value)
-    if isinstance(value, Enclosure):
-        return Enclosure(_taken(value.low, rows), _taken(value.high, rows))
-    return value if len(value) == 1 else value[rows]
 
 
 def _within(points: Matrix, low: Matrix, high: Matrix) -> Matches:
