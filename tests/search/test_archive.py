@@ -11,6 +11,7 @@ import pytest
 from dse.errors import ContractError
 from dse.model.problem import Evaluation
 from dse.model.space import Points, as_index
+from dse.model.tape.compiled import Candidates
 from dse.search import archive as archives
 from dse.search.archive import CONSTRAINT_LIMIT, Archive
 from dse.search.outcome import Certificate
@@ -249,6 +250,21 @@ def test_a_continuous_axis_is_never_exhausted() -> None:
     found = archive.outcome()
     assert not found.exact
     assert found.feasible_in_space is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_designs_of_which_the_candidates_are_known_count_as_evaluated_ones(seed: int) -> None:
+    problem = table(seed)
+    every = np.array(designs(problem))
+    evaluation = problem.evaluate(every)
+    rows = np.flatnonzero(evaluation.feasible)
+    found = Candidates(len(rows), lambda: evaluation.feasible, rows, evaluation.loss[rows])
+    told, asked = Archive(problem, total=24), Archive(problem, total=24)
+    told.add(every, found)
+    asked.evaluate_new(every)
+    one, other = told.outcome(), asked.outcome()
+    for name in ("front_index", "front_loss", "sample_index", "evaluated", "feasible", "exact"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
 
 
 def test_reference_designs_are_of_the_sample_and_not_of_the_front() -> None:
