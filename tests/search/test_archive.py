@@ -325,6 +325,15 @@ def test_a_long_front_is_thinned_evenly(monkeypatch: pytest.MonkeyPatch) -> None
     assert archive.dominated(above).tolist() == [x % 4 == 0 for x in range(12)]
 
 
+def test_pivots_are_the_points_of_the_front_with_the_least_sums_first() -> None:
+    losses = np.array([[0.0, 10], [4, 0], [3, 1], [1, 2]])  # in parts of their ranges .85 and .45
+    archive = Archive(Table((4,), losses, -np.ones((4, 1))), total=4)
+    assert archive.pivots().shape == (0, 2)
+    archive.evaluate_new(np.arange(4)[:, np.newaxis])
+    assert archive.pivots()[:2].tolist() == [[1, 2], [3, 1]]
+    assert sorted(archive.pivots().tolist()) == sorted(losses.tolist())
+
+
 @pytest.mark.parametrize("known", [0, 3, 20, 24])
 def test_unseen_designs_are_distinct_and_new(known: int) -> None:
     problem = table(7)
