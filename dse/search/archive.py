@@ -253,12 +253,13 @@ class Archive:
         order = _lexicographic(self._front_index, self.problem.sizes)
         feasible, infeasible = self._samples
         sample = np.concatenate([feasible.index(self._meets), infeasible.index(self._misses)])
-        if self.reference_evaluations:  # designs that may have been evaluated later, too
-            sample = np.unique(sample, axis=0)
+        sample = sample[_lexicographic(sample, self.problem.sizes)]
+        new = np.ones(len(sample), dtype=bool)  # reference designs may be evaluated later, too
+        new[1:] = (sample[1:] != sample[:-1]).any(axis=1)
         return Outcome(
             front_index=self._front_index[order],
             front_loss=self._front_loss[order],
-            sample_index=sample[_lexicographic(sample, self.problem.sizes)],
+            sample_index=sample[new],
             evaluated=self.evaluated,
             feasible=self.feasible,
             failed=self.failed,

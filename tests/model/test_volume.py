@@ -80,6 +80,10 @@ def test_the_work_of_an_estimate_is_limited(monkeypatch):
     assert [entry[1:] for entry in asked] == [(n, "DZ2019-MC") for n in range(BATCHES)]
     # of 1 .. 16: mean 8.5, sample variance 16 * 17 / 12
     assert found == Volume(8.5, pytest.approx(math.sqrt(17 / 12), rel=1e-14))
+    asked.clear()
+    monkeypatch.setattr(volume, "MOST_ESTIMATE_WORK", 0)
+    hypervolume(plane(10, 8), np.ones(8))
+    assert {work for work, _, _ in asked} == {64 * 10 * 8}  # fewer directions say too little
 
 
 def test_the_share_of_an_estimate_has_both_errors():

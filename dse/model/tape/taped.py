@@ -23,6 +23,11 @@ WORTH = 30_000
 CALL = 1_000
 """What any evaluation takes besides, counted in designs."""
 
+KEPT_BYTE = 31 * 2**20
+"""Once so much was allocated and freed, glibc hands smaller arrays out of memory that it keeps
+(mallopt(3), M_MMAP_THRESHOLD).  Pages that the system has to clear again for the results of every
+few thousand designs take as long as evaluating these."""
+
 CHECKED = 64
 """Random designs for which tape and functions have to agree bit by bit."""
 
@@ -64,6 +69,7 @@ class Taped:
     def layout(self) -> Layout | None:
         """The tape laid out on the space; None for a problem that cannot be traced."""
         tape = traced(self._problem)
+        np.empty(KEPT_BYTE, dtype=np.uint8)  # given back at once
         return None if tape is None else Layout(tape, self._problem.space)
 
 

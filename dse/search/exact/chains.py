@@ -31,6 +31,9 @@ MOST_CHAINS = 100_000
 FEW = 16
 """Partial chains that are compared with one in the time in which a design is evaluated."""
 
+BLOCK = 64
+"""Partial chains that are compared at once with those before them."""
+
 Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Rows of the left and of the right part."""
 
@@ -169,11 +172,16 @@ def part_of(picks: NDArray[np.intp], values: Matrix, level: int | None) -> Parti
     rest, own = rest[rows], values[rows, level]
     until = np.full(len(rows), np.inf)
     best = np.empty(0, dtype=np.intp)
-    for row, one in enumerate(rest):
-        spend(len(best) // FEW)
-        ended = (rest[best] >= one).all(axis=1)
-        until[best[ended]] = own[row]
-        best = np.append(best[~ended], row)
+    for first in range(0, len(rows), BLOCK):
+        some = np.arange(first, min(first + BLOCK, len(rows)))
+        spend(len(best) * len(some) // FEW)
+        best = np.concatenate([best, some])
+        ended = best[:, np.newaxis] < some
+        for column in rest.T:
+            ended &= column[best, np.newaxis] >= column[some]
+        over = ended.any(axis=1)
+        until[best[over]] = own[some[ended[over].argmax(axis=1)]]
+        best = best[~over]
     return PartialChains(picks[rows], values[rows], own, until)
 
 

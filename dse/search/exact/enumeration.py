@@ -85,6 +85,11 @@ def enumerate_all(archive: Archive, *, chunk: int = CHUNK, whole: int = WHOLE) -
         evaluate_part(archive, block)
 
 
+def least_work(problem: Searchable) -> float:
+    """Return how much work `enumerate_all` is at least, where cells are bounded."""
+    return SEEDS + problem.size / CLOSED
+
+
 def expected_work(problem: Searchable) -> float:
     """Return about how much work `enumerate_all` is, counted in designs that are evaluated.
 
@@ -99,7 +104,7 @@ def expected_work(problem: Searchable) -> float:
     random = np.random.default_rng(0)
     archive.evaluate_rivals(random.integers(0, problem.sizes, size=(SEEDS, len(problem.sizes))))
     designs = random.integers(0, problem.sizes, size=(FOLLOWED, len(problem.sizes)))
-    work, share = SEEDS + problem.size / CLOSED, 1.0
+    work, share = least_work(problem), 1.0
     for level in levels[:-1]:
         work += ROW * share * math.prod(level.sizes)
         infeasible, dominated = _closed(archive, level.bounds(designs // np.array(level.steps)))

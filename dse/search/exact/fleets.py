@@ -20,7 +20,7 @@ from dse.model.stage import ROUNDING, dependent_streams
 from dse.search.exact.growing import Growing
 from dse.search.exact.measures import Directions
 from dse.search.exact.partial import NotComposedError, StageParts
-from dse.search.exact.work import CALL, ROW, SORT, spend
+from dse.search.exact.work import CALL, FILTER, ROW, SORT, spend
 
 WHOLE = 50_000
 """A stage of no more fleets is looked at whole, and only once."""
@@ -263,8 +263,9 @@ class Fleets:
                 drawn = np.random.default_rng(0).integers(0, len(signed), SAMPLE)
                 if nondominated(signed[np.unique(drawn)]).mean() > HOPELESS:
                     raise NotComposedError(_too_many(self.part))
-            spend(SORT * len(signed))
-            kept = _taken(some, nondominated(signed))
+            best = nondominated(signed)
+            spend(FILTER * len(best) + SORT * int(best.sum()))
+            kept = _taken(some, best)
             if len(kept) > MOST_KEPT:
                 raise NotComposedError(_too_many(self.part))
         if kept is None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import cache, partial
 from typing import cast
 
 from dse.errors import TooLargeError
@@ -63,18 +65,19 @@ def prove(
         reason = "as asked" if method == "enumerate" else "the space is not made of stages"
         return enumerated(problem, progress, reason)
     if method == "compose":
-        return _compose(problem, progress, "as asked", math.inf)
+        return _compose(problem, progress, "as asked")
     if problem.size <= ENOUGH:
         return enumerated(problem, progress, f"no more than {ENOUGH:,} designs".replace(",", " "))
-    work = _enumeration_work(problem, budget=budget, limit=limit)
-    if work <= LITTLE:
+    least = enumeration.least_work(problem)
+    work = cache(partial(_enumeration_work, problem, budget=budget, limit=limit))
+    if least <= LITTLE and work() <= LITTLE:
         return enumerated(problem, progress, "little work is expected")
     from dse.search.exact.partial import NotComposedError  # only where something is composed
 
     try:
-        return _compose(problem, progress, LARGE, work)
+        return _compose(problem, progress, LARGE, least, work)
     except (NotComposedError, TooMuchWorkError) as error:
-        if math.isinf(work):
+        if math.isinf(work()):
             raise TooLargeError(f"{error}; {_REMEDY}") from None
         return enumerated(problem, progress, str(error))
 
@@ -103,8 +106,13 @@ def enumerated(problem: Searchable, progress: Progress | None, reason: str) -> O
 
 
 def _compose(
-    problem: Searchable, progress: Progress | None, reason: str, most_work: float
+    problem: Searchable,
+    progress: Progress | None,
+    reason: str,
+    least_work: float = math.inf,
+    most_work: Callable[[], float] = lambda: math.inf,
 ) -> Outcome:
+    """Compose; as soon as that took `least_work`, find out how much it may take."""
     from dse.search.exact.compose import Composer
     from dse.search.exact.partial import NotComposedError
 
@@ -112,10 +120,10 @@ def _compose(
     composer = Composer(cast(Problem, problem), archive, progress)
     way = "composed"
     try:
-        with limited(designs=most_work):
+        with limited(designs=least_work, most=most_work):
             composer.run()
     except (EffortError, NotComposedError) as error:
-        if isinstance(error, NotComposedError) and most_work < math.inf:
+        if isinstance(error, NotComposedError) and most_work() < math.inf:
             raise
         way, reason = UNFINISHED, _unfinished(error, composer.settled, archive)
         composer.incumbents.settle()

@@ -186,13 +186,17 @@ class Case:
 
         That is every chain whose traits are no better in a direction that is wanted.
         """
-        return self.influence.bounds.best(self.stood_for(index), {}, len(index))
+        columns = self.stood_for(index, self.chosen(index))
+        return self.influence.bounds.best(columns, {}, len(index))
 
-    def stood_for(self, index: Index) -> Columns:
-        """Return the columns of all that designs stand for, enclosed."""
+    def chosen(self, index: Index) -> list[dict[str, Column]]:
+        """Return the traits of the fleets of designs, stage by stage."""
+        return [self.traits(fleets, index) for fleets in self.fleets]
+
+    def stood_for(self, index: Index, chosen: Sequence[Traits]) -> Columns:
+        """Return the columns of all that designs stand for, of whose fleets traits are known."""
         lows, highs = [], []
-        for fleets in self.fleets:
-            known = self.traits(fleets, index)
+        for fleets, known in zip(self.fleets, chosen, strict=True):
             least, most = fleets.hull or (known, known)
             low, high = dict(known), dict(known)
             for name, (lower, higher) in zip(known, self.directions, strict=True):

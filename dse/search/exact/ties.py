@@ -4,7 +4,7 @@ A design D of the front may have been replaced by one, D', that is as good in ev
 (`dse.search.exact.measures`), and so has the same losses.  Losses rise with each measure, so a
 bound of all designs that are no better than D' in any measure, and as bad as D in one of them,
 does not exceed these losses: D lies in a *box*, from the measures of D' to where such bounds
-begin to exceed its losses, which is looked for one measure at a time (`_limits`).
+begin to exceed its losses, which is looked for one measure at a time (`dse.search.exact.limits`).
 
 The box is searched from the last joined stage to the first.  Let D = (p, f) with the fleet f of
 the last stage.  By the proof of `Chains`, some joined pair (p', f'), as good as (p, f), has f' as
@@ -16,25 +16,22 @@ there are no chains, only single fleets were replaced, and D' itself gives p'.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra.enclosure import Enclosure, ends
 from dse.contract import Column
-from dse.model.bounds import Columns
 from dse.model.front import dominated
 from dse.model.influence import Traits
 from dse.model.space import Index
 from dse.search.exact.fleets import MOST
-from dse.search.exact.measures import Matrix, Measure, joined, room
+from dse.search.exact.limits import NEAR, limits
+from dse.search.exact.measures import Matrix, joined, room
 from dse.search.exact.partial import NotComposedError
 from dse.search.exact.shortlists import Case
-from dse.search.exact.work import CALL, ROW, spend
+from dse.search.exact.work import CALL, spend
 
 MOST_EQUALS = 200_000
 """Partial designs that may have the objective values of those on a front."""
@@ -43,15 +40,11 @@ MOST_COMPARED = 100_000_000
 AT_ONCE = 1_000_000
 """Parts of designs that are compared with boxes, in all and together."""
 
-STEPS = 24
-"""Halvings of a measure's range when looking for where the losses begin to differ."""
+SAMPLE = 512
+"""Points that tell by which measure they are best ordered."""
 
-STEP = 1e-6
 SLACK = 1e-9
-"""Relative; a first step in looking for that, and what rounding can do to a measure."""
-
-NEAR = 1e-11
-"""Relative; losses closer than this may be equal but for rounding."""
+"""Relative; what rounding can do to a measure."""
 
 Matches = tuple[NDArray[np.intp], NDArray[np.intp]]
 """Which points are in which boxes."""
@@ -80,11 +73,9 @@ def equals(case: Case, index: Index, loss: NDArray[np.float64]) -> tuple[Index, 
     NotComposedError
         They are too many.
     """
-    known = [
-        case.lists.measured(case.traits(fleets, index), stage)
-        for stage, fleets in enumerate(case.fleets)
-    ]
-    low, high = _limits(case, index, loss, known)
+    traits = case.chosen(index)
+    known = [case.lists.measured(own, stage) for stage, own in enumerate(traits)]
+    low, high = limits(case, index, loss, traits, known)
     slack = SLACK * np.abs(low)
     box = low - slack, high + slack
     rows, chains = np.arange(len(index)), case.chains
@@ -185,104 +176,12 @@ def _room(
     return low, high
 
 
-def _limits(
-    case: Case, index: Index, loss: NDArray[np.float64], known: list[Matrix]
-) -> tuple[Matrix, Matrix]:
-    """Return the measures of designs, and up to where each alone may rise without effect."""
-    wanted = case.lists.wanted
-    near, worst = known[0], _worst(case, 0)
-    for stage in range(1, len(known)):
-        near = joined(wanted, near, known[stage])
-        worst = joined(wanted, worst, _worst(case, stage))
-    limits = np.broadcast_to(np.maximum(worst, near), near.shape).copy()
-    matters = dict(zip(case.lists.group.names, case.directions, strict=True))
-    reached = _comparison(case, index, loss)
-    for column, one in enumerate(wanted):
-        if all(matters[one.name]):
-            limits[:, column] = near[:, column]
-        elif matters[one.name][one.high]:
-            limits[:, column] = _limit(partial(reached, column), near[:, column], limits[:, column])
-        else:
-            limits[:, column] = np.inf
-    return near, limits
-
-
-def _worst(case: Case, stage: int) -> Matrix:
-    """Return the worst of each measure that a fleet of a stage may have, (1, measures)."""
-    low, high = case.fleets[stage].hull or ({}, {})
-    each = [case.lists.measured(end, stage) for end in (low, high)]
-    return np.maximum(*each)
-
-
-def _limit(
-    reached: Callable[[NDArray[np.intp], Column], NDArray[np.bool_]], near: Column, far: Column
-) -> Column:
-    """Return up to where values may rise from `near` to `far` with the losses still reached."""
-    limit = np.minimum(near + STEP * np.abs(near), far)
-    rows = np.flatnonzero(reached(np.arange(len(near)), limit))
-    same = reached(rows, far[rows])
-    limit[rows[same]] = far[rows[same]]
-    rows = rows[~same]
-    near, far = limit[rows], far[rows]
-    for _ in range(STEPS):
-        middle = near / 2 + far / 2
-        same = reached(rows, middle)
-        near, far = np.where(same, middle, near), np.where(same, far, middle)
-    limit[rows] = far
-    return limit
-
-
-def _comparison(
-    case: Case, index: Index, loss: NDArray[np.float64]
-) -> Callable[[int, NDArray[np.intp], Column], NDArray[np.bool_]]:
-    """Return what tells which designs' losses are still reached when one measure changes.
-
-    By whatever the designs stand for: traits of which no value is wanted are left open.
-    """
-    columns = case.stood_for(index)
-    most = loss + NEAR * np.abs(loss)
-
-    def reached(column: int, rows: NDArray[np.intp], values: Column) -> NDArray[np.bool_]:
-        spend(ROW * len(rows) + CALL)
-        one = case.lists.wanted[column]
-        some: Columns = {name: _taken(value, rows, len(index)) for name, value in columns.items()}
-        if one.stage is None:
-            some[one.name] = _moved(some[one.name], one, values)
-        else:
-            stages = list(some[one.name])
-            stages[one.stage] = _moved(stages[one.stage], one, values)
-            some[one.name] = tuple(stages)
-        bound, _ = case.influence.bounds.best(some, {}, len(rows))
-        return np.asarray((bound <= most[rows]).all(axis=1))
-
-    return reached
-
-
-def _moved(enclosed: Any, one: Measure, values: Column) -> Enclosure:
-    """Return an enclosure of which the end that is wanted has moved to a measure's values."""
-    low, high = ends(enclosed)
-    end = one.of(values)
-    return Enclosure(low, end) if one.high else Enclosure(end, np.maximum(high, end))
-
-
-def _taken(value: Any, rows: NDArray[np.intp], count: int) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_taken(part, rows, count) for part in value)
-    if isinstance(value, Enclosure):
-        return Enclosure(_taken(value.low, rows, count), _taken(value.high, rows, count))
-    return np.broadcast_to(value, (count,))[rows]
-
-
 def _within(points: Matrix, low: Matrix, high: Matrix) -> Matches:
     """Return which of the points are in which boxes, of those ordered by the best measure."""
-    ends = []
-    for column in range(points.shape[1]):
-        order = np.argsort(points[:, column], kind="stable")
-        ordered = points[order, column]
-        first = np.searchsorted(ordered, low[:, column], side="left")
-        last = np.searchsorted(ordered, high[:, column], side="right")
-        ends.append((order, first, np.maximum(last - first, 0)))
-    order, first, counts = min(ends, key=lambda end: int(end[2].sum()))
+    some = points[:: max(1, len(points) // SAMPLE)]
+    spans = [_span(*columns)[2].sum() for columns in zip(some.T, low.T, high.T, strict=True)]
+    column = int(np.argmin(spans))
+    order, first, counts = _span(points[:, column], low[:, column], high[:, column])
     total = np.cumsum(counts)
     if len(total) and total[-1] > MOST_COMPARED:
         raise NotComposedError("designs of equal objective values are too many")
@@ -303,6 +202,15 @@ def _within(points: Matrix, low: Matrix, high: Matrix) -> Matches:
         np.concatenate([none, *(point for point, _ in found)]),
         np.concatenate([none, *(box for _, box in found)]),
     )
+
+
+def _span(values: Column, low: Column, high: Column) -> tuple[NDArray[np.intp], ...]:
+    """Return the order of values, and of each range where in it it begins and how many it holds."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    first = np.searchsorted(ordered, low, side="left")
+    last = np.searchsorted(ordered, high, side="right")
+    return order, first, np.maximum(last - first, 0)
 
 
 def _check(count: int) -> None:

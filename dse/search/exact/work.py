@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -15,8 +15,9 @@ from dse.errors import TooLargeError
 ROW = 12
 """What it takes to bound a partial design or a cell, counted in designs that are evaluated."""
 
-SORT = 40
-"""What it takes to compare one of many fleets or chains with the others, likewise."""
+FILTER, SORT = 4, 40
+"""What it takes to compare one of many fleets or chains with the others, likewise: where another
+is as good, and where none is."""
 
 CALL = 10_000
 """What any evaluation or bound takes besides, likewise."""
@@ -44,6 +45,8 @@ class Work:
     ----------
     designs
         The most work, counted in designs that are evaluated together.
+    most
+        Tells, once `designs` are done, how much may be done in all.
     seconds, byte
         The most CPU time, and memory beyond what is in use now.
     spent
@@ -53,6 +56,7 @@ class Work:
     designs: float = math.inf
     seconds: float = math.inf
     byte: float = math.inf
+    most: Callable[[], float] | None = None
     spent: int = 0
     _start_s: float = field(default_factory=time.process_time)
     _next: int = 0
@@ -61,6 +65,8 @@ class Work:
     def spend(self, designs: int) -> None:
         """Count work; raise an error when it is more than may be done."""
         self.spent += designs
+        if self.spent > self.designs and self.most is not None:
+            self.designs, self.most = self.most(), None
         if self.spent > self.designs:
             raise TooMuchWorkError("composition takes more work than enumeration is expected to")
         if self.spent < self._next:
@@ -78,10 +84,14 @@ _WORKS: ContextVar[tuple[Work, ...]] = ContextVar("_WORKS", default=())
 
 @contextmanager
 def limited(
-    *, designs: float = math.inf, seconds: float = math.inf, byte: float = math.inf
+    *,
+    designs: float = math.inf,
+    seconds: float = math.inf,
+    byte: float = math.inf,
+    most: Callable[[], float] | None = None,
 ) -> Iterator[Work]:
-    """Limit the work that is done inside, also by limits around this one."""
-    work = Work(designs, seconds, byte)
+    """Limit the work that is done inside, also by limits around this one; see `Work`."""
+    work = Work(designs, seconds, byte, most)
     token = _WORKS.set((*_WORKS.get(), work))
     try:
         yield work
