@@ -287,12 +287,18 @@ class Fleets:
         names = (*influence.plain, *influence.joined)
         wanted = dict(zip(names, directions, strict=True))
         more = {name for name in capacities if wanted[name] == (False, True)}
+        low, high = self.hull or ({}, {})
+        alike = {name for name in low if low[name] == high[name]}  # for all fleets of this stage
         columns = influence.columns(
-            {name: want for name, want in wanted.items() if name not in more}
+            {name: want for name, want in wanted.items() if name not in more | alike}
         )
         useful = max(self.floor, enough if more else 0.0)
         growing = Growing(self.part, self._space, columns, self.floor, useful)
-        index = growing.best(self.point)
+        try:
+            index = growing.best(self.point)
+        except NotComposedError:
+            yield from self._blocks()
+            return
         for first in range(0, len(index), PORTION):
             yield self._listed(index[first : first + PORTION])
 

@@ -188,17 +188,21 @@ class Case:
         """
         return self.influence.bounds.best(self.stood_for(index), {}, len(index))
 
-    def stood_for(self, index: Index) -> Columns:
-        """Return the columns of all that designs stand for, enclosed."""
+    def stood_for(self, index: Index, *, worse: bool = True) -> Columns:
+        """Return the columns of all that designs stand for, enclosed.
+
+        Unless `worse`, of those alone that are the same in what is wanted.
+        """
         lows, highs = [], []
         for fleets in self.fleets:
             known = self.traits(fleets, index)
             least, most = fleets.hull or (known, known)
             low, high = dict(known), dict(known)
             for name, (lower, higher) in zip(known, self.directions, strict=True):
-                if not lower:
+                either = (lower or higher) and not worse
+                if not (lower or either):
                     low[name] = least[name]
-                if not higher:
+                if not (higher or either):
                     high[name] = most[name]
             lows.append(low)
             highs.append(high)

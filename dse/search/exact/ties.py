@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra.enclosure import Enclosure, ends
+from dse.algebra.enclosure import Enclosure, ends, is_exact
 from dse.contract import Column
 from dse.model.bounds import Columns
 from dse.model.front import dominated
@@ -237,31 +237,47 @@ def _comparison(
 ) -> Callable[[int, NDArray[np.intp], Column], NDArray[np.bool_]]:
     """Return what tells which designs' losses are still reached when one measure changes.
 
-    By whatever the designs stand for: traits of which no value is wanted are left open.
+    Losses rise with the measures, so they are least where all others stay as they are.  Where no
+    such chain is feasible, bounds of all that may be worse tell; traits of which no value is
+    wanted are left open.
     """
-    columns = case.stood_for(index)
     most = loss + NEAR * np.abs(loss)
+    same, worse = (case.stood_for(index, worse=worse) for worse in (False, True))
 
     def reached(column: int, rows: NDArray[np.intp], values: Column) -> NDArray[np.bool_]:
-        spend(ROW * len(rows) + CALL)
-        one = case.lists.wanted[column]
-        some: Columns = {name: _taken(value, rows, len(index)) for name, value in columns.items()}
-        if one.stage is None:
-            some[one.name] = _moved(some[one.name], one, values)
-        else:
-            stages = list(some[one.name])
-            stages[one.stage] = _moved(stages[one.stage], one, values)
-            some[one.name] = tuple(stages)
-        bound, _ = case.influence.bounds.best(some, {}, len(rows))
-        return np.asarray((bound <= most[rows]).all(axis=1))
+        def bound(columns: Columns, some: NDArray[np.bool_]) -> tuple[Matrix, Matrix]:
+            spend(ROW * len(rows) + CALL)
+            taken = {name: _taken(value, rows[some], len(index)) for name, value in columns.items()}
+            moved = _with(taken, case.lists.wanted[column], values[some])
+            return case.influence.bounds.best(moved, {}, int(some.sum()))
+
+        found, violation = bound(same, np.ones(len(rows), dtype=bool))
+        met = np.asarray((found <= most[rows]).all(axis=1))
+        missed = np.asarray((violation > 0).any(axis=1))
+        if missed.any():
+            found, violation = bound(worse, missed)
+            reaches = (found <= most[rows[missed]]).all(axis=1)
+            met[missed] = reaches & (violation <= 0).all(axis=1)
+        return met
 
     return reached
 
 
+def _with(columns: Columns, one: Measure, values: Column) -> Columns:
+    """Return columns in which one measure has other values."""
+    if one.stage is None:
+        return columns | {one.name: _moved(columns[one.name], one, values)}
+    stages = list(columns[one.name])
+    stages[one.stage] = _moved(stages[one.stage], one, values)
+    return columns | {one.name: tuple(stages)}
+
+
 def _moved(enclosed: Any, one: Measure, values: Column) -> Enclosure:
-    """Return an enclosure of which the end that is wanted has moved to a measure's values."""
-    low, high = ends(enclosed)
+    """Return what is enclosed with the end that is wanted moved to a measure's values."""
     end = one.of(values)
+    if is_exact(enclosed):
+        return end
+    low, high = ends(enclosed)
     return Enclosure(low, end) if one.high else Enclosure(end, np.maximum(high, end))
 
 
