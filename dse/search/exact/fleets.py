@@ -218,19 +218,18 @@ class Fleets:
         return least if np.isinf(streams).all() else np.finfo(float).tiny
 
     @cached_property
-    def empty(self) -> Traits | None:
-        """Traits of the fleets that carry nothing; None when there is none."""
+    def empty(self) -> Traits:
+        """Traits of the fleets that carry nothing, as far as such are not left out."""
         if not self.grown:
             every = list(self._blocks() if self._whole is None else self._whole)
-            rows = [some.traits[self._capacity] <= 0 for some in every]
-            some = [_taken(one, kept) for one, kept in zip(every, rows, strict=True) if kept.any()]
-            return None if not some else reduce(_both, some).traits
+            some = [_taken(one, one.traits[self._capacity] <= 0) for one in every]
+            return reduce(_both, some).traits
         index = self.point[np.newaxis].copy()
         for place in self.part.designs:
             axis = self._space.axes[place]
             none = np.flatnonzero(axis.columns[axis.unit_name] == 0)
             if not len(none):
-                return None
+                return self._listed(index[:0]).traits
             index[:, place] = none[0]
         return self._listed(index).traits
 
@@ -297,6 +296,8 @@ class Fleets:
         try:
             index = growing.best(self.point)
         except NotComposedError:
+            if self._count > MANY:
+                raise
             yield from self._blocks()
             return
         for first in range(0, len(index), PORTION):
