@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import resource
 import subprocess
 import sys
@@ -28,6 +29,14 @@ GOALS = {
 BEHIND_INTERFACES = ("offload_latency", "host_cores")
 STUDIES = 100
 SECONDS = 60
+COMPARED = 30
+"""CPU time within which a front is proven, and up to which ways to prove it are compared."""
+
+STARTING = 10
+NOISE, TWICE, TOLD = 0.05, 2.0, 1.5
+"""CPU s to read a study at most; shorter runs tell little; ratios that are counted, or listed."""
+
+PROVEN = ("composed", "enumerated")
 
 
 def text(seed: int) -> str:
@@ -83,7 +92,7 @@ def _stage(rng: np.random.Generator, place: int, *, meets: bool) -> list[str]:
     return lines
 
 
-def measure(seed: int, method: str) -> None:
+def measure(seed: int, method: str, seconds: float = SECONDS) -> None:
     """Print what one study takes: size, verdict, designs of the front, CPU s, MiB."""
     start = time.process_time()
     size, verdict, front = 0, "", 0
@@ -91,7 +100,8 @@ def measure(seed: int, method: str) -> None:
         problem = study.prepare(study.read_study(text(seed))).problem
         size = problem.size
         start = time.process_time()
-        found = search.run_search(problem, search.SearchSettings(method=method, partial=True))
+        settings = search.SearchSettings(method=method, partial=True, effort_s=seconds)
+        found = search.run_search(problem, settings)
         verdict = found.certificate.way
         front = len(found.front_index)
     except DseError as error:
@@ -100,24 +110,43 @@ def measure(seed: int, method: str) -> None:
     print(f"{size:.2e}", verdict, front, f"{time.process_time() - start:.3f}", f"{peak:.0f}")
 
 
-def run(seed: int, method: str = "exact", seconds: int = SECONDS) -> list[str]:
+def run(seed: int, method: str = "exact", seconds: float = SECONDS) -> list[str]:
     """Return what `measure` prints in a process of its own, ended after twice so many seconds."""
-    command = [sys.executable, "-m", "benchmarks.plausible", str(seed), method]
+    command = [sys.executable, "-m", "benchmarks.plausible", str(seed), method, str(seconds)]
+    most = math.ceil(2 * seconds) + STARTING
     done = subprocess.run(
         command,
         capture_output=True,
         text=True,
         check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (2 * seconds, 2 * seconds)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (most, most)),
     )
     return done.stdout.split() or ["", "no_end", "0", str(seconds), ""]
 
 
+def compare(seed: int, exact: list[str]) -> tuple[str, str, str, str, float] | None:
+    """Return CPU s by `exact`, enumeration and composition, and how many times the better one.
+
+    The other ways may take as long as `exact` did: what takes longer is no better.  None for a
+    study that took `exact` too long.
+    """
+    seconds = float(exact[3])
+    if exact[1] not in PROVEN or seconds > COMPARED:
+        return None
+    shown, best = [], seconds
+    for way in ("enumerate", "compose"):
+        row = run(seed, way, max(seconds, 0.05))
+        done = row[1] in PROVEN
+        best = min(best, float(row[3])) if done else best
+        shown.append(f"{float(row[3]):.2f}" if done else "more")
+    return str(seed), f"{seconds:.2f}", *shown, seconds / best
+
+
 def main() -> None:
-    """Print how many of the studies are proven, and what they take."""
+    """Print how many of the studies are proven, what they take, and what other ways take."""
     found = [run(seed) for seed in range(STUDIES)]
     seconds = np.array([float(row[3]) for row in found])
-    proven = [row[1] in ("composed", "enumerated") for row in found]
+    proven = [row[1] in PROVEN for row in found]
     table(
         f"Random plausible studies, proven within {SECONDS} s of CPU time",
         ("studies", "proven", "median CPU s", "90th percentile", "most CPU s", "most MiB"),
@@ -132,10 +161,39 @@ def main() -> None:
             )
         ],
     )
+    compared = [compare(seed, row) for seed, row in enumerate(found)]
+    ways([row for row in compared if row is not None])
+
+
+def ways(compared: list[tuple[str, str, str, str, float]]) -> None:
+    """Print how many times the better of enumeration and composition `exact` takes."""
+    ratios = np.array([row[4] for row in compared])
+    noise = np.array([float(row[1]) < NOISE for row in compared])
+    over = (ratios > TWICE) & ~noise
+    table(
+        f"`exact` against the better of enumeration and composition, within {COMPARED} s",
+        ("studies", "median", "90th percentile", "most", "above 2", f"of those under {NOISE} s"),
+        [
+            (
+                str(len(ratios)),
+                f"{np.median(ratios):.2f}",
+                f"{np.percentile(ratios, 90):.2f}",
+                f"{ratios[~noise].max():.2f}",
+                str(over.sum()),
+                str(((ratios > TWICE) & noise).sum()),
+            )
+        ],
+    )
+    worst = sorted(compared, key=lambda row: -row[4])
+    table(
+        "The studies where it takes most beside the better way, CPU s",
+        ("seed", "exact", "enumeration", "composition", "ratio"),
+        [(*row[:4], f"{row[4]:.2f}") for row in worst if row[4] > TOLD],
+    )
 
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        measure(int(sys.argv[1]), *sys.argv[2:])
+        measure(int(sys.argv[1]), *sys.argv[2:3], *map(float, sys.argv[3:]))
     else:
         main()

@@ -24,6 +24,8 @@ from dse.objectives.system.offload_terms import BIT_PER_BYTE
         "inside_wait_s",
         "interface_switch_cycles",
         "interface_switch_s",
+        "interface_in_flight",
+        "workload_arrival_cv2",
     ),
     falls_with=("workload_granularity_byte", "interface_host_clock_hz"),
 )
@@ -38,12 +40,15 @@ def host_cores(
     interface_switch_cycles: Column | float = 0.0,
     interface_switch_s: Column | float = 0.0,
     interface_host_clock_hz: Column | float = np.inf,
+    interface_in_flight: Column | float = np.inf,
+    workload_arrival_cv2: Column | float = 0.0,
 ) -> Column:
     """Host cores kept busy: offloads per second times the time each costs its core.
 
     ``R / (8 g) b``, a number; b is T1, and the wait under way, for a core that waits (sync), o and
     two thread switches for one that runs another thread (sync_os), and o for one that goes on
-    (async).
+    (async).  As R is at most ``k 8 g / T1``, that is at most k where threads are not switched and
+    arrivals are steady.
 
     References
     ----------
@@ -59,7 +64,9 @@ def host_cores(
     offloads_per_s = throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte)
     # an empty fleet takes forever over no offloads
     with np.errstate(invalid="ignore"):
-        return np.where(np.greater(offloads_per_s, 0), offloads_per_s * busy, 0.0)
+        cores = np.where(np.greater(offloads_per_s, 0), offloads_per_s * busy, 0.0)
+    more = np.logical_or(switched, np.greater(workload_arrival_cv2, 0))
+    return np.minimum(cores, np.where(more, np.inf, interface_in_flight))
 
 
 @objective(

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dse.contract import WAIT_MODES
 from dse.model.problem import Problem
 from tests.conftest import everything, problem_of
 from tests.search.test_compose import GOALS, front
@@ -102,6 +103,26 @@ def test_an_offload_is_within_every_limit(seed: int, write: Write) -> None:
     rate = 8 * found["workload_granularity_byte"] / found["offload_latency_s"]
     for limit in LIMITS:
         assert (rate <= found.get(limit, np.inf) * (1 + 1e-12)).all(), limit
+
+
+@pytest.mark.parametrize("seed", range(RANDOM))
+def test_limiting_busy_cores_to_offloads_in_flight_takes_only_rounding_away(
+    seed: int, write: Write
+) -> None:
+    """R <= k 8 g / T1: neither cores that wait nor those that go on (o <= T1) are more than k."""
+    rng = np.random.default_rng(seed)
+    clock = str(rng.choice(["", ", clock: meet", ", clock: [0.1, 0.5, 1]"]))
+    problem = problem_of(write(offloads(rng, clock=clock, idle="clocked")))
+    found = problem.describe(np.argwhere(np.ones(problem.sizes)))
+    if "host_cores" not in found:
+        return
+    waits = np.equal(found["interface_wait"], WAIT_MODES.index("sync"))
+    busy = np.where(waits, found["offload_latency_s"], found["overhead_s"])
+    per_s = found["throughput_bit_per_s"] / (8 * found["workload_granularity_byte"])
+    with np.errstate(invalid="ignore"):  # an empty fleet takes forever over no offloads
+        cores = np.where(per_s > 0, per_s * busy, 0.0)
+    np.testing.assert_allclose(found["host_cores"], cores, rtol=1e-12)
+    assert (found["host_cores"] <= found["interface_in_flight"]).all()
 
 
 @pytest.mark.parametrize("seed", range(10))

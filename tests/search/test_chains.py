@@ -92,6 +92,24 @@ def test_fronts_behind_interfaces_are_those_of_all_designs(
         assert np.array_equal(composed.front_loss, every.front_loss), seed
 
 
+def capped(rng: np.random.Generator) -> str:
+    """Return such a study with a power cap, which may throttle stages at their own clocks."""
+    return offload_study(rng) + f"budget: {{power_cap: {one_of(rng, '1', '3', '8', '20')} W}}\n"
+
+
+@pytest.mark.parametrize("grown", [False, True])
+def test_fronts_under_a_power_cap_are_those_of_all_designs(
+    grown: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if grown:
+        monkeypatch.setattr(fleets, "WHOLE", 1)
+    for seed in range(grown, STUDIES, 2):
+        problem = random_problem(seed, tmp_path, capped)
+        every, composed = front(problem, "enumerate"), front(problem, "compose")
+        assert np.array_equal(composed.front_index, every.front_index), seed
+        assert np.array_equal(composed.front_loss, every.front_loss), seed
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_some_chain_is_as_good_as_any(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chains, "CHUNK", 50)

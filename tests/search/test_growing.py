@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.search.exact import fleets
+from dse.search.exact import fleets, growing
 from dse.search.exact.work import limited
 from tests.conftest import problem_of
 from tests.search.test_compose import front, random_problem, random_study
@@ -19,6 +19,25 @@ stages:
   - {core: des, name: one, fleet: mixed, instances: {from: 0, to: %d}}
   - {core: des, name: two, fleet: mixed, instances: {from: 0, to: 2}}
 objectives: {area: minimise, power: minimise, instances: minimise}
+"""
+
+OWN_CLOCK = """
+workload: {rate: 5 Gbit/s, granularity: 4 KiB, kernel: des}
+interface: {device: sparc_t4_engine, wait: sync}
+stages:
+  - {core: des, name: own, fleet: mixed, instances: {from: 0, to: 2}, clock: 1}
+  - {core: fft, name: met, instances: {from: 1, to: 2}, clock: meet}
+objectives: {area: minimise, power: minimise}
+"""
+
+NO_RATE = """
+workload: {granularity: 4 KiB, kernel: des}
+interface: {device: sparc_t4_engine, wait: sync}
+budget: {power_cap: 5 W}
+stages:
+  - {core: des, fleet: mixed, instances: {from: 0, to: 1}, clock: 1}
+  - {core: jacobi, fleet: mixed, instances: {from: 0, to: 1}, clock: [0.5, 1]}
+objectives: {area: minimise, offload_latency: minimise}
 """
 
 Write = Callable[[str], Path]
@@ -44,3 +63,21 @@ def test_fronts_of_fleets_put_together_are_those_of_all_designs(
     every, composed = front(problem, "enumerate"), front(problem, "compose")
     assert np.array_equal(composed.front_index, every.front_index)
     assert np.array_equal(composed.front_loss, every.front_loss)
+
+
+@pytest.mark.parametrize("text", [OWN_CLOCK, NO_RATE])
+def test_traits_that_tell_no_fleets_apart_do_not_hinder(
+    text: str, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a stage at its own clock beside one that meets the rate, nor empty fleets."""
+    monkeypatch.setattr(fleets, "WHOLE", 1)
+    monkeypatch.setattr(fleets, "MANY", 50)  # too many to be compared whole
+    problem = problem_of(write(text))
+    grown: list[growing.Growing] = []
+    best = growing.Growing.best
+    monkeypatch.setattr(
+        growing.Growing, "best", lambda own, point: grown.append(own) or best(own, point)
+    )
+    every, composed = front(problem, "enumerate"), front(problem, "compose")
+    assert np.array_equal(composed.front_index, every.front_index)
+    assert grown

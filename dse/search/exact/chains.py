@@ -28,6 +28,9 @@ MOST_PAIRS = 10_000_000
 MOST_CHAINS = 100_000
 """Partial chains that may be left of a join."""
 
+MOST_VALUES = 40_000_000_000
+"""Values of partial chains that are compared with each other's to find what is left of a join."""
+
 FEW = 16
 """Partial chains that are compared with one in the time in which a design is evaluated."""
 
@@ -150,7 +153,7 @@ def _front(
         spend(SORT * len(kept))
         best = nondominated(kept)
         picks, kept = picks[best], kept[best]
-        if len(kept) > MOST_CHAINS:
+        if len(kept) > MOST_CHAINS or len(kept) * kept.size > MOST_VALUES:
             raise NotComposedError("chains of fleets that none can replace are too many")
     return part_of(picks, kept, level)
 

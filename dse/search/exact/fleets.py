@@ -218,19 +218,18 @@ class Fleets:
         return least if np.isinf(streams).all() else np.finfo(float).tiny
 
     @cached_property
-    def empty(self) -> Traits | None:
-        """Traits of the fleets that carry nothing; None when there is none."""
+    def empty(self) -> Traits:
+        """Traits of the fleets that carry nothing, as far as such are not left out."""
         if not self.grown:
             every = list(self._blocks() if self._whole is None else self._whole)
-            rows = [some.traits[self._capacity] <= 0 for some in every]
-            some = [_taken(one, kept) for one, kept in zip(every, rows, strict=True) if kept.any()]
-            return None if not some else reduce(_both, some).traits
+            some = [_taken(one, one.traits[self._capacity] <= 0) for one in every]
+            return reduce(_both, some).traits
         index = self.point[np.newaxis].copy()
         for place in self.part.designs:
             axis = self._space.axes[place]
             none = np.flatnonzero(axis.columns[axis.unit_name] == 0)
             if not len(none):
-                return None
+                return self._listed(index[:0]).traits
             index[:, place] = none[0]
         return self._listed(index).traits
 
@@ -288,12 +287,20 @@ class Fleets:
         names = (*influence.plain, *influence.joined)
         wanted = dict(zip(names, directions, strict=True))
         more = {name for name in capacities if wanted[name] == (False, True)}
+        low, high = self.hull or ({}, {})
+        alike = {name for name in low if low[name] == high[name]}  # for all fleets of this stage
         columns = influence.columns(
-            {name: want for name, want in wanted.items() if name not in more}
+            {name: want for name, want in wanted.items() if name not in more | alike}
         )
         useful = max(self.floor, enough if more else 0.0)
         growing = Growing(self.part, self._space, columns, self.floor, useful)
-        index = growing.best(self.point)
+        try:
+            index = growing.best(self.point)
+        except NotComposedError:
+            if self._count > MANY:
+                raise
+            yield from self._blocks()
+            return
         for first in range(0, len(index), PORTION):
             yield self._listed(index[first : first + PORTION])
 

@@ -144,16 +144,8 @@ class LevelSweep:
 
     def _check_empty(self) -> None:
         """Make sure that no design with a fleet that carries nothing is of interest."""
-        hulls = self._all.hulls
         for stage, fleets in enumerate(self._all.fleets):
-            traits = fleets.empty
-            if traits is None:
-                continue
-            lows, highs = ([hull[end] for hull in hulls] for end in (0, 1))
-            lows[stage] = highs[stage] = traits
-            columns = self._columns | self._all.influence.enclosed_chain(lows, highs)
-            count = len(traits[self._capacity])
-            loss, violation = self._all.influence.bounds.best(columns, {}, count)
+            loss, violation = self._all.with_empty(stage, self._scenario)
             open_ = ~(violation > 0).any(axis=1)
             if (open_ & ~self._incumbents.dominated(loss)).any():
                 raise NotComposedError(f"stage {fleets.part.stage.name} may carry nothing")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra.enclosure import Enclosure, ends
+from dse.algebra.enclosure import Enclosure, ends, is_exact
 from dse.contract import Column
 from dse.model.bounds import Columns
 from dse.model.influence import Traits
@@ -74,7 +74,8 @@ def limits(
         else:
             furthest[:, column] = np.inf
     rows, columns = (place.ravel() for place in np.nonzero(np.tile(moved, (len(index), 1))))
-    reached = partial(_reached, case, case.stood_for(index, traits), loss + NEAR * np.abs(loss))
+    same, worse = (case.stood_for(index, traits, worse=worse) for worse in (False, True))
+    reached = partial(_reached, case, same, worse, loss + NEAR * np.abs(loss))
     furthest[rows, columns] = _limit(reached, Moves(rows, columns, near[rows, columns]), furthest)
     return near, furthest
 
@@ -116,11 +117,27 @@ def _limit(reached: Callable[[Moves], NDArray[np.bool_]], near: Moves, far: Matr
     return limit
 
 
-def _reached(case: Case, columns: Columns, most: Matrix, moves: Moves) -> NDArray[np.bool_]:
+def _reached(
+    case: Case, same: Columns, worse: Columns, most: Matrix, moves: Moves
+) -> NDArray[np.bool_]:
     """Return which designs' losses are still at `most`, (n, m), when one measure of each changes.
 
-    By whatever the designs stand for: traits of which no value is wanted are left open.
+    Losses rise with the measures, so they are least where all others stay as they are.  Where no
+    such chain is feasible, bounds of all that may be worse tell; traits of which no value is
+    wanted are left open.
     """
+    loss, violation = _bounds(case, same, moves)
+    met = np.asarray((loss <= most[moves.rows]).all(axis=1))
+    missed = np.flatnonzero((violation > 0).any(axis=1))
+    if len(missed):
+        some = moves.take(missed)
+        loss, violation = _bounds(case, worse, some)
+        met[missed] = (loss <= most[some.rows]).all(axis=1) & (violation <= 0).all(axis=1)
+    return met
+
+
+def _bounds(case: Case, columns: Columns, moves: Moves) -> tuple[Matrix, Matrix]:
+    """Return bounds of the losses and violations when one measure of each design changes."""
     spend(ROW * len(moves.rows) + CALL)
     some: Columns = {name: _taken(value, moves.rows) for name, value in columns.items()}
     for column in np.unique(moves.columns):
@@ -132,13 +149,14 @@ def _reached(case: Case, columns: Columns, most: Matrix, moves: Moves) -> NDArra
             stages = list(some[one.name])
             stages[one.stage] = _moved(stages[one.stage], one, values)
             some[one.name] = tuple(stages)
-    bound, _ = case.influence.bounds.best(some, {}, len(moves.rows))
-    return np.asarray((bound <= most[moves.rows]).all(axis=1))
+    return case.influence.bounds.best(some, {}, len(moves.rows))
 
 
-def _moved(enclosed: Any, one: Measure, values: Column) -> Enclosure:
-    """Return an enclosure of which the end that is wanted is at a measure's values, but for NaN."""
+def _moved(enclosed: Any, one: Measure, values: Column) -> Any:
+    """Return what is enclosed with the end that is wanted at a measure's values, but for NaN."""
     low, high = ends(enclosed)
+    if is_exact(enclosed):
+        return np.where(np.isnan(values), low, values)
     if one.high:
         return Enclosure(low, np.where(np.isnan(values), high, values))
     return Enclosure(np.where(np.isnan(values), low, values), np.fmax(high, values))

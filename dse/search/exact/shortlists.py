@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -64,6 +64,21 @@ class Group:
     def names(self) -> tuple[str, ...]:
         """The traits."""
         return tuple(self.hulls[0][0])
+
+    def with_empty(
+        self, stage: int, scenarios: Index
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the least losses and violations of designs of which a stage carries nothing."""
+        traits = self.fleets[stage].empty
+        lows, highs = ([hull[end] for hull in self.hulls] for end in (0, 1))
+        lows[stage] = highs[stage] = {
+            name: np.tile(one, len(scenarios)) for name, one in traits.items()
+        }
+        count = len(next(iter(lows[stage].values())))
+        index = np.repeat(scenarios, count // len(scenarios), axis=0)
+        columns: Columns = self.influence.bounds.problem.space.columns(index)
+        columns |= self.influence.enclosed_chain(lows, highs)
+        return self.influence.bounds.best(columns, {}, count)
 
     def useful(self, stage: int, enough: float) -> float:
         """Return from which capacity of a stage on more of it changes nothing.
@@ -193,16 +208,20 @@ class Case:
         """Return the traits of the fleets of designs, stage by stage."""
         return [self.traits(fleets, index) for fleets in self.fleets]
 
-    def stood_for(self, index: Index, chosen: Sequence[Traits]) -> Columns:
-        """Return the columns of all that designs stand for, of whose fleets traits are known."""
+    def stood_for(self, index: Index, chosen: Sequence[Traits], *, worse: bool = True) -> Columns:
+        """Return the columns of all that designs stand for, of whose fleets traits are known.
+
+        Unless `worse`, of those alone that are the same in what is wanted.
+        """
         lows, highs = [], []
         for fleets, known in zip(self.fleets, chosen, strict=True):
             least, most = fleets.hull or (known, known)
             low, high = dict(known), dict(known)
             for name, (lower, higher) in zip(known, self.directions, strict=True):
-                if not lower:
+                either = (lower or higher) and not worse
+                if not (lower or either):
                     low[name] = least[name]
-                if not higher:
+                if not (higher or either):
                     high[name] = most[name]
             lows.append(low)
             highs.append(high)
@@ -266,8 +285,21 @@ def sharing_fleets(bounds: Bounds, parts: Sequence[StageParts], scenarios: Index
         influence = Influence(bounds, fixed)
         point, floor = scenarios[rows[0]], float(key[-1])
         fleets = tuple(Fleets(influence, part, point, floor) for part in parts)
-        found.append(Group(influence, rows, fleets))
+        found.append(_without_empty(Group(influence, rows, fleets), scenarios[rows]))
     return found
+
+
+def _without_empty(group: Group, scenarios: Index) -> Group:
+    """Leave out fleets that carry nothing where no design (s, d) with one is feasible."""
+    if len(group.hulls) < len(group.fleets) or not group.influence.capacities:
+        return group
+    fleets = [
+        replace(one, floor=max(one.floor, one.smallest))
+        if (group.with_empty(stage, scenarios)[1] > 0).any(axis=1).all()
+        else one
+        for stage, one in enumerate(group.fleets)
+    ]
+    return replace(group, fleets=tuple(fleets), _lists={})
 
 
 def cases(

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
-from dse.model.front import dominated
+from dse.model.front import dominated, nondominated
 from dse.model.influence import Traits
 from dse.model.space import Index
 from dse.search.exact.fleets import MOST
@@ -103,7 +103,7 @@ def _chosen(
     rows, rest = _others(case, found, box, known, order)
     low, high = _room(case, box, found.origin[rows], rest)
     origin, index, measures = [], [], []
-    for some in case.fleets[stage].chunks(partial(_may_lie, case, stage, low, high)):
+    for some in case.fleets[stage].chunks(partial(_may_lie, case, stage, low, _tops(high))):
         values = case.lists.measured(some.traits, stage)
         picked, match = _within(values, low, high)
         designs = found.index[rows[match]]
@@ -121,15 +121,21 @@ def _chosen(
     return PartlyChosen(origins[first], chosen[first], np.concatenate(measures)[first])
 
 
+def _tops(high: Matrix) -> Matrix:
+    """Return the upper ends of boxes that lie in no other one's range, each once."""
+    tops = -np.clip(high, -MOST, MOST)
+    return -np.unique(tops[nondominated(tops)], axis=0) if len(tops) else tops
+
+
 def _may_lie(
-    case: Case, stage: int, low: Matrix, high: Matrix, least: Traits, most: Traits
+    case: Case, stage: int, low: Matrix, tops: Matrix, least: Traits, most: Traits
 ) -> NDArray[np.bool_]:
     """Return which fleets between two ends may be in a box, or may be better than one."""
     values = [case.lists.measured(end, stage) for end in (least, most)]
     best = np.minimum(*values)
     best = np.clip(best - SLACK * np.abs(best), -MOST, MOST)
     some = np.asarray((np.maximum(*values) >= low.min(axis=0, initial=np.inf)).all(axis=1))
-    some[some] = dominated(-best[some], -np.clip(high, -MOST, MOST))
+    some[some] = dominated(-best[some], -tops)
     return some
 
 
