@@ -50,7 +50,7 @@ class Moves:
         return Moves(self.rows[chosen], self.columns[chosen], self.values[chosen])
 
 
-def limits(
+def boxes_of(
     case: Case,
     index: Index,
     loss: NDArray[np.float64],

@@ -27,7 +27,7 @@ from dse.model.front import dominated, nondominated
 from dse.model.influence import Traits
 from dse.model.space import Index
 from dse.search.exact.fleets import MOST
-from dse.search.exact.limits import NEAR, limits
+from dse.search.exact.limits import NEAR, boxes_of
 from dse.search.exact.measures import Matrix, joined, room
 from dse.search.exact.partial import NotComposedError
 from dse.search.exact.shortlists import Case
@@ -75,7 +75,7 @@ def equals(case: Case, index: Index, loss: NDArray[np.float64]) -> tuple[Index, 
     """
     traits = case.chosen(index)
     known = [case.lists.measured(own, stage) for stage, own in enumerate(traits)]
-    low, high = limits(case, index, loss, traits, known)
+    low, high = boxes_of(case, index, loss, traits, known)
     slack = SLACK * np.abs(low)
     box = low - slack, high + slack
     rows, chains = np.arange(len(index)), case.chains
