@@ -19,7 +19,7 @@ from dse.answers.alternatives import (
 )
 from dse.answers.design import Pick, pick
 from dse.answers.edges import edge_notes
-from dse.answers.instead import without_accelerators, without_section
+from dse.answers.instead import stay_line, without_section
 from dse.answers.source import KnownFront
 from dse.answers.trade import Trade
 from dse.files.document import Document
@@ -30,6 +30,7 @@ from dse.model.space import Index
 from dse.plugins import registry
 from dse.reports.sections import Readable, Section
 from dse.reports.words import ROUNDING, in_words, listed
+from dse.runs.instead import without_accelerators
 from dse.runs.runner import Options
 from dse.study.scenario import field_path
 from dse.study.schema import SECTIONS
@@ -102,7 +103,7 @@ def recommend(
     }
     tied = _tied(problem, ranked)
     tie = pick(problem, ranked[tied][1], preferred) if tied.sum() > 1 else None
-    instead = list(without_accelerators(problem, ranked[:1], preference))
+    instead = list(without_accelerators(problem, ranked[:1], preference, front))
     reason = sections.reason(chosen, preference, goals)
     trade = _trade(problem, front, chosen, preference)
     given = _given(solved.study.document)
@@ -115,7 +116,7 @@ def recommend(
             solved.found,
             tie,
             int(tied.sum()) - 2,
-            [entry.words for entry in instead if entry.better],
+            stay_line(instead),
         ),
         sections.limits_section(chosen),
         sections.advice_section(chosen),

@@ -76,12 +76,13 @@ class Instead:
     """What a quantity tells of doing without a design: how much it would take of something.
 
     `words` name what does the work then: ``the host alone``.  `available` is the column that says
-    how much there is of it, `costs` the quantities of a study -> those that stand for them then.
+    how much there is of it, `costs` the quantities of a study -> those that stand for them then, or
+    what they are then: 0.0.
     """
 
     words: str
     available: str
-    costs: Mapping[str, str]
+    costs: Mapping[str, str | float]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,15 @@ class Recommended:
     rule: str
 
 
+@dataclass(frozen=True)
+class Reference:
+    """What does without any design: its name, the objectives known of it, and a sentence."""
+
+    name: str
+    values: Mapping[str, float]
+    text: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class FrontView:
     """The answer of a study, ready to be drawn (`plots`) or printed (`front_text`).
@@ -58,6 +67,8 @@ class FrontView:
         A short label per design on the front, for instance ``2 u16 + 1 u8``; or none at all.
     recommended
         The design that the study recommends; None for a sweep, and for an empty front.
+    references
+        What does without any design, shown beside the front.
     """
 
     title: str
@@ -70,6 +81,7 @@ class FrontView:
     sweep: str | None = None
     names: Sequence[str] = ()
     recommended: Recommended | None = None
+    references: Sequence[Reference] = ()
 
     @property
     def size(self) -> int:
