@@ -30,7 +30,7 @@ from dse.model.space import Index
 from dse.plugins import registry
 from dse.reports.sections import Readable, Section
 from dse.reports.words import ROUNDING, in_words, listed
-from dse.runs.instead import without_accelerators
+from dse.runs.instead import swept_text, without_accelerators, without_the_best
 from dse.runs.runner import Options
 from dse.study.scenario import field_path
 from dse.study.schema import SECTIONS
@@ -244,6 +244,7 @@ def recommend_swept(
     goals = [goal.name for goal in first.problem.goals]
     parts = (
         sections.sweep_section(sweep, picks, goals, preference.design),
+        *_without_swept(points, sweep, preference),
         sections.notes_section(dict.fromkeys(n for entry in points for n in entry.study.notes)),
     )
     return SweepAnswer(
@@ -254,6 +255,16 @@ def recommend_swept(
         values=sweep.values,
         picks=picks,
     )
+
+
+def _without_swept(
+    points: Sequence[KnownFront], sweep: Sweep, preference: Preference
+) -> Iterator[Section]:
+    """Yield what can be done without accelerators at which values of a sweep."""
+    found = [without_the_best(entry.study, entry.front, preference) for entry in points]
+    lines = [swept_text(sweep, entries) for entries in zip(*found, strict=True)]
+    if lines:
+        yield Section("instead", "Without accelerators", tuple(lines))
 
 
 def _first(solved: KnownFront, preference: Preference) -> Pick | None:

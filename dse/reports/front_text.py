@@ -92,6 +92,7 @@ def _references(
     """Yield a row of the table for what is no design, with what is known of it."""
     for entry in view.references if designs and view.sweep is None else ():
         values = {name: units.show(value, name) for name, value in entry.values.items()}
+        values |= {view.category: entry.verdict} if view.category and entry.verdict else {}
         yield [f"({entry.name})", *(values.get(name, "-") for name in columns)]
 
 
@@ -107,8 +108,8 @@ def _designs(view: FrontView, designs: Cells | None, columns: Mapping[str, Cells
     for row in zip(*cells, strict=True):
         table.add_row(*map(Text, row))
     table.add_section()
-    for row in _references(view, designs, columns):
-        table.add_row(*map(Text, row))
+    for known in _references(view, designs, columns):
+        table.add_row(*map(Text, known))
     return table
 
 

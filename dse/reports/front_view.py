@@ -33,10 +33,14 @@ class Recommended:
 
 @dataclass(frozen=True)
 class Reference:
-    """What does without any design: its name, the objectives known of it, and a sentence."""
+    """What does without any design: its name, its objectives as far as known, whether it can.
+
+    `text` is a sentence, `verdict` a word: ``cannot``.
+    """
 
     name: str
     values: Mapping[str, float]
+    verdict: str
     text: str
 
 
@@ -115,6 +119,8 @@ class Scale:
         The range is positive and longer than two decades.
     ticks
         The categories, at positions 0, 1, ...; empty for numbers.
+    factor
+        What a value in SI is divided by.
     """
 
     label: str
@@ -124,6 +130,7 @@ class Scale:
     high: float
     log: bool = False
     ticks: tuple[str, ...] = ()
+    factor: float = 1.0
 
     @property
     def inside(self) -> NDArray[np.bool_]:
@@ -148,7 +155,8 @@ def axis_scale(view: FrontView, name: str, cloud: Columns) -> Scale:
         factor, unit = factor * 10.0**power, f"{power_of_ten(power)} {unit}".rstrip()
     low, high = _with_margin(low, high, log)
     label = f"{title} [{unit}]" if unit else title
-    return Scale(label, values / factor, background / factor, low / factor, high / factor, log)
+    low, high = low / factor, high / factor
+    return Scale(label, values / factor, background / factor, low, high, log, factor=factor)
 
 
 def is_long(low: float, high: float) -> bool:

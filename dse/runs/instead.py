@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.algebra.expression import Expression
@@ -20,8 +21,10 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.words import change, in_words, listed, plural
 from dse.study.scenario import field_path
+from dse.study.study import Study
+from dse.study.swept import Sweep
 
-Columns = Mapping[str, Any]
+Columns = Mapping[str, NDArray[np.float64]]
 
 SAME_RATIO = 1e-9
 """Relative; what is needed is in proportion to what is swept."""
@@ -78,9 +81,14 @@ class Without:
         return self.available is not None and self.needs <= self.available * (1.0 + SAME)
 
     @property
+    def possible(self) -> bool:
+        """Whether it is enough, and violates no constraint that is known to be."""
+        return self.enough and not self.violated
+
+    @property
     def able(self) -> bool:
         """Whether it is known to do what the study demands, within every constraint."""
-        return self.demanded and self.enough and not self.violated and not self.unknown
+        return self.demanded and self.possible and not self.unknown
 
     def need(self) -> str:
         """Return what it would need, of how much."""
@@ -101,9 +109,9 @@ class Without:
             value = self.costs[shown]
             compared = change(value, quantities[shown])
             text += f", with {in_words(shown)} {units.show(value, shown)} ({compared})"
-        return text + self.verdict()
+        return text + self.ending()
 
-    def verdict(self) -> str:
+    def ending(self) -> str:
         """Return whether it can be done, as the end of a sentence."""
         if self.available is None:
             return "; how many there are is unknown."
@@ -122,7 +130,7 @@ class Without:
     def line(self) -> str:
         """Return what it takes, whether that can be done, and where on the front it would be."""
         place = self.place()
-        return f"{self.need()}{self.verdict()}{f' {place[0].upper()}{place[1:]}.' if place else ''}"
+        return f"{self.need()}{self.ending()}{f' {place[0].upper()}{place[1:]}.' if place else ''}"
 
     def place(self) -> str:
         """Return where it would be relative to the front, empty where that is unknown."""
@@ -133,9 +141,17 @@ class Without:
         also = f" and dominate {plural(self.beats, 'design')} of it" if self.beats else ""
         return f"it would be on the front{also}"
 
+    @property
+    def verdict(self) -> str:
+        """Whether it can be done, in a word or two; empty where nobody can say."""
+        if self.able:
+            return "could do it"
+        return "cannot" if self.available is not None and not self.possible else ""
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
-        return asdict(self) | {"enough": self.enough, "able": self.able}
+        facts = {"enough": self.enough, "able": self.able, "verdict": self.verdict}
+        return asdict(self) | facts | {"text": self.line()}
 
 
 def without_accelerators(
@@ -180,7 +196,9 @@ def _known(
         for name, other in named.items()
         if name in now and (isinstance(other, float) or other in then)
     }
-    return {name: value for name, value in values.items() if not math.isnan(value[0])} | demanded
+    return {name: value for name, value in values.items() if not math.isnan(value[0])} | {
+        **demanded
+    }
 
 
 def _without(
@@ -245,32 +263,34 @@ def _preferred(expression: Expression | None, now: Columns, known: Columns) -> b
     return one < other - SAME * abs(other)
 
 
-def swept_text(
-    path: str, column: str, values: Sequence[float | str], found: Sequence[Without]
-) -> str:
-    """Return at which `values` of a field, a column, an alternative can do what is demanded.
+def without_the_best(study: Study, front: Index, preference: Preference) -> tuple[Without, ...]:
+    """Return what it takes to do without the best design of a front; or any, if it is empty."""
+    problem = study.problem
+    order = preference.order(problem, front)
+    point = front[order[:1]] if len(order) else np.zeros((1, len(problem.sizes)), dtype=np.int64)
+    return tuple(without_accelerators(problem, point, preference, front))
+
+
+def swept_text(sweep: Sweep, found: Sequence[Without]) -> str:
+    """Return at which values of a sweep the one alternative can do what is demanded.
 
     `found` has what it takes at each of them.
     """
-    first, name = found[0], in_words(path)
+    first, name = found[0], in_words(sweep.path)
     subject = f"{first.words[0].upper()}{first.words[1:]}"
     if first.available is None:
         return f"{subject}: how many {first.resource} there are is unknown."
-    can = [entry.enough and not entry.violated for entry in found]
-    shown = [v if isinstance(v, str) else units.show(v, column) for v in values]
+    can = [entry.possible for entry in found]
+    shown = [v if isinstance(v, str) else units.show(v, sweep.column) for v in sweep.values]
     if len({*can}) == 1:
-        return f"{subject} {'can' if can[0] else 'cannot'} do it at any {name} from {shown[0]} to {shown[-1]}."
-    rising = can == sorted(can, reverse=True)
-    if not rising or not column:
-        those = listed([text for text, able in zip(shown, can, strict=True) if able])
-        return f"{subject} can do it at {name} {those}, and not at the others."
+        return f"{subject} {'can do it at every' if can[0] else 'cannot do it at any'} {name}."
     last = can.index(False) - 1
-    low, high = found[last], found[last + 1]
-    text = f"{subject} can do it up to {name} {shown[last]}, and no longer at {shown[last + 1]}"
-    each = [
-        entry.needs / float(value) for entry, value in zip((low, high), values[last:], strict=False)
-    ]
-    if high.enough or abs(each[0] - each[1]) > SAME_RATIO * each[0]:
+    if can != sorted(can, reverse=True) or not sweep.column:
+        able = listed([text for text, yes in zip(shown, can, strict=True) if yes])
+        return f"{subject} can do it at {name} {able}, and not at the others."
+    text = f"{subject} can do it up to {name} {shown[last]}, and not from {shown[last + 1]} on"
+    low, high = (found[at].needs / float(sweep.values[at]) for at in (last, last + 1))
+    if found[last + 1].enough or abs(low - high) > SAME_RATIO * low:
         return f"{text}."
-    end = first.available / each[0]
-    return f"{text}: its {units.show(first.available, '')} {first.resource} end at {units.show(end, column)}."
+    end = units.show(first.available / low, sweep.column)
+    return f"{text}: at {end} it needs all {units.show(first.available, '')} {first.resource}."

@@ -18,7 +18,7 @@ from dse.model.cells import opaque
 from dse.model.space import Index
 from dse.reports.designs import described, objective_values, open_axes
 from dse.reports.words import plural
-from dse.runs.instead import Without, swept_text, without_accelerators
+from dse.runs.instead import swept_text, without_the_best
 from dse.runs.runner import Quality, Run, SolvedStudy
 from dse.search import UNFINISHED
 from dse.search.exact.enumeration import WHOLE
@@ -167,6 +167,7 @@ def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
 def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
     """Return what is said of one front, which starts after so many rows of front.csv."""
     study, quality, reference = part.study, part.quality, np.array(part.quality.reference)
+    instead = without_the_best(study, part.front, study.preference)
     return {
         "front": len(part.front),
         "reference_point": objective_values(study.problem, reference) if len(reference) else {},
@@ -176,23 +177,14 @@ def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
         "hypervolume_share_at_least": quality.at_least and quality.at_least.value,
         "hypervolume_share_error": quality.at_least and quality.at_least.error,
         "recommended": _recommended(study, part.front, start),
-        "instead": [entry.to_dict() | {"text": entry.line()} for entry in _instead(part)],
+        "instead": [entry.to_dict() for entry in instead],
     }
-
-
-def _instead(part: FrontOfPart) -> Iterator[Without]:
-    """Yield what it takes to do without the recommended design, or without any."""
-    problem, preference = part.study.problem, part.study.preference
-    order = preference.order(problem, part.front)
-    point = part.front[order[:1]] if len(order) else np.zeros((1, len(problem.sizes)), dtype=int)
-    yield from without_accelerators(problem, point, preference, part.front)
 
 
 def _swept(sweep: Sweep, parts: Parts) -> list[dict[str, Any]]:
     """Return what can be done without accelerators at which values of a sweep."""
-    found = zip(*(tuple(_instead(part)) for part in parts), strict=True)
-    texts = (swept_text(sweep.path, sweep.column, sweep.values, entries) for entries in found)
-    return [{"text": text} for text in texts]
+    found = (without_the_best(p.study, p.front, p.study.preference) for p in parts)
+    return [{"text": swept_text(sweep, entries)} for entries in zip(*found, strict=True)]
 
 
 def _recommended(study: Study, front: Index, start: int) -> dict[str, Any] | None:

@@ -205,7 +205,7 @@ def _references(manifest: Mapping[str, Any]) -> Iterator[Reference]:
     for said in manifest.get("instead", ()):
         costs = said.get("costs", {})
         values = {name: costs[name] for name in manifest["objectives"] if name in costs}
-        yield Reference(said.get("words", ""), values, said["text"])
+        yield Reference(said.get("words", ""), values, said.get("verdict", ""), said["text"])
 
 
 def _thin(index: Any, most: int) -> Any:
