@@ -10,6 +10,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column
+from dse.model.problem import Problem
 from dse.model.space import Axis, constant
 from dse.study import schema
 from dse.study.faults import Faults, Path
@@ -50,11 +51,22 @@ def settle_demand(
         axis = axes[places[0]]
         axes[places[0]] = replace(axis, columns={**axis.columns, RATE: rate})
         return []
-    del constants[TASKS]
     constants[RATE] = float(rate[0]) if stated is None else constants[RATE]
     shown = [units.show(float(one[0]), name) for one, name in ((tasks, TASKS), (size, SIZE))]
     of_rate = units.show(float(rate[0]), RATE)
     return [f"workload.task_rate: {shown[0]} of {shown[1]} stand for workload.rate {of_rate}"]
+
+
+def followers(problem: Problem, column: str) -> dict[str, float]:
+    """Return the columns that a value of `column` sets as well, each a multiple of that value.
+
+    Where a study demands tasks, the rate follows their number and their size.
+    """
+    constants = problem.space.constants
+    other = {TASKS: SIZE, SIZE: TASKS}.get(column)
+    if other is None or TASKS not in constants or other not in constants:
+        return {}
+    return {RATE: 8.0 * float(constants[other][0])}
 
 
 def _values(name: str, constants: dict[str, float], axes: list[Axis]) -> Column | None:
