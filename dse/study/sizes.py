@@ -51,7 +51,9 @@ class Sizes(Unit):
         found = [super(Sizes, self).read(size) for size in written]
         sizes = tuple(given.value for given in found if given is not None)
         shares = tuple(_share(share) for share in written.values())
-        if len({*sizes}) < len(written) or not sizes:
+        if not written:
+            raise fault("a mix has at least one size", "write for instance {64 B: 3/4, 1500 B: 1/4}")
+        if len({*sizes}) < len(written):
             raise fault("a mix has each size once", "write for instance {64 B: 3/4, 1500 B: 1/4}")
         total = math.fsum(shares)
         if abs(total - 1.0) > _WHOLE:

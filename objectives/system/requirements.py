@@ -65,6 +65,20 @@ def fits_in_flight(*, interface_in_flight: Column, interface_max_in_flight: Colu
 
 
 @requirement(
+    rule="interface.batch is at most interface.in_flight",
+    rises_with=("interface_batch",),
+    falls_with=("interface_in_flight",),
+    quantity="interface_batch",
+    at_most="interface_in_flight",
+    relaxed_by_less=("interface_batch",),
+    relaxed_by_more=("interface_in_flight",),
+)
+def fills_batch(*, interface_batch: Column, interface_in_flight: Column) -> Column:
+    """Return by what share a batch exceeds the offloads in flight, which would never fill it."""
+    return interface_batch / interface_in_flight - 1.0
+
+
+@requirement(
     rule="constant power and leakage stay below budget.power_cap",
     strict=True,  # at the cap nothing is left to run with
     rises_with=("leakage_power_w", "budget_constant_power_w"),
