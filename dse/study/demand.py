@@ -51,7 +51,10 @@ def settle_demand(
         axis = axes[places[0]]
         axes[places[0]] = replace(axis, columns={**axis.columns, RATE: rate})
         return []
-    constants[RATE] = float(rate[0]) if stated is None else constants[RATE]
+    if stated is None:
+        constants[RATE] = float(rate[0])
+    else:  # the study says so itself
+        del constants[TASKS]
     shown = [units.show(float(one[0]), name) for one, name in ((tasks, TASKS), (size, SIZE))]
     of_rate = units.show(float(rate[0]), RATE)
     return [f"workload.task_rate: {shown[0]} of {shown[1]} stand for workload.rate {of_rate}"]

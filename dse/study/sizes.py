@@ -52,7 +52,9 @@ class Sizes(Unit):
         sizes = tuple(given.value for given in found if given is not None)
         shares = tuple(_share(share) for share in written.values())
         if not written:
-            raise fault("a mix has at least one size", "write for instance {64 B: 3/4, 1500 B: 1/4}")
+            raise fault(
+                "a mix has at least one size", "write for instance {64 B: 3/4, 1500 B: 1/4}"
+            )
         if len({*sizes}) < len(written):
             raise fault("a mix has each size once", "write for instance {64 B: 3/4, 1500 B: 1/4}")
         total = math.fsum(shares)
