@@ -81,7 +81,7 @@ def test_a_sweep_tells_at_which_rate_the_cores_of_the_host_end() -> None:
     assert told.manifest["instead"] == [{"text": line}]
     (section,) = (part for part in dse.answer(swept).sections if part.key == "instead")
     assert section.lines == (line,)
-    assert END == pytest.approx(16e9)
+    assert pytest.approx(16e9) == END
 
 
 def test_an_exact_sweep_finds_that_rate_too() -> None:
