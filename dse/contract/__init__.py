@@ -32,6 +32,7 @@ from dse.contract.quantities import Caution as Caution
 from dse.contract.quantities import Guard as Guard
 from dse.contract.quantities import Instead as Instead
 from dse.contract.quantities import Limit as Limit
+from dse.contract.quantities import Mix as Mix
 from dse.contract.quantities import Objective as Objective
 from dse.contract.quantities import Requirement as Requirement
 from dse.contract.quantities import Simulated as Simulated

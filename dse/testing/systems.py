@@ -23,7 +23,7 @@ from dse.model.stage import SHARED_COLUMNS, Stage
 from dse.plugins import registry
 from dse.testing.probe import Ranges, code_count, draw_argument
 
-SCENARIOS, FLEETS = 96, 24
+SCENARIOS, FLEETS = 112, 24
 _DESIGNS, _MOST = 4, 5
 """Designs of a stage, and most instances of each."""
 

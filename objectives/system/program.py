@@ -25,6 +25,7 @@ from dse.contract import WAIT_MODES, Column, objective
         "interface_switch_cycles",
         "interface_switch_s",
     ),
+    undeclared={"settled_while": "a program waits for offloads however they are clocked"},
 )
 def program_speedup(
     *,
