@@ -195,7 +195,9 @@ def _given(found: Document) -> dict[str, str]:
     for section in SECTIONS:
         fields = found.data.get(section)
         for name, written in fields.items() if isinstance(fields, dict) else ():
-            if isinstance(written, str | int | float):
+            if isinstance(written, dict) and name == "granularity":  # a mix of sizes
+                given[f"{section}.{name}"] = ", ".join(f"{k} ({one})" for k, one in written.items())
+            elif isinstance(written, str | int | float):
                 text = str(written)
                 given[f"{section}.{name}"] = text.lower() if isinstance(written, bool) else text
     return given
