@@ -145,6 +145,8 @@ def _refuse(columns: Mapping[str, float], stages: Mapping[str, list[float]]) -> 
     if "interface_in_flight" not in columns or not stages:
         rule = "what is simulated are offloads, and this study has none"
         raise UnitError(rule, "give it stages and an interface")
+    if columns.get("workload_size_cv2", 0.0) > 0:
+        raise UnitError("offloads of several sizes are not simulated", "write one size")
     if {"interface_pcie", "interface_round_trip_s"} & {*columns}:
         rule = "packets and round trips of PCI Express are not simulated"
         raise UnitError(rule, "write link and latency in their place")

@@ -82,10 +82,12 @@ def _path(written: schema.StudyFile, name: str) -> Path:
     return ("axes", path) if path in written.axes else ("workload", name)
 
 
-def checked_mix(written: schema.StudyFile, columns: Collection[str], faults: Faults) -> Mix | None:
+def checked_mix(
+    written: schema.StudyFile, columns: Collection[str], *, meet: bool, faults: Faults
+) -> Mix | None:
     """Return the mix of sizes of a study, None for offloads of one size; refuse what it excludes.
 
-    `columns` are those that the study sets.
+    `columns` are those that the study sets; `meet` says that clocks meet the rate.
     """
     mix = written.workload.granularity
     if not isinstance(mix, Mix) or "workload.granularity" in written.axes:
@@ -97,7 +99,7 @@ def checked_mix(written: schema.StudyFile, columns: Collection[str], faults: Fau
     if "workload_chained" in columns:
         rule = "tasks of a stream that wait for each other are not modelled for a mix of sizes"
         faults.add(path, rule, "write one size, or remove `chained`")
-    if "workload_arrival_cv2" in columns:
-        rule = "what offloads of several sizes wait is neither modelled nor simulated"
-        faults.add(path, rule, "write one size, or remove workload.arrivals")
+    if meet:
+        rule = "at clocks that only just meet the rate, offloads of several sizes do not reach it"
+        faults.add(path, rule, "write `clock: 1`, or other fractions, in the stages")
     return mix
