@@ -21,7 +21,7 @@ from dse.contract.decorator import decorator
 SIZE = "workload_granularity_byte"
 """The column with the size of an offload; the mean where a study mixes sizes."""
 
-Mix = Column | tuple[tuple[Column, float], ...]
+SizeColumn = Column | tuple[tuple[Column, float], ...]
 """The size of all offloads; or each size of a mix with its share (`Objective.over_sizes`)."""
 
 Function = Callable[..., Column]
@@ -150,7 +150,7 @@ class Objective(_Wired):
     over_sizes
         For a quantity of one offload that is not linear in its size (`SIZE`): how its values for
         the sizes of a mix become that of the mix: ``mean`` or ``largest``; ``together`` hands it
-        all sizes at once, a tuple of pairs of a size and its share.  Others take the mean size.
+        all sizes at once, smallest first, as pairs of a size and its share.  Others take the mean.
     settled_while
         Argument -> column of the study.  While the column is positive, and among designs that
         are the same outside the stages and reach what is demanded (`Requirement.at_least`), the

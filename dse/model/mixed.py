@@ -55,7 +55,8 @@ class Mixed(Mapping[str, Objective]):
             scale = columns[SIZE] / mean  # exactly 1 as the study has it
             sizes = [scale * size for size in self.sizes]
             if objective.over_sizes == "together":
-                pairs = tuple(zip(sizes, self.shares, strict=True))
+                order = sorted(range(len(sizes)), key=self.sizes.__getitem__)
+                pairs = tuple((sizes[place], self.shares[place]) for place in order)
                 found: Column = objective.function(**columns | {SIZE: pairs})
                 return found
             each = [objective.function(**columns | {SIZE: size}) for size in sizes]

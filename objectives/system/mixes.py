@@ -12,16 +12,16 @@ from typing import cast
 
 import numpy as np
 
-from dse.contract import Caution, Column, Mix, objective
+from dse.contract import Caution, Column, SizeColumn, objective
 from dse.objectives.system.chain import Stages, least
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
-from dse.objectives.system.queueing import Sizes, decay_per_gap
+from dse.objectives.system.queueing import Services, decay_per_gap
 
-SCARCE = 0.05
+SCARCE = 0.02
 """Share of time that stations lack offloads, above which an answer warns."""
 
 
-def standardised(sizes: Mix) -> Sizes:
+def standardised(sizes: SizeColumn) -> Services:
     """Return z_i, of mean 0 and variance 1, with their shares; 0 where all sizes are equal."""
     if not isinstance(sizes, tuple) or len(sizes) == 1:
         return ((0.0, 1.0),)
@@ -193,7 +193,7 @@ def wait_decay_hz(
     slot_load: Column,
     host_load: Column,
     workload_arrival_cv2: Column,
-    workload_granularity_byte: Mix,
+    workload_granularity_byte: SizeColumn,
     overhead_s: Column,
     fixed_latency_s: Column,
     workload_size_cv2: Column | float = 0.0,

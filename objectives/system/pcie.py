@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import PCIE_LINKS, Column, Mix, objective
+from dse.contract import PCIE_LINKS, Column, SizeColumn, objective
 from dse.objectives.catalogue import read_catalogue
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.sources import PCIE
@@ -214,7 +214,7 @@ def round_trips_s(
 )
 def pcie_cv2(
     *,
-    workload_granularity_byte: Mix,
+    workload_granularity_byte: SizeColumn,
     interface_max_payload_byte: Column,
     interface_completion_byte: Column,
     interface_max_read_request_byte: Column,

@@ -25,7 +25,6 @@ from dse.contract import WAIT_MODES, Column, objective
         "interface_switch_cycles",
         "interface_switch_s",
     ),
-    undeclared={"settled_while": "a program waits for offloads however they are clocked"},
 )
 def program_speedup(
     *,

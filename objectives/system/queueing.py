@@ -19,10 +19,10 @@ from dse.contract import Column
 LEAST_LOAD = 1e-6
 """Below it the decay rate stays what it is here: nobody waits."""
 
-Sizes = tuple[tuple[Column | float, float], ...]
+Services = tuple[tuple[Column | float, float], ...]
 """Services of mean 1, each with its share of all."""
 
-ALIKE: Sizes = ((1.0, 1.0),)
+ALIKE: Services = ((1.0, 1.0),)
 
 NEARLY_STEADY = 1e-3
 """The c_a2 that steady arrivals have where services vary."""
@@ -84,7 +84,7 @@ def _kraemer_langenbach_belz(
     return factor
 
 
-def decay_per_gap(*, load: Column, arrival_cv2: Column, sizes: Sizes = ALIKE) -> Column:
+def decay_per_gap(*, load: Column, arrival_cv2: Column, sizes: Services = ALIKE) -> Column:
     """Return how fast long waits get rare: ``P(W > t)`` falls with exp(-x t / mean gap).
 
     The root x > 0 of ``E exp(-x A) E exp(x rho U) = 1`` for gaps A and services U of mean 1, each
@@ -118,7 +118,7 @@ def decay_per_gap(*, load: Column, arrival_cv2: Column, sizes: Sizes = ALIKE) ->
     return np.where(inside, y / smooth, np.where((load > 0) & (load >= 1), 0.0, np.inf))
 
 
-def _grown(rho: Column, y: Column, smooth: Column, sizes: Sizes) -> tuple[Column, Column]:
+def _grown(rho: Column, y: Column, smooth: Column, sizes: Services) -> tuple[Column, Column]:
     """Return ``s ln E exp(y rho U / s)``, with s for `smooth`, and its derivative by y."""
     if len(sizes) == 1:
         return rho * y, rho

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import Column, Mix, objective
+from dse.contract import Column, SizeColumn, objective
 from dse.objectives.system.chain import largest
 from dse.objectives.system.mixes import standardised
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.queueing import percentile_wait_s, station_wait_s
-from dse.objectives.system.stations import share
+from dse.objectives.system.stations import load_of
 
 SOURCE = "Sakasegawa 1977; Kraemer & Langenbach-Belz 1976"
 STEADY = {"settled_while": "steady arrivals do not wait, so that the offload alone counts"}
@@ -102,7 +102,7 @@ def link_wait_s(
     for limit, service_cv2 in limits:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             wait = station_wait_s(
-                load=share(throughput_bit_per_s, limit),
+                load=load_of(throughput_bit_per_s, limit),
                 service_s=BIT_PER_BYTE * workload_granularity_byte / limit,
                 servers=np.ones(1),
                 arrival_cv2=workload_arrival_cv2,
@@ -262,7 +262,7 @@ def offload_latency_p99_s(
     offload_latency_s: Column,
     wait_s: Column,
     wait_decay_hz: Column,
-    workload_granularity_byte: Mix,
+    workload_granularity_byte: SizeColumn,
     size_spread_s: Column | float = 0.0,
 ) -> Column:
     """Time from arrival to end that one in a hundred offloads exceeds.
@@ -275,7 +275,7 @@ def offload_latency_p99_s(
     ----------
     As `wait_decay_hz` and `percentile_wait_s`.
     """
-    sizes = sorted(standardised(workload_granularity_byte), key=lambda pair: float(np.max(pair[0])))
+    sizes = standardised(workload_granularity_byte)
     times = [size_spread_s * np.maximum(size, 0.0) for size, _ in sizes]
     shares = [part for _, part in sizes]
     waits = np.isfinite(wait_s) & (wait_s > 0)

@@ -275,3 +275,17 @@ def test_a_mix_never_carries_more_than_its_least_limit(write: Write) -> None:
     assert (mix["rate_limit_bit_per_s"][alone] == others[alone]).all()
     lost = mix["throughput_bit_per_s"] * (1 / mix["rate_limit_bit_per_s"] - 1 / others)
     assert mix["starved_share"] == pytest.approx(lost)
+
+
+def test_an_answer_warns_where_sizes_vary_and_slots_are_scarce(write: Write) -> None:
+    text = (
+        f"workload: {{rate: 160 Gbit/s, granularity: {MIX}, arrivals: poisson}}\n"
+        "stages: [{core: des, designs: [u16], instances: 9}]\n"
+        "interface: {overhead: 50 ns, latency: 427 ns, link: 26.85 GB/s, in_flight: 32,"
+        " host_cores: 64}\nobjectives: {area: minimise}\n"
+    )
+    said = "sizes vary and slots are scarce, so that offloads wait longer than told: simulate"
+    tight = " ".join(dse.answer(write(text), flips=False).text().split())
+    assert said in tight.replace(" |", "")
+    twice = write(text.replace("in_flight: 32", "in_flight: 128"))
+    assert said not in " ".join(dse.answer(twice, flips=False).text().split())
