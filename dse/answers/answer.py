@@ -19,7 +19,7 @@ from dse.answers.alternatives import (
 )
 from dse.answers.design import Pick, pick
 from dse.answers.edges import edge_notes
-from dse.answers.instead import without_accelerators, without_section
+from dse.answers.instead import stay_line, without_section
 from dse.answers.source import KnownFront
 from dse.answers.trade import Trade
 from dse.files.document import Document
@@ -30,6 +30,7 @@ from dse.model.space import Index
 from dse.plugins import registry
 from dse.reports.sections import Readable, Section
 from dse.reports.words import ROUNDING, in_words, listed
+from dse.runs.instead import swept_text, without_accelerators, without_the_best
 from dse.runs.runner import Options
 from dse.study.scenario import field_path
 from dse.study.schema import SECTIONS
@@ -102,7 +103,7 @@ def recommend(
     }
     tied = _tied(problem, ranked)
     tie = pick(problem, ranked[tied][1], preferred) if tied.sum() > 1 else None
-    instead = list(without_accelerators(problem, ranked[:1], preference))
+    instead = list(without_accelerators(problem, ranked[:1], preference, front))
     reason = sections.reason(chosen, preference, goals)
     trade = _trade(problem, front, chosen, preference)
     given = _given(solved.study.document)
@@ -115,7 +116,7 @@ def recommend(
             solved.found,
             tie,
             int(tied.sum()) - 2,
-            [entry.words for entry in instead if entry.better],
+            stay_line(instead),
         ),
         sections.limits_section(chosen),
         sections.advice_section(chosen),
@@ -194,7 +195,9 @@ def _given(found: Document) -> dict[str, str]:
     for section in SECTIONS:
         fields = found.data.get(section)
         for name, written in fields.items() if isinstance(fields, dict) else ():
-            if isinstance(written, str | int | float):
+            if isinstance(written, dict) and name == "granularity":  # a mix of sizes
+                given[f"{section}.{name}"] = ", ".join(f"{k} ({one})" for k, one in written.items())
+            elif isinstance(written, str | int | float):
                 text = str(written)
                 given[f"{section}.{name}"] = text.lower() if isinstance(written, bool) else text
     return given
@@ -243,6 +246,7 @@ def recommend_swept(
     goals = [goal.name for goal in first.problem.goals]
     parts = (
         sections.sweep_section(sweep, picks, goals, preference.design),
+        *_without_swept(points, sweep, preference),
         sections.notes_section(dict.fromkeys(n for entry in points for n in entry.study.notes)),
     )
     return SweepAnswer(
@@ -253,6 +257,16 @@ def recommend_swept(
         values=sweep.values,
         picks=picks,
     )
+
+
+def _without_swept(
+    points: Sequence[KnownFront], sweep: Sweep, preference: Preference
+) -> Iterator[Section]:
+    """Yield what can be done without accelerators at which values of a sweep."""
+    found = [without_the_best(entry.study, entry.front, preference) for entry in points]
+    lines = [swept_text(sweep, entries) for entries in zip(*found, strict=True)]
+    if lines:
+        yield Section("instead", "Without accelerators", tuple(lines))
 
 
 def _first(solved: KnownFront, preference: Preference) -> Pick | None:

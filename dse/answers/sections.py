@@ -28,18 +28,17 @@ def recommendation_section(
     found: Mapping[str, Any],
     tied: Pick | None,
     more: int,
-    instead: Sequence[str] = (),
+    stay: str = "",
 ) -> Section:
     """Return the recommendation: the design, why, and its objective values.
 
-    `instead` names what is preferred to any design, and does the work without accelerators.
+    `stay` is said first: what is better without accelerators than any design.
 
     `trade` is what a tolerance bought, None without one; `tied` is a design with the same
     objective values, if any, and `more` the number of others.
     """
-    stay = [f"Leave it to {words}, which is better than any design." for words in instead]
     take = f"{'Of the designs take' if stay else 'Take'} {pick.line}."
-    lines = [*stay, take, f"{because} {_proof(found)}"]
+    lines = [*([stay] if stay else []), take, f"{because} {_proof(found)}"]
     facts = pick.to_dict() | {"given": dict(given)} | dict(found)
     if trade is not None:
         lines.append(trade.text)

@@ -35,6 +35,7 @@ from dse.contract.quantities import Limit as Limit
 from dse.contract.quantities import Objective as Objective
 from dse.contract.quantities import Requirement as Requirement
 from dse.contract.quantities import Simulated as Simulated
+from dse.contract.quantities import SizeColumn as SizeColumn
 from dse.contract.quantities import Threshold as Threshold
 from dse.contract.quantities import guard as guard
 from dse.contract.quantities import objective as objective

@@ -21,6 +21,9 @@ from dse.contract.decorator import decorator
 SIZE = "workload_granularity_byte"
 """The column with the size of an offload; the mean where a study mixes sizes."""
 
+SizeColumn = Column | tuple[tuple[Column, float], ...]
+"""The size of all offloads; or each size of a mix with its share (`Objective.over_sizes`)."""
+
 Function = Callable[..., Column]
 """Keyword-only arguments name the columns that it takes."""
 
@@ -76,12 +79,13 @@ class Instead:
     """What a quantity tells of doing without a design: how much it would take of something.
 
     `words` name what does the work then: ``the host alone``.  `available` is the column that says
-    how much there is of it, `costs` the quantities of a study -> those that stand for them then.
+    how much there is of it, `costs` the quantities of a study -> those that stand for them then, or
+    what they are then: 0.0.
     """
 
     words: str
     available: str
-    costs: Mapping[str, str]
+    costs: Mapping[str, str | float]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,8 +149,8 @@ class Objective(_Wired):
         the chain when its other arguments stay: ``sum``, ``least`` or ``largest``.
     over_sizes
         For a quantity of one offload that is not linear in its size (`SIZE`): how its values for
-        the sizes of a mix become that of the mix: ``mean`` or ``largest``.  Others take the mean
-        size.
+        the sizes of a mix become that of the mix: ``mean`` or ``largest``; ``together`` hands it
+        all sizes at once, smallest first, as pairs of a size and its share.  Others take the mean.
     settled_while
         Argument -> column of the study.  While the column is positive, and among designs that
         are the same outside the stages and reach what is demanded (`Requirement.at_least`), the
@@ -173,7 +177,7 @@ class Objective(_Wired):
     caution: Caution | None = field(default=None, repr=False)
     simulated: Simulated = ""
     over_stages: Literal["", "sum", "least", "largest"] = ""
-    over_sizes: Literal["", "mean", "largest"] = ""
+    over_sizes: Literal["", "mean", "largest", "together"] = ""
     settled_while: Mapping[str, str] = field(default_factory=dict)
     undeclared: Mapping[str, str] = field(default_factory=dict)
 

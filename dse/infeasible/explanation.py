@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from dse import search
 from dse.errors import TooLargeError
 from dse.infeasible.attempt import MOST_SEARCHED
@@ -17,6 +19,7 @@ from dse.infeasible.remedies import Remedies, remedies_of
 from dse.reports.designs import described
 from dse.reports.text import hanging, pairs, terminal_width
 from dse.reports.words import listed, violation_text
+from dse.runs.instead import without_accelerators
 from dse.runs.runner import ENUMERABLE
 from dse.search import Outcome
 from dse.study import study
@@ -61,7 +64,10 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
         zip(problem.constraint_names, outcome.nearest_violation.tolist(), strict=True)
     )
     nearest = problem.point_text(outcome.nearest_index)
+    point = outcome.nearest_index[np.newaxis]
+    instead = list(without_accelerators(problem, point, infeasible.preference))
     facts |= {"nearest_design": nearest, "violations": violations}
+    facts |= {"instead": [entry.to_dict() for entry in instead]} if instead else {}
     remedies = Remedies()
     apart: Sequence[RepairsOfConflict] = ()
     alone: Sequence[str] = ()
@@ -97,6 +103,7 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
         *(hanging("no bound of its own is enough", rule) for rule in written),
         hanging(f"nearest design{' of those tried' if composed else ''}", nearest or "as given"),
         pairs((f"  {rule}", violation_text(by)) for rule, by in violations.items() if not by <= 0),
+        *(hanging("no design", entry.line()) for entry in instead),
     ]
     return "\n".join(filter(None, lines)), facts
 

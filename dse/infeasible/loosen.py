@@ -51,7 +51,8 @@ RATE = "workload_rate_bit_per_s"
 class Field:
     """A field of the study that may be changed: where it stands, what it sets, what it carries.
 
-    `more` says whether more of it is looser; `besides` is what has to be set along with it.
+    `more` says whether more of it is looser; `besides` is what has to be set along with it,
+    `follows` the columns that it sets too, each a multiple of its value.
     """
 
     path: str
@@ -59,6 +60,7 @@ class Field:
     unit: Unit
     more: bool
     besides: tuple[tuple[str, str], ...] = ()
+    follows: tuple[tuple[str, float], ...] = ()
 
     def overrides(self, text: str) -> tuple[tuple[str, str], ...]:
         """Return what sets the field to a value as it is written."""
@@ -67,7 +69,9 @@ class Field:
     def columns(self, value: float | Column) -> dict[str, Column]:
         """Return the columns that a value, or one value per design, sets."""
         columns = {name: constant(entry) for name, entry in neutral(self.unit).items()}
-        return columns | {self.column: np.atleast_1d(np.asarray(value, dtype=np.float64))}
+        given = np.atleast_1d(np.asarray(value, dtype=np.float64))
+        others = {name: factor * given for name, factor in self.follows}
+        return columns | {self.column: given} | others
 
     def between(self, near: Column, far: Column) -> Column:
         """Return values between two: geometric means, whole where the field is."""

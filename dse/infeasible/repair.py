@@ -24,6 +24,7 @@ from dse.infeasible.loosen import Field
 from dse.infeasible.owned import is_free, is_owned
 from dse.model.graph import argument_names
 from dse.model.problem import Problem
+from dse.study.demand import RATE, TASKS, followers
 from dse.study.fields import Unit
 from dse.study.record_columns import neutral
 from dse.study.scenario import field_path
@@ -127,13 +128,16 @@ def _fields(infeasible: Study) -> dict[Field, tuple[str, ...]]:
     if problem.constraints:
         free = sorted(column for column in used if is_free(field_path(column)))
         wanted += [(column, more, "") for column in free for more in (False, True)]
-    for column, more, rule in wanted:
+    demands_tasks = TASKS in problem.space.constants
+    for named, more, rule in wanted:
+        column = TASKS if named == RATE and demands_tasks else named
         path = field_path(column)
         unit = FIELDS.get(path)
-        if unit is None or column not in used or not is_owned(infeasible.document, path):
+        if unit is None or named not in used or not is_owned(infeasible.document, path):
             continue
         if _alone(problem, unit, column):
-            field = Field(path, column, unit, more)
+            follows = tuple(followers(problem, column).items())
+            field = Field(path, column, unit, more, follows=follows)
             found[field] = (*found.get(field, ()), *filter(None, [rule]))
     return found
 

@@ -53,11 +53,17 @@ class Mixed(Mapping[str, Objective]):
         @wraps(objective.function)
         def of_mix(**columns: Any) -> Column:
             scale = columns[SIZE] / mean  # exactly 1 as the study has it
-            each = [objective.function(**columns | {SIZE: scale * size}) for size in self.sizes]
+            sizes = [scale * size for size in self.sizes]
+            if objective.over_sizes == "together":
+                order = sorted(range(len(sizes)), key=self.sizes.__getitem__)
+                pairs = tuple((sizes[place], self.shares[place]) for place in order)
+                found: Column = objective.function(**columns | {SIZE: pairs})
+                return found
+            each = [objective.function(**columns | {SIZE: size}) for size in sizes]
             if objective.over_sizes == "largest":
                 return reduce(np.maximum, each)
             parts = [share * one for one, share in zip(each, self.shares, strict=True)]
-            found: Column = sum(parts[1:], parts[0])
+            found = sum(parts[1:], parts[0])
             return found
 
         return of_mix

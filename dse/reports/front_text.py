@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,10 @@ def front_text(
     parts = [title, _front(view, width, rows)]
     if view.sweep is None and view.size > 1:
         parts.append(_highlights(view, width))
+    parts += [
+        textwrap.fill(f"No design: {entry.text}", width, subsequent_indent="  ")
+        for entry in view.references
+    ]
     return "\n\n".join([*parts, _facts(view, facts, width)])
 
 
@@ -82,6 +86,16 @@ def _front(view: FrontView, width: int, most: int) -> str:
     return "\n".join(lines)
 
 
+def _references(
+    view: FrontView, designs: Cells | None, columns: Mapping[str, Cells]
+) -> Iterator[list[str]]:
+    """Yield a row of the table for what is no design, with what is known of it."""
+    for entry in view.references if designs and view.sweep is None else ():
+        values = {name: units.show(value, name) for name, value in entry.values.items()}
+        values |= {view.category: entry.verdict} if view.category and entry.verdict else {}
+        yield [f"({entry.name})", *(values.get(name, "-") for name in columns)]
+
+
 def _designs(view: FrontView, designs: Cells | None, columns: Mapping[str, Cells]) -> Table:
     table = new_table()
     if designs:
@@ -93,6 +107,9 @@ def _designs(view: FrontView, designs: Cells | None, columns: Mapping[str, Cells
     cells += [column for _, column in columns.values()]
     for row in zip(*cells, strict=True):
         table.add_row(*map(Text, row))
+    table.add_section()
+    for known in _references(view, designs, columns):
+        table.add_row(*map(Text, known))
     return table
 
 

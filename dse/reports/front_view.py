@@ -31,6 +31,19 @@ class Recommended:
     rule: str
 
 
+@dataclass(frozen=True)
+class Reference:
+    """What does without any design: its name, its objectives as far as known, whether it can.
+
+    `text` is a sentence, `verdict` a word: ``cannot``.
+    """
+
+    name: str
+    values: Mapping[str, float]
+    verdict: str
+    text: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class FrontView:
     """The answer of a study, ready to be drawn (`plots`) or printed (`front_text`).
@@ -58,6 +71,8 @@ class FrontView:
         A short label per design on the front, for instance ``2 u16 + 1 u8``; or none at all.
     recommended
         The design that the study recommends; None for a sweep, and for an empty front.
+    references
+        What does without any design, shown beside the front.
     """
 
     title: str
@@ -70,6 +85,7 @@ class FrontView:
     sweep: str | None = None
     names: Sequence[str] = ()
     recommended: Recommended | None = None
+    references: Sequence[Reference] = ()
 
     @property
     def size(self) -> int:
@@ -105,6 +121,8 @@ class Scale:
         The range is positive and longer than two decades.
     ticks
         The categories, at positions 0, 1, ...; empty for numbers.
+    factor
+        What a value in SI is divided by.
     """
 
     label: str

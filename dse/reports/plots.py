@@ -46,6 +46,15 @@ SIZES = ((12, 44, 0.4), (100, 24, 0.4), (400, 12, 0.3), (np.inf, 9, 0.0))
 CLOUD_COLOUR = "0.80"
 LINE_COLOUR = "0.45"
 
+REFERENCE: dict[str, Any] = {
+    "marker": "X",
+    "s": 70,
+    "facecolors": "white",
+    "edgecolors": "0.1",
+    "linewidths": 1,
+    "zorder": 6,
+}
+
 HINTS = {"minimise": "\n← lower is better", "maximise": "\nhigher is better →"}
 
 Groups = dict[str, NDArray[np.bool_]]
@@ -110,6 +119,7 @@ def _pairs(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
         axes.set(xlabel=x.label + HINTS[x_sense], ylabel=y.label + HINTS[y_sense])
         if len(pairs) == 1:
             _line(axes, staircase(x.front, y.front, x_sense))
+        _mark_references(axes, view, (x_name, x), (y_name, y))
         panels.append((axes, x, y))
     return panels
 
@@ -161,6 +171,24 @@ def _strip(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
             va="center_baseline",
         )
     return [(axes, x, y)]
+
+
+def _mark_references(
+    axes: Axes, view: FrontView, across: tuple[str, Scale], up: tuple[str, Scale]
+) -> None:
+    """Mark what is no design: a cross, at the edge if it lies beyond; a line if half is known."""
+    for entry in view.references:
+        at = {
+            name: float(np.clip(entry.values[name] / scale.factor, scale.low, scale.high))
+            for name, scale in (across, up)
+            if name in entry.values
+        }
+        if len(at) == 2:
+            axes.scatter(*at.values(), clip_on=False, **REFERENCE)
+        elif across[0] in at:
+            axes.axvline(at[across[0]], color=LINE_COLOUR, linestyle=":", zorder=1)
+        elif at:
+            axes.axhline(at[up[0]], color=LINE_COLOUR, linestyle=":", zorder=1)
 
 
 def _line(axes: Axes, points: Values) -> None:
@@ -241,6 +269,11 @@ def _legend(figure: Figure, view: FrontView, groups: Groups, cloud_label: str) -
         design = elided(view.recommended.design, 2 * front_view.MOST_CHARACTERS)
         look |= {"markerfacecolor": "none", "markeredgewidth": 1, "markersize": 11}
         handles.append(Line2D([], [], marker="o", label=f"recommended: {design}", **look))
+    for entry in view.references if len(view.objectives) > 1 and view.sweep is None else ():
+        verdict = f": {entry.verdict}" if entry.verdict else ""
+        label = f"{entry.name}, no design{verdict} (at an edge: beyond it; dotted: half is known)"
+        mark = look | {"markerfacecolor": "white", "markeredgewidth": 1, "markersize": 8}
+        handles.append(Line2D([], [], marker="X", label=label, **mark))
     if cloud_label:
         look |= {"markerfacecolor": CLOUD_COLOUR, "markeredgewidth": 0, "markersize": 6}
         handles.append(Line2D([], [], marker="o", label=cloud_label, **look))

@@ -18,6 +18,8 @@ from rich.text import Text
 WIDTH = 100
 """Longest line of prose."""
 
+RULE_OF_TABLE = "─"
+
 WIDEST = 120
 """Longest line of a table."""
 
@@ -26,20 +28,55 @@ def table_text(
     rows: Iterable[Sequence[str]], headers: Sequence[str], *, width: int | None = None
 ) -> str:
     """Return rows of text as a table; columns after the first wrap, between words if they fit."""
-    table = new_table()
     cells = [tuple(row) for row in rows]
     columns = list(zip(headers, *cells, strict=True))
-    widest = [max(len(line) for text in columns[0] for line in text.splitlines() or [""])]
-    widest += [
+    first = max(len(line) for text in columns[0] for line in text.splitlines() or [""])
+    words = [
         max(len(word) for text in column for word in text.split() or [""]) for column in columns[1:]
     ]
-    fits = sum(widest) + 2 * len(headers) <= (width or terminal_width())
-    for position, header in enumerate(headers):
-        least = widest[position] if fits else None
-        table.add_column(Text(header), no_wrap=position == 0, overflow="fold", min_width=least)
-    for row in cells:
+    room = (width or terminal_width()) - 2 * len(headers)
+    least = [first, *words] if first + sum(words) <= room else None
+    text = _printed_columns(columns, least, None, width)
+    if least is not None and _letters(text) < sum(map(_letters, sum(columns, ()))):  # rich cut it
+        widths = _shared(least, columns, room)
+        return _printed_columns(columns, widths, widths, width)
+    return text
+
+
+def _printed_columns(
+    columns: Sequence[Sequence[str]],
+    least: Sequence[int] | None,
+    most: Sequence[int] | None,
+    width: int | None,
+) -> str:
+    """Return columns of a header and cells as a table, with limits to their widths if given."""
+    table = new_table()
+    for position, (header, *_) in enumerate(columns):
+        table.add_column(
+            Text(header),
+            no_wrap=position == 0,
+            overflow="fold",
+            min_width=None if least is None else least[position],
+            max_width=None if most is None else most[position],
+        )
+    for row in list(zip(*columns, strict=True))[1:]:
         table.add_row(*map(Text, row))
     return printed(table, width)
+
+
+def _letters(text: str) -> int:
+    """Return how many characters a text has that are neither space nor rule."""
+    return sum(not letter.isspace() and letter != RULE_OF_TABLE for letter in text)
+
+
+def _shared(least: Sequence[int], columns: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Return widths that fill the room; what is left over `least` goes where lines are longest."""
+    widths = [*least]
+    longest = [max(map(len, column)) for column in columns]
+    for _ in range(room - sum(widths)):
+        lacking = [most - own for most, own in zip(longest, widths, strict=True)]
+        widths[lacking.index(max(lacking))] += max(lacking) > 0
+    return widths
 
 
 def pairs(rows: Iterable[Sequence[str]], *, width: int | None = None) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from dse.algebra import units
+from dse.algebra.tolerance import VIOLATED
 
 ROUNDING = 5e-10
 """A share below this is rounding."""
@@ -97,5 +98,7 @@ def violation_text(relative: float) -> str:
         return "met"
     if not math.isfinite(relative):
         return "violated"
+    if relative <= VIOLATED:
+        return "just violated"
     by = percent(relative) if relative < LARGE else f"{relative:.3g}x the limit"
     return f"violated by {by}"

@@ -18,6 +18,7 @@ from dse.model.cells import opaque
 from dse.model.space import Index
 from dse.reports.designs import described, objective_values, open_axes
 from dse.reports.words import plural
+from dse.runs.instead import swept_text, without_the_best
 from dse.runs.runner import Quality, Run, SolvedStudy
 from dse.search import UNFINISHED
 from dse.search.exact.enumeration import WHOLE
@@ -115,6 +116,7 @@ def front_facts(
         points = {
             "sweep": sweep.header,
             "points": [{"value": value} | entry for value, entry in values],
+            "instead": _swept(sweep, parts),
         }
     return {
         "front": starts[-1],
@@ -165,6 +167,7 @@ def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
 def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
     """Return what is said of one front, which starts after so many rows of front.csv."""
     study, quality, reference = part.study, part.quality, np.array(part.quality.reference)
+    instead = without_the_best(study, part.front, study.preference)
     return {
         "front": len(part.front),
         "reference_point": objective_values(study.problem, reference) if len(reference) else {},
@@ -174,7 +177,14 @@ def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
         "hypervolume_share_at_least": quality.at_least and quality.at_least.value,
         "hypervolume_share_error": quality.at_least and quality.at_least.error,
         "recommended": _recommended(study, part.front, start),
+        "instead": [entry.to_dict() for entry in instead],
     }
+
+
+def _swept(sweep: Sweep, parts: Parts) -> list[dict[str, Any]]:
+    """Return what can be done without accelerators at which values of a sweep."""
+    found = (without_the_best(p.study, p.front, p.study.preference) for p in parts)
+    return [{"text": swept_text(sweep, entries)} for entries in zip(*found, strict=True)]
 
 
 def _recommended(study: Study, front: Index, start: int) -> dict[str, Any] | None:

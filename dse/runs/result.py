@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from dse.files.json import json_text
 from dse.model import tables
 from dse.model.tables import Table
 from dse.reports.front_text import MOST_ROWS, front_text
-from dse.reports.front_view import FrontView, Recommended
+from dse.reports.front_view import FrontView, Recommended, Reference
 from dse.runs import checksums, finished, stored
 from dse.runs.manifest import inputs_of, manifest_of
 from dse.runs.runner import Run, SolvedStudy
@@ -198,6 +198,7 @@ def _view(front: Table, cloud: Table, manifest: Mapping[str, Any]) -> FrontView:
         sweep=picture["sweep"],
         names=picture["names"],
         recommended=_recommended(manifest),
+        references=tuple(_references(manifest)),
     )
 
 
@@ -209,6 +210,14 @@ def _recommended(manifest: Mapping[str, Any]) -> Recommended | None:
     """Return the recommended design; None for a sweep, and for a run from before it was written."""
     said = manifest.get("recommended")
     return Recommended(said["row"] - 1, said["design"], said["rule"]) if said else None
+
+
+def _references(manifest: Mapping[str, Any]) -> Iterator[Reference]:
+    """Yield what does without any design, as far as a run tells of it."""
+    for said in manifest.get("instead", ()):
+        costs = said.get("costs", {})
+        values = {name: costs[name] for name in manifest["objectives"] if name in costs}
+        yield Reference(said.get("words", ""), values, said.get("verdict", ""), said["text"])
 
 
 def _thin(index: Any, most: int) -> Any:

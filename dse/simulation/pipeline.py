@@ -145,10 +145,16 @@ def _refuse(columns: Mapping[str, float], stages: Mapping[str, list[float]]) -> 
     if "interface_in_flight" not in columns or not stages:
         rule = "what is simulated are offloads, and this study has none"
         raise UnitError(rule, "give it stages and an interface")
-    if {"interface_pcie", "interface_round_trip_s"} & {*columns}:
+    if columns.get("workload_size_cv2", 0.0) > 0:
+        raise UnitError("offloads of several sizes are not simulated", "write one size")
+    if columns.get("interface_pcie", 0.0) or columns.get("interface_round_trip_s", 0.0):
         rule = "packets and round trips of PCI Express are not simulated"
-        raise UnitError(rule, "write link and latency in their place")
-    if "interface_overhead_share" in columns:
+        remedy = (
+            "write what `dse evaluate` says of them in their place: interface.pcie=none, "
+            "interface.round_trip=0 s, interface.link, interface.latency"
+        )
+        raise UnitError(rule, remedy)
+    if any(columns.get(f"interface_overhead_plus_latency_{unit}") for unit in ("cycles", "s")):
         rule = "a sum of overhead and latency is not simulated"
         raise UnitError(rule, "write overhead and latency in its place")
     if max(stages["stage_serial_tasks"]) > 1:

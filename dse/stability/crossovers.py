@@ -57,6 +57,8 @@ class Crossovers:
         In order; together they cover the range, up to where the space grows too large.
     curve
         For the answer of a preference, (n, 1 + goals): values of the number and objectives there.
+    instead
+        Where it can be done without accelerators, in sentences.
     """
 
     study: Study
@@ -66,6 +68,7 @@ class Crossovers:
     followed: str
     intervals: tuple[AnswerInterval, ...]
     curve: NDArray[np.float64]
+    instead: tuple[str, ...] = ()
 
     def held(self) -> dict[str, list[tuple[float, float]]]:
         """Return for each design where it answers, touching intervals joined."""
@@ -92,7 +95,7 @@ class Crossovers:
             goals = [goal.name for goal in self.study.problem.goals]
             headers = ("from", "to", *map(in_words, goals), "design")
             table = table_text(_rows(self), headers)
-        return "\n\n".join([title, table, *_notes(self)])
+        return "\n\n".join([title, table, *self.instead, *_notes(self)])
 
     __repr__ = text
 
@@ -116,6 +119,7 @@ class Crossovers:
                 }
                 for interval in self.intervals
             ],
+            "instead": list(self.instead),
             "held": [
                 {"design": design, f"intervals{unit}": [list(span) for span in spans]}
                 for design, spans in self.held().items()

@@ -107,6 +107,8 @@ class MovedDesigns:
             self._column(entry.quantity, entry.value)[where][there, 0] = values[there]
         else:
             self._column(entry.quantity, entry.value)[where, 0] = values
+            for name, factor in entry.follows.items():
+                self._column(name, factor * entry.value)[where, 0] = factor * values
 
     def _column(self, name: str, nominal: float) -> NDArray[np.float64]:
         """Return a column to write to, (n, 1)."""

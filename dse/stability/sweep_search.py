@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -11,8 +12,10 @@ from dse.algebra import units
 from dse.errors import UnitError, nearest
 from dse.files.csv import is_number
 from dse.files.document import Document
+from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.reports.designs import objective_values, parts
+from dse.runs.instead import Without, without_accelerators
 from dse.stability.boundary import Line
 from dse.stability.crossovers import FRONT, AnswerInterval, Crossovers
 from dse.stability.tracking import Pool, TrackedAnswer, answer_among
@@ -23,6 +26,9 @@ from dse.study.overrides import override
 from dse.study.schema import FIELDS
 from dse.study.study import Study
 from dse.study.swept import sweep_of
+
+HALVINGS = 40
+"""To find the end of what can be done without accelerators, to a millionth of a decade."""
 
 KNOTS = 16
 """Points of a curve in each interval."""
@@ -73,7 +79,42 @@ def find_crossovers(
             progress(float(np.log(interval.high / low) / np.log(high / low)))
     followed = FRONT if front else tracked.preference.text
     curve = np.empty((0, 1)) if front else _curve(line, intervals)
-    return Crossovers(prepared, assumption, low, high, followed, tuple(intervals), curve)
+    return Crossovers(
+        prepared,
+        assumption,
+        low,
+        high,
+        followed,
+        tuple(intervals),
+        curve,
+        tuple(_instead(assumption, tracked.preference, low, high)),
+    )
+
+
+def _instead(
+    assumption: Assumption, preference: Preference, low: float, high: float
+) -> Iterator[str]:
+    """Yield where in a range it can be done without accelerators."""
+
+    def at(value: float) -> list[Without]:
+        problem = assumption.at(value)
+        first = np.zeros((1, len(problem.sizes)), dtype=np.int64)
+        return list(without_accelerators(problem, first, preference))
+
+    for place, (one, other) in enumerate(zip(at(low), at(high), strict=True)):
+        if not one.demanded or one.available is None:
+            continue
+        does, ends = f"{one.words[0].upper()}{one.words[1:]}", (low, high)
+        if one.possible == other.possible:
+            yield f"{does} {'can' if one.possible else 'cannot'} do it anywhere in this range."
+            continue
+        for _ in range(HALVINGS):
+            middle = math.sqrt(ends[0] * ends[1])
+            same = at(middle)[place].possible == one.possible
+            ends = (middle, ends[1]) if same else (ends[0], middle)
+        shown = units.show(ends[0], assumption.quantity)
+        where = f"up to {shown}, and not beyond" if one.possible else f"from {shown} on only"
+        yield f"{does} can do it {where}."
 
 
 def _axis(problem: Problem, name: str) -> int:

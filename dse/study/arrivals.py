@@ -8,6 +8,7 @@ from dse.study.scenario import Scenario
 
 COLUMN = "workload_arrival_cv2"
 FIELD = "workload.arrivals"
+_VARY = ("are of several sizes", "do not arrive steadily")
 
 
 def check_arrivals(
@@ -18,7 +19,9 @@ def check_arrivals(
     `meet` says that clocks meet the rate.
     """
     most = scenario.highest(COLUMN)
-    if not most:
+    if most is None:
+        return
+    if not most and scenario.mix is None:
         return
     place = ("axes", FIELD) if FIELD in written.axes else ("workload", "arrivals")
     if "interface_in_flight" not in scenario.names:
@@ -27,17 +30,17 @@ def check_arrivals(
         return
     if scenario.highest("workload_rate_bit_per_s") is None:
         rule = (
-            "without workload.rate a design carries all that it can, and offloads that do not "
-            "arrive steadily would wait forever"
+            "without workload.rate a design carries all that it can, and offloads that "
+            f"{_VARY[most > 0]} would wait forever"
         )
         faults.add(place, rule, "set workload.rate")
     if meet:
         rule = (
-            "clocks that meet the rate leave nothing to spare, and offloads that do not arrive "
-            "steadily would wait forever"
+            "clocks that meet the rate leave nothing to spare, and offloads that "
+            f"{_VARY[most > 0]} would wait forever"
         )
         faults.add(place, rule, "write `clock: 1`, or other fractions, in the stages")
-    laws = {"hyperexponential with balanced means": most > 1, "gamma distributed": most < 1}
+    laws = {"hyperexponential with balanced means": most > 1, "gamma distributed": 0 < most < 1}
     for law, taken in laws.items():
         if taken:
             scenario.notes.append(

@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 import copy
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from dse.model.problem import Constraint, Problem
 from dse.model.space import Axis, Index, Space, constant
 from dse.model.tables import is_choice_of_scenario
 from dse.study import schema
+from dse.study.demand import RATE, TASKS, followers
 from dse.study.faults import validate
 from dse.study.scenario import field_path
 from dse.study.stages import mixed_axes, prefix
@@ -30,8 +31,6 @@ from dse.study.study import Study
 
 METRICS = ("area_m2", "area_ge", "dynamic_power_w", "leakage_power_w", "clock_hz")
 """What is assumed of each design; its payload and its cycles say what it is."""
-
-RATE = "workload_rate_bit_per_s"
 
 Change = Callable[[Problem, float], Problem]
 
@@ -63,6 +62,8 @@ class Assumption:
         A constraint and the place of a number in it, where it is that.
     fitted
         Whether a record has it from a fit to measurements.
+    follows
+        Columns that its value sets as well, each a multiple of it.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Assumption:
     metric: tuple[int, int] | None = None
     bound: tuple[int, int] | None = None
     fitted: bool = False
+    follows: Mapping[str, float] = field(default_factory=dict)
 
     def at(self, value: float) -> Problem:
         """Return the problem with the scalar at `value`, in SI."""
@@ -158,6 +160,8 @@ def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
     axes = {axis.unit_name: axis for axis in _scalar_axes(problem)}
     set_by_axes = {name for axis in problem.space.axes for name in axis.columns}
     for column, values in problem.space.constants.items():
+        if column == RATE and TASKS in problem.space.constants:
+            continue  # it follows
         if column not in set_by_axes and column not in schema.CHOICES:
             yield _field(problem, column, float(values[0]), growing)
     for column, axis in axes.items():
@@ -172,10 +176,17 @@ def _scalar_axes(problem: Problem) -> Iterator[Axis]:
 
 
 def _field(problem: Problem, column: str, value: float, growing: frozenset[str]) -> Assumption:
-    def change(found: Problem, new: float) -> Problem:
-        return _regrown(_with_space(found, _set(found.space, column, new)), growing)
+    follows = followers(problem, column)
 
-    return Assumption(column_path(column), column, value, _integer(column), problem, change)
+    def change(found: Problem, new: float) -> Problem:
+        space = _set(found.space, column, new)
+        for other, factor in follows.items():
+            space = _set(space, other, factor * new)
+        return _regrown(_with_space(found, space), growing)
+
+    return Assumption(
+        column_path(column), column, value, _integer(column), problem, change, follows=follows
+    )
 
 
 def _set(space: Space, column: str, value: float) -> Space:

@@ -62,6 +62,7 @@ def settle_attachments(
     used = {*constants}.union(*(axis.columns for axis in axes))
     stated = written.overhead_share is not None or f"interface.{_field(_SHARE)}" in paths
     notes = [SPLIT] if _SHARE in used and not stated else []
+    _check_sum(written, paths, used, constants, axes, faults)
     if PCIE in used:
         return [*notes, *_complete_pcie(constants, axes)]
     for column in _OF_PCIE:
@@ -72,6 +73,29 @@ def settle_attachments(
             rule = "it describes a PCI Express link, and no interface of the study has one"
             faults.add(where, rule, "add for instance `pcie: gen4 x8` to `interface`")
     return notes
+
+
+def _check_sum(
+    written: schema.InterfaceSection,
+    paths: Collection[str],
+    used: Collection[str],
+    constants: Constants,
+    axes: list[Axis],
+    faults: Faults,
+) -> None:
+    """Refuse a sum of overhead and latency beside its parts, and a share of what is no sum."""
+    share = f"interface.{_field(_SHARE)}"
+    where = ("axes", share) if share in paths else ("interface", _field(_SHARE))
+    stated = share in paths or written.overhead_share is not None
+    if stated and _SHARE not in used:
+        rule = "it divides overhead_plus_latency, and no interface of the study has one"
+        faults.add(where, rule, "remove it, or write the sum in place of overhead and latency")
+    elif stated and any((values > 1.0).any() for values in _values(_SHARE, constants, axes)):
+        faults.add(where, "a share is at most 1", "write for instance 50 %")
+    parts = [name for name in ("overhead", "latency") if getattr(written, name) is not None]
+    if written.overhead_plus_latency is not None and parts:
+        rule = f"overhead_plus_latency is the sum already, and {parts[0]} would be added to it"
+        faults.add(("interface", parts[0]), rule, "remove one of the two")
 
 
 def _field(column: str) -> str:

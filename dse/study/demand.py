@@ -10,6 +10,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column
+from dse.model.problem import Problem
 from dse.model.space import Axis, constant
 from dse.study import schema
 from dse.study.faults import Faults, Path
@@ -50,11 +51,25 @@ def settle_demand(
         axis = axes[places[0]]
         axes[places[0]] = replace(axis, columns={**axis.columns, RATE: rate})
         return []
-    del constants[TASKS]
-    constants[RATE] = float(rate[0]) if stated is None else constants[RATE]
+    if stated is None:
+        constants[RATE] = float(rate[0])
+    else:  # the study says so itself
+        del constants[TASKS]
     shown = [units.show(float(one[0]), name) for one, name in ((tasks, TASKS), (size, SIZE))]
     of_rate = units.show(float(rate[0]), RATE)
     return [f"workload.task_rate: {shown[0]} of {shown[1]} stand for workload.rate {of_rate}"]
+
+
+def followers(problem: Problem, column: str) -> dict[str, float]:
+    """Return the columns that a value of `column` sets as well, each a multiple of that value.
+
+    Where a study demands tasks, the rate follows their number and their size.
+    """
+    constants = problem.space.constants
+    other = {TASKS: SIZE, SIZE: TASKS}.get(column)
+    if other is None or TASKS not in constants or other not in constants:
+        return {}
+    return {RATE: 8.0 * float(constants[other][0])}
 
 
 def _values(name: str, constants: dict[str, float], axes: list[Axis]) -> Column | None:
@@ -82,10 +97,12 @@ def _path(written: schema.StudyFile, name: str) -> Path:
     return ("axes", path) if path in written.axes else ("workload", name)
 
 
-def checked_mix(written: schema.StudyFile, columns: Collection[str], faults: Faults) -> Mix | None:
+def checked_mix(
+    written: schema.StudyFile, columns: Collection[str], *, meet: bool, faults: Faults
+) -> Mix | None:
     """Return the mix of sizes of a study, None for offloads of one size; refuse what it excludes.
 
-    `columns` are those that the study sets.
+    `columns` are those that the study sets; `meet` says that clocks meet the rate.
     """
     mix = written.workload.granularity
     if not isinstance(mix, Mix) or "workload.granularity" in written.axes:
@@ -97,7 +114,7 @@ def checked_mix(written: schema.StudyFile, columns: Collection[str], faults: Fau
     if "workload_chained" in columns:
         rule = "tasks of a stream that wait for each other are not modelled for a mix of sizes"
         faults.add(path, rule, "write one size, or remove `chained`")
-    if "workload_arrival_cv2" in columns:
-        rule = "what offloads of several sizes wait is neither modelled nor simulated"
-        faults.add(path, rule, "write one size, or remove workload.arrivals")
+    if meet:
+        rule = "at clocks that only just meet the rate, offloads of several sizes do not reach it"
+        faults.add(path, rule, "write `clock: 1`, or other fractions, in the stages")
     return mix

@@ -130,6 +130,10 @@ def _check_names(faults: Faults) -> None:
 
 def _add(faults: Faults, problem: dict[str, Any], model: type[StudySection]) -> None:
     path = _data_path(problem["loc"], faults.document.data)
+    if problem["loc"][-1] in SCALARS and path != problem["loc"]:
+        rule = "it must be one value: a number with its unit, or a name"
+        faults.add(path, rule, "write one value")  # told once, though each kind of value says so
+        return
     context = problem.get("ctx", {})
     kind = problem["type"]
     if kind == "extra_forbidden":
@@ -175,7 +179,8 @@ def _alias(key: str | int) -> str:
     return "from" if key == "start" else str(key)
 
 
-TAGS = ("range", "list", "one")
+SCALARS = ("int", "float", "bool", "str")
+TAGS = ("range", "list", "one", *SCALARS)
 
 
 def _data_path(location: tuple[Any, ...], data: Any) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 from dse.files import document
 from dse.files.document import Document
@@ -33,11 +34,21 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
         if stage in _stage_names(found) and not _is_stage_field(rest):
             counts.setdefault(stage, {})[rest] = value
             continue
-        found = document.override_value(found, settable(found, name), value)
+        found = document.override_value(found, settable(found, name), _path(found, name, value))
     for stage, fleet in counts.items():
         written = ", ".join(f"{json.dumps(design)}: {count}" for design, count in fleet.items())
         found = document.override_value(found, f"stages.{stage}.counts", f"{{{written}}}")
     return found
+
+
+def _path(found: Document, name: str, value: str) -> str:
+    """Return what stands for a value: of the name of a record in an axis, its file."""
+    axes = found.data.get("axes")
+    choices = axes.get(name) if isinstance(axes, dict) else None
+    texts = [str(one) for one in choices] if isinstance(choices, list) else []
+    files = [one for one in texts if one.endswith((".yaml", ".yml"))]
+    named = [one for one in files if PurePath(one).stem == value]
+    return named[0] if len(named) == 1 and value not in texts else value
 
 
 def _stage_names(found: Document) -> list[str]:

@@ -26,6 +26,12 @@ class Mix(Given):
     shares: tuple[float, ...]
 
     @property
+    def cv2(self) -> float:
+        """Squared coefficient of variation of the sizes."""
+        pairs = zip(self.sizes, self.shares, strict=True)
+        return sum(share * (size / self.value - 1.0) ** 2 for size, share in pairs)
+
+    @property
     def note(self) -> str:
         """What is mixed, and what that makes on average."""
         pairs = zip(self.sizes, self.shares, strict=True)
@@ -51,7 +57,11 @@ class Sizes(Unit):
         found = [super(Sizes, self).read(size) for size in written]
         sizes = tuple(given.value for given in found if given is not None)
         shares = tuple(_share(share) for share in written.values())
-        if len({*sizes}) < len(written) or not sizes:
+        if not written:
+            raise fault(
+                "a mix has at least one size", "write for instance {64 B: 3/4, 1500 B: 1/4}"
+            )
+        if len({*sizes}) < len(written):
             raise fault("a mix has each size once", "write for instance {64 B: 3/4, 1500 B: 1/4}")
         total = math.fsum(shares)
         if abs(total - 1.0) > _WHOLE:

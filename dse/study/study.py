@@ -185,9 +185,11 @@ def prepare(found: Document) -> Study:
     faults.raise_any()
     constants = to_columns(scenario.constants)
     meet = any(part.meet for part in built)
+    scenario.mix = checked_mix(written, scenario.names, meet=meet, faults=faults)
     check_arrivals(written, scenario, meet=meet, faults=faults)
-    scenario.mix = checked_mix(written, scenario.names, faults)
-    scenario.notes += [scenario.mix.note] if scenario.mix is not None else []
+    if scenario.mix is not None:
+        constants["workload_size_cv2"] = constant(scenario.mix.cv2)
+        scenario.notes.append(scenario.mix.note)
     faults.raise_any()
     constants["workload_meet"] = constant(float(meet))
     common = bool(built) and all(part.stage.common for part in built)

@@ -7,7 +7,7 @@ on whole systems.  Part of the conformance kit `dse.testing`; nothing else uses 
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -23,11 +23,14 @@ from dse.model.stage import SHARED_COLUMNS, Stage
 from dse.plugins import registry
 from dse.testing.probe import Ranges, code_count, draw_argument
 
-SCENARIOS, FLEETS = 96, 24
+SCENARIOS, FLEETS = 112, 24
 _DESIGNS, _MOST = 4, 5
 """Designs of a stage, and most instances of each."""
 
 _M2_PER_GATE = 1e-12
+
+_MEET, _VARY = "workload_meet", "workload_size_cv2"
+"""Clocks that meet the rate, and sizes that vary: a study has one of the two."""
 
 _METRICS: Mapping[str, tuple[float, float]] = {
     "area_m2": (1e-9, 1e-6),
@@ -172,13 +175,16 @@ def _inputs(
 
 
 def _draw(
-    graph: Graph, names: Iterable[str], stages: int, rng: np.random.Generator, ranges: Ranges
+    graph: Graph, names: Collection[str], stages: int, rng: np.random.Generator, ranges: Ranges
 ) -> Systems:
     inputs = {}
-    for name in sorted(names):
+    for name in sorted({*names} - {_VARY}):
         values = draw_argument(name, rng, SCENARIOS, ranges)
         whole = not units.suffix(name) and not code_count(name) and not name.endswith("exponent")
         inputs[name] = (np.ceil(values) if whole else values)[:, np.newaxis]
+    if _VARY in names:
+        own = draw_argument(_VARY, rng.spawn(1)[0], SCENARIOS, ranges)[:, np.newaxis]
+        inputs[_VARY] = own * np.equal(inputs.get(_MEET, 0.0), 0)
     chain = tuple(
         Stage(f"stage_{number}", _designs(rng), mixed=True, common=bool(common))
         for number, common in enumerate(rng.integers(2, size=stages))

@@ -19,6 +19,7 @@ from dse.model.problem import Evaluation, Problem
 from dse.model.space import Axis, Index, Space
 from dse.model.stage import Stage
 from dse.study.assumptions import growing_stages, highest_rate
+from dse.study.demand import followers
 from dse.study.stages import mixed_axes
 from dse.study.study import Study
 from dse.uncertainty.unsure import RATE, Uncertain
@@ -61,7 +62,8 @@ class Draws:
                 changed = {entry.column: columns[entry.column] * row}
                 axes[entry.axis] = replace(axes[entry.axis], columns={**columns, **changed})
             else:
-                constants[entry.column] = constants[entry.column] * row
+                for name in (entry.column, *followers(self.problem, entry.column)):
+                    constants[name] = constants[name] * row
         return replace(self.problem, space=Space(tuple(axes), constants), stages=tuple(stages))
 
     def extremes(self, most: int) -> list[int]:
@@ -95,7 +97,8 @@ class Draws:
                 continue
             if entry.axis is not None:
                 drawn = np.take(drawn, index[:, entry.axis], axis=-1)
-            changed[entry.column] = nominal[entry.column] * drawn
+            for name in (entry.column, *followers(self.problem, entry.column)):
+                changed[name] = changed.get(name, nominal[name]) * drawn
         return replace(self.problem, stages=tuple(stages)), changed
 
 

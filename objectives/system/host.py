@@ -12,6 +12,19 @@ import numpy as np
 from dse.contract import WAIT_MODES, Column, Instead, objective
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 
+_OF_ACCELERATORS = (
+    "area_m2",
+    "area_ge",
+    "fleet_area_m2",
+    "buffer_area_m2",
+    "power_w",
+    "dynamic_power_w",
+    "leakage_power_w",
+    "attachment_power_w",
+    "instances",
+)
+"""What nothing is left of without accelerators."""
+
 
 @objective(
     source="Sriraman & Dhanotia, ASPLOS 2020",
@@ -94,6 +107,9 @@ def host_power_w(
             "energy_j_per_bit": "host_alone_j_per_bit",
             "offload_latency_s": "host_time_s",
             "host_cores": "host_alone_cores",
+            "speedup": 1.0,
+            "program_speedup": 1.0,
+            **dict.fromkeys(_OF_ACCELERATORS, 0.0),
         },
     ),
     rises_with=("throughput_bit_per_s", "host_time_s"),

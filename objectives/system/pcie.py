@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import PCIE_LINKS, Column, objective
+from dse.contract import PCIE_LINKS, Column, SizeColumn, objective
 from dse.objectives.catalogue import read_catalogue
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.sources import PCIE
@@ -195,3 +195,59 @@ def round_trips_s(
     Neugebauer et al., SIGCOMM 2018, section 6.1, for the time of a read; the sum is ours.
     """
     return (2.0 + np.minimum(interface_descriptors, 1.0)) * interface_round_trip_s
+
+
+@objective(
+    source=PCIE,
+    undeclared=dict.fromkeys(
+        (
+            "workload_granularity_byte",
+            "interface_max_payload_byte",
+            "interface_completion_byte",
+            "interface_max_read_request_byte",
+            "interface_descriptors",
+            "interface_batch",
+        ),
+        "only sizes that vary have it, which are no column",
+    ),
+    over_sizes="together",
+)
+def pcie_cv2(
+    *,
+    workload_granularity_byte: SizeColumn,
+    interface_max_payload_byte: Column,
+    interface_completion_byte: Column,
+    interface_max_read_request_byte: Column,
+    interface_descriptors: Column,
+    interface_batch: Column,
+) -> Column:
+    """Squared coefficient of variation of the bytes on PCI Express for one offload.
+
+    ``E b^2 / (E b)^2 - 1``, a number, of the direction that is the fuller on average; at most that
+    of the sizes, as headers and control are for all offloads.
+
+    References
+    ----------
+    Neugebauer et al., SIGCOMM 2018, section 3.
+    """
+    given = {
+        "interface_descriptors": interface_descriptors,
+        "interface_batch": interface_batch,
+        "interface_max_payload_byte": interface_max_payload_byte,
+    }
+    sizes = workload_granularity_byte
+    pairs = sizes if isinstance(sizes, tuple) else ((sizes, 1.0),)
+    moments = []
+    for function, name, value in (
+        (pcie_to_device_byte, "interface_completion_byte", interface_completion_byte),
+        (pcie_to_host_byte, "interface_max_read_request_byte", interface_max_read_request_byte),
+    ):
+        each = [
+            (function(workload_granularity_byte=size, **given, **{name: value}), share)
+            for size, share in pairs
+        ]
+        mean = sum(share * one for one, share in each)
+        square = sum(share * (one / mean - 1.0) ** 2 for one, share in each)
+        moments.append((mean, square))
+    (to_device, device_cv2), (to_host, host_cv2) = moments
+    return np.where(np.greater(to_device, to_host), device_cv2, host_cv2)

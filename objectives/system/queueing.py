@@ -10,12 +10,22 @@ the lower the load.
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from dse.contract import Column
 
 LEAST_LOAD = 1e-6
 """Below it the decay rate stays what it is here: nobody waits."""
+
+Services = tuple[tuple[Column | float, float], ...]
+"""Services of mean 1, each with its share of all."""
+
+ALIKE: Services = ((1.0, 1.0),)
+
+NEARLY_STEADY = 1e-3
+"""The c_a2 that steady arrivals have where services vary."""
 
 NEWTON_STEPS = 40
 """Enough for gaps with a c_a2 of a million; each step doubles the digits, or halves the way."""
@@ -28,12 +38,14 @@ def station_wait_s(
     servers: Column,
     arrival_cv2: Column,
     service_cv2: Column | float = 0.0,
+    shape_cv2: Column | float | None = None,
 ) -> Column:
     """Return the mean wait for one of k servers, in s; infinite from a load of 1 on.
 
     ``W = rho^(sqrt(2 (k' + 1)) - 1) / (k (1 - rho)) S (c_a2 + c_s2) / 2 J`` with
     ``k' = max(1, k / max(1, (1 + c_a2) / 2))`` and J of `_kraemer_langenbach_belz`; 0 where nothing
     varies.  For one server and Poisson arrivals that is Pollaczek-Khinchine's, which is exact.
+    J takes `shape_cv2` in place of a c_s2 that falls where the service rises.
 
     The exponent is Sakasegawa's.  Counting fewer servers where arrivals come in bursts is ours:
     without it waits for 16 servers at a load of 0.8 and c_a2 = 4 come out 46 % too low, with it 16.
@@ -51,7 +63,8 @@ def station_wait_s(
     counted = np.maximum(servers / np.maximum((1.0 + arrival_cv2) / 2.0, 1.0), 1.0)
     wait = rho ** (np.sqrt(2.0 * (counted + 1.0)) - 1.0) / (1.0 - rho)
     wait = wait * (service_s / servers) * (varied / 2.0)
-    wait = wait * _kraemer_langenbach_belz(rho, arrival_cv2, service_cv2)
+    shape = service_cv2 if shape_cv2 is None else shape_cv2
+    wait = wait * _kraemer_langenbach_belz(rho, arrival_cv2, shape)
     return np.where(inside, wait, np.where((load >= 1) & (varied > 0), np.inf, 0.0))
 
 
@@ -71,23 +84,26 @@ def _kraemer_langenbach_belz(
     return factor
 
 
-def decay_per_gap(*, load: Column, arrival_cv2: Column) -> Column:
+def decay_per_gap(*, load: Column, arrival_cv2: Column, sizes: Services = ALIKE) -> Column:
     """Return how fast long waits get rare: ``P(W > t)`` falls with exp(-x t / mean gap).
 
-    The root x > 0 of ``E exp(-x A) exp(x rho) = 1`` for gaps A of mean 1 and equal service; the
-    number of servers drops out.  0 from a load of 1 on, infinite at a load of 0 or without
-    variation.  The logarithm of the left side is convex, so Newton's steps from above fall to the
-    root; 1 / rho^2 - 1 is above that of a Poisson process, which is above those of bursts.
+    The root x > 0 of ``E exp(-x A) E exp(x rho U) = 1`` for gaps A and services U of mean 1, each
+    of `sizes` with its share; the number of servers drops out.  0 from a load of 1 on, infinite at
+    a load of 0 or without variation; steady arrivals of services that vary count as nearly steady.
+    The logarithm of the left side is convex, so Newton's steps from above fall to the root;
+    1 / rho^2 - 1 is above that of a Poisson process of equal services, which is above those of
+    bursts and of services that vary.
 
     References
     ----------
     Abate, Choudhury & Whitt, "Exponential approximations for tail probabilities in queues, I",
     Operations Research 43, 1995.
     """
-    inside = (load > 0) & (load < 1) & (arrival_cv2 > 0)
+    gaps = arrival_cv2 if len(sizes) == 1 else np.maximum(arrival_cv2, NEARLY_STEADY)
+    inside = (load > 0) & (load < 1) & (gaps > 0)
     rho = np.where(inside, np.maximum(load, LEAST_LOAD), 0.5)
-    smooth = np.where(inside, np.minimum(arrival_cv2, 1.0), 1.0)
-    bursts = np.maximum(arrival_cv2, 1.0)
+    smooth = np.where(inside, np.minimum(gaps, 1.0), 1.0)
+    bursts = np.maximum(gaps, 1.0)
     # of the short gaps and of the long ones, which are 1 - share of all
     share = (1.0 + np.sqrt((bursts - 1.0) / (bursts + 1.0))) / 2.0
     rest = 1.0 / (2.0 * share * (bursts + 1.0))
@@ -96,12 +112,25 @@ def decay_per_gap(*, load: Column, arrival_cv2: Column) -> Column:
         short, long = y / (2.0 * share), y / (2.0 * rest)
         below = share * (short / (1.0 + short)) + rest * (long / (1.0 + long))
         slope = 0.5 / (1.0 + short) ** 2 + 0.5 / (1.0 + long) ** 2
-        step = (np.log1p(-below) + rho * y) / (rho - slope / (1.0 - below))
+        grown, grows = _grown(rho, y, smooth, sizes)
+        step = (np.log1p(-below) + grown) / (grows - slope / (1.0 - below))
         y = np.maximum(y - step, 0.0)
     return np.where(inside, y / smooth, np.where((load > 0) & (load >= 1), 0.0, np.inf))
 
 
-def percentile_wait_s(*, wait_s: Column, decay_hz: Column, beyond: float) -> Column:
+def _grown(rho: Column, y: Column, smooth: Column, sizes: Services) -> tuple[Column, Column]:
+    """Return ``s ln E exp(y rho U / s)``, with s for `smooth`, and its derivative by y."""
+    if len(sizes) == 1:
+        return rho * y, rho
+    powers = [y * (rho * size) / smooth for size, _ in sizes]
+    top = reduce(np.maximum, powers)
+    parts = [share * np.exp(power - top) for power, (_, share) in zip(powers, sizes, strict=True)]
+    whole = sum(parts[1:], parts[0])
+    slopes = [part * (rho * size) for part, (size, _) in zip(parts, sizes, strict=True)]
+    return smooth * (top + np.log(whole)), sum(slopes[1:], slopes[0]) / whole
+
+
+def percentile_wait_s(*, wait_s: Column, decay_hz: Column, beyond: Column | float) -> Column:
     """Return the wait that a share `beyond` of all arrivals exceeds, in s.
 
     From ``P(W > t) = eta W exp(-eta t)``: ``ln(eta W / beyond) / eta``, and where that grows with

@@ -23,8 +23,10 @@ from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
         "link_limit_bit_per_s",
         "memory_limit_bit_per_s",
         "offload_limit_bit_per_s",
+        "mixed_limit_bit_per_s",
     ),
     at_most=("stage_capacity_bit_per_s", "link_bit_per_s", "pcie_payload_bit_per_s"),
+    undeclared={"settled_while": "only a mix of sizes has the memory limit in another argument"},
 )
 def rate_limit_bit_per_s(
     *,
@@ -33,18 +35,20 @@ def rate_limit_bit_per_s(
     link_limit_bit_per_s: Column | float = np.inf,
     memory_limit_bit_per_s: Column | float = np.inf,
     offload_limit_bit_per_s: Column | float = np.inf,
+    mixed_limit_bit_per_s: Column | float = np.inf,
 ) -> Column:
     """Least of all limits at the top clock: the most that this design can carry.
 
-    ``min(c, power, link, memory, offload limit)``, in bit/s.  What dependent tasks allow is part
-    of the capacity; `bound` tells the two apart.
+    ``min(c, power, link, memory, offload limit, mixed limit)``, in bit/s.  What dependent tasks
+    allow is part of the capacity; `bound` tells the two apart.
 
     References
     ----------
     Choi et al., IPDPS 2014, eq. 3, as rates.
     """
     others = (power_limit_bit_per_s, link_limit_bit_per_s, memory_limit_bit_per_s)
-    return least(cast(Stages, (capacity_bit_per_s, *others, offload_limit_bit_per_s)))
+    slots = (offload_limit_bit_per_s, mixed_limit_bit_per_s)
+    return least(cast(Stages, (capacity_bit_per_s, *others, *slots)))
 
 
 @objective(

@@ -19,6 +19,7 @@ _LIMITS = (
     "pcie_payload_bit_per_s",
     "memory_limit_bit_per_s",
     "offload_limit_bit_per_s",
+    "mixed_limit_bit_per_s",
 )
 
 
@@ -62,6 +63,20 @@ def fits_host(*, host_cores: Column, interface_host_cores: Column) -> Column:
 def fits_in_flight(*, interface_in_flight: Column, interface_max_in_flight: Column) -> Column:
     """Return by what share the offloads in flight exceed what the interface holds."""
     return interface_in_flight / interface_max_in_flight - 1.0
+
+
+@requirement(
+    rule="interface.batch is at most interface.in_flight",
+    rises_with=("interface_batch",),
+    falls_with=("interface_in_flight",),
+    quantity="interface_batch",
+    at_most="interface_in_flight",
+    relaxed_by_less=("interface_batch",),
+    relaxed_by_more=("interface_in_flight",),
+)
+def fills_batch(*, interface_batch: Column, interface_in_flight: Column) -> Column:
+    """Return by what share a batch exceeds the offloads in flight, which would never fill it."""
+    return interface_batch / interface_in_flight - 1.0
 
 
 @requirement(
@@ -125,9 +140,9 @@ def meets_demand(*, throughput_bit_per_s: Column, workload_rate_bit_per_s: Colum
 
 
 @requirement(
-    rule="where arrivals vary, no station is busy all the time",
+    rule="where arrivals or sizes vary, no station is busy all the time",
     strict=True,  # at a load of 1 lines grow without end
-    rises_with=("busiest_load", "workload_arrival_cv2"),
+    rises_with=("busiest_load", "workload_arrival_cv2", "workload_size_cv2"),
     relaxed_by_less=(
         "workload_rate_bit_per_s",
         "interface_overhead_cycles",
@@ -140,6 +155,11 @@ def meets_demand(*, throughput_bit_per_s: Column, workload_rate_bit_per_s: Colum
         "workload_granularity_byte",
     ),
 )
-def lines_end(*, busiest_load: Column, workload_arrival_cv2: Column) -> Column:
-    """Return by what share of the time the busiest station is short; -1 for steady arrivals."""
-    return np.where(workload_arrival_cv2 > 0, busiest_load - 1.0, -1.0)
+def lines_end(
+    *,
+    busiest_load: Column,
+    workload_arrival_cv2: Column,
+    workload_size_cv2: Column | float = 0.0,
+) -> Column:
+    """Return by what share of the time the busiest station is short; -1 where nothing varies."""
+    return np.where(workload_arrival_cv2 + workload_size_cv2 > 0, busiest_load - 1.0, -1.0)

@@ -71,13 +71,14 @@ def fleet_load(*, throughput_bit_per_s: Column, stream_rate_bit_per_s: Column) -
 
     ``R / r``, a share.
     """
-    return _share(throughput_bit_per_s, stream_rate_bit_per_s)
+    return load_of(throughput_bit_per_s, stream_rate_bit_per_s)
 
 
 @objective(
     source=_SOURCE,
     rises_with=("throughput_bit_per_s",),
     falls_with=("link_limit_bit_per_s", "memory_limit_bit_per_s"),
+    undeclared={"settled_while": "a slow memory is busy however offloads are transferred"},
     caution=_crowded("for the link or the memory"),
 )
 def link_load(
@@ -90,7 +91,7 @@ def link_load(
 
     ``R / min(link, memory)``, a share.
     """
-    return _share(throughput_bit_per_s, np.minimum(link_limit_bit_per_s, memory_limit_bit_per_s))
+    return load_of(throughput_bit_per_s, np.minimum(link_limit_bit_per_s, memory_limit_bit_per_s))
 
 
 @objective(
@@ -141,7 +142,7 @@ def busiest_load(
     return largest((fleet_load, link_load, slot_load, host_load))
 
 
-def _share(rate: Column, most: Column) -> Column:
+def load_of(rate: Column, most: Column | float) -> Column:
     """Return a rate over the most that there can be, 0 where nothing arrives."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(np.greater(rate, 0), rate / most, 0.0)

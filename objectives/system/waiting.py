@@ -5,19 +5,22 @@ waits of stations, close where one station is the bottleneck, and never above th
 equations, lambda are the offloads per second, g the granularity in bytes, R the throughput, r the
 payload rate of the pipelines, n the streams of dependent tasks that share them, m the slots, H the
 host cores, T1 the time of an offload alone, c_a2 the squared coefficient of variation of the gaps
-between arrivals.  Steady arrivals (c_a2 = 0) below every limit wait nothing.
+between arrivals, c_s2 that of a station's service, 0 unless sizes vary (`mixes`).  Where neither
+varies, offloads below every limit wait nothing.
 
-All sizes are equal here.  How far simulations differ is in docs/simulation.md.
+How far simulations differ is in docs/simulation.md.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import Column, objective
+from dse.contract import Column, SizeColumn, objective
 from dse.objectives.system.chain import largest
+from dse.objectives.system.mixes import standardised
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
-from dse.objectives.system.queueing import decay_per_gap, percentile_wait_s, station_wait_s
+from dse.objectives.system.queueing import percentile_wait_s, station_wait_s
+from dse.objectives.system.stations import load_of
 
 SOURCE = "Sakasegawa 1977; Kraemer & Langenbach-Belz 1976"
 STEADY = {"settled_while": "steady arrivals do not wait, so that the offload alone counts"}
@@ -27,7 +30,12 @@ RARE = 0.01
 
 @objective(
     source=SOURCE,
-    rises_with=("fleet_load", "workload_granularity_byte", "workload_arrival_cv2"),
+    rises_with=(
+        "fleet_load",
+        "workload_granularity_byte",
+        "workload_arrival_cv2",
+        "workload_size_cv2",
+    ),
     falls_with=("stream_rate_bit_per_s", "serial_tasks"),
 )
 def fleet_wait_s(
@@ -37,6 +45,7 @@ def fleet_wait_s(
     stream_rate_bit_per_s: Column,
     serial_tasks: Column,
     workload_arrival_cv2: Column,
+    workload_size_cv2: Column | float = 0.0,
 ) -> Column:
     """Mean wait for the fleet, were it the only station.
 
@@ -55,43 +64,63 @@ def fleet_wait_s(
             service_s=service,
             servers=serial,
             arrival_cv2=workload_arrival_cv2,
+            service_cv2=workload_size_cv2,
         )
 
 
 @objective(
     source=SOURCE,
-    rises_with=("link_load", "workload_granularity_byte", "workload_arrival_cv2"),
+    rises_with=(
+        "throughput_bit_per_s",
+        "workload_granularity_byte",
+        "workload_arrival_cv2",
+        "workload_size_cv2",
+        "link_cv2",
+    ),
     falls_with=("link_limit_bit_per_s", "memory_limit_bit_per_s"),
 )
 def link_wait_s(
     *,
-    link_load: Column,
+    throughput_bit_per_s: Column,
     workload_granularity_byte: Column,
     link_limit_bit_per_s: Column,
     workload_arrival_cv2: Column,
     memory_limit_bit_per_s: Column | float = np.inf,
+    workload_size_cv2: Column | float = 0.0,
+    link_cv2: Column | float = 0.0,
 ) -> Column:
-    """Mean wait for the link, or the memory if that is slower, were it the only station.
+    """Mean wait for the link, or the memory if that is longer, were it the only station.
 
-    That for one server with ``S = 8 g / min(link, memory)``, in s.
+    The larger of those for one server with ``S = 8 g / link`` and with ``S = 8 g / memory``, in s.
 
     References
     ----------
     As `station_wait_s`.
     """
-    slower = np.minimum(link_limit_bit_per_s, memory_limit_bit_per_s)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return station_wait_s(
-            load=link_load,
-            service_s=BIT_PER_BYTE * workload_granularity_byte / slower,
-            servers=np.ones(1),
-            arrival_cv2=workload_arrival_cv2,
-        )
+    waits = []
+    limits = (link_limit_bit_per_s, link_cv2), (memory_limit_bit_per_s, workload_size_cv2)
+    for limit, service_cv2 in limits:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            wait = station_wait_s(
+                load=load_of(throughput_bit_per_s, limit),
+                service_s=BIT_PER_BYTE * workload_granularity_byte / limit,
+                servers=np.ones(1),
+                arrival_cv2=workload_arrival_cv2,
+                service_cv2=service_cv2,
+            )
+        waits.append(wait)
+    return np.maximum(*waits)
 
 
 @objective(
     source=SOURCE,
-    rises_with=("arrival_rate_hz", "offload_latency_s", "workload_arrival_cv2"),
+    rises_with=(
+        "arrival_rate_hz",
+        "offload_latency_s",
+        "workload_arrival_cv2",
+        "workload_size_cv2",
+        "size_spread_s",
+    ),
     falls_with=("slots",),
 )
 def slot_wait_s(
@@ -100,10 +129,13 @@ def slot_wait_s(
     offload_latency_s: Column,
     slots: Column,
     workload_arrival_cv2: Column,
+    workload_size_cv2: Column | float = 0.0,
+    size_spread_s: Column | float = 0.0,
 ) -> Column:
     """Mean wait for a slot, were that the only station.
 
-    That for one of m servers with ``S = T1``, in s.
+    That for one of m servers with ``S = T1`` and ``c_s2 = (spread / T1)^2``, in s.  J takes the
+    c_s2 of the sizes, which is larger: with T1's own a longer T1 could wait less.
 
     References
     ----------
@@ -115,6 +147,8 @@ def slot_wait_s(
             service_s=offload_latency_s,
             servers=slots,
             arrival_cv2=workload_arrival_cv2,
+            service_cv2=np.minimum((size_spread_s / offload_latency_s) ** 2, workload_size_cv2),
+            shape_cv2=workload_size_cv2,
         )
 
 
@@ -151,6 +185,7 @@ def host_wait_s(
 @objective(
     source="the largest wait of a station",
     rises_with=("fleet_wait_s", "link_wait_s", "slot_wait_s", "host_wait_s"),
+    undeclared={"settled_while": "a fleet may be the busiest however offloads are transferred"},
     told=True,
     simulated="wait",
 )
@@ -215,9 +250,10 @@ def offload_latency_mean_s(*, offload_latency_s: Column, wait_s: Column) -> Colu
 
 @objective(
     source="Abate, Choudhury & Whitt 1995",
-    rises_with=("offload_latency_s", "wait_s", "busiest_load", "workload_arrival_cv2"),
-    falls_with=("arrival_rate_hz",),
-    undeclared=STEADY,
+    rises_with=("offload_latency_s", "wait_s", "size_spread_s"),
+    falls_with=("wait_decay_hz",),
+    undeclared=STEADY | {"workload_granularity_byte": "only sizes that vary count"},
+    over_sizes="together",
     told=True,
     simulated="rare_time",
 )
@@ -225,20 +261,33 @@ def offload_latency_p99_s(
     *,
     offload_latency_s: Column,
     wait_s: Column,
-    busiest_load: Column,
-    arrival_rate_hz: Column,
-    workload_arrival_cv2: Column,
+    wait_decay_hz: Column,
+    workload_granularity_byte: SizeColumn,
+    size_spread_s: Column | float = 0.0,
 ) -> Column:
     """Time from arrival to end that one in a hundred offloads exceeds.
 
-    ``T1 + ln(100 eta W) / eta``, in s, with the decay rate eta of the busiest station.
+    ``T1 + ln(100 eta W) / eta``, in s, with the decay rate eta.  Of a mix of sizes the least t with
+    ``sum_i p_i P(T_i + wait > t) <= 0.01``, where ``T_i = T1 + s max(z_i, 0)`` with the spread s of
+    T1: no less than the time of size i alone.
 
     References
     ----------
-    As `decay_per_gap` and `percentile_wait_s`.
+    As `wait_decay_hz` and `percentile_wait_s`.
     """
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        decay = arrival_rate_hz * decay_per_gap(load=busiest_load, arrival_cv2=workload_arrival_cv2)
-        wait = percentile_wait_s(wait_s=wait_s, decay_hz=decay, beyond=RARE)
+    sizes = standardised(workload_granularity_byte)
+    times = [size_spread_s * np.maximum(size, 0.0) for size, _ in sizes]
+    shares = [part for _, part in sizes]
     waits = np.isfinite(wait_s) & (wait_s > 0)
-    return offload_latency_s + np.where(waits, wait, wait_s)
+    found: Column = np.full(1, np.inf)
+    for largest_met in range(len(sizes)):
+        beyond = RARE - sum(shares[largest_met + 1 :])  # larger ones count as late, all of them
+        if beyond <= 0:
+            continue
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            own = times[largest_met]
+            earlier = zip(times[: largest_met + 1], shares[: largest_met + 1], strict=True)
+            weight = sum(part * np.exp(wait_decay_hz * (time - own)) for time, part in earlier)
+            wait = percentile_wait_s(wait_s=wait_s, decay_hz=wait_decay_hz, beyond=beyond / weight)
+        found = np.minimum(found, own + np.where(waits, np.maximum(wait, 0.0), wait_s))
+    return offload_latency_s + found

@@ -303,6 +303,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "des_100gbps": {},
     "des_fft_sweep": {"rate": "73 Gbps", "prefer": "area * power"},
     "jacobi_bandwidth": {"prefer": "knee"},
+    "nic_crypto_100gbps": {},
     "jacobi demanded": {"rate": "20 Gbps"},
     "platforms_power_bound": {},
     "platforms at 1": {"overrides": {"workload.intensity": "1 flop/B"}},

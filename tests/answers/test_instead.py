@@ -32,7 +32,7 @@ def answered(*changes: tuple[str, str], **options: Any) -> tuple[str, str, dict[
 def test_a_host_that_can_and_takes_less_is_recommended() -> None:
     """1.953 M offloads/s of 128 ns keep a quarter of a core busy; offloading them two cores."""
     first, line, facts = answered()
-    assert first == "Leave it to the host alone, which is better than any design."
+    assert first == "Leave it to the host alone, which dominates the best design."
     assert line == (
         "The host alone would need 0.25 host cores of 4, with total power 6.25 W (87.2 % less): "
         "stay on it."
@@ -40,6 +40,27 @@ def test_a_host_that_can_and_takes_less_is_recommended() -> None:
     assert facts["needs"] == pytest.approx(1e9 / 512 * 64 * 2e-9)
     assert facts["costs"]["total_power_w"] == pytest.approx(0.25 * 100 / 4)
     assert (facts["enough"], facts["better"], facts["demanded"]) == (True, True, True)
+
+
+def test_a_host_that_is_preferred_and_not_judged_by_every_objective_is_better() -> None:
+    """Nobody says at which clock the host would be, so it cannot dominate."""
+    first, _, facts = answered(("area: minimise", "clock: minimise"))
+    assert first == "Leave it to the host alone, which is better than any design."
+    assert facts["unjudged"] == ("clock_hz",)
+    assert not facts["dominates"]
+
+
+def test_a_host_that_dominates_comes_first_whatever_is_preferred() -> None:
+    first, _, facts = answered(prefer="knee")
+    assert first == "Leave it to the host alone, which dominates the best design."
+    assert not facts["better"]
+    assert (facts["beats"], facts["beaten_by"]) == (1, 0)
+
+
+def test_without_accelerators_there_is_no_area_of_theirs() -> None:
+    facts = answered(("objectives", "constraints: [area <= 1 mm2, power <= 1 W]\nobjectives"))[2]
+    assert facts["unknown"] == ()
+    assert facts["costs"]["area_m2"] == 0
 
 
 def test_a_host_that_cannot_is_never_recommended() -> None:
@@ -77,10 +98,10 @@ def test_a_host_that_violates_a_constraint_is_not_recommended() -> None:
 
 
 def test_what_is_unknown_of_a_host_is_said() -> None:
-    unknown = ("objectives", "constraints: [instances <= 3]\nobjectives")
+    unknown = ("objectives", "constraints: [clock <= 1 GHz]\nobjectives")
     first, line, _ = answered(unknown)
     assert first.startswith("Take ")
-    assert line.endswith("; whether it meets instances <= 3 is unknown.")
+    assert line.endswith("; whether it meets clock <= 1 GHz is unknown.")
     first, line, facts = answered((", host_cores: 4, host_power: 100 W", ""))
     assert first.startswith("Take ")
     assert line == (

@@ -16,6 +16,7 @@ from dse.contract import PCIE_LINKS, TRANSFERS, WAIT_MODES, Objective
 from dse.objectives.system import (
     fleet,
     host,
+    mixes,
     offload,
     offload_rates,
     offload_terms,
@@ -39,6 +40,7 @@ MODULES: tuple[ModuleType, ...] = (
     power,
     rate,
     limits,
+    mixes,
     stations,
     waiting,
 )

@@ -10,7 +10,10 @@ import pytest
 
 import dse
 from dse.errors import StudyError
+from dse.objectives.system.mixes import mixed_limit_bit_per_s
+from dse.objectives.system.waiting import offload_latency_p99_s
 from dse.study import study
+from tests.objectives.packets import TO_DEVICE, TO_HOST, batch, counted
 from tests.search.test_compose import front
 
 Write = Callable[[str], Path]
@@ -18,7 +21,7 @@ IMIX = {64: 7 / 12, 576: 4 / 12, 1500: 1 / 12}
 MIX = "{64 B: 7/12, 576 B: 4/12, 1500 B: 1/12}"
 MEAN = 354 + 1 / 3
 STUDY = """\
-workload: {rate: 10 Gbit/s, granularity: SIZES, kernel: {index: 9 ns/B, exponent: 0.8}}
+workload: {rate: 10 Gbit/s, granularity: SIZES, ARRIVALSkernel: {index: 9 ns/B, exponent: 0.8}}
 stages: [{core: des, fleet: mixed, instances: {from: 0, to: 2}}]
 interface: {overhead: 50 ns, latency: 300 ns, host_cores: 64, host_power: 200 W, LINK}
 axes: {interface.in_flight: [1, 4, 16, 64]}
@@ -31,8 +34,14 @@ LINKS = {
 }
 
 
-def described(write: Write, sizes: str, link: str) -> dict[str, np.ndarray]:
+def filled(sizes: str, link: str, arrivals: str = "") -> str:
+    arrive = f"arrivals: {arrivals}, " if arrivals else ""
     text = STUDY.replace("SIZES", sizes).replace("LINK", LINKS[link])
+    return text.replace("ARRIVALS", arrive)
+
+
+def described(write: Write, sizes: str, link: str, arrivals: str = "") -> dict[str, np.ndarray]:
+    text = filled(sizes, link, arrivals)
     problem = study.prepare(study.read_study(write(text))).problem
     index = np.random.default_rng(1).integers(0, problem.sizes, (300, len(problem.sizes)))
     index[:, :-1] = np.maximum(index[:, :-1], 1)
@@ -72,14 +81,20 @@ def test_a_mix_is_the_average_of_its_sizes(write: Write, link: str) -> None:
 
 def test_a_mix_of_one_size_is_that_size(write: Write) -> None:
     for link in LINKS:
-        one, mix = described(write, "576 B", link), described(write, "{576 B: 100 %}", link)
-        for name, column in one.items():
-            assert np.array_equal(mix[name], column, equal_nan=True), name
+        for arrivals in ("", "poisson"):
+            one = described(write, "576 B", link, arrivals)
+            mix = described(write, "{576 B: 100 %}", link, arrivals)
+            for name, column in one.items():
+                assert np.array_equal(mix[name], column, equal_nan=True), name
 
 
 @pytest.mark.parametrize("link", LINKS)
-def test_the_composed_front_of_a_mix_is_that_of_all_designs(write: Write, link: str) -> None:
-    text = STUDY.replace("SIZES", MIX).replace("LINK", LINKS[link])
+@pytest.mark.parametrize("arrivals", ["", "steady", "poisson", "{cv2: 4}"])
+def test_the_composed_front_of_a_mix_is_that_of_all_designs(
+    write: Write, link: str, arrivals: str
+) -> None:
+    text = filled(MIX, link, arrivals)
+    text = text.replace("offload_latency:", "offload_latency_p99:") if arrivals else text
     problem = study.prepare(study.read_study(write(text))).problem
     every, composed = front(problem, "enumerate"), front(problem, "compose")
     assert np.array_equal(composed.front_index, every.front_index)
@@ -90,7 +105,7 @@ def test_the_composed_front_of_a_mix_is_that_of_all_designs(write: Write, link: 
 
 def test_sizes_change_in_proportion_to_their_mean(write: Write) -> None:
     def wire_byte(sizes: str, mean: float) -> float:
-        text = STUDY.replace("SIZES", sizes).replace("LINK", LINKS["packets"])
+        text = filled(sizes, "packets")
         problem = study.prepare(study.read_study(write(text))).problem
         changed = {"workload_granularity_byte": np.array([mean])}
         index = np.zeros((1, len(problem.sizes)), dtype=np.intp)
@@ -101,7 +116,8 @@ def test_sizes_change_in_proportion_to_their_mean(write: Write) -> None:
 
 
 def faults(write: Write, old: str, new: str) -> list[str]:
-    text = STUDY.replace("LINK", LINKS["plain"]).replace(old, new).replace("SIZES", MIX)
+    text = STUDY.replace("LINK", LINKS["plain"]).replace("ARRIVALS", "")
+    text = text.replace(old, new).replace("SIZES", MIX)
     with pytest.raises(StudyError) as caught:
         study.prepare(study.read_study(write(text)))
     return [str(fault).partition("study.yaml:")[2] for fault in caught.value.faults]
@@ -123,10 +139,16 @@ def faults(write: Write, old: str, new: str) -> list[str]:
             "7/12, or 58 %",
         ),
         (
-            "SIZES",
-            "SIZES, arrivals: poisson",
-            "1:29: workload.granularity: what offloads of several sizes wait is neither modelled "
-            "nor simulated; write one size, or remove workload.arrivals",
+            "rate: 10 Gbit/s, granularity: SIZES",
+            "granularity: SIZES, arrivals: steady",
+            "1:66: workload.arrivals: 'steady'; without workload.rate a design carries all that it "
+            "can, and offloads that are of several sizes would wait forever; set workload.rate",
+        ),
+        (
+            "fleet: mixed",
+            "clock: meet, fleet: mixed",
+            "1:29: workload.granularity: at clocks that only just meet the rate, offloads of "
+            "several sizes do not reach it; write `clock: 1`, or other fractions, in the stages",
         ),
         (
             "SIZES",
@@ -140,8 +162,130 @@ def test_what_makes_no_mix_is_refused(write: Write, old: str, new: str, said: st
     assert said in faults(write, old, new)
 
 
-def test_a_mix_is_told_and_not_simulated(write: Write) -> None:
-    path = write(STUDY.replace("SIZES", MIX).replace("LINK", LINKS["plain"]))
-    assert any("354.3 B on average" in note for note in dse.load(path).notes)
-    with pytest.raises(StudyError, match="neither modelled nor simulated"):
-        dse.simulate(path)
+def test_a_mix_is_told(write: Write) -> None:
+    assert any("354.3 B on average" in note for note in dse.load(write(filled(MIX, "plain"))).notes)
+
+
+def test_offloads_of_several_sizes_wait_as_pollaczek_and_khinchine_say(write: Write) -> None:
+    """One station, Poisson arrivals: lambda E S^2 / (2 (1 - rho)), exact."""
+    mix = described(write, MIX, "plain", "poisson")
+    usable = mix["fleet_load"] < 1
+    for size_bit, load, wait in (
+        (1 / mix["stream_rate_bit_per_s"], "fleet_load", "fleet_wait_s"),
+        (1 / mix["link_limit_bit_per_s"], "link_load", "link_wait_s"),
+    ):
+        square = sum(share * (8 * size * size_bit) ** 2 for size, share in IMIX.items())
+        right = mix["arrival_rate_hz"] * square / (2 * (1 - mix[load]))
+        assert mix[wait][usable] == pytest.approx(right[usable])
+    assert (mix["wait_s"][~usable] == np.inf).all()
+    busy = np.maximum(8 / mix["stream_rate_bit_per_s"], mix["passing_s_per_byte"])
+    times = [mix["offload_latency_s"] + busy * (size - MEAN) for size in IMIX]
+    square = sum(
+        share * (t - mix["offload_latency_s"]) ** 2
+        for share, t in zip(IMIX.values(), times, strict=True)
+    )
+    assert mix["size_spread_s"] == pytest.approx(np.sqrt(square))
+
+
+def test_packets_vary_less_than_what_they_carry(write: Write) -> None:
+    mix = described(write, MIX, "packets", "poisson")
+    given = {"payload": 128, "request": 512, "completion": 4096, "descriptors": 1, "offloads": 1}
+    shares, found = np.array([*IMIX.values()]), []
+    for way in (TO_DEVICE, TO_HOST):
+        wire = np.array([counted(batch(size, **given))[way] for size in IMIX])
+        mean = wire @ shares
+        found.append((mean, (wire - mean) ** 2 @ shares / mean**2))
+    assert mix["link_cv2"] == pytest.approx(max(found)[1])
+    assert max(found)[1] < 1.3
+
+
+def latest(alone: np.ndarray, shares: np.ndarray, often: float, eta: float) -> float:
+    """Return the time that one in a hundred exceeds, by bisection."""
+
+    def late(t: float) -> float:
+        tails = often * np.exp(-eta * np.maximum(t - alone, 0.0))
+        return float(np.where(t < alone, 1.0, np.minimum(tails, 1.0)) @ shares)
+
+    low, high = 0.0, 1e6
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if late(middle) > 0.01 else (low, middle)
+    return high
+
+
+def test_one_offload_in_a_hundred_of_a_mix_is_late() -> None:
+    """P(W > t) = eta W exp(-eta t), at most 1, for each size; never less, and mostly the same."""
+    random, same = np.random.default_rng(3), 0
+    for _ in range(200):
+        sizes = np.sort(np.exp(random.uniform(0, 5, 4)))
+        shares = random.dirichlet([0.4, 0.4, 0.4, 0.1])
+        mean = sizes @ shares
+        deviation = np.sqrt((sizes / mean - 1) ** 2 @ shares)
+        spread, eta, often = np.exp(random.uniform([-3, -3, -2], [1, 2, 0]))
+        one = np.ones(1)
+        found = offload_latency_p99_s(
+            offload_latency_s=5 * one,
+            wait_s=often / eta * one,
+            wait_decay_hz=eta * one,
+            size_spread_s=spread * one,
+            workload_granularity_byte=tuple(zip(sizes[:, np.newaxis], shares, strict=True)),
+        )[0]
+        alone = 5 + spread * np.maximum((sizes / mean - 1) / deviation, 0)
+        right = latest(alone, shares, often, eta)
+        assert right * (1 - 1e-9) <= found <= right + 1 / eta
+        same += found == pytest.approx(right, rel=1e-9)
+    assert same > 100
+
+
+def carried(slots: int, seed: int = 1, count: int = 100_000) -> float:
+    """Return the share of both limits, which are equal, that simple IMIX reaches in simulation.
+
+    Each offload takes a slot, is under way for a while, and passes one station.
+    """
+    random = np.random.default_rng(seed)
+    busy = random.choice(np.array([*IMIX]) / MEAN, count, p=[*IMIX.values()]).tolist()
+    ended, free = [0.0] * slots, 0.0
+    for number, time in enumerate(busy):
+        free = max(ended[number % slots] + slots - 1.0, free) + time
+        ended[number % slots] = free
+    return count / free
+
+
+@pytest.mark.parametrize("slots", [1, 4, 16, 64, 256])
+def test_sizes_that_vary_cost_rate_where_two_limits_are_equal(slots: int) -> None:
+    one = np.ones(1)
+    cv2 = sum(share * (size / MEAN - 1) ** 2 for size, share in IMIX.items())
+    found = mixed_limit_bit_per_s(
+        stream_limit_bit_per_s=one,
+        offload_limit_bit_per_s=one,
+        interface_in_flight=slots * one,
+        workload_size_cv2=cv2 * one,
+    )
+    assert cv2 == pytest.approx(1.393, rel=1e-3)
+    assert found == pytest.approx(carried(slots), rel=0.02)
+
+
+def test_a_mix_never_carries_more_than_its_least_limit(write: Write) -> None:
+    mix = described(write, MIX, "plain")
+    names = ("capacity_bit_per_s", "link_limit_bit_per_s", "offload_limit_bit_per_s")
+    others = np.minimum.reduce([mix[name] for name in names])
+    assert (mix["rate_limit_bit_per_s"] <= others).all()
+    assert (mix["rate_limit_bit_per_s"] < 0.9 * others).any()
+    alone = mix["interface_in_flight"] == 1
+    assert (mix["rate_limit_bit_per_s"][alone] == others[alone]).all()
+    lost = mix["throughput_bit_per_s"] * (1 / mix["rate_limit_bit_per_s"] - 1 / others)
+    assert mix["starved_share"] == pytest.approx(lost)
+
+
+def test_an_answer_warns_where_sizes_vary_and_slots_are_scarce(write: Write) -> None:
+    text = (
+        f"workload: {{rate: 160 Gbit/s, granularity: {MIX}, arrivals: poisson}}\n"
+        "stages: [{core: des, designs: [u16], instances: 9}]\n"
+        "interface: {overhead: 50 ns, latency: 427 ns, link: 26.85 GB/s, in_flight: 32,"
+        " host_cores: 64}\nobjectives: {area: minimise}\n"
+    )
+    said = "sizes vary and slots are scarce, so that offloads wait longer than told: simulate"
+    tight = " ".join(dse.answer(write(text), flips=False).text().split())
+    assert said in tight.replace(" |", "")
+    twice = write(text.replace("in_flight: 32", "in_flight: 128"))
+    assert said not in " ".join(dse.answer(twice, flips=False).text().split())

@@ -16,7 +16,13 @@ import pytest
 from dse.study import study
 from tests.conftest import ROOT, run_dse
 
-PAGES = ("README.md", "docs/studies.md", "docs/answers.md", "docs/simulation.md")
+PAGES = (
+    "README.md",
+    "docs/tutorial.md",
+    "docs/studies.md",
+    "docs/answers.md",
+    "docs/simulation.md",
+)
 PYTHON = ("README.md", "docs/api.md")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -67,6 +73,8 @@ def printed(page: str, folder: Path) -> list[str]:
             assert arguments[0] in targets
             continue
         assert program == "dse"
+        if INFEASIBLE in arguments:
+            continue
         told.append(printed_by(folder, *arguments))
     assert told
     return told
@@ -85,6 +93,26 @@ def test_what_the_page_on_answers_shows_is_what_the_program_prints(folder: Path)
     told.append(run_dse(*nothing, cwd=folder).stderr)
     for shown in blocks("docs/answers.md", "text"):
         assert any(shown.strip() in one for one in told), shown
+
+
+INFEASIBLE = "interface.device=pcie_gen4_x8"
+"""Of the tutorial, the one command that finds no design."""
+
+
+def test_what_the_tutorial_shows_is_what_the_program_prints(folder: Path) -> None:
+    told = printed("docs/tutorial.md", folder)
+    study = "studies/nic_crypto_100gbps.yaml"
+    nothing = run_dse("run", study, "--set", INFEASIBLE, cwd=folder)
+    assert nothing.returncode == 3
+    told.append(nothing.stderr)
+    for shown in blocks("docs/tutorial.md", "text"):
+        assert any(shown.strip("\n") in one for one in told), shown
+
+
+def test_the_study_of_the_tutorial_is_the_shipped_one() -> None:
+    (text,) = blocks("docs/tutorial.md", "yaml")
+    shown = study.read_study(text).data
+    assert shown == study.read_study(ROOT / "studies" / "nic_crypto_100gbps.yaml").data
 
 
 @pytest.mark.parametrize("page", PYTHON)

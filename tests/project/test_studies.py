@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dse
+from dse.errors import InfeasibleError
 from tests.conftest import STUDIES, problem_of
 
 Front = Callable[..., pd.DataFrame]
@@ -146,6 +148,60 @@ class TestCryptoInterface:
         )
         columns = problem.describe(np.zeros((1, len(problem.sizes)), dtype=np.int64))
         assert columns["host_cores"][0] == pytest.approx(208.3, abs=0.05)
+
+
+class TestNetworkCard:
+    """Which cores and interface for a network card, by hand where it can be."""
+
+    def test_the_host_takes_nearly_all_of_the_power(self, shipped: Front) -> None:
+        front = shipped("nic_crypto_100gbps")
+        row = front.loc[front["total_power_w"].idxmin()]
+        assert (row["interface.device"], row["des.u16"]) == ("dsa_batch", 4)
+        size = (7 * 64 + 4 * 576 + 1500) / 12
+        host = 100e9 / (8 * size) * 50e-9 * 140 / 18  # 1.764 cores
+        buffers = 2 * 8 * 32 * 1500  # for the largest packets
+        cores = 4 * 9.05e-3 * 100 / (4 * 41.29) + 4 * 1.11e-3
+        assert row["total_power_w"] == pytest.approx(host + cores + buffers * 20e-12, rel=1e-6)
+        assert row["area_m2"] == pytest.approx(4 * 57_768e-12 + buffers * 0.285e-12, rel=1e-9)
+
+    def test_sixteen_lanes_cost_what_they_always_take(self, shipped: Front) -> None:
+        """16 lanes, 16 Gbit/s in each direction, 1.93 pJ/bit."""
+        card = shipped("nic_crypto_100gbps", interface__device="interfaces/pcie_gen4_x16.yaml")
+        die = shipped("nic_crypto_100gbps")
+        extra = card["total_power_w"].min() - die["total_power_w"].min()
+        core = 1.11e-3  # the card does with three of them
+        assert extra == pytest.approx(2 * 16 * 16e9 * 1.93e-12 - core, rel=1e-3)
+
+    @pytest.mark.parametrize("size", ["1500 B", None])
+    def test_eight_lanes_let_packets_wait_or_do_not_carry_them(self, size: str | None) -> None:
+        overrides = {"interface.device": "pcie_gen4_x8"}
+        overrides |= {"workload.granularity": size} if size else {}
+        with pytest.raises(InfeasibleError) as error:
+            dse.run(STUDIES / "nic_crypto_100gbps.yaml", overrides=overrides)
+        waits = ["offload_latency_p99 <= 20 us"] if size else []
+        conflicts = error.value.facts["conflicts"]
+        assert ["the throughput reaches workload.rate", *waits] in conflicts
+
+    def test_its_front_is_composed_as_it_is_enumerated(self) -> None:
+        fields = {"des.fleet": "mixed", "des.instances": "{from: 0, to: 2}"}
+        fields["workload.rate"] = "90 Gbit/s"
+        path = STUDIES / "nic_crypto_100gbps.yaml"
+        found = {
+            method: dse.run(path, overrides=fields | {"search.method": method})
+            for method in ("compose", "enumerate")
+        }
+        composed, every = (found[way].run.answers[0].outcome for way in found)
+        assert every.evaluated == 3**6 * 18
+        assert composed.exact
+        assert composed.evaluated < every.evaluated / 20
+        np.testing.assert_array_equal(composed.front_loss, every.front_loss)
+        np.testing.assert_array_equal(composed.front_index, every.front_index)
+
+    def test_bounds_leave_hardly_any_design_of_its_space(self) -> None:
+        overrides = {"search.method": "compose"}
+        (solved,) = dse.run(STUDIES / "nic_crypto_100gbps.yaml", overrides=overrides).run.answers
+        assert solved.outcome.exact
+        assert solved.outcome.evaluated < solved.study.problem.size / 100
 
 
 def test_jacobi_under_bandwidth_and_power(shipped: Front) -> None:

@@ -15,6 +15,7 @@ from dse.runs import finished
 SETTINGS = {
     "des_100gbps": {},
     "crypto_interface_100gbps": {},
+    "nic_crypto_100gbps": {},
     "jacobi_bandwidth": {},
     "settop_116mbps": {},
     "des_fft_sweep": {"sweep.workload.rate": "[20 Gbps, 73 Gbps]"},

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dse
-from dse.errors import StudyError
+from dse.errors import InfeasibleError, StudyError
 
 Write = Callable[[str], Path]
 STUDY = """\
@@ -76,3 +76,25 @@ def test_what_contradicts_is_refused(write: Write, workload: str, more: str, sai
     with pytest.raises(StudyError) as caught:
         dse.load(write(STUDY.replace("WORKLOAD", workload) + more))
     assert said in [str(fault).partition("study.yaml:")[2] for fault in caught.value.faults]
+
+
+DEMANDS = "task_rate: 8 Mtask/s, granularity: 1500 B"
+
+
+def test_what_is_demanded_are_tasks_so_that_the_rate_follows_their_size(write: Write) -> None:
+    """Three u16 carry 123.87 Gbit/s, that is 8 million tasks of 1935 B, or 10.32 of 1500 B."""
+    found = dse.flips(write(STUDY.replace("WORKLOAD", DEMANDS)), only=["workload"])
+    ends = {entry.name: entry.high.holds_to for entry in found.found}
+    assert set(ends) == {"workload.task_rate", "workload.granularity"}
+    assert ends["workload.granularity"] == 1935
+    assert ends["workload.task_rate"] == pytest.approx(3 * 41.29e9 / 12_000, rel=2e-3)
+
+
+def test_repairs_ask_for_fewer_tasks(write: Write) -> None:
+    study = write(STUDY.replace("WORKLOAD", "task_rate: 80 Mtask/s, granularity: 1500 B"))
+    with pytest.raises(InfeasibleError) as caught:
+        dse.run(study)
+    changed = [repair["overrides"] for repair in caught.value.facts["repairs"]]
+    (tasks,) = (one["workload.task_rate"] for one in changed if "workload.task_rate" in one)
+    assert not [one for one in changed if "workload.rate" in one]
+    assert dse.run(study, overrides={"workload.task_rate": tasks}).front.shape[0]
