@@ -17,7 +17,7 @@ from dse.study import study
 from tests.conftest import ROOT, run_dse
 
 PAGES = ("README.md", "docs/studies.md", "docs/answers.md", "docs/simulation.md")
-PYTHON = ("README.md", "docs/api.md")
+PYTHON = ("README.md", "docs/api.md", "docs/reliability.md")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

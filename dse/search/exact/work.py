@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -36,6 +36,14 @@ class EffortError(TooLargeError):
     """The time or the memory that a proof may take is used up."""
 
 
+class StopError(EffortError):
+    """The search is to stop, and to give what it has found."""
+
+
+Stop = Callable[[], bool]
+"""Asked before each batch of designs whether the search is to stop."""
+
+
 @dataclass
 class Work:
     """What may be done and was done.
@@ -46,6 +54,8 @@ class Work:
         The most work, counted in designs that are evaluated together.
     seconds, byte
         The most CPU time, and memory beyond what is in use now.
+    stop
+        Whether it is to end before, None when nobody says so.
     spent
         Work done so far, counted likewise.
     """
@@ -53,6 +63,7 @@ class Work:
     designs: float = math.inf
     seconds: float = math.inf
     byte: float = math.inf
+    stop: Stop | None = None
     spent: int = 0
     _start_s: float = field(default_factory=time.process_time)
     _next: int = 0
@@ -61,6 +72,8 @@ class Work:
     def spend(self, designs: int) -> None:
         """Count work; raise an error when it is more than may be done."""
         self.spent += designs
+        if self.stop is not None and self.stop():
+            raise StopError("it was interrupted")
         if self.spent > self.designs:
             raise TooMuchWorkError("composition takes more work than enumeration is expected to")
         if self.spent < self._next:
@@ -78,10 +91,14 @@ _WORKS: ContextVar[tuple[Work, ...]] = ContextVar("_WORKS", default=())
 
 @contextmanager
 def limited(
-    *, designs: float = math.inf, seconds: float = math.inf, byte: float = math.inf
+    *,
+    designs: float = math.inf,
+    seconds: float = math.inf,
+    byte: float = math.inf,
+    stop: Stop | None = None,
 ) -> Iterator[Work]:
     """Limit the work that is done inside, also by limits around this one."""
-    work = Work(designs, seconds, byte)
+    work = Work(designs, seconds, byte, stop)
     token = _WORKS.set((*_WORKS.get(), work))
     try:
         yield work
@@ -95,7 +112,7 @@ def spend(designs: int) -> None:
     Raises
     ------
     TooMuchWorkError, EffortError
-        When a limit is reached.
+        When a limit is reached, or the search is to stop.
     """
     for work in _WORKS.get():
         work.spend(designs)
