@@ -6,13 +6,16 @@ STUDY ?= studies/des_100gbps.yaml
 SAMPLE ?= 25
 GROUP ?=
 
-.PHONY: run test check mutants bench figures clean
+.PHONY: run test faults check mutants bench figures clean
 
 run: $(VENV)/run
 	$(BIN)/dse run $(STUDY) --out runs/$(basename $(notdir $(STUDY)))
 
 test: $(VENV)/dev
 	$(BIN)/python -m pytest
+
+faults: $(VENV)/dev
+	DSE_FAULTS=all $(BIN)/python -m pytest -s -v tests/faults
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .

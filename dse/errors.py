@@ -153,6 +153,10 @@ class InfeasibleError(DseError):
         super().__init__(text)
 
 
+class NothingFoundError(DseError):
+    """A search was interrupted before it found a feasible design."""
+
+
 class NewNameError(DseError):
     """A name that a new plug-in cannot have."""
 

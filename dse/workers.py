@@ -10,15 +10,21 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
-from typing import TypeVar
+from threading import Thread
+from typing import TYPE_CHECKING, TypeVar
 
 from dse.errors import DseError
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
+
+LOOK_S = 0.1
+"""Time after which processes at work are asked about again."""
 
 WORTH = 1_000_000.0
 """Work that a worker must expect, in designs evaluated: it takes about as long to start one."""
@@ -40,7 +46,10 @@ def processes(jobs: int, tasks: int, work: float) -> int:
 
 @contextmanager
 def shared(
-    function: Callable[[Task], Answer], tasks: Sequence[Task], count: int
+    function: Callable[[Task], Answer],
+    tasks: Sequence[Task],
+    count: int,
+    stop: Callable[[], bool] | None = None,
 ) -> Iterator[Iterator[Answer]]:
     """Yield an iterator over ``function(task)`` for each task, done by `count` processes.
 
@@ -54,6 +63,8 @@ def shared(
         What a worker can be sent, like the answers: plain data, arrays, records.
     count
         As `processes` returns it; 1 is this process.
+    stop
+        Asked while processes are at work; once it is True, there are no more answers.
 
     Raises
     ------
@@ -71,12 +82,14 @@ def shared(
 
     others = {child.pid for child in active_children()}
     pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_begin)
-    chunk = -(-len(tasks) // (8 * count))
-    sent = pool.map(partial(_tried, function), tasks, chunksize=chunk)
-    pairs = zip(tasks, sent, strict=True)
+    some = -(-len(tasks) // (8 * count))
+    chunks = [tasks[first : first + some] for first in range(0, len(tasks), some)]
+    sent = [pool.submit(_tried, function, chunk) for chunk in chunks]
+    parts = zip(chunks, _results(sent, stop), strict=False)
+    pairs = (pair for part in parts for pair in zip(*part, strict=True))
     try:
         # a task that fails is done again here, where it fails as it does without workers
-        yield (answer for task, found in pairs for answer in found or (function(task),))
+        yield (answer for task, tried in pairs for answer in tried or (function(task),))
     except BrokenProcessPool as error:
         rule = f"one of {count} processes was ended before its work was done"
         raise DseError(f"{rule}; was memory short? --jobs 1 needs the least") from error
@@ -87,14 +100,40 @@ def shared(
         pool.shutdown(cancel_futures=True)
 
 
+def _results(sent: Iterable[Future[Answer]], stop: Callable[[], bool] | None) -> Iterator[Answer]:
+    """Yield what futures hold, in their order, until there is to be no more."""
+    from concurrent.futures import wait
+
+    for future in sent:
+        while stop is not None and not future.done():
+            if stop():
+                return
+            wait([future], LOOK_S)
+        yield future.result()
+
+
 def _begin() -> None:
-    """Let a worker end at once, and without a word, when the program is interrupted."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """Let a worker end with the program, however that ends, and with nothing else."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a terminal sends to every process
+    Thread(target=_end_with_the_program, daemon=True).start()
 
 
-def _tried(function: Callable[[Task], Answer], task: Task) -> tuple[Answer, ...]:
-    """Return the answer of a worker, or nothing where it fails: not all that fails can be sent."""
-    try:
-        return (function(task),)
-    except Exception:  # the program does this task again, and tells
-        return ()
+def _end_with_the_program() -> None:
+    """Wait for the end of the program, which may be killed, and end at once."""
+    from multiprocessing import parent_process
+
+    program = parent_process()
+    if program is not None:
+        program.join()
+        os._exit(1)
+
+
+def _tried(function: Callable[[Task], Answer], tasks: Sequence[Task]) -> list[tuple[Answer, ...]]:
+    """Return answers, each nothing where the function fails: not all that fails can be sent."""
+    found: list[tuple[Answer, ...]] = []
+    for task in tasks:
+        try:
+            found.append((function(task),))
+        except Exception:  # the program does this task again, and tells
+            found.append(())
+    return found

@@ -131,6 +131,6 @@ KINDS: Mapping[str, Kind] = {
     "forms": Kind("{'area': 'affine'} or 'area=affine'", _assigns),
     "per_byte": _one_of("latency", "computing"),
     "precision": _one_of(*PRECISIONS),
-    **dict.fromkeys(("progress", "told"), Kind("a function", callable)),
+    **dict.fromkeys(("progress", "stop", "told"), Kind("a function", callable)),
 }
 """By the name of the argument; what is given as its default is always right."""

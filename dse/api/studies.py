@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from dse.model.problem import Problem
     from dse.runs.result import Result
     from dse.runs.terms import DesignTerms
-    from dse.search import Progress
+    from dse.search import Progress, Stop
     from dse.study.study import Study
 
 
@@ -86,6 +88,8 @@ def run(
     plots: bool = True,
     jobs: int = 1,
     progress: Progress | None = None,
+    stop: Stop | None = None,
+    told: Callable[[Result], object] | None = None,
 ) -> Result:
     """Run a study and return its front, evaluations and manifest.
 
@@ -106,11 +110,17 @@ def run(
         allows.  More than 1 needs ``if __name__ == "__main__":`` around what a script does.
     progress
         Called with the number of designs done and the number planned.
+    stop
+        Called before each batch of designs: once it returns True, the search ends, and the front
+        so far is the result, with ``interrupted`` in its manifest.
+    told
+        Called with the result before anything is written.
 
     Returns
     -------
     Result
-        With the data frames `front` and `evaluations` and the dictionary `manifest`.
+        With the data frames `front` and `evaluations` and the dictionary `manifest`.  Ctrl-C
+        raises `KeyboardInterrupt` as in any function, and leaves `out` as it was.
 
     Raises
     ------
@@ -118,21 +128,26 @@ def run(
         When the study has faults: all of them at once.
     dse.errors.InfeasibleError
         When no design meets every constraint.
+    dse.errors.NothingFoundError
+        When it was to stop before it found a feasible design.
     dse.errors.OutputError
-        When the folder cannot be written.
+        When the folder cannot be written: before the search, or after it with the name of a
+        temporary folder in which the run is kept.
     """
     from dse.infeasible.required import require_any_feasible
     from dse.runs import runner
-    from dse.runs.result import Result, require_place
+    from dse.runs.result import Result, run_folder
 
-    if out is not None:
-        require_place(out)
+    document = document_of(study, overrides)
     options = runner.Options(method=method, seed=seed, budget=budget)
-    done = runner.run_study(document_of(study, overrides), options, progress, jobs=jobs)
-    require_any_feasible(done)
-    result = Result(done)
-    if out is not None:
-        result.save(out, plots=plots)
+    with nullcontext() if out is None else run_folder(out, document) as place:
+        done = runner.run_study(document, options, progress, jobs=jobs, stop=stop)
+        require_any_feasible(done)
+        result = Result(done)
+        if told is not None:
+            told(result)
+        if place is not None:
+            result.fill(place, plots=plots)
     return result
 
 

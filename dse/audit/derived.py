@@ -45,7 +45,8 @@ def check_study(run: Finished, every: Points) -> Check:
 def check_summary(run: Finished, every: Points) -> Check:
     """Check what the manifest says of the front: how good it is, notes, what is recommended."""
     evaluated, failed = (_whole(run.manifest.get(name)) for name in ("evaluated", "failed"))
-    counts = Counts(evaluated, failed, str(run.manifest.get("failure", "")))
+    interrupted = run.manifest.get("interrupted") is True
+    counts = Counts(evaluated, failed, str(run.manifest.get("failure", "")), interrupted)
     parts = [_measured(point, run) for point in every]
     facts = front_facts(run.document, run.sweep, parts, counts)
     error = max(part.quality.hypervolume.error for part in parts)

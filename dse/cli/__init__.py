@@ -14,6 +14,7 @@ from importlib import import_module
 from typer import Typer
 
 from dse.cli.app import app, write_in_any_encoding
+from dse.cli.interrupts import INTERRUPT
 from dse.errors import DseError
 from dse.files.position import visible
 
@@ -41,6 +42,17 @@ def application(*names: str) -> Typer:
 
 def main() -> None:
     """Run the command line; errors of the user end with a message and an exit status."""
+    with INTERRUPT.caught():
+        try:
+            _main()
+        except (SystemExit, KeyboardInterrupt):
+            if not INTERRUPT.number:
+                raise
+    if INTERRUPT.number:
+        sys.exit(128 + INTERRUPT.number)
+
+
+def _main() -> None:
     gc.set_threshold(RARELY, *gc.get_threshold()[1:])
     # nothing here wants plug-ins of pydantic, which it looks for in all that is installed
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

@@ -100,6 +100,11 @@ def tell(text: str) -> None:
     print(visible(text), flush=True)
 
 
+def warn(text: str) -> None:
+    """Print a warning on stderr: the command goes on, and ends with status 0 for all it knows."""
+    print(f"warning: {visible(text)}", file=sys.stderr)
+
+
 class Parts:
     """Prints parts of a text as they come, a blank line between them."""
 

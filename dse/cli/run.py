@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Jobs, Setting, StudyFile, app, say, show_json, tell
+from dse.cli.app import AsJson, Jobs, Setting, StudyFile, app, say, show_json, tell, warn
+from dse.cli.interrupts import INTERRUPT
 from dse.errors import InfeasibleError, OutputError
+
+if TYPE_CHECKING:
+    from dse.runs.result import Result
 
 RUNS = Path("runs")
 
@@ -38,23 +42,38 @@ def run(
 ) -> None:
     """Search a study and write its front, evaluations, manifest and pictures."""
     from dse.api import studies
-    from dse.reports.progress import bar
-    from dse.runs.result import require_place
+    from dse.reports.progress import LateBar
     from dse.workers import cores
 
-    folder = out or _fresh(study.stem)
-    require_place(folder)
+    folder, progress = out or _fresh(study.stem), LateBar("designs")
+    found: list[Result] = []
+
+    def told(result: Result) -> None:
+        progress.close()
+        found.append(result)
+        if not json:
+            tell(f"{result.text(rows=rows)}\n")
+        say(f"writing {folder}")
+
     try:
-        with bar("designs") as progress:
+        with INTERRUPT.asked() as stop:
             result = studies.run(
                 study,
+                out=folder,
                 method=method,
                 seed=seed,
                 budget=budget,
                 overrides=set_,
+                plots=plots,
                 jobs=jobs or cores(),
                 progress=progress,
+                stop=stop,
+                told=told,
             )
+        if report:
+            from dse.api.reports import report as write_page
+
+            write_page(folder)
     except InfeasibleError as error:
         if json:
             show_json(error.facts)
@@ -63,25 +82,20 @@ def run(
 
             report_infeasible(studies.load(study, overrides=set_), error, folder)
         raise
-    if not json:
-        tell(f"{result.text(rows=rows)}\n")
-    say(f"writing {folder}")
-    try:
-        result.save(folder, plots=plots)
-        if report:
-            from dse.api.reports import report as write_page
-
-            write_page(folder)
     except OutputError:  # what was found is told all the same
-        if json:
-            show_json({"folder": None} | result.to_dict())
+        if json and found:
+            show_json({"folder": None} | found[0].to_dict())
         raise
     finally:
+        progress.close()
         say("")
+    for warning in result.warnings:
+        warn(warning)
     if json:
         show_json({"folder": str(folder)} | result.to_dict())
     else:
-        tell(f"written to {folder}" + ("" if plots else f"; dse plot {folder} draws it"))
+        marked = ", marked as interrupted" if result.run.interrupted else ""
+        tell(f"written to {folder}{marked}" + ("" if plots else f"; dse plot {folder} draws it"))
 
 
 def _fresh(stem: str) -> Path:

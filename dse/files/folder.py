@@ -1,93 +1,15 @@
-"""Files read, and files and folders written whole or not at all."""
+"""Files read, and files written whole or not at all."""
 
 from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from dse.errors import OutputError
-
-
-@contextmanager
-def new_folder(target: Path, files: Collection[str]) -> Iterator[Path]:
-    """Yield a folder that becomes `target` when the block ends well, and vanishes otherwise.
-
-    A target that holds nothing but `files` is replaced, that of a link in its place.
-
-    Raises
-    ------
-    OutputError
-        When it holds anything else, is the working folder, or cannot be written.
-    """
-    with _told(target):
-        place = _free(target, files)
-        fresh = _beside(place)
-    try:
-        with _told(target):
-            yield fresh
-            fresh.chmod(0o755)
-            _exchange(fresh, place)
-    finally:
-        shutil.rmtree(fresh, ignore_errors=True)
-
-
-def require_folder(target: Path, files: Collection[str]) -> None:
-    """Raise `OutputError` when `new_folder` would, before there is anything to lose."""
-    with _told(target):
-        _beside(_free(target, files)).rmdir()
-
-
-@contextmanager
-def _told(target: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise OutputError(f"{target} cannot be written: {reason}") from error
-
-
-def _free(target: Path, files: Collection[str]) -> Path:
-    """Return where a folder may be written that `target` names, which may be a link."""
-    place = Path(os.path.realpath(target))
-    if Path.cwd().is_relative_to(place):
-        raise OutputError(f"{target} is the working folder, or around it; name another one")
-    if place.exists() and not place.is_dir():
-        raise OutputError(f"{target} is a file; name a folder for the run")
-    held = {entry.name for entry in place.iterdir()} if place.exists() else set()
-    unexpected = sorted(held - set(files))
-    if unexpected:
-        raise OutputError(
-            f"{target} holds {unexpected[0]!r}, which is not part of a run; "
-            f"name another folder, or one that does not exist yet"
-        )
-    return place
-
-
-def _beside(place: Path) -> Path:
-    """Return a new folder beside a place, on the same file system."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    return Path(tempfile.mkdtemp(prefix=f".{place.name}-", dir=place.parent))
-
-
-def _exchange(fresh: Path, place: Path) -> None:
-    """Put a folder in the place of what is there, which is whole until then."""
-    if not place.exists():
-        os.replace(fresh, place)
-        return
-    old = _beside(place)
-    os.replace(place, old)
-    try:
-        os.replace(fresh, place)
-    except OSError:
-        os.replace(old, place)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def is_regular(path: Path) -> bool:

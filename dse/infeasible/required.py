@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dse.algebra import units
-from dse.errors import InfeasibleError
+from dse.errors import InfeasibleError, NothingFoundError
 from dse.runs.runner import Run, SolvedStudy
 from dse.study.swept import Sweep
 
@@ -21,10 +21,25 @@ def require_feasible(answer: SolvedStudy, where: str = "") -> None:
 
 
 def require_any_feasible(run: Run) -> None:
-    """Raise `InfeasibleError` when no design is feasible, at any value of a sweep."""
+    """Raise `InfeasibleError` when no design is feasible, at any value of a sweep.
+
+    After an interrupt nobody knows, and it is a `NothingFoundError`.
+    """
     if not any(answer.outcome.feasible for answer in run.answers):
+        if run.interrupted:
+            raise NothingFoundError(_nothing_found(run))
         sweep = run.sweep
         require_feasible(run.answers[0], f"at {_first_value(sweep)}: " if sweep else "")
+
+
+def _nothing_found(run: Run) -> str:
+    evaluated = sum(answer.outcome.evaluated for answer in run.answers)
+    none = (
+        f"none of the {evaluated:,} designs evaluated is feasible"
+        if evaluated
+        else ("nothing was evaluated")
+    )
+    return f"interrupted: so far {none}; nothing is written"
 
 
 def _first_value(sweep: Sweep) -> str:

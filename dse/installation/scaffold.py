@@ -17,7 +17,7 @@ from string import Template
 from dse import contract
 from dse.algebra import units
 from dse.errors import NewNameError, OutputError
-from dse.files.folder import new_folder
+from dse.files.working import new_folder
 from dse.plugins import registry
 from dse.study.schema import SECTIONS
 from dse.testing.probe import check_units

@@ -38,10 +38,12 @@ class LateBar:
         self._what = what
         self._shown = ExitStack()
         self._progress: Progress | None = None
+        self._begun = False
 
     def __call__(self, done: int, total: int) -> None:
         """Show how many are done."""
-        if self._progress is None:
+        if not self._begun:
+            self._begun = True
             self._progress = self._shown.enter_context(bar(self._what))
         if self._progress is not None:
             self._progress(done, total)
@@ -49,4 +51,4 @@ class LateBar:
     def close(self) -> None:
         """Take the bar away."""
         self._shown.close()
-        self._progress = None
+        self._progress, self._begun = None, False

@@ -17,6 +17,7 @@ from dse.errors import OutputError
 from dse.files import document
 from dse.files.csv import as_written
 from dse.files.document import Document
+from dse.files.working import waiting_for
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Index
@@ -166,6 +167,8 @@ def not_a_run(folder: Path, error: Exception) -> OutputError:
     else:
         reason = f"is not the folder of a run ({error})"
     inside, shown = _runs_inside(folder), repr(str(folder))
+    if left := waiting_for(folder):
+        return OutputError(f"{shown} {reason}; a run that was killed left it whole: {left[0]}")
     if not inside:
         return OutputError(f"{shown} {reason}; name one that `dse run` wrote")
     others = f" ({len(inside) - 1} more are there)" if len(inside) > 1 else ""

@@ -20,7 +20,6 @@ from dse.reports.designs import described, objective_values, open_axes
 from dse.reports.words import plural
 from dse.runs.instead import swept_text, without_the_best
 from dse.runs.runner import Quality, Run, SolvedStudy
-from dse.search import UNFINISHED
 from dse.search.exact.enumeration import WHOLE
 from dse.study import inputs
 from dse.study.inputs import Input
@@ -49,11 +48,15 @@ Parts = Sequence[FrontOfPart]
 
 @dataclass(frozen=True)
 class Counts:
-    """What notes tell of a search: designs evaluated, those that failed, and why the first did."""
+    """What notes tell of a search: designs evaluated, those that failed, and why the first did.
+
+    `interrupted` says that it was stopped before it was done.
+    """
 
     evaluated: int
     failed: int = 0
     failure: str = ""
+    interrupted: bool = False
 
 
 def manifest_of(run: Run, stored: int) -> dict[str, Any]:
@@ -66,6 +69,7 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
         sum(answer.outcome.evaluated for answer in run.answers),
         sum(answer.outcome.failed for answer in run.answers),
         next((a.outcome.failure for a in run.answers if a.outcome.failed), ""),
+        run.interrupted,
     )
     return {
         **study_facts(run.document, [part.study for part in parts]),
@@ -79,6 +83,7 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
         "failed": counts.failed,
         "failure": counts.failure,
         "feasible_in_space": _feasible_in_space(run.answers),
+        "interrupted": counts.interrupted,
         "exact": all(answer.outcome.exact for answer in run.answers),
         "certificate": _certificate(run.answers),
         "wall_s": round(run.seconds, 3),
@@ -161,7 +166,10 @@ def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
         empty = [written for written, part in pairs if not len(part.front)]
         if empty:
             more = f" and {len(empty) - 8} more" if len(empty) > 8 else ""
-            yield f"no feasible design at {sweep.path} = {', '.join(empty[:8])}{more}"
+            none = (
+                "nothing found before the interrupt" if counts.interrupted else "no feasible design"
+            )
+            yield f"{none} at {sweep.path} = {', '.join(empty[:8])}{more}"
 
 
 def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
@@ -209,7 +217,7 @@ def _certificate(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
     return {
         "way": sorted({part.way for part in parts}),
         "reason": sorted({part.reason for part in parts}),
-        "unfinished": [part.reason for part in parts if part.way == UNFINISHED],
+        "unfinished": [part.reason for part in parts if not part.finished],
         "designs": sum(answer.study.problem.size for answer in answers),
         "evaluated": sum(outcome.evaluated for outcome in outcomes),
         "pruned_as_dominated": sum(part.dominated for part in parts),

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from contextlib import contextmanager
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dse.errors import OutputError
-from dse.files.folder import new_folder, require_folder
+from dse.errors import FOREIGN, OutputError
+from dse.files.document import Document
 from dse.files.json import json_text
+from dse.files.working import WorkingFolder, working_folder
 from dse.model import tables
 from dse.model.tables import Table
 from dse.reports.front_text import MOST_ROWS, front_text
@@ -21,6 +23,8 @@ from dse.runs import checksums, finished, stored
 from dse.runs.manifest import inputs_of, manifest_of
 from dse.runs.runner import Run, SolvedStudy
 from dse.study import inputs
+from dse.study.study import prepare
+from dse.study.swept import at_value, sweep_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +54,8 @@ class Result:
         self.run = run
         self.folder: Path | None = None
         """Where it was saved last; None before."""
+        self.warnings: tuple[str, ...] = ()
+        """What went wrong when it was saved and cost no table: pictures, what killed runs left."""
 
     def __repr__(self) -> str:
         """Return the summary that the command line prints."""
@@ -119,33 +125,78 @@ class Result:
         """Write the run to `folder`: all files, or none; without `plots`, no pictures.
 
         A folder that holds an earlier run is replaced; any other folder that is not empty is
-        left alone.
+        left alone.  A picture that cannot be drawn is left out: `warnings` say so.
 
         Raises
         ------
         OutputError
-            When the folder holds something else, or cannot be written.
+            When the folder holds something else, or cannot be written: then the run is kept in a
+            temporary folder, which the message names.
         """
-        target = Path(folder)
-        with new_folder(target, (*FILES, *inputs.owned(target))) as fresh:
-            stored.write_front(self._front, fresh)
-            stored.write_evaluations(self._evaluations, fresh)
-            if plots:
-                from dse.reports.plots import draw_front  # matplotlib, only now
+        with run_folder(folder, self.run.document) as place:
+            return self.fill(place, plots=plots)
 
-                cloud = _feasible(self._evaluations)
-                draw_front(_view(self._front, cloud, self.manifest), fresh)
-            studies = (answer.study for answer in self.run.answers)
-            inputs.write_inputs(inputs_of(studies), fresh)
-            manifest = json_text(checksums.with_checksums(self.manifest, fresh)) + "\n"
-            (fresh / checksums.MANIFEST).write_text(manifest, encoding="utf-8")
-        self.folder = target
-        return target
+    def fill(self, place: WorkingFolder, *, plots: bool = True) -> Path:
+        """Write the run to the folder that was made for it; as `save`."""
+        undrawn: list[str] = []
+        place.fill(partial(self._write, undrawn=undrawn if plots else None))
+        self.folder = place.target
+        self.warnings = (*place.notes, *dict.fromkeys(undrawn))
+        return place.target
+
+    def _write(self, fresh: Path, *, undrawn: list[str] | None) -> None:
+        """Write all files; pictures too if there is a list to which faults of theirs can go."""
+        stored.write_front(self._front, fresh)
+        stored.write_evaluations(self._evaluations, fresh)
+        if undrawn is not None:
+            undrawn += self._draw(fresh)
+        studies = (answer.study for answer in self.run.answers)
+        inputs.write_inputs(inputs_of(studies), fresh)
+        manifest = json_text(checksums.with_checksums(self.manifest, fresh)) + "\n"
+        (fresh / checksums.MANIFEST).write_text(manifest, encoding="utf-8")
+
+    def _draw(self, fresh: Path) -> Iterator[str]:
+        """Draw the pictures, and yield why there are none where that fails."""
+        try:
+            from dse.reports.plots import draw_front  # matplotlib, only now
+
+            draw_front(_view(self._front, _feasible(self._evaluations), self.manifest), fresh)
+        except FOREIGN as error:  # whatever the library raises: no picture is worth a table
+            for name in PICTURES:
+                (fresh / name).unlink(missing_ok=True)
+            names, kind = " and ".join(PICTURES), type(error).__name__
+            yield f"{names} cannot be drawn: {kind}: {error}; all else is written"
 
 
-def require_place(folder: str | Path) -> None:
-    """Raise `OutputError` when a run cannot be written to `folder`, before it is searched."""
-    require_folder(Path(folder), (*FILES, *inputs.owned(Path(folder))))
+@contextmanager
+def run_folder(folder: str | Path, document: Document) -> Iterator[WorkingFolder]:
+    """Yield a folder for the run of a study, beside `folder`, whose place it takes when filled.
+
+    Raises
+    ------
+    OutputError
+        When no run can be written to `folder`, or what the study reads is in there.
+    """
+    target = Path(folder)
+    owned = inputs.owned(target)
+    if owned:
+        _require_apart(target, document)
+    with working_folder(target, (*FILES, *owned)) as place:
+        yield place
+
+
+def _require_apart(target: Path, document: Document) -> None:
+    """Refuse to replace a run by one that reads its copies of tables and records."""
+    sweep = sweep_of(document)
+    points = [document]
+    if sweep is not None:
+        points = [at_value(document, sweep, number) for number in range(len(sweep.values))]
+    for written in inputs_of(prepare(point) for point in points):
+        place = inputs.locate(document, written).resolve()
+        if place.is_relative_to(target.resolve()):
+            raise OutputError(
+                f"{target} holds {written!r}, which the study reads; name another folder"
+            )
 
 
 def plot(run: Path, folder: Path) -> tuple[Path, ...]:

@@ -14,8 +14,9 @@ from dse.files.document import Document
 from dse.model import invariants, tables
 from dse.model.problem import Problem
 from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
-from dse.search import Outcome, Progress
+from dse.search import Outcome, Progress, Stop
 from dse.search.archive import Matrix
+from dse.search.exact.work import limited
 from dse.study import study
 from dse.study.study import Study
 from dse.study.swept import Sweep, at_value, sweep_of
@@ -84,6 +85,11 @@ class Run:
     seconds: float
 
     @property
+    def interrupted(self) -> bool:
+        """Whether the search was stopped before it was done."""
+        return any(a.outcome.certificate.way == search.INTERRUPTED for a in self.answers)
+
+    @property
     def first(self) -> Study:
         """The study of the first answer; the others differ in the swept field only."""
         return self.answers[0].study
@@ -106,9 +112,16 @@ class Options:
 
 
 def run_study(
-    document: Document, options: Options, progress: Progress | None = None, *, jobs: int = 1
+    document: Document,
+    options: Options,
+    progress: Progress | None = None,
+    *,
+    jobs: int = 1,
+    stop: Stop | None = None,
 ) -> Run:
     """Run a study, or every point of its sweep, these on up to so many processes.
+
+    `stop` is asked before each batch of designs whether what is found so far is the answer.
 
     Raises
     ------
@@ -117,33 +130,41 @@ def run_study(
     """
     start = time.perf_counter()
     sweep = sweep_of(document)
-    if sweep is None:
-        answers = [solve_study(study.prepare(document), options, progress, partial=True)]
-    else:
-        answers = [*_swept(document, sweep, options, progress, jobs)]
+    with limited(stop=stop):
+        if sweep is None:
+            answers = [solve_study(study.prepare(document), options, progress, partial=True)]
+        else:
+            answers = [*_swept(document, sweep, options, progress, jobs, stop)]
     settings = options.apply(answers[0].study.settings)
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
 
 
 def _swept(
-    document: Document, sweep: Sweep, options: Options, progress: Progress | None, jobs: int
+    document: Document,
+    sweep: Sweep,
+    options: Options,
+    progress: Progress | None,
+    jobs: int,
+    stop: Stop | None,
 ) -> Iterator[SolvedStudy]:
     """Yield the answer for each value of a sweep.
 
-    A study cannot be sent to another process: each prepares those that it needs.
+    A study cannot be sent to another process: each prepares those that it needs.  Once the search
+    is to stop, the others are left to this process, in which nothing more is searched.
     """
     total = len(sweep.values)
     points = [at_value(document, sweep, position) for position in range(total)]
     first = study.prepare(points[0])
     work = total * (PREPARATION + min(first.problem.size, MOST_COUNTED))
     count = workers.processes(jobs, total, work)
-    with workers.shared(partial(_found_at, options), points, count) as found:
+    with workers.shared(partial(_found_at, options), points, count, stop) as found:
         for position, point in enumerate(points):
             prepared = study.prepare(point) if position else first
-            if count == 1:
+            solved = next(found, None) if count > 1 else None
+            if solved is None:
                 yield solve_study(prepared, options, None, partial=True)
             else:
-                yield SolvedStudy(prepared, *next(found))
+                yield SolvedStudy(prepared, *solved)
             if progress is not None:
                 progress(position + 1, total)
 
@@ -176,7 +197,7 @@ def solve_study(
         prepared.problem,
         outcome.front_loss,
         exact=outcome.exact,
-        compare=outcome.certificate.way != search.UNFINISHED,
+        compare=outcome.certificate.finished,
     )
     return SolvedStudy(prepared, outcome, quality, seconds)
 

@@ -15,12 +15,12 @@ from dse.model.problem import Evaluation
 from dse.plugins import registry
 from dse.search.archive import Archive, Progress, Searchable, check_constraints
 from dse.search.exact.compiled import compiling
-from dse.search.exact.work import limited
-from dse.search.outcome import UNFINISHED, Certificate, Outcome
+from dse.search.exact.work import Stop, StopError, limited
+from dse.search.outcome import INTERRUPTED, Certificate, Outcome
 from dse.search.settings import SearchSettings
 
 __all__ = [
-    "UNFINISHED",
+    "INTERRUPTED",
     "Archive",
     "Certificate",
     "Evaluation",
@@ -28,6 +28,7 @@ __all__ = [
     "Progress",
     "SearchSettings",
     "Searchable",
+    "Stop",
     "check_search",
     "run_method",
     "run_search",
@@ -75,7 +76,7 @@ def run_search(
             outcome: Outcome = method.function(
                 problem, progress, budget=settings.budget, limit=settings.most_enumerated
             )
-        if outcome.certificate.way == UNFINISHED and not settings.partial:
+        if not outcome.certificate.finished and not settings.partial:
             raise TooLargeError(outcome.certificate.reason)
         return outcome
     from dse.search.exact import prove
@@ -130,6 +131,9 @@ def run_method(
     given = {option.name: option.default for option in method.options} | dict(options or {})
     try:
         method.function(archive, seed=seed, population=population, start=start, **given)
+    except StopError as error:
+        planned = f"{archive.evaluated:,} of {archive.total:,} evaluations are done"
+        return archive.outcome(Certificate(way=INTERRUPTED, reason=f"{error}; {planned}"))
     except DseError:
         raise
     except FOREIGN as error:  # whatever a foreign function raises

@@ -17,6 +17,7 @@ from dse.model.front import dominated, nondominated, nondominated_by
 from dse.model.problem import Evaluation
 from dse.model.space import Index, Points, as_index, one_block
 from dse.model.tape.compiled import Candidates
+from dse.search.exact.work import spend
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
 
@@ -160,6 +161,7 @@ class Archive:
                 f"ask for no more than `room`"
             )
         if new:
+            spend(len(new))
             evaluation = self.evaluate_new(index[list(new.values())])
             rows = zip(evaluation.loss, evaluation.violation, strict=True)
             self._known.update(zip(new, rows, strict=True))
@@ -247,7 +249,8 @@ class Archive:
 
     def outcome(self, certificate: Certificate | None = None) -> Outcome:
         """Return what was found, and how."""
-        if not self.evaluated + self.pruned + self.reference_evaluations:
+        certificate = certificate or Certificate()
+        if certificate.finished and not self.evaluated + self.pruned + self.reference_evaluations:
             raise ContractError("a search that evaluated nothing has no outcome")
         nearest = None if self.feasible else self._nearest
         order = _lexicographic(self._front_index, self.problem.sizes)
@@ -266,7 +269,7 @@ class Archive:
             failure=self.failure,
             feasible_in_space=self._feasible_in_space,
             reference_evaluations=self.reference_evaluations,
-            certificate=certificate or Certificate(),
+            certificate=certificate,
             exact=self.evaluated + self.pruned == self.problem.size and not self.problem.continuous,
             nearest_index=None if nearest is None else np.array(nearest[1], dtype=np.int64),
             nearest_violation=None if nearest is None else nearest[2],

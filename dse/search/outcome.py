@@ -13,6 +13,9 @@ from dse.model.space import Index
 UNFINISHED = "unfinished"
 """The way of a proof that ended before it was done."""
 
+INTERRUPTED = "interrupted"
+"""The way of a search that was stopped before it was done."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
@@ -21,7 +24,7 @@ class Certificate:
     Attributes
     ----------
     way
-        ``enumerated``, ``composed``, ``unfinished`` or ``sampled``.
+        ``enumerated``, ``composed``, ``sampled``; ``unfinished`` or ``interrupted``.
     reason
         Why this way.
     dominated
@@ -35,6 +38,11 @@ class Certificate:
     reason: str = "a heuristic was asked for"
     dominated: int = 0
     infeasible: int = 0
+
+    @property
+    def finished(self) -> bool:
+        """Whether the search came to its end."""
+        return self.way not in (UNFINISHED, INTERRUPTED)
 
 
 @dataclass(frozen=True, kw_only=True)

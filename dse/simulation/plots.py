@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from dse.algebra import units
-from dse.files.folder import new_folder
 from dse.files.json import json_text
+from dse.files.working import new_folder
 from dse.reports.drawing import FILLS, drawing, save_figure
 from dse.reports.words import in_words, percent
 from dse.simulation.measures import DROPPED, RARE

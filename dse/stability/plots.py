@@ -15,8 +15,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dse.algebra import units
 from dse.files.csv import inert
-from dse.files.folder import new_folder
 from dse.files.json import json_text
+from dse.files.working import new_folder
 from dse.reports.drawing import FILLS, drawing, save_figure
 from dse.reports.front_view import decade, elided
 from dse.reports.words import in_words, unit_suffix

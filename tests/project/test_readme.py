@@ -23,7 +23,7 @@ PAGES = (
     "docs/answers.md",
     "docs/simulation.md",
 )
-PYTHON = ("README.md", "docs/api.md")
+PYTHON = ("README.md", "docs/api.md", "docs/reliability.md")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

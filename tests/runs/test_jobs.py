@@ -88,9 +88,9 @@ def test_a_sweep_finds_the_same_with_any_number_of_processes(
     started: list[int] = []
     share = workers.shared
 
-    def counted(function: Any, tasks: Any, count: int) -> Any:
+    def counted(function: Any, tasks: Any, count: int, stop: Any) -> Any:
         started.append(count)
-        return share(function, tasks, count)
+        return share(function, tasks, count, stop)
 
     monkeypatch.setattr(workers, "shared", counted)
     monkeypatch.setattr(workers, "WORTH", 1.0)

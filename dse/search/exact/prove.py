@@ -11,8 +11,8 @@ from dse.errors import TooLargeError
 from dse.model.problem import Problem
 from dse.search.archive import Archive, Progress, Searchable
 from dse.search.exact import enumeration
-from dse.search.exact.work import EffortError, TooMuchWorkError, limited
-from dse.search.outcome import UNFINISHED, Certificate, Outcome
+from dse.search.exact.work import EffortError, StopError, TooMuchWorkError, limited
+from dse.search.outcome import INTERRUPTED, UNFINISHED, Certificate, Outcome
 
 ENOUGH = 100_000
 """Spaces up to this size are enumerated: it takes less than putting designs together."""
@@ -26,6 +26,10 @@ _REMEDY = (
     "raise search.effort and search.memory, give axes fewer values, add constraints, or search "
     "with another method, for instance nsga2"
 )
+
+MOST_SHARE = 0.999
+"""The largest share of designs that an unfinished proof says are settled: 1 would claim too much.
+"""
 
 METHODS = ("exact", "enumerate", "compose")
 """The methods that prove their front."""
@@ -98,7 +102,7 @@ def enumerated(problem: Searchable, progress: Progress | None, reason: str) -> O
     try:
         enumeration.enumerate_all(archive)
     except EffortError as error:
-        way, reason = UNFINISHED, _unfinished(error, archive.evaluated + archive.pruned, archive)
+        way, reason = _unfinished(error, archive.evaluated + archive.pruned, archive)
     closed = archive.closed
     return archive.outcome(
         Certificate(way=way, reason=reason, dominated=closed[True], infeasible=closed[False])
@@ -125,8 +129,11 @@ def _compose(
     except (EffortError, NotComposedError) as error:
         if isinstance(error, NotComposedError) and most_work() < math.inf:
             raise
-        way, reason = UNFINISHED, _unfinished(error, composer.settled, archive)
+        way, reason = _unfinished(error, composer.settled, archive)
         composer.incumbents.settle()
+        # equals of the front may be among what was pruned: not all is accounted for
+        most = problem.size - 1 - archive.evaluated - composer.pruned.infeasible
+        composer.pruned.dominated = min(composer.pruned.dominated, most)
     else:
         archive.pruned = composer.pruned.dominated + composer.pruned.infeasible
     return archive.outcome(
@@ -139,7 +146,10 @@ def _compose(
     )
 
 
-def _unfinished(error: TooLargeError, settled: int, archive: Archive) -> str:
-    """Return why a proof ended before it was done, and how far it was."""
-    share = settled / archive.problem.size
-    return f"{error}; {share:.3g} of the designs are settled; {_REMEDY}"
+def _unfinished(error: TooLargeError, settled: int, archive: Archive) -> tuple[str, str]:
+    """Return the way of a proof that ended before it was done, why it did, and how far it was."""
+    share = min(settled / archive.problem.size, MOST_SHARE)
+    reason = f"{error}; {share:.3g} of the designs are settled"
+    if isinstance(error, StopError):
+        return INTERRUPTED, reason
+    return UNFINISHED, f"{reason}; {_REMEDY}"

@@ -37,6 +37,14 @@ class EffortError(TooLargeError):
     """The time or the memory that a proof may take is used up."""
 
 
+class StopError(EffortError):
+    """The search is to stop, and to give what it has found."""
+
+
+Stop = Callable[[], bool]
+"""Asked before each batch of designs whether the search is to stop."""
+
+
 @dataclass
 class Work:
     """What may be done and was done.
@@ -49,6 +57,8 @@ class Work:
         Tells, once `designs` are done, how much may be done in all.
     seconds, byte
         The most CPU time, and memory beyond what is in use now.
+    stop
+        Whether it is to end before, None when nobody says so.
     spent
         Work done so far, counted likewise.
     """
@@ -57,6 +67,7 @@ class Work:
     seconds: float = math.inf
     byte: float = math.inf
     most: Callable[[], float] | None = None
+    stop: Stop | None = None
     spent: int = 0
     _start_s: float = field(default_factory=time.process_time)
     _next: int = 0
@@ -65,6 +76,8 @@ class Work:
     def spend(self, designs: int) -> None:
         """Count work; raise an error when it is more than may be done."""
         self.spent += designs
+        if self.stop is not None and self.stop():
+            raise StopError("it was interrupted")
         if self.spent > self.designs and self.most is not None:
             self.designs, self.most = self.most(), None
         if self.spent > self.designs:
@@ -89,9 +102,10 @@ def limited(
     seconds: float = math.inf,
     byte: float = math.inf,
     most: Callable[[], float] | None = None,
+    stop: Stop | None = None,
 ) -> Iterator[Work]:
     """Limit the work that is done inside, also by limits around this one; see `Work`."""
-    work = Work(designs, seconds, byte, most)
+    work = Work(designs, seconds, byte, most, stop)
     token = _WORKS.set((*_WORKS.get(), work))
     try:
         yield work
@@ -105,7 +119,7 @@ def spend(designs: int) -> None:
     Raises
     ------
     TooMuchWorkError, EffortError
-        When a limit is reached.
+        When a limit is reached, or the search is to stop.
     """
     for work in _WORKS.get():
         work.spend(designs)

@@ -1,0 +1,304 @@
+"""Folders that take their place whole: filled beside it, hidden, and put there when all is written.
+
+A place ``runs/a`` has hidden neighbours ``runs/.a.dse-XXXXXXXX-STATE`` while it is written:
+
+working
+    What is being written, or deleted: never whole.
+whole
+    What is written, and has yet to take the place.
+earlier
+    What was in the place, whole, for the instant in which the other takes it.
+
+Who writes holds a lock on them, which ends with the process, however that ends.  What a killed
+process has left is found by its name and the missing lock: what is not whole is deleted, and a
+place that is empty gets back what belongs there.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from dse.errors import OutputError
+
+try:
+    import fcntl
+except ImportError:  # no such locks on Windows, where what is left is told, and not deleted
+    fcntl = None  # type: ignore[assignment]
+
+STATES = WHOLE, EARLIER, WORKING = "whole", "earlier", "working"
+
+_HIDDEN = re.compile(rf"\.(?P<name>.+)\.dse-\w{{8}}-(?P<state>{'|'.join(STATES)})", re.S)
+
+_NO_LOCKS = -1
+"""Stands for a lock where the file system has none."""
+
+ELSEWHERE = "name another folder, or repair this one"
+
+
+class WorkingFolder:
+    """A folder under way.
+
+    Attributes
+    ----------
+    target
+        The place as it was named.
+    path
+        Where it is filled.
+    notes
+        What was found that killed processes have left, and what became of it.
+    """
+
+    def __init__(self, target: Path, place: Path, path: Path, notes: tuple[str, ...]) -> None:
+        """Keep where it is and where it goes."""
+        self.target, self.path, self.notes = target, path, notes
+        self._place = place
+
+    def fill(self, write: Callable[[Path], object]) -> None:
+        """Let `write` fill the folder, and put it in its place.
+
+        Raises
+        ------
+        OutputError
+            When that fails: with the name of a temporary folder that `write` filled instead.
+        """
+        try:
+            with _told(self.target):
+                write(self.path)
+                _on_disk(self.path)
+                self._take_place()
+        except OutputError as error:
+            raise OutputError(f"{error}; {self._kept(write)}") from error
+
+    def _take_place(self) -> None:
+        """Put the folder in its place; what is there stays whole until then."""
+        self.path.chmod(0o755)
+        self.path = _renamed(self.path, WHOLE)
+        if not self._place.exists():
+            os.replace(self.path, self._place)
+            _on_disk(self._place.parent, within=False)
+            return
+        earlier = self.path.with_name(self.path.name.replace(f"-{WHOLE}", f"-{EARLIER}"))
+        with _locked(self._place):
+            os.replace(self._place, earlier)
+            try:
+                os.replace(self.path, self._place)
+            except BaseException:
+                self._put_back(earlier)
+                raise
+            _on_disk(self._place.parent, within=False)
+            with suppress(OSError):  # the next to write beside it tries again
+                shutil.rmtree(_renamed(earlier, WORKING))
+
+    def _put_back(self, earlier: Path) -> None:
+        try:
+            os.replace(earlier, self._place)
+        except OSError as error:
+            raise OutputError(
+                f"{self.target} cannot be written: {_reason(error)}; {ELSEWHERE}; "
+                f"what was there is in {earlier}"
+            ) from error
+
+    def _kept(self, write: Callable[[Path], object]) -> str:
+        """Write to a temporary folder what cannot be written here, and say where."""
+        try:
+            spare = Path(tempfile.mkdtemp(prefix=f"{self._place.name}-"))
+        except OSError as error:
+            return f"and there is no temporary folder to keep it in: {_reason(error)}"
+        try:
+            with _told(spare):
+                write(spare)
+        except OutputError as error:
+            shutil.rmtree(spare, ignore_errors=True)
+            return f"and {error}"
+        return f"everything is kept in {spare}"
+
+
+@contextmanager
+def working_folder(target: Path, files: Collection[str]) -> Iterator[WorkingFolder]:
+    """Yield a folder beside `target`, whose place it takes when it is filled.
+
+    What is not filled when the block ends vanishes.  A target that holds nothing but `files` is
+    replaced, that of a link in its place.
+
+    Raises
+    ------
+    OutputError
+        When the target holds anything else, cannot be written, or is being written.
+    """
+    with _told(target):
+        place = _free(target, files)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        notes = tuple(_recovered(place))
+        path, lock = _locked_beside(place)
+    working = WorkingFolder(target, place, path, notes)
+    try:
+        yield working
+    finally:
+        if working.path.exists():
+            shutil.rmtree(working.path, ignore_errors=True)
+        _unlock(lock)
+
+
+@contextmanager
+def new_folder(target: Path, files: Collection[str]) -> Iterator[Path]:
+    """Yield a folder that becomes `target` when the block ends well, and vanishes otherwise.
+
+    As `working_folder`, for what takes no time to be made again: nothing is kept elsewhere.
+    """
+    with working_folder(target, files) as working, _told(target):
+        yield working.path
+        working._take_place()
+
+
+@contextmanager
+def _told(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:  # a ValueError is a name that no file can have
+        raise OutputError(f"{target} cannot be written: {_reason(error)}; {ELSEWHERE}") from error
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _free(target: Path, files: Collection[str]) -> Path:
+    """Return where a folder may be written that `target` names, which may be a link."""
+    place = Path(os.path.realpath(target))
+    if Path.cwd().is_relative_to(place):
+        raise OutputError(f"{target} is the working folder, or around it; name another one")
+    if target.is_symlink() and (place.is_symlink() or not place.parent.is_dir()):
+        raise OutputError(f"{target} is a link that leads nowhere: {place}; repair or remove it")
+    if place.exists() and not place.is_dir():
+        raise OutputError(f"{target} is a file; name a folder for the run")
+    above = next(parent for parent in place.parents if parent.exists())
+    if not above.is_dir():
+        raise OutputError(f"{target} would lie in {above}, which is a file; name another folder")
+    held = {entry.name for entry in place.iterdir()} if place.exists() else set()
+    unexpected = sorted(held - set(files))
+    if unexpected:
+        raise OutputError(
+            f"{target} holds {unexpected[0]!r}, which is not part of a run; "
+            f"name another folder, or one that does not exist yet"
+        )
+    return place
+
+
+def waiting_for(place: Path) -> list[Path]:
+    """Return the folders that a killed process has left whole beside a place, the newest first."""
+    left = _left(place.parent)
+    return [path for state, name, path in left if name == place.name and state != WORKING]
+
+
+def _left(parent: Path) -> list[tuple[str, str, Path]]:
+    """Return state, place and path of the hidden folders in a folder, what is newer first."""
+    named = ((_HIDDEN.fullmatch(path.name), path) for path in sorted(parent.glob(".*")))
+    found = [(match["state"], match["name"], path) for match, path in named if match]
+    return sorted(found, key=lambda each: STATES.index(each[0]))
+
+
+def _recovered(place: Path) -> Iterator[str]:
+    """Tidy what killed processes have left beside a place, and yield what was done."""
+    for state, name, path in _left(place.parent):
+        try:
+            with _locked(path) as lock:
+                if lock is not None:
+                    yield from _tidied(path, place.with_name(name), state, sure=lock != _NO_LOCKS)
+                elif name == place.name:
+                    raise OutputError(
+                        f"{place} is being written by another process, into {path}; "
+                        f"wait for it, or name another folder"
+                    )
+        except FileNotFoundError:  # who wrote it was quicker
+            continue
+        except OSError as error:
+            yield f"{path} is left of a killed run, and cannot be removed: {_reason(error)}"
+
+
+def _tidied(path: Path, place: Path, state: str, *, sure: bool) -> Iterator[str]:
+    """Put in its place, delete, or tell of what a killed process has left."""
+    if not sure:
+        yield f"{path} may be left of a killed run: remove it unless one is under way"
+    elif state != WORKING and not os.path.lexists(place):
+        os.replace(path, place)
+        yield f"{place} is back: a run that was killed had left it as {path.name}"
+    elif state == WHOLE:
+        yield (
+            f"{path} is a whole run that was killed before it took the place of {place.name}; "
+            f"rename it to keep it, or remove it"
+        )
+    else:
+        shutil.rmtree(path if state == WORKING else _renamed(path, WORKING))
+        yield f"{path} was left of a run that was killed, and is removed"
+
+
+def _renamed(path: Path, state: str) -> Path:
+    """Give a hidden folder another state."""
+    target = path.with_name(f"{path.name.rpartition('-')[0]}-{state}")
+    os.replace(path, target)
+    return target
+
+
+def _locked_beside(place: Path) -> tuple[Path, int | None]:
+    """Return a new folder beside a place, on the same file system, and its lock."""
+    while True:
+        parts = {"prefix": f".{place.name}.dse-", "suffix": f"-{WORKING}"}
+        path = Path(tempfile.mkdtemp(dir=place.parent, **parts))
+        lock = _lock(path)
+        if lock is not None and path.exists():  # otherwise it was taken for left, and removed
+            return path, lock
+        _unlock(lock)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[int | None]:
+    """Hold the lock on a folder, None when another process has it."""
+    lock = _lock(path)
+    try:
+        yield lock
+    finally:
+        _unlock(lock)
+
+
+def _lock(path: Path) -> int | None:
+    """Return a lock on a folder, None when another process has it."""
+    if fcntl is None:
+        return _NO_LOCKS
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        return None if error.errno == errno.EWOULDBLOCK else _NO_LOCKS
+    return handle
+
+
+def _unlock(lock: int | None) -> None:
+    if lock is not None and lock != _NO_LOCKS:
+        os.close(lock)
+
+
+def _on_disk(folder: Path, *, within: bool = True) -> None:
+    """Wait until a folder, and what is in it, would outlast a power failure."""
+    files = [path for path in folder.rglob("*") if path.is_file()] if within else []
+    folders = [path for path in folder.rglob("*") if path.is_dir()] if within else []
+    for path in files:
+        _synchronise(path)
+    for path in [*folders, folder]:
+        with suppress(OSError):  # not every system can be told to, for folders
+            _synchronise(path)
+
+
+def _synchronise(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

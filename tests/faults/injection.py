@@ -1,0 +1,63 @@
+"""Programs that are killed, or refused, at one of their file-system events, by strace."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+STRACE = shutil.which("strace")
+
+CHANGES = "write,pwrite64,mkdir,chmod,rename,renameat,renameat2,fsync,unlink,unlinkat,rmdir"
+
+_CALL = re.compile(r"(?P<process>\d+) +(?P<name>\w+)\(")
+
+
+@dataclass(frozen=True)
+class Event:
+    """A system call that changes something in a folder: the how-manieth of its name it is."""
+
+    name: str
+    number: int
+
+
+def events(command: Sequence[str], folder: Path) -> list[Event]:
+    """Run a command, and return its changes in a folder, in their order.
+
+    What it prints may name the folder, too: a change has its path in quotes, or at a handle.
+    """
+    trace = folder / "trace"
+    _traced(["-y", "-e", f"trace={CHANGES}", "-o", str(trace)], command).check_returncode()
+    lines = trace.read_text(errors="replace").splitlines()
+    trace.unlink()
+    calls = [(match, line) for line in lines if (match := _CALL.match(line))]
+    main, counts, found = calls[0][0]["process"], Counter[str](), []
+    for match, line in calls:
+        if match["process"] == main:
+            counts[match["name"]] += 1
+            if f'"{folder}/' in line or f"<{folder}/" in line:
+                found.append(Event(match["name"], counts[match["name"]]))
+    return found
+
+
+def injected(
+    command: Sequence[str], event: Event, fault: str, *, on: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Run a command with a fault at an event, and `on`: at all later ones of its name."""
+    when = f"{event.number}{'+' if on else ''}"
+    options = ["-e", f"trace={event.name}", "-e", f"inject={event.name}:{fault}:when={when}"]
+    return _traced([*options, "-o", "/dev/null"], command)
+
+
+def _traced(options: Sequence[str], command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(STRACE), "-f", "-qq", *options, *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
