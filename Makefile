@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 STUDY ?= studies/des_100gbps.yaml
 SAMPLE ?= 25
 GROUP ?=
+INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable
 
-.PHONY: run test check mutants bench figures clean
+.PHONY: run test check docs lock mutants bench figures clean
 
 run: $(VENV)/run
 	$(BIN)/dse run $(STUDY) --out runs/$(basename $(notdir $(STUDY)))
@@ -18,6 +19,14 @@ check: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+docs: $(VENV)/dev
+	$(BIN)/mkdocs build --quiet --strict
+
+lock: $(VENV)/dev
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-annotate \
+		--custom-compile-command 'make lock' --extra dev --extra peers pyproject.toml \
+		--output-file constraints.txt
 
 mutants: $(VENV)/dev
 	$(BIN)/python -m tests.mutants --sample $(SAMPLE) $(GROUP)
@@ -32,14 +41,14 @@ figures: $(VENV)/run
 	cp runs/figures/front.png docs/front.png
 	$(BIN)/dse figure all --out docs/figures --gallery docs/figures.md
 
-$(VENV)/run: pyproject.toml
+$(VENV)/run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable .
+	$(INSTALL) '.[parquet,search]'
 	touch $@
 
-$(VENV)/dev: pyproject.toml $(VENV)/run
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+$(VENV)/dev: pyproject.toml constraints.txt $(VENV)/run
+	$(INSTALL) '.[dev]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info runs
+	rm -rf $(VENV) build dist site *.egg-info runs

@@ -27,8 +27,15 @@ if TYPE_CHECKING:
 
 PICTURES = ("front.png", "front.svg")
 FILES = (stored.FRONT, stored.EVALUATIONS, checksums.MANIFEST, *PICTURES)
+"""What a run leaves where everything is installed."""
+
 MOST_EVALUATIONS = 120_000
-"""Most designs in evaluations.parquet; of more, a uniform sample is kept."""
+"""Most designs in the file of evaluations; of more, a uniform sample is kept."""
+
+PLAIN = (
+    f"evaluations are written as {stored.EVALUATIONS_CSV}: {stored.EVALUATIONS} needs pyarrow, "
+    'which is not installed; pip install "accel-dse[parquet]"'
+)
 
 
 class Result:
@@ -112,7 +119,9 @@ class Result:
 
     def text(self, *, rows: int = MOST_ROWS) -> str:
         """Return the text that the command line prints, with at most `rows` designs."""
-        return front_text(_view(self._front, {}, self.manifest), self.manifest, rows=rows)
+        notes = [*self.manifest["notes"], *([] if stored.has_parquet() else [PLAIN])]
+        facts = self.manifest | {"notes": notes}
+        return front_text(_view(self._front, {}, self.manifest), facts, rows=rows)
 
     def save(self, folder: str | Path, *, plots: bool = True) -> Path:
         """Write the run to `folder`: all files, or none; without `plots`, no pictures.
@@ -126,7 +135,7 @@ class Result:
             When the folder holds something else, or cannot be written.
         """
         target = Path(folder)
-        with new_folder(target, (*FILES, *inputs.owned(target))) as fresh:
+        with new_folder(target, _replaceable(target)) as fresh:
             stored.write_front(self._front, fresh)
             stored.write_evaluations(self._evaluations, fresh)
             if plots:
@@ -144,7 +153,12 @@ class Result:
 
 def require_place(folder: str | Path) -> None:
     """Raise `OutputError` when a run cannot be written to `folder`, before it is searched."""
-    require_folder(Path(folder), (*FILES, *inputs.owned(Path(folder))))
+    require_folder(Path(folder), _replaceable(Path(folder)))
+
+
+def _replaceable(folder: Path) -> tuple[str, ...]:
+    """Return the names of what an earlier run may have left in `folder`."""
+    return (*FILES, stored.EVALUATIONS_CSV, *inputs.owned(folder))
 
 
 def plot(run: Path, folder: Path) -> tuple[Path, ...]:
