@@ -134,8 +134,8 @@ def _text(facts: Mapping[str, Any], needed: Sequence[Library]) -> Iterator[str]:
         [(extra, one["for"], ", ".join(one["missing"]) or "-") for extra, one in extras],
         ("extra", "what for", "missing"),
     )
-    if lacking := [extra for extra, one in extras if one["missing"]]:
-        yield f'for extras: python -m pip install "{DISTRIBUTION}[{",".join(lacking)}]"'
+    if any(one["missing"] for _, one in extras):
+        yield f'to add an extra: python -m pip install "{DISTRIBUTION}[EXTRA]"'
     findings = facts["findings"]
     yield "\n".join([f"broken ({len(findings)})", *findings]) if findings else "nothing is broken"
 

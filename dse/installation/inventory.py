@@ -169,7 +169,7 @@ def _studies() -> tuple[Row, list[Row]]:
         (name, text.partition("\n")[0].removeprefix("#").strip())
         for name, text in shipped.shipped_studies().items()
     ]
-    return ("study", "what it asks (to start from one: dse new study --from NAME)"), rows
+    return ("study", "what it asks; dse new study --from NAME copies"), rows
 
 
 KINDS: dict[str, tuple[type | None, Callable[[], tuple[Row, list[Row]]]]] = {

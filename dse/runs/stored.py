@@ -1,15 +1,19 @@
 """The tables of a run on disk: front.csv and evaluations.parquet.  The only user of pyarrow.
 
-Where pyarrow is not installed, evaluations are written as CSV; whatever a run has is read.
+Where pyarrow is not installed, evaluations are written as compressed CSV; what a run has is read.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from gzip import GzipFile
 from importlib.util import find_spec
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +24,7 @@ from dse.model.tables import Table
 
 FRONT = "front.csv"
 EVALUATIONS = "evaluations.parquet"
-EVALUATIONS_CSV = "evaluations.csv"
+EVALUATIONS_CSV = "evaluations.csv.gz"
 
 
 def has_parquet() -> bool:
@@ -40,7 +44,7 @@ def write_front(table: Table, folder: Path) -> None:
 
 
 def write_evaluations(table: Table, folder: Path) -> None:
-    """Write a table as evaluations.parquet, or as evaluations.csv; what is missing is null."""
+    """Write a table as evaluations.parquet, or as evaluations.csv.gz; what is missing is null."""
     if not has_parquet():
         _write_csv(table, folder / EVALUATIONS_CSV)
         return
@@ -94,17 +98,30 @@ def _evaluations(run: Path) -> Table:
     return {name: found[name].to_numpy() for name in found.column_names}
 
 
+@contextmanager
+def _opened(path: Path, mode: Literal["r", "w"]) -> Iterator[TextIO]:
+    """Yield a CSV file as text, compressed where its name says so; same text, same bytes."""
+    with ExitStack() as stack:
+        raw: Any = stack.enter_context(path.open(f"{mode}b"))
+        if path.suffix == ".gz":
+            raw = stack.enter_context(GzipFile("", f"{mode}b", 1, raw, mtime=0))
+        yield stack.enter_context(TextIOWrapper(raw, encoding="utf-8", newline=""))
+
+
 def _write_csv(table: Table, path: Path) -> None:
     columns = [map(_cell, values.tolist()) for values in table.values()]
-    with path.open("w", encoding="utf-8", newline="") as stream:
+    with _opened(path, "w") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(map(inert, table))
         writer.writerows(zip(*columns, strict=True))
 
 
 def _read_csv(path: Path) -> dict[str, Sequence[str]]:
-    with path.open(encoding="utf-8", newline="") as stream:
-        headers, *rows = csv.reader(stream)
+    try:
+        with _opened(path, "r") as stream:
+            headers, *rows = csv.reader(stream)
+    except (EOFError, zlib.error) as error:
+        raise ValueError(f"{path.name} is not whole: {error}") from error
     cells = zip(*rows, strict=True) if rows else [()] * len(headers)
     return dict(zip(map(as_written, headers), cells, strict=True))
 

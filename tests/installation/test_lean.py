@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dse
-from dse.errors import MissingLibraryError
+from dse.errors import MissingLibraryError, OutputError
 from dse.model.tables import Table
 from dse.runs import stored
 from tests.conftest import STUDIES, run_dse
@@ -67,10 +67,10 @@ def test_a_run_without_pyarrow_writes_csv_says_so_and_is_used_like_any_other(
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
     assert (
-        "note: evaluations are written as evaluations.csv: evaluations.parquet needs pyarrow, "
+        "note: evaluations are written as evaluations.csv.gz: evaluations.parquet needs pyarrow, "
         'which is not installed; pip install "accel-dse[parquet]"'
     ) in said
-    assert (tmp_path / "plain" / "evaluations.csv").exists()
+    assert (tmp_path / "plain" / "evaluations.csv.gz").exists()
     assert not (tmp_path / "plain" / "evaluations.parquet").exists()
     for command in ("plot", "verify"):
         assert run_dse(command, "plain", cwd=tmp_path).returncode == 0
@@ -84,7 +84,7 @@ def test_a_run_without_pyarrow_writes_csv_says_so_and_is_used_like_any_other(
 
 
 def test_a_run_says_nothing_of_csv_where_pyarrow_is_installed() -> None:
-    assert "evaluations.csv" not in dse.run(SETTOP).text()
+    assert "evaluations.csv.gz" not in dse.run(SETTOP).text()
 
 
 def test_tables_come_back_from_csv_as_they_were(
@@ -106,6 +106,14 @@ def test_tables_come_back_from_csv_as_they_were(
     for name, values in table.items():
         assert read[name].dtype == values.dtype
         np.testing.assert_array_equal(read[name], values)
+    path = stored.evaluations_file(tmp_path)
+    whole = path.read_bytes()
+    stored.write_evaluations(table, tmp_path)
+    assert path.read_bytes() == whole, "the same table, the same bytes"
+    for wrong in (whole[:-9], whole[:20] + b"\0" * 20 + whole[40:]):
+        path.write_bytes(wrong)
+        with pytest.raises(OutputError, match=r"evaluations\.csv\.gz cannot be read: "):
+            stored.read_evaluations(tmp_path)
 
 
 def test_the_remedy_of_a_missing_library_is_an_extra_of_ours() -> None:

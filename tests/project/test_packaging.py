@@ -193,7 +193,9 @@ def test_a_checkout_is_installed_as_it_stands(
 ) -> None:
     """Editable: a new file is importable at once, and mypy follows the imports."""
     editable = installed("--editable", str(checkout))
-    (checkout / "cores" / "fresh.py").write_text("NUMBER: int = 42\n", encoding="utf-8")
+    cores = checkout / "dse" / "cores"  # a link, but in an sdist
+    assert not cores.is_symlink() or cores.samefile(checkout / "cores")
+    (cores / "fresh.py").write_text("NUMBER: int = 42\n", encoding="utf-8")
     (editable.folder / "use.py").write_text(
         "from dse.cores.des import core\nfrom dse.cores.fresh import NUMBER\n"
         "reveal_type(core)\nreveal_type(NUMBER)\n",
