@@ -20,8 +20,9 @@ check: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+# not quietly, for then mkdocs counts no warnings
 docs: $(VENV)/dev
-	$(BIN)/mkdocs build --quiet --strict
+	$(BIN)/mkdocs build --strict
 
 lock: $(VENV)/dev
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-annotate \
