@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 STUDY ?= studies/des_100gbps.yaml
 SAMPLE ?= 25
 GROUP ?=
+INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable
 
-.PHONY: run test faults check mutants bench figures clean
+.PHONY: run test faults check docs lock mutants bench figures clean
 
 run: $(VENV)/run
 	$(BIN)/dse run $(STUDY) --out runs/$(basename $(notdir $(STUDY)))
@@ -22,6 +23,15 @@ check: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+# not quietly, for then mkdocs counts no warnings
+docs: $(VENV)/dev
+	$(BIN)/mkdocs build --strict
+
+lock: $(VENV)/dev
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-annotate \
+		--custom-compile-command 'make lock' --extra dev --extra peers pyproject.toml \
+		--output-file constraints.txt
+
 mutants: $(VENV)/dev
 	$(BIN)/python -m tests.mutants --sample $(SAMPLE) $(GROUP)
 
@@ -35,14 +45,14 @@ figures: $(VENV)/run
 	cp runs/figures/front.png docs/front.png
 	$(BIN)/dse figure all --out docs/figures --gallery docs/figures.md
 
-$(VENV)/run: pyproject.toml
+$(VENV)/run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable .
+	$(INSTALL) '.[parquet,search]'
 	touch $@
 
-$(VENV)/dev: pyproject.toml $(VENV)/run
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+$(VENV)/dev: pyproject.toml constraints.txt $(VENV)/run
+	$(INSTALL) '.[dev]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info runs
+	rm -rf $(VENV) build dist site *.egg-info runs

@@ -157,6 +157,15 @@ class NothingFoundError(DseError):
     """A search was interrupted before it found a feasible design."""
 
 
+class MissingLibraryError(DseError):
+    """A library that an extra installs is needed, and is not there."""
+
+    def __init__(self, what: str, library: str, extra: str, instead: str = "") -> None:
+        """Say that `what` needs it, how to install it, and what to do `instead`."""
+        remedy = f'pip install "accel-dse[{extra}]"'
+        super().__init__(f"{what} needs {library}, which is not installed; {remedy}{instead}")
+
+
 class NewNameError(DseError):
     """A name that a new plug-in cannot have."""
 

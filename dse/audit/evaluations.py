@@ -16,7 +16,7 @@ from dse.model.tables import Table
 from dse.reports.words import plural
 from dse.runs import finished
 from dse.runs.finished import TOLERANCE, Finished
-from dse.runs.stored import EVALUATIONS, read_evaluations
+from dse.runs.stored import evaluations_file, read_evaluations
 
 FEASIBLE = "feasible"
 
@@ -32,7 +32,9 @@ def check_evaluations(run: Finished, every: Points) -> Check:
     except OutputError as error:
         return check_of(name, [str(error)], "")
     rows = plural(_length(table), "row")
-    right = f"{rows} of {EVALUATIONS} as the model has them, each a design, once"
+    right = (
+        f"{rows} of {evaluations_file(run.folder).name} as the model has them, each a design, once"
+    )
     return check_of(name, wrong, right)
 
 
@@ -41,10 +43,10 @@ def _length(table: Table) -> int:
 
 
 def _wrong(run: Finished, every: Points, table: Table) -> Iterator[str]:
-    said = run.manifest.get("evaluations_stored")
+    said, file = run.manifest.get("evaluations_stored"), evaluations_file(run.folder).name
     if said != _length(table):
         shown = plural(_length(table), "row")
-        yield f"{EVALUATIONS} has {shown}, and evaluations_stored of the manifest is {said}"
+        yield f"{file} has {shown}, and evaluations_stored of the manifest is {said}"
     placed: list[Rows] = []
     for choice, point in zip(run.choices, every, strict=True):
         rows = _rows_of(run, choice, table)
@@ -52,9 +54,9 @@ def _wrong(run: Finished, every: Points, table: Table) -> Iterator[str]:
         yield from _wrong_part(run, point, rows, {n: values[rows] for n, values in table.items()})
     together = np.concatenate(placed)
     if len(together) != _length(table):
-        yield f"{EVALUATIONS} has rows of values that are not in the sweep"
+        yield f"{file} has rows of values that are not in the sweep"
     elif (np.diff(together) < 0).any():
-        yield f"{EVALUATIONS} has rows that do not stand in the order of the sweep"
+        yield f"{file} has rows that do not stand in the order of the sweep"
 
 
 def _rows_of(run: Finished, choice: int, table: Table) -> Rows:
@@ -63,19 +65,20 @@ def _rows_of(run: Finished, choice: int, table: Table) -> Rows:
         return np.arange(_length(table))
     column, value = run.sweep.header, run.sweep.values[choice]
     if column not in table:
-        raise OutputError(f"{EVALUATIONS} lacks the column {column}")
+        raise OutputError(f"{evaluations_file(run.folder).name} lacks the column {column}")
     return np.flatnonzero(_same(table[column], np.full(_length(table), value)))
 
 
 def _wrong_part(run: Finished, point: WrittenFront, rows: Rows, part: Table) -> Iterator[str]:
     """Yield what is wrong with the evaluations at one value of the sweep."""
-    index = _designs(point, rows, part)
+    file = evaluations_file(run.folder).name
+    index = _designs(point, rows, part, file)
     for row in np.flatnonzero(~_rising(index)):
-        yield f"row {rows[row + 1] + 1} of {EVALUATIONS} is a design again, or out of order"
+        yield f"row {rows[row + 1] + 1} of {file} is a design again, or out of order"
     expected = tables.design_table(point.problem, index)
     expected[FEASIBLE] = point.problem.evaluate(index).feasible
     lacking = [name for name in expected if name not in part]
-    yield from (f"{EVALUATIONS} lacks the column {name}" for name in lacking)
+    yield from (f"{file} lacks the column {name}" for name in lacking)
     for name, written in part.items():
         if name in expected:
             same = _same(written, expected[name])
@@ -85,11 +88,11 @@ def _wrong_part(run: Finished, point: WrittenFront, rows: Rows, part: Table) -> 
             same = _same(written, np.full(len(index), 0.0 if "." in name else np.nan))
         for row in np.flatnonzero(~same):
             model = f", the model says {expected[name][row]}" if name in expected else ""
-            place = f"row {rows[row] + 1} of {EVALUATIONS}, {name}"
+            place = f"row {rows[row] + 1} of {file}, {name}"
             yield f"{place}: {written[row]!s} is written{model}"
 
 
-def _designs(point: WrittenFront, rows: Rows, part: Table) -> Index:
+def _designs(point: WrittenFront, rows: Rows, part: Table, file: str) -> Index:
     """Return the designs (n, d) that rows stand for."""
     names = list(point.problem.counts(point.index[:0]))
     names += [tables.axis_column(axis) for axis in point.problem.space.axes]
@@ -98,7 +101,7 @@ def _designs(point: WrittenFront, rows: Rows, part: Table) -> Index:
     found = tuple(dict(zip(texts, row, strict=True)) for row in cells)
     if not found:
         return point.index[:0]
-    return finished.find_designs(point.problem, found, numbers=rows + 1, table=EVALUATIONS)
+    return finished.find_designs(point.problem, found, numbers=rows + 1, table=file)
 
 
 def _rising(index: Index) -> NDArray[np.bool_]:

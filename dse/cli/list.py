@@ -1,4 +1,4 @@
-"""``dse list``: what a study can name."""
+"""``dse list``: what a study can name, and the studies that come with the program."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ def list_(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="cores, interfaces, kernels, platforms, objectives, methods or figures; all."
+            help="cores, interfaces, kernels, platforms, objectives, methods, figures or studies; "
+            "all."
         ),
     ] = None,
 ) -> None:
-    """List what a study can name, with sources; also the records in ./records."""
+    """List what a study can name, with sources, and studies to start from."""
     from dse.installation import inventory
 
     inventory.list_(kind)

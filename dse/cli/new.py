@@ -62,12 +62,18 @@ def method(
 
 @new.command()
 def study(
-    name: Annotated[Path, typer.Argument(help="File to write.")] = Path("study.yaml"),
+    name: Annotated[
+        Path | None, typer.Argument(help="File to write: study.yaml, or that of --from.")
+    ] = None,
+    from_: Annotated[
+        str,
+        typer.Option("--from", metavar="STUDY", help="A study to copy; `dse list studies`."),
+    ] = "",
 ) -> None:
-    """Write a commented study that runs as it is."""
+    """Write a study that runs as it is: a commented starter, or a copy."""
     from dse.installation import scaffold
 
-    target = scaffold.new_study(name)
+    target = scaffold.new_study(name or Path(from_ or "study"), from_)
     tell(f"{target} is written; try: dse run {_quoted(target)}")
 
 

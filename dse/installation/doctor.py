@@ -17,9 +17,13 @@ from dse.plugins.registry import DISTRIBUTION, Surveyed
 from dse.reports.text import table_text
 
 PURPOSES: Mapping[str, str] = {
+    "all": "all that a study can ask for",
     "dev": "work on the program itself",
+    "docs": "the documents as a site",
     "fast": "machine code that evaluates many designs",
+    "parquet": "evaluations of runs as Parquet instead of CSV",
     "peers": "solvers of others beside ours in the benchmarks",
+    "search": "methods beside exact search: genetic algorithms and samplers",
     "test": "run its tests, or those of a package of your own",
     "uncertainty": "sensitivities of an answer to its inputs",
 }
@@ -130,8 +134,8 @@ def _text(facts: Mapping[str, Any], needed: Sequence[Library]) -> Iterator[str]:
         [(extra, one["for"], ", ".join(one["missing"]) or "-") for extra, one in extras],
         ("extra", "what for", "missing"),
     )
-    if lacking := [extra for extra, one in extras if one["missing"]]:
-        yield f'for extras: python -m pip install "{DISTRIBUTION}[{",".join(lacking)}]"'
+    if any(one["missing"] for _, one in extras):
+        yield f'to add an extra: python -m pip install "{DISTRIBUTION}[EXTRA]"'
     findings = facts["findings"]
     yield "\n".join([f"broken ({len(findings)})", *findings]) if findings else "nothing is broken"
 

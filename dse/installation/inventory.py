@@ -1,4 +1,4 @@
-"""What a study can name: cores, interfaces, kernels, platforms, objectives and methods."""
+"""What a study can name (cores, interfaces, objectives and so on), and studies to start from."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dse import contract
 from dse.algebra import units
 from dse.contract import papers
 from dse.errors import UnknownPluginError, nearest
+from dse.installation import shipped
 from dse.plugins import registry
 from dse.plugins.registry import Plugin
 from dse.reports.text import table_text
@@ -30,7 +31,7 @@ def list_(kind: str | None) -> None:
         print(f"{name} ({len(rows)})")
         print(table_text(rows, headers))
         print()
-        for found in registry.survey(listed):
+        for found in registry.survey(listed) if listed else ():
             if found.error is not None:
                 print(f"left out: {found.error}", file=sys.stderr)
     for fault in records.own_records()[1]:
@@ -163,7 +164,15 @@ def _figures() -> tuple[Row, list[Row]]:
     return ("figure", "after"), rows
 
 
-KINDS: dict[str, tuple[type, Callable[[], tuple[Row, list[Row]]]]] = {
+def _studies() -> tuple[Row, list[Row]]:
+    rows: list[Row] = [
+        (name, text.partition("\n")[0].removeprefix("#").strip())
+        for name, text in shipped.shipped_studies().items()
+    ]
+    return ("study", "what it asks; dse new study --from NAME copies"), rows
+
+
+KINDS: dict[str, tuple[type | None, Callable[[], tuple[Row, list[Row]]]]] = {
     "cores": (contract.Core, _cores),
     "interfaces": (contract.Interface, _interfaces),
     "kernels": (contract.Kernel, _kernels),
@@ -171,4 +180,5 @@ KINDS: dict[str, tuple[type, Callable[[], tuple[Row, list[Row]]]]] = {
     "objectives": (contract.Objective, _objectives),
     "methods": (contract.Method, _methods),
     "figures": (papers.Figure, _figures),
+    "studies": (None, _studies),
 }

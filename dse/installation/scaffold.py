@@ -18,6 +18,7 @@ from dse import contract
 from dse.algebra import units
 from dse.errors import NewNameError, OutputError
 from dse.files.working import new_folder
+from dse.installation.shipped import shipped_study
 from dse.plugins import registry
 from dse.study.schema import SECTIONS
 from dse.testing.probe import check_units
@@ -60,19 +61,22 @@ def new_method(name: str, out: Path | None) -> Path:
     return _package(contract.Method, name.replace("-", "_"), out)
 
 
-def new_study(path: Path) -> Path:
-    """Write a commented study that runs as it is; the path gets ``.yaml`` when it has no suffix.
+def new_study(path: Path, start: str = "") -> Path:
+    """Write a study that runs as it is; the path gets ``.yaml`` when it has no suffix.
+
+    It is a copy of the study `start` that comes with the program, or a commented starter.
 
     Raises
     ------
     OutputError
         When the file exists already, cannot be written or does not end in ``.yaml``.
+    UnknownPluginError
+        When no study `start` comes with the program.
     """
     target = path if path.suffix else path.with_name(f"{path.name}.yaml")
     if target.suffix not in (".yaml", ".yml"):
         raise OutputError(f"{target} does not end in .yaml; name the study so")
-    template = files("dse.installation") / "templates" / "study" / f"study.yaml{_MARK}"
-    text = Template(template.read_text(encoding="utf-8")).substitute(file=target.name)
+    text = shipped_study(start) if start else _starter(target.name)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("x", encoding="utf-8", newline="\n") as file:
@@ -87,6 +91,11 @@ def new_study(path: Path) -> Path:
     except OSError as error:
         raise OutputError(f"{target} cannot be written: {error.strerror}") from error
     return target
+
+
+def _starter(file: str) -> str:
+    template = files("dse.installation") / "templates" / "study" / f"study.yaml{_MARK}"
+    return Template(template.read_text(encoding="utf-8")).substitute(file=file)
 
 
 def _package(kind: Kind, name: str, out: Path | None) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dse.contract import Index, Option, Search, method
+from dse.methods.needed import needed
 
 _ETA = Option(
     name="eta",
@@ -22,7 +23,8 @@ _ETA = Option(
 )
 def nsga2(search: Search, *, seed: int, population: int, start: Index, eta: float) -> None:
     """Search with NSGA-II (Deb et al. 2002): rank, then crowding distance."""
-    from pymoo.algorithms.moo.nsga2 import NSGA2
+    with needed("nsga2", "pymoo"):
+        from pymoo.algorithms.moo.nsga2 import NSGA2
 
     from dse.search.heuristic.pymoo import evolve
 
@@ -40,11 +42,12 @@ def nsga3(search: Search, *, seed: int, population: int, start: Index, eta: floa
     There are as many Das-Dennis directions as fit into the population, which grows to the
     number of objectives where it is smaller.
     """
-    from pymoo.algorithms.moo.nsga3 import NSGA3
-    from pymoo.algorithms.moo.sms import cv_and_dom_tournament
-    from pymoo.operators.selection.tournament import TournamentSelection
-    from pymoo.util.ref_dirs import get_reference_directions
-    from pymoo.util.reference_direction import get_partition_closest_to_points
+    with needed("nsga3", "pymoo"):
+        from pymoo.algorithms.moo.nsga3 import NSGA3
+        from pymoo.algorithms.moo.sms import cv_and_dom_tournament
+        from pymoo.operators.selection.tournament import TournamentSelection
+        from pymoo.util.ref_dirs import get_reference_directions
+        from pymoo.util.reference_direction import get_partition_closest_to_points
 
     from dse.search.heuristic.pymoo import evolve
 
@@ -71,8 +74,9 @@ def sms_emoa(search: Search, *, seed: int, population: int, start: Index, eta: f
 
     A single objective has no hypervolume contributions to compare: there it is NSGA-II.
     """
-    from pymoo.algorithms.moo.nsga2 import NSGA2
-    from pymoo.algorithms.moo.sms import SMSEMOA
+    with needed("sms-emoa", "pymoo"):
+        from pymoo.algorithms.moo.nsga2 import NSGA2
+        from pymoo.algorithms.moo.sms import SMSEMOA
 
     from dse.search.heuristic.pymoo import evolve
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dse.contract import Index, Option, Search, method
+from dse.methods.needed import needed
 
 
 @method(
@@ -22,7 +23,8 @@ def tpe(search: Search, *, seed: int, population: int, start: Index, multivariat
 
     One joint estimate per trial: better here than one per axis, in half the time.
     """
-    from optuna.samplers import TPESampler
+    with needed("tpe", "optuna"):
+        from optuna.samplers import TPESampler
 
     from dse.search.heuristic.optuna import ask_and_tell
 
@@ -37,7 +39,8 @@ def tpe(search: Search, *, seed: int, population: int, start: Index, multivariat
 )
 def nsga2_optuna(search: Search, *, seed: int, population: int, start: Index) -> None:
     """Search with optuna's own NSGA-II."""
-    from optuna.samplers import NSGAIISampler
+    with needed("nsga2-optuna", "optuna"):
+        from optuna.samplers import NSGAIISampler
 
     from dse.search.heuristic.optuna import ask_and_tell
 
@@ -53,7 +56,8 @@ def nsga2_optuna(search: Search, *, seed: int, population: int, start: Index) ->
 )
 def random(search: Search, *, seed: int, population: int, start: Index) -> None:
     """Draw designs at random, whatever `start`: what every other method has to beat."""
-    from optuna.samplers import RandomSampler
+    with needed("random", "optuna"):
+        from optuna.samplers import RandomSampler
 
     from dse.search.heuristic.optuna import ask_and_tell
 

@@ -6,7 +6,7 @@ import hashlib
 import platform
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,7 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
     return {
         **study_facts(run.document, [part.study for part in parts]),
         "versions": {"python": platform.python_version()}
-        | {name: version(name) for name in LIBRARIES},
+        | {name: found for name in LIBRARIES if (found := _version(name))},
         "method": run.settings.method,
         **({"options": dict(run.settings.options)} if run.settings.options else {}),
         "seed": run.settings.seed,
@@ -90,6 +90,14 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
         "evaluations_stored": stored,
         **front_facts(run.document, run.sweep, parts, counts),
     }
+
+
+def _version(library: str) -> str:
+    """Return the version of a library, nothing if it belongs to an extra that is not installed."""
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return ""
 
 
 def study_facts(document: Document, studies: Sequence[Study]) -> dict[str, Any]:

@@ -32,8 +32,15 @@ if TYPE_CHECKING:
 PICTURES = ("front.png", "front.svg")
 PAGE = "report.html"
 FILES = (stored.FRONT, stored.EVALUATIONS, checksums.MANIFEST, *PICTURES, PAGE)
+"""What a run leaves where everything is installed."""
+
 MOST_EVALUATIONS = 120_000
-"""Most designs in evaluations.parquet; of more, a uniform sample is kept."""
+"""Most designs in the file of evaluations; of more, a uniform sample is kept."""
+
+PLAIN = (
+    f"evaluations are written as {stored.EVALUATIONS_CSV}: {stored.EVALUATIONS} needs pyarrow, "
+    'which is not installed; pip install "accel-dse[parquet]"'
+)
 
 
 class Result:
@@ -119,7 +126,9 @@ class Result:
 
     def text(self, *, rows: int = MOST_ROWS) -> str:
         """Return the text that the command line prints, with at most `rows` designs."""
-        return front_text(_view(self._front, {}, self.manifest), self.manifest, rows=rows)
+        notes = [*self.manifest["notes"], *([] if stored.has_parquet() else [PLAIN])]
+        facts = self.manifest | {"notes": notes}
+        return front_text(_view(self._front, {}, self.manifest), facts, rows=rows)
 
     def save(self, folder: str | Path, *, plots: bool = True) -> Path:
         """Write the run to `folder`: all files, or none; without `plots`, no pictures.
@@ -181,7 +190,7 @@ def run_folder(folder: str | Path, document: Document) -> Iterator[WorkingFolder
     owned = inputs.owned(target)
     if owned:
         _require_apart(target, document)
-    with working_folder(target, (*FILES, *owned)) as place:
+    with working_folder(target, (*FILES, stored.EVALUATIONS_CSV, *owned)) as place:
         yield place
 
 

@@ -1,33 +1,53 @@
-"""The tables of a run on disk: front.csv and evaluations.parquet.  The only user of pyarrow."""
+"""The tables of a run on disk: front.csv and evaluations.parquet.  The only user of pyarrow.
+
+Where pyarrow is not installed, evaluations are written as compressed CSV; what a run has is read.
+"""
 
 from __future__ import annotations
 
 import csv
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from gzip import GzipFile
+from importlib.util import find_spec
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.errors import OutputError
+from dse.errors import MissingLibraryError, OutputError
 from dse.files.csv import as_written, inert
 from dse.model.tables import Table
 
 FRONT = "front.csv"
 EVALUATIONS = "evaluations.parquet"
+EVALUATIONS_CSV = "evaluations.csv.gz"
+
+
+def has_parquet() -> bool:
+    """Tell whether pyarrow is installed."""
+    return find_spec("pyarrow") is not None
+
+
+def evaluations_file(run: Path) -> Path:
+    """Return the file in the folder `run` that has its evaluations."""
+    plain = run / EVALUATIONS_CSV
+    return plain if plain.exists() else run / EVALUATIONS
 
 
 def write_front(table: Table, folder: Path) -> None:
     """Write a table as front.csv: numbers as short as they read back, what is missing empty."""
-    columns = [map(_cell, values.tolist()) for values in table.values()]
-    with (folder / FRONT).open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(map(inert, table))
-        writer.writerows(zip(*columns, strict=True))
+    _write_csv(table, folder / FRONT)
 
 
 def write_evaluations(table: Table, folder: Path) -> None:
-    """Write a table as evaluations.parquet; what is missing is null."""
+    """Write a table as evaluations.parquet, or as evaluations.csv.gz; what is missing is null."""
+    if not has_parquet():
+        _write_csv(table, folder / EVALUATIONS_CSV)
+        return
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -36,40 +56,74 @@ def write_evaluations(table: Table, folder: Path) -> None:
 
 
 def read_evaluations(run: Path) -> Table:
-    """Return evaluations.parquet of the run in folder `run`.
+    """Return the evaluations of the run in folder `run`.
 
     Raises
     ------
     OutputError
-        When it cannot be read.
+        When they cannot be read.
+    MissingLibraryError
+        When they are written as Parquet, and pyarrow is not installed.
     """
     try:
         return _evaluations(run)
     except (OSError, ValueError) as error:
-        raise OutputError(f"{run / EVALUATIONS} cannot be read: {error}") from error
+        raise OutputError(f"{evaluations_file(run)} cannot be read: {error}") from error
 
 
 def read_tables(run: Path) -> tuple[Table, Table]:
-    """Return front.csv and evaluations.parquet of the run in folder `run`.
+    """Return front.csv and the evaluations of the run in folder `run`.
 
     Raises
     ------
     OSError, ValueError, KeyError
         One of them cannot be read, or they do not belong together.
+    MissingLibraryError
+        See `read_evaluations`.
     """
-    with (run / FRONT).open(encoding="utf-8", newline="") as stream:
-        headers, *rows = csv.reader(stream)
     evaluations = _evaluations(run)
-    cells = zip(*rows, strict=True) if rows else [()] * len(headers)
-    columns = zip(map(as_written, headers), cells, strict=True)
-    return {name: _column(column, evaluations[name]) for name, column in columns}, evaluations
+    front = _read_csv(run / FRONT)
+    return {name: _column(cells, evaluations[name]) for name, cells in front.items()}, evaluations
 
 
 def _evaluations(run: Path) -> Table:
+    path = evaluations_file(run)
+    if path.name == EVALUATIONS_CSV:
+        return {name: _guessed(cells) for name, cells in _read_csv(path).items()}
+    if not has_parquet():
+        raise MissingLibraryError(f"{path}", "pyarrow", "parquet")
     import pyarrow.parquet as pq
 
-    found = pq.read_table(run / EVALUATIONS)
+    found = pq.read_table(path)
     return {name: found[name].to_numpy() for name in found.column_names}
+
+
+@contextmanager
+def _opened(path: Path, mode: Literal["r", "w"]) -> Iterator[TextIO]:
+    """Yield a CSV file as text, compressed where its name says so; same text, same bytes."""
+    with ExitStack() as stack:
+        raw: Any = stack.enter_context(path.open(f"{mode}b"))
+        if path.suffix == ".gz":
+            raw = stack.enter_context(GzipFile("", f"{mode}b", 1, raw, mtime=0))
+        yield stack.enter_context(TextIOWrapper(raw, encoding="utf-8", newline=""))
+
+
+def _write_csv(table: Table, path: Path) -> None:
+    columns = [map(_cell, values.tolist()) for values in table.values()]
+    with _opened(path, "w") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(map(inert, table))
+        writer.writerows(zip(*columns, strict=True))
+
+
+def _read_csv(path: Path) -> dict[str, Sequence[str]]:
+    try:
+        with _opened(path, "r") as stream:
+            headers, *rows = csv.reader(stream)
+    except (EOFError, zlib.error) as error:
+        raise ValueError(f"{path.name} is not whole: {error}") from error
+    cells = zip(*rows, strict=True) if rows else [()] * len(headers)
+    return dict(zip(map(as_written, headers), cells, strict=True))
 
 
 def _arrow(values: NDArray[Any]) -> Any:
@@ -102,7 +156,28 @@ def _cell(value: Any) -> Any:
     return inert(value) if isinstance(value, str) else "" if value != value else value
 
 
-def _column(cells: tuple[str, ...], like: NDArray[Any]) -> NDArray[Any]:
+def _guessed(cells: Sequence[str]) -> NDArray[Any]:
+    """Return the cells of a column as the numbers or flags that would be written like that.
+
+    What is not written so is text, such as a name of ``01``; a text that looks like a number is
+    written again as it was.
+    """
+    if cells and {*cells} <= {"True", "False"}:
+        return np.array([cell == "True" for cell in cells])
+    for kind in (int, float):
+        try:
+            values = [kind(cell or "nan") for cell in cells]
+        except ValueError:
+            continue
+        if all(
+            _cell(value) == "" or str(value) == cell
+            for value, cell in zip(values, cells, strict=True)
+        ):
+            return np.array(values, dtype=np.int64 if kind is int else float)
+    return np.array([as_written(cell) or None for cell in cells], dtype=object)
+
+
+def _column(cells: Sequence[str], like: NDArray[Any]) -> NDArray[Any]:
     """Return the cells of a column as numbers or texts, as another column is."""
     if like.dtype.kind in "fi":
         return np.array([float(cell or "nan") for cell in cells]).astype(like.dtype)

@@ -15,7 +15,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column
-from dse.errors import DseError, UnitError
+from dse.errors import MissingLibraryError, UnitError
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.study.assumptions import METRICS, Assumption
@@ -121,7 +121,7 @@ def find_sensitivity(
 
     Raises
     ------
-    DseError
+    MissingLibraryError
         SALib is not installed.
     UnitError
         The method, the range or the number of samples makes no sense, or nothing moves.
@@ -285,9 +285,7 @@ def _salib(method: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         from SALib.sample import morris as morris_sample
         from SALib.sample import sobol as sobol_sample
     except ImportError as error:
-        raise DseError(
-            'sensitivity needs SALib, which is not installed; pip install "accel-dse[uncertainty]"'
-        ) from error
+        raise MissingLibraryError("sensitivity", "SALib", "uncertainty") from error
     if method == METHODS[0]:
         return sobol_sample.sample, sobol_analysis.analyze
     return morris_sample.sample, morris_analysis.analyze

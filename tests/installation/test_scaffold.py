@@ -16,6 +16,7 @@ import dse
 from dse.errors import NewNameError, OutputError
 from dse.installation import scaffold
 from dse.study import study
+from tests.conftest import STUDIES, run_dse
 
 Make = Callable[[str, Path | None], Path]
 MAKERS = {
@@ -165,6 +166,25 @@ class TestStudy:
         assert front["workload.rate_bit_per_s"].nunique() > 1
         assert front["workload.granularity_byte"].nunique() >= 1
         assert {"total_power_w", "offload_latency_s"} <= set(front.columns)
+
+    @pytest.mark.parametrize("path", [*STUDIES.glob("*.yaml")], ids=lambda path: path.stem)
+    def test_a_study_that_comes_with_the_program_is_copied(
+        self, path: Path, tmp_path: Path
+    ) -> None:
+        done = run_dse("new", "study", "--from", path.stem, cwd=tmp_path)
+        assert done.stdout == f"{path.name} is written; try: dse run ./{path.name}\n"
+        assert (tmp_path / path.name).read_bytes() == path.read_bytes()
+        run_dse("new", "study", "mine", "--from", path.name, cwd=tmp_path)
+        assert (tmp_path / "mine.yaml").read_bytes() == path.read_bytes()
+        assert path.stem in run_dse("list", "studies").stdout
+
+    def test_a_study_that_does_not_come_with_it(self, tmp_path: Path) -> None:
+        done = run_dse("new", "study", "--from", "settop", cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (
+            2,
+            "no study called 'settop' comes with the program; did you mean 'settop_116mbps'?\n",
+        )
+        assert not [*tmp_path.iterdir()]
 
     def test_nothing_is_replaced(self, tmp_path: Path) -> None:
         path = scaffold.new_study(tmp_path / "study.yaml")

@@ -7,6 +7,7 @@ needs, and nothing else, come from the environment of these tests.  No network.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ import venv
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import PathDistribution
 from pathlib import Path
 
 import pytest
@@ -24,8 +26,15 @@ from tests.conftest import ROOT
 from tests.project.test_readme import commands
 
 PAGES = ("CONTRIBUTING.md", "docs/plugins.md")
-SOURCES = ("dse", "cores", "objectives", "studies", "pyproject.toml", "README.md")
-GENERATED = shutil.ignore_patterns("__pycache__", "*.egg-info")
+IGNORED = (ROOT / ".gitignore").read_text("utf-8").split()
+
+
+def generated(folder: str, names: list[str]) -> set[str]:
+    """Return which names in a folder of the repository are not sources, as git has it."""
+    top = Path(folder) == ROOT
+    patterns = [name.strip("/") for name in IGNORED if top or not name.startswith("/")]
+    own = {".git", "PKG-INFO", "setup.cfg"} if top else set()  # the last two are an sdist's
+    return shutil.ignore_patterns(*patterns)(folder, names) | (own & {*names})
 
 
 @dataclass(frozen=True)
@@ -59,14 +68,9 @@ class Clean:
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Copy the sources, links as links, so that nothing is left beside them."""
-    source = tmp_path_factory.mktemp("source")
-    for name in SOURCES:
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, source / name, ignore=GENERATED, symlinks=True)
-        else:
-            shutil.copy(ROOT / name, source / name)
-    return source
+    """Copy the repository, links as links, so that nothing is left beside it."""
+    source = tmp_path_factory.mktemp("source") / "checkout"
+    return shutil.copytree(ROOT, source, ignore=generated, symlinks=True)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +116,7 @@ def clean(built: Path, installed: Callable[..., Clean]) -> Clean:
 
 def sources() -> set[str]:
     """Return every file of the program by its path when it is installed."""
-    inside = {"dse": "dse", "cores": "dse/cores", "objectives": "dse/objectives"}
+    inside = {"dse": "dse"} | {name: f"dse/{name}" for name in ("cores", "objectives", "studies")}
     return {
         f"{place}/{path.relative_to(ROOT / name).as_posix()}"
         for name, place in inside.items()
@@ -132,10 +136,27 @@ def test_the_wheel_holds_everything_under_one_name(built: Path) -> None:
 
 
 def test_the_sdist_holds_everything(built: Path) -> None:
+    """The repository, so that its tests run, and what the wheel is made of."""
     (archive,) = built.glob("*.tar.gz")
     with tarfile.open(archive) as opened:
         held = {name.partition("/")[2] for name in opened.getnames()}
-    assert sources() <= held
+    files = (
+        path for path in built.parent.rglob("*") if path.is_file() and built not in path.parents
+    )
+    every = {path.relative_to(built.parent).as_posix() for path in files}
+    left_out = {name for name in sources() | every if "egg-info/" not in name} - held
+    assert not left_out
+
+
+def test_the_metadata_says_what_an_index_shows(clean: Clean) -> None:
+    (found,) = clean.venv.rglob("accel_dse-*.dist-info")
+    stated = PathDistribution(found).metadata
+    assert stated["License-Expression"] == "Apache-2.0"
+    assert stated["Author"] == "the dse developers"
+    assert stated.get_all("License-File") == ["LICENSE"]
+    assert not stated.get_all("Project-URL")
+    links = re.findall(r"\]\(|<img|https?:", stated.get_payload())
+    assert not links, "an index shows no picture of the repository, and follows no link into it"
 
 
 def test_the_wheel_is_what_runs(clean: Clean) -> None:
@@ -172,7 +193,9 @@ def test_a_checkout_is_installed_as_it_stands(
 ) -> None:
     """Editable: a new file is importable at once, and mypy follows the imports."""
     editable = installed("--editable", str(checkout))
-    (checkout / "cores" / "fresh.py").write_text("NUMBER: int = 42\n", encoding="utf-8")
+    cores = checkout / "dse" / "cores"  # a link, but in an sdist
+    assert not cores.is_symlink() or cores.samefile(checkout / "cores")
+    (cores / "fresh.py").write_text("NUMBER: int = 42\n", encoding="utf-8")
     (editable.folder / "use.py").write_text(
         "from dse.cores.des import core\nfrom dse.cores.fresh import NUMBER\n"
         "reveal_type(core)\nreveal_type(NUMBER)\n",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.errors import DseError
+from dse.errors import MissingLibraryError
 from dse.model.space import Block, Boxes, Index
 from dse.model.tape.layout import Layout
 from dse.model.tape.traced import UncompiledError
@@ -156,14 +156,12 @@ def _rows(
 
 
 def require_llvmlite() -> None:
-    """Raise `DseError` when what kernels need is not installed."""
+    """Raise `MissingLibraryError` when what kernels need is not installed."""
     try:
         from dse.model.tape import kernel  # noqa: F401
     except ImportError as error:
-        raise DseError(
-            "search.compiled: yes needs llvmlite, which is not installed; "
-            'pip install "accel-dse[fast]", or write search.compiled: no'
-        ) from error
+        instead = ", or write search.compiled: no"
+        raise MissingLibraryError("search.compiled: yes", "llvmlite", "fast", instead) from error
 
 
 @cache
@@ -171,6 +169,6 @@ def has_llvmlite() -> bool:
     """Tell whether what kernels need is installed."""
     try:
         require_llvmlite()
-    except DseError:
+    except MissingLibraryError:
         return False
     return True

@@ -1,0 +1,146 @@
+"""The reference, generated: commands, fields of a study, what it can name, Python, the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import typer.cli
+import typer.main
+
+import dse
+from dse import cli, contract
+from dse.installation import inventory
+from dse.study.schema import json_schema
+
+
+def commands() -> str:
+    """Return the help of every command, in the order of use."""
+    program = typer.main.get_command(cli.application())
+    text = typer.cli.get_docs_for_click(
+        obj=program, ctx=typer.Context(program, info_name="dse"), name="dse", title="Commands"
+    )
+    return str(text)
+
+
+def fields() -> str:
+    """Return the sections and fields of a study, from its schema."""
+    schema = json_schema()
+    lines = [
+        "# Fields of a study",
+        "",
+        "What `dse schema` says, as tables; [Studies](../studies.md) explains them.",
+    ]
+    whole = {name: one for name, one in schema["properties"].items() if not _section(one)}
+    lines += ["", "## At the top", "", *_table(_field_rows(whole), _FIELD)]
+    for name, one in schema["properties"].items():
+        if section := _section(one):
+            lines += ["", f"## {name}", *_fields_of(schema["$defs"][section])]
+    named = {_section(one) for one in schema["properties"].values()}
+    for section in sorted({*schema["$defs"]} - named):
+        title = section.removesuffix("Section").lower()
+        lines += ["", f"## A {title} in place", *_fields_of(schema["$defs"][section])]
+    return "\n".join(lines)
+
+
+def catalogue() -> str:
+    """Return all that a study can name, with sources."""
+    lines = [
+        "# What a study can name",
+        "",
+        "What `dse list` prints; `dse show NAME` has the figures.",
+    ]
+    for kind, (_, listed) in inventory.KINDS.items():
+        headers, rows = listed()
+        lines += ["", f"## {kind.capitalize()}", "", *_table(rows, headers)]
+    return "\n".join(lines)
+
+
+def python() -> str:
+    """Return the page of the functions and classes that `import dse` gives."""
+    lines = [
+        "# Python",
+        "",
+        "What `import dse` gives; [Use it from Python](../api.md) shows it at work.",
+    ]
+    found = {name: module for module, names in dse._FROM.items() for name in names}
+    functions = sorted(name for name in found if name.islower())
+    for title, names in (
+        ("Functions", functions),
+        ("Classes", sorted({*found} - {*functions})),
+    ):
+        lines += ["", f"## {title}"]
+        for name in names:
+            lines += _documented(f"{found[name]}.{name}")
+    lines += ["", "## dse.fit", *_documented("dse.api.fit"), "", "## dse.errors"]
+    return "\n".join([*lines, *_documented("dse.errors")])
+
+
+def contract_of_plug_ins() -> str:
+    """Return the page of what a plug-in provides."""
+    lines = [
+        "# Contract of plug-ins",
+        "",
+        "What `dse.contract` has; [Write a plug-in](../plugins.md) shows it at work.",
+    ]
+    here = vars(contract)
+    public = sorted(
+        name
+        for name, one in here.items()
+        if not name.startswith("_")
+        and getattr(one, "__module__", "").startswith("dse.contract")
+        and getattr(one, "__name__", "") == name
+    )
+    for name in public:
+        lines += _documented(f"{here[name].__module__}.{name}")
+    return "\n".join(lines)
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "commands": commands,
+    "fields": fields,
+    "catalogue": catalogue,
+    "python": python,
+    "contract": contract_of_plug_ins,
+}
+"""What makes each page."""
+
+_FIELD = ("field", "meaning", "otherwise", "for instance")
+
+
+def _documented(name: str) -> list[str]:
+    return ["", f"::: {name}"]
+
+
+def _section(written: Mapping[str, Any]) -> str:
+    """Return the definition that a field is a section of, if it is one."""
+    places = (
+        written,
+        written.get("items", {}),
+        *written.get("anyOf", ()),
+        *written.get("oneOf", ()),
+    )
+    found = (place["$ref"].rpartition("/")[2] for place in places if "$ref" in place)
+    return next(found, "")
+
+
+def _fields_of(section: Mapping[str, Any]) -> list[str]:
+    said = section.get("description", "")
+    return ["", said, "", *_table(_field_rows(section["properties"]), _FIELD)]
+
+
+def _field_rows(properties: Mapping[str, Any]) -> Iterator[Sequence[str]]:
+    for name, one in properties.items():
+        default = one.get("default")
+        otherwise = f"`{str(default).lower()}`" if default not in (None, [], {}, "") else ""
+        examples = ", ".join(f"`{example}`" for example in one.get("examples", ()))
+        yield f"`{name}`", one.get("description", ""), otherwise, examples
+
+
+def _table(
+    rows: Iterator[Sequence[str]] | Sequence[Sequence[str]], headers: Sequence[str]
+) -> list[str]:
+    """Return a table as Markdown."""
+    cells = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    body = [f"| {' | '.join(row)} |" for row in (headers, ["---"] * len(headers), *cells)]
+    return list(body)

@@ -1,0 +1,145 @@
+"""Every page: its commands are run or set aside with a reason, its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+
+import dse
+from dse import contract
+from dse.cli import COMMANDS, application
+from dse.plugins import registry
+from dse.study.schema import SECTIONS
+from tests.conftest import ROOT
+from tests.fitting.test_fit_interface import MR, TABLE
+from tests.fitting.test_fit_platform import runs
+from tests.project import test_packaging, test_readme
+from tests.project.test_readme import blocks, commands, printed_by
+
+PAGES = sorted(
+    path.relative_to(ROOT).as_posix() for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))
+)
+
+HERE = ("docs/interfaces.md", "docs/models.md", "docs/package.md", "docs/records.md")
+"""Pages whose commands are run by this file."""
+
+ASIDE = {
+    "make mutants": "takes hours; tests/project/test_mutants.py runs some",
+    "make mutants GROUP=front": "likewise",
+    "make mutants SAMPLE=all GROUP=rates": "likewise",
+    "dse measure interface --out runs/sha --algorithm sha256": (
+        "takes a minute and openssl; tests/fitting/test_measure.py runs it with one of its own"
+    ),
+    "python -m pip install accel-dse": "asks an index; tests/project/test_packaging.py installs it",
+}
+"""Commands that no test runs as they are printed, and why."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the files that commands name."""
+    path = tmp_path_factory.mktemp("pages")
+    shutil.copytree(ROOT / "studies", path / "studies")
+    shutil.copytree(ROOT / "cores" / "tables", path / "cores" / "tables")
+    (measured,) = (text for text in blocks("docs/interfaces.md", "text") if "offload_us" in text)
+    (path / "link.csv").write_text(measured, encoding="utf-8")
+    (path / "sw.txt").write_text(TABLE, encoding="utf-8")
+    (path / "hw.txt").write_text(MR, encoding="utf-8")
+    runs(path / "runs.csv", noise=0.02)
+    return path
+
+
+@pytest.mark.parametrize("page", HERE)
+def test_commands_run(page: str, folder: Path) -> None:
+    for command in commands(page):
+        if command not in ASIDE:
+            program, *arguments = shlex.split(command)
+            assert program == "dse", command
+            printed_by(folder, *arguments)
+
+
+def test_what_the_page_of_the_package_shows_is_what_the_program_prints(folder: Path) -> None:
+    (shown,) = blocks("docs/package.md", "text")
+    (run,) = (command for command in commands("docs/package.md") if " run " in command)
+    if not (folder / "des_100gbps.yaml").exists():
+        printed_by(folder, "new", "study", "--from", "des_100gbps")
+    assert shown.strip() in printed_by(folder, *shlex.split(run)[1:])
+
+
+def test_every_command_is_run_or_set_aside() -> None:
+    run = {*HERE, *test_readme.PAGES, *test_packaging.PAGES}
+    left = {command for page in PAGES if page not in run for command in commands(page)}
+    assert left <= set(ASIDE)
+    assert set(ASIDE) <= {command for page in PAGES for command in commands(page)}
+
+
+def test_commands_within_sentences_have_the_options_that_they_show() -> None:
+    program = typer.main.get_command(application())
+    for page in PAGES:
+        if page == "CHANGELOG.md":  # it tells what was
+            continue
+        for shown in re.findall(r"`dse ([a-z][^`]*)`", (ROOT / page).read_text(encoding="utf-8")):
+            command, words = program, shown.split()
+            while words and hasattr(command, "commands"):
+                assert words[0] in command.commands, f"{page}: dse {shown}"
+                command = command.commands[words.pop(0)]
+            known = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
+            asked = {word.partition("=")[0] for word in words if word.startswith("--")}
+            assert asked <= known | {"--help"}, f"{page}: dse {shown}"
+
+
+def slug(heading: str) -> str:
+    """Return the anchor of a heading, as hosts of repositories make it."""
+    plain = re.sub(r"[`*]|\[([^]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+    return re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+
+
+def text_of(page: Path) -> str:
+    """Return a page without what stands in blocks of code."""
+    return re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_files_and_anchors(page: str) -> None:
+    path = ROOT / page
+    for link in re.findall(r"\]\(([^)]+)\)", text_of(path)):
+        if link.startswith("https:"):
+            continue
+        name, _, anchor = link.partition("#")
+        target = path.parent / name if name else path
+        assert target.exists(), f"{page}: {link}"
+        assert ROOT in target.resolve().parents, f"{page}: {link}"
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", text_of(target), re.MULTILINE)
+            assert anchor in map(slug, headings), f"{page}: {link}"
+
+
+def test_the_site_is_built_and_has_every_command_field_quantity_and_function(
+    tmp_path: Path,
+) -> None:
+    """Strictly: a link to nothing, and a page that no menu leads to, end it."""
+    pytest.importorskip("mkdocs", reason="needs the extra `docs`")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    reference = {path.stem: path.read_text("utf-8") for path in tmp_path.glob("reference/*.html")}
+    functions = [f'id="{module}.{name}"' for module, names in dse._FROM.items() for name in names]
+    quantities = registry.names(contract.Objective)
+    fields = [name for section in SECTIONS.values() for name in section.model_fields]
+    for page, parts in {
+        "commands": [f"dse {name}" for name in COMMANDS],
+        "fields": [f"<code>{name}</code>" for name in fields],
+        "catalogue": [f"<td>{name}</td>" for name in quantities],
+        "python": functions,
+        "contract": ['id="dse.contract.methods.Search"'],
+    }.items():
+        assert not [part for part in parts if part not in reference[page]]
+    html = (path.read_text("utf-8") for path in tmp_path.rglob("*.html"))
+    assert not [one for one in html if re.search(r'src="http|url\(http', one)], "nothing is fetched"
