@@ -181,21 +181,13 @@ class _Descent:
         lowest = np.fmin(loss[:half], loss[half:])
         violated = np.fmin(violation[:half], violation[half:])
         possible = ~(violated > 0).any(axis=1)
-        column = self._column if single else 0
-        decides, limit = lowest[:, column], worst[:, column]
         if single:
-            tied = (decides == limit) & ~_dominated(lowest, worst)
-            possible &= (decides < limit) | tied
+            possible &= rivals.may_beat_each(lowest, worst, self._column)
         else:
-            possible &= ~(decides > limit)
+            possible &= ~(lowest[:, 0] > worst[:, 0] + rivals.EQUAL * np.abs(worst[:, 0]))
         result = np.zeros(len(rows), dtype=bool)
         result[order] = possible
         return result
-
-
-def _dominated(loss: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which rows the same row of another matrix dominates."""
-    return np.asarray((loss >= by).all(axis=1) & (loss > by).any(axis=1))
 
 
 def _levels(problem: Problem) -> list[tuple[int, ...]]:
