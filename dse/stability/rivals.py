@@ -21,7 +21,7 @@ from dse.model.space import Axis, Index, Points, as_index, blocks
 from dse.search.exact.enumeration import CHUNK
 from dse.search.exact.interval import may_beat
 from dse.search.exact.prove import ENOUGH, composable
-from dse.search.exact.work import CALL, spend
+from dse.search.exact.work import CALL, LOOK, spend
 
 MOST = 400_000
 """With more rivals an interval is divided before they are listed."""
@@ -68,6 +68,7 @@ def among_all(
     whole: Iterable[Points] = blocks(ends[0].sizes, CHUNK)
     if composes(ends[0]) and len(worst):
         composed = may_beat((ends[0], ends[1]), worst, column, MOST)
+        spend(LOOK)  # that it says too little may be because the time for all is over
         if composed is None and not short:
             return None
         whole = whole if composed is None else [composed]

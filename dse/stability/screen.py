@@ -19,7 +19,7 @@ from dse.model.cells import Cells
 from dse.model.problem import Problem
 from dse.model.space import Index, coarsened
 from dse.search.exact.interval import may_beat
-from dse.search.exact.work import CALL, ROW, limited, spend
+from dse.search.exact.work import CALL, LOOK, ROW, limited, spend
 from dse.stability import rivals
 from dse.stability.moved import TOGETHER, MovedDesigns, MovedPart, widest
 from dse.study.assumptions import Assumption
@@ -83,6 +83,7 @@ def _composed(screen: Screen, ends: Sequence[Problem], column: int) -> Index | N
     worst = screen.worst[np.newaxis]
     with limited(designs=screen.most):
         rows = may_beat((one, other), worst, column, rivals.MOST)
+    spend(LOOK)  # that it says too little may be because the time for all is over
     if rows is None:
         return None
     first, second = one.evaluate(rows), other.evaluate(rows)
