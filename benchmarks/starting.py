@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.timing import table
+from benchmarks.timing import as_installed, table
 
 SETTOP = "studies/settop_116mbps.yaml"
 REPETITIONS = 5
@@ -35,7 +35,12 @@ BEFORE = {
 }
 """Median and modules when each command imported whatever its neighbours need, measured as here."""
 
-LIBRARIES = ("numpy", "typer, pydantic.types", "pyarrow.parquet", "matplotlib.figure")
+LIBRARIES = (
+    "numpy",
+    "numpy, typer, pydantic.types, ruamel.yaml",
+    "pyarrow.parquet",
+    "matplotlib.figure",
+)
 """What commands cannot do without: they start no faster than these are imported."""
 
 
@@ -45,12 +50,13 @@ def main() -> None:
         run = str(Path(folder) / "run")
         programs = {name: ["-c", f"import {name}"] for name in LIBRARIES}
         programs |= {text: ["-m", "dse", *text.format(run=run).split()] for text in COMMANDS}
+        environment = as_installed(folder)
         for arguments in reversed(programs.values()):  # once, for what is cached
-            _cpu_seconds(arguments)
+            _cpu_seconds(arguments, environment)
         taken: dict[str, list[float]] = {name: [] for name in programs}
         for _ in range(REPETITIONS):
             for name, arguments in programs.items():
-                taken[name].append(_cpu_seconds(arguments))
+                taken[name].append(_cpu_seconds(arguments, environment))
         rows = [_row(name, times, _modules(programs[name])) for name, times in taken.items()]
     table(
         "Starting: CPU seconds of whole processes",
@@ -66,10 +72,11 @@ def _row(name: str, times: list[float], modules: int) -> tuple[str, ...]:
     return f"`{kind} {name.format(run='RUN')}`", *measured, f"{modules:,}", more
 
 
-def _cpu_seconds(arguments: list[str]) -> float:
+def _cpu_seconds(arguments: list[str], environment: dict[str, str]) -> float:
     """Return user and system time of a process and its children."""
     before = os.times()
-    subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, check=True)
+    command = [sys.executable, *arguments]
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True, env=environment)
     after = os.times()
     return sum(after[2:4]) - sum(before[2:4])
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 REPETITIONS = 3
@@ -18,6 +20,13 @@ def cpu_seconds(action: Callable[[], Any], repetitions: int = REPETITIONS) -> fl
         action()
         taken.append(time.process_time() - start)
     return statistics.median(taken)
+
+
+def as_installed(folder: str | Path) -> dict[str, str]:
+    """Return an environment in which modules are compiled once, as installed ones are."""
+    found = {**os.environ, "PYTHONPYCACHEPREFIX": str(Path(folder) / "compiled")}
+    found.pop("PYTHONDONTWRITEBYTECODE", None)
+    return found
 
 
 def table(title: str, headers: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:

@@ -94,8 +94,8 @@ def answer(
         Relative standard uncertainties besides those of the study: ``{"area": "10 %"}``, or
         as the command line takes them, ``["area=10 %"]``.
     flips_budget
-        CPU time to look for what would change the answer, ``"60 s"``; ``"10 s"``, and no end
-        where all of it is asked for.  What there was no time for is named.
+        CPU time to look for what would change the answer; ``"10 s"``, and ``"60 s"`` where all of
+        it is asked for.  What there was no time for is named.
     told
         Called with each part of the text as soon as it is known: the design first, before anything
         else is searched.
@@ -112,11 +112,12 @@ def answer(
     dse.errors.DseError
         When what was asked makes no sense; `InfeasibleError` when no design fits.
     """
-    from dse.stability.deadline import FLIPS_BUDGET, deadline
+    from dse.stability.deadline import FLIPS_BUDGET, FULL_BUDGET, deadline
     from dse.stability.flip_search import without_flips
     from dse.uncertainty import sampling
 
-    deadline(flips_budget)  # what makes no sense is refused before anything is searched
+    time_given = flips_budget or (FULL_BUDGET if flips else FLIPS_BUDGET)
+    deadline(time_given, "flips budget")  # nonsense is refused before anything is searched
     sampled = sampling.sampling_options(samples, uncertainty, seed)
     fronts = known_fronts(known(source), rate=rate, overrides=override_pairs(overrides))
     first = fronts.points[0]
@@ -132,7 +133,7 @@ def answer(
     teller = Teller(first.study.question, told)
     found = Answer(**vars(recommend(first, preference, fronts.options, teller.tell)))
     if flips is not False:
-        until = deadline(flips_budget or (None if flips else FLIPS_BUDGET))
+        until = deadline(time_given)
         for section in _changing(first, preference, until, full=bool(flips), progress=progress):
             teller.tell([section])
             found = found.with_section(section)
@@ -199,7 +200,7 @@ def flips(
     prefer: str | None = None,
     tolerance: str | None = None,
     overrides: Overrides | None = None,
-    flips_budget: str | None = None,
+    time_budget: str = "60 s",
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Flips:
     """Say for every assumption of a study how far it may move before the answer changes.
@@ -212,8 +213,8 @@ def flips(
         As in `answer`.
     only
         Names of assumptions, or parts of their dotted names; all of them when empty.
-    flips_budget
-        CPU time that it may take, ``"60 s"``; without it every assumption is looked at.
+    time_budget
+        CPU time that it may take.  What there was no time for is named.
     progress
         Called with the name of the assumption that is looked at next, how many were so far, and how
         many there are.
@@ -226,7 +227,7 @@ def flips(
     from dse.stability.deadline import deadline
     from dse.stability.flip_search import find_flips
 
-    until = deadline(flips_budget)
+    until = deadline(time_budget)
     prepared = studies.prepare(study_of(source, overrides))
     chosen = prepared.preferring(prefer, tolerance)
     return find_flips(prepared, preference=chosen, only=texts(only), progress=progress, until=until)
@@ -243,6 +244,7 @@ def sweep(
     counts: bool = False,
     by: str | Sequence[str] = (),
     overrides: Overrides | None = None,
+    time_budget: str = "60 s",
     progress: Callable[[float], None] | None = None,
 ) -> Crossovers:
     """Say which design holds which interval of a number, with exact crossovers.
@@ -261,6 +263,8 @@ def sweep(
         Tell designs apart by the number of instances too where it follows from the rate.
     by
         Axes that alone tell designs apart, ``device`` for instance; all of them when empty.
+    time_budget
+        CPU time that it may take.  Up to where the range is settled is said.
     progress
         Called with the share of the range that is done.
 
@@ -269,8 +273,10 @@ def sweep(
     dse.errors.DseError
         When the range cannot be read, or names nothing that the study assumes.
     """
+    from dse.stability.deadline import deadline
     from dse.stability.sweep_search import find_crossovers
 
+    until = deadline(time_budget)
     return find_crossovers(
         study_of(source, overrides),
         range_,
@@ -280,6 +286,7 @@ def sweep(
         counts=counts,
         by=texts(by),
         progress=progress,
+        until=until,
     )
 
 

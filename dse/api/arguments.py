@@ -107,7 +107,7 @@ _PATH = _instance("a path", str, Path)
 _TEXT = _instance("a text", str)
 _WORDS = (
     *("method", "rate", "prefer", "tolerance", "width", "range_", "algorithm", "clock"),
-    "flips_budget",
+    *("flips_budget", "time_budget"),
 )
 _TEXTS = Kind("a text or a list of texts", _are_texts)
 _FLAG = _instance("True or False", bool)

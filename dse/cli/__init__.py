@@ -69,3 +69,5 @@ def _main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is lost
         print(f"the output cannot be written: {error.strerror}", file=sys.stderr)
         sys.exit(1)
+    finally:
+        gc.freeze()  # what ends with the process is not looked through for circles once more

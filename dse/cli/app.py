@@ -54,8 +54,11 @@ FlipsBudget = Annotated[
     typer.Option(
         metavar="TIME",
         help='CPU time to look for what would change the answer: "60 s". '
-        "10 s in an answer, no end where all of it is asked for.",
+        "10 s, and 60 s where all of it is asked for.",
     ),
+]
+Budget = Annotated[
+    str, typer.Option(metavar="TIME", help='CPU time that it may take, such as "10 min".')
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 

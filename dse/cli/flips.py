@@ -9,7 +9,7 @@ import typer
 
 from dse.cli.app import (
     AsJson,
-    FlipsBudget,
+    Budget,
     Prefer,
     Setting,
     StudyOrRun,
@@ -30,7 +30,7 @@ def flips(
     prefer: Prefer = None,
     tolerance: Tolerance = None,
     out: Annotated[Path | None, typer.Option(help="Folder for a picture and JSON.")] = None,
-    flips_budget: FlipsBudget = None,
+    budget: Budget = "60 s",
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -43,7 +43,7 @@ def flips(
         prefer=prefer,
         tolerance=tolerance,
         overrides=set_,
-        flips_budget=flips_budget,
+        time_budget=budget,
         progress=_assumption,
     )
     say("")

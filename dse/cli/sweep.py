@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, Tolerance, app, say, show
+from dse.cli.app import AsJson, Budget, Prefer, Setting, StudyOrRun, Tolerance, app, say, show
 
 
 @app.command()
@@ -36,6 +36,7 @@ def sweep(
     out: Annotated[
         Path | None, typer.Option(help="Folder for crossovers.csv, pictures and JSON.")
     ] = None,
+    budget: Budget = "60 s",
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -51,6 +52,7 @@ def sweep(
         counts=counts,
         by=by or [],
         overrides=set_,
+        time_budget=budget,
         progress=lambda share: say(f"{share:.0%} of the range"),
     )
     say("")

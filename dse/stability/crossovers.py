@@ -120,6 +120,8 @@ class Crossovers:
                 for interval in self.intervals
             ],
             "instead": list(self.instead),
+            f"settled_to{unit}": self.intervals[-1].high,
+            "range_ends_where": self.intervals[-1].limited or None,
             "held": [
                 {"design": design, f"intervals{unit}": [list(span) for span in spans]}
                 for design, spans in self.held().items()

@@ -12,6 +12,9 @@ from dse.errors import UnitError
 FLIPS_BUDGET = "10 s"
 """CPU time that an answer spends on what would change it, unless told otherwise."""
 
+FULL_BUDGET = "60 s"
+"""CPU time of what is asked for by itself: all flips of a study, a sweep."""
+
 NAMED = 12
 """Names of what was not looked at that a text shows."""
 
@@ -30,30 +33,30 @@ class Deadline:
         return max(0.0, self._end - time.process_time())
 
 
-def not_looked_at(names: Sequence[str], seconds: float | None) -> str:
-    """Say what was not looked at when the time was over."""
+def not_looked_at(
+    names: Sequence[str], seconds: float | None, option: str = "--flips-budget"
+) -> str:
+    """Say what was not looked at when the time was over, and which option gives more."""
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return (
         f"Not looked at, for {seconds:g} s of CPU time were over: {', '.join(names[:NAMED])}"
-        f"{more}. How far these reach depends on the machine; --flips-budget gives more time."
+        f"{more}. How far these reach depends on the machine; {option} gives more time."
     )
 
 
-def deadline(written: str | None) -> Deadline:
-    """Return the deadline that starts now: ``60 s``; None for no end.
+def deadline(written: str, what: str = "budget") -> Deadline:
+    """Return the deadline that starts now: ``60 s``.
 
     Raises
     ------
     UnitError
         When it is no time above 0.
     """
-    if written is None:
-        return Deadline()
     try:
-        seconds = units.parse(written, "flips_budget_s")
+        seconds = units.parse(written, "budget_s")
     except UnitError as error:
-        raise UnitError(f"flips budget {written!r}: {error.rule}", error.remedy) from error
+        raise UnitError(f"{what} {written!r}: {error.rule}", error.remedy) from error
     if seconds <= 0:
-        rule = f"flips budget {written!r}: it must be more than 0"
-        raise UnitError(rule, f"write for instance {FLIPS_BUDGET}, or --no-flips")
+        rule = f"{what} {written!r}: it must be more than 0"
+        raise UnitError(rule, f"write for instance {FLIPS_BUDGET}")
     return Deadline(seconds)

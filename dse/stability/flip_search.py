@@ -8,9 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
-from dse.errors import DseError
 from dse.infeasible.required import require_feasible
 from dse.model.preference import Preference
 from dse.model.space import Index
@@ -18,13 +16,12 @@ from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.runs import runner
 from dse.search.exact.work import EffortError, limited
-from dse.stability.boundary import Line, is_screened
 from dse.stability.deadline import Deadline
-from dse.stability.edge import Edge
-from dse.stability.flips import FACTOR, NEAR, NOTHING_FITS, SECTION, Flips, IntervalEnd, Stability
-from dse.stability.follow import Ends, Follower, UnfollowedError
+from dse.stability.flips import FACTOR, NEAR, SECTION, Flips, Stability
+from dse.stability.follow import Follower
+from dse.stability.holding import Searched, is_screened
 from dse.stability.together import follow_together
-from dse.stability.tracking import AnswerDesigns, Pool, TrackedAnswer, answer_among, spread
+from dse.stability.tracking import AnswerDesigns, TrackedAnswer, answer_among, spread
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.study import Study
 
@@ -75,24 +72,23 @@ def find_flips(
     front = _front(study) if known is None else known
     nominal = answer_among(study.problem, front, tracked)
     pending = deque(sorted(chosen, key=lambda entry: _place(entry, nominal.rows, front)))
-    looker = _Looker(study, tracked, front, nominal, factor, until or Deadline())
+    known_designs = spread(front, study.problem, tracked), nominal
+    until = until or Deadline()
     found: list[Stability] = []
     size = max(1, min(TOGETHER, TOGETHER * SPACE // study.problem.size))
-    while pending and looker.until.left:
+    while pending and until.left:
         group = [pending.popleft() for _ in range(min(size, len(pending)))]
         if progress is not None:
             progress(group[0].name, len(found), len(chosen))
         start = time.process_time()
-        done = looker.look(group)
+        done = _look(study, group, tracked, known_designs, factor, until)
         pending.extendleft(entry for entry in reversed(group) if entry.name not in done)
         found += done.values()
         size = min(TOGETHER, 4 * size) if time.process_time() - start < SOON else max(1, size // 4)
     ranked = sorted(found, key=lambda entry: (float(f"{entry.least_change:.6g}"), entry.name))
     answer = parts(study.problem, nominal.rows)[0]
     left = tuple(entry.name for entry in pending)
-    return Flips(
-        study, tracked.preference.text, answer, tuple(ranked), factor, looker.until.seconds, left
-    )
+    return Flips(study, tracked.preference.text, answer, tuple(ranked), factor, until.seconds, left)
 
 
 def _place(entry: Assumption, answer: Index, front: Index) -> int:
@@ -100,80 +96,30 @@ def _place(entry: Assumption, answer: Index, front: Index) -> int:
     return next((place for place, rows in enumerate((answer, front)) if entry.concerns(rows)), 2)
 
 
-class _Looker:
-    """Looks at assumptions, some at a time."""
-
-    def __init__(
-        self,
-        study: Study,
-        tracked: TrackedAnswer,
-        front: Index,
-        nominal: AnswerDesigns,
-        factor: float,
-        until: Deadline,
-    ) -> None:
-        self._study = study
-        self._tracked = tracked
-        self._front = spread(front, study.problem, tracked)
-        self._nominal = nominal
-        self._factor = factor
-        self.until = until
-        self._settings = replace(study.settings, method="exact", budget=None, options={})
-
-    def look(self, group: Sequence[Assumption]) -> dict[str, Stability]:
-        """Return what was found in time, by name."""
-        found: dict[str, Stability] = {}
-        with suppress(EffortError), limited(seconds=self.until.left):
-            followers, followed = self._followers(group)
-            followed |= follow_together(self._study.problem, followers)
-            for entry in group:
-                if entry.name not in followed:
-                    continue
-                ends = followed[entry.name]
-                try:
-                    pair = ends or self._tracked_ends(entry)
-                except DseError:
-                    if self.until.left:
-                        raise
-                if ends is None and not self.until.left:
-                    break  # a search that was cut short proves nothing
-                found[entry.name] = Stability(
-                    entry.name, entry.quantity, entry.value, *pair, entry.fitted
-                )
-        return found
-
-    def _followers(
-        self, group: Sequence[Assumption]
-    ) -> tuple[dict[str, Follower], dict[str, Ends | None]]:
-        """Return who follows the answer, and None for what is tracked from point to point."""
-        followers: dict[str, Follower] = {}
-        tracked: dict[str, Ends | None] = {}
+def _look(
+    study: Study,
+    group: Sequence[Assumption],
+    tracked: TrackedAnswer,
+    known: tuple[Index, AnswerDesigns],
+    factor: float,
+    until: Deadline,
+) -> dict[str, Stability]:
+    """Return what was found of assumptions in time, by name; a front and the answer are known."""
+    followers: dict[str, Follower] = {}
+    with suppress(EffortError), limited(seconds=until.left):
         for entry in group:
-            limits = _limits(entry, self._factor)
-            try:
-                followers[entry.name] = Follower(
-                    entry, self._tracked, self._front, self._nominal, limits, self._settings
-                )
-            except UnfollowedError:
-                tracked[entry.name] = None
-        return followers, tracked
-
-    def _tracked_ends(self, entry: Assumption) -> Ends:
-        """Return both ends of the interval in which an answer holds, tracked point by point."""
-        pool = Pool.over(self._study.problem)
-        pool.add(self._front)
-        line = Line(
-            entry.at,
-            self._tracked,
-            pool,
-            integer=entry.integer,
-            known=(entry.value, self._nominal),
-            settings=self._study.settings,
-        )
-        low, high = (
-            _end(line, line.edge(entry.value, limit)) for limit in _limits(entry, self._factor)
-        )
-        return low, high
+            searched = Searched(entry, tracked, study.settings)
+            searched.know(entry.value, *known)
+            followers[entry.name] = Follower(entry, searched, _limits(entry, factor))
+        ends = follow_together(study.problem, followers)
+        return {
+            entry.name: Stability(
+                entry.name, entry.quantity, entry.value, *ends[entry.name], entry.fitted
+            )
+            for entry in group
+            if entry.name in ends
+        }
+    return {}
 
 
 def flips_section(
@@ -234,12 +180,3 @@ def _range(value: float, factor: float) -> tuple[float, float]:
     near, far = max(abs(value) / factor, min(abs(value), least)), min(abs(value) * factor, most)
     low, high = sorted((math.copysign(near, value), math.copysign(far, value)))
     return low, high
-
-
-def _end(line: Line, edge: Edge) -> IntervalEnd:
-    becomes: tuple[str, ...] = ()
-    if edge.flips_at is not None:
-        found = line.exact(edge.flips_at)
-        texts = parts(line.problem(edge.flips_at), found.rows)
-        becomes = texts[0] if texts else (NOTHING_FITS,)
-    return IntervalEnd(**vars(edge), becomes=becomes)

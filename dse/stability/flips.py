@@ -215,7 +215,7 @@ def _notes(flips: Flips) -> list[str]:
     if not flips.is_complete:
         notes.append(NOT_EVERY_DESIGN)
     if flips.unlooked:
-        notes.append(not_looked_at(flips.unlooked, flips.seconds))
+        notes.append(not_looked_at(flips.unlooked, flips.seconds, "--budget"))
     return notes + [f"where {reason}, the range ends there" for reason in flips.limits]
 
 

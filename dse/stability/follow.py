@@ -1,435 +1,276 @@
-"""Following an answer that one loss decides along one assumption, from the whole space once.
+"""Following an answer along one assumption: how far it holds, and the answer beyond.
 
-The designs of the front say how far the answer holds at most.  One question to the space over that
-interval, a little beyond its ends, gives every design that may win anywhere in it.  Among these the
-interval is halved until none of them can win between two values (`rivals.among_few`).
-
-What is asked is yielded, so that the questions of several assumptions are answered together.
+Designs that are known, of fronts so far, say how far the answer holds at most.  Where one loss
+decides, or a front is followed, one question to the space over that interval, a little beyond its
+ends, gives every design that may win anywhere in it; among these the interval is halved until none
+of them can win between two values (`between`).  Otherwise, and in spaces beyond `SCREENED` designs
+that cannot be composed, the space is searched exactly at points instead.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Generator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, TypeVar
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dse import search
-from dse.errors import UnitError
-from dse.model.front import dominated_by_point
-from dse.model.space import Index
+from dse.errors import DseError, NotFiniteError, TooLargeError, UnitError
+from dse.model.problem import Problem
+from dse.model.space import Index, blocks
 from dse.reports.designs import parts
-from dse.search.exact.work import LOOK, spend
+from dse.search.exact.enumeration import CHUNK
+from dse.search.exact.work import CALL, spend
 from dse.stability import rivals
-from dse.stability.boundary import LARGEST, NARROW, PRECISE, STEPS, is_screened
-from dse.stability.edge import Edge
+from dse.stability.between import Between, Span
+from dse.stability.edge import OVERFLOW, TOO_MANY
 from dse.stability.flips import NOTHING_FITS, IntervalEnd
-from dse.stability.log_scale import LogScale, log_distance
-from dse.stability.screen import Screen
-from dse.stability.tracking import AnswerDesigns, TrackedAnswer, answer_among, spread
+from dse.stability.holding import LARGEST, SCREENED, Asking, Compared, Holding, Searched
+from dse.stability.log_scale import NARROW, LogScale
+from dse.stability.tracking import answer_among
 from dse.study.assumptions import Assumption
 
-EFFORT = 1_000_000
-"""Work to go through a space of partial designs at first; what takes more is divided."""
-
-MOST_EFFORT = 32_000_000
-"""Work after which an interval is divided no more."""
+PRECISE = 1e-7
+"""Relative width to which an end is bisected."""
 
 GROWTH = 128
-"""How many times larger a space may become."""
+"""How many times larger a space may become; up to `LARGEST` it may in any case."""
 
-SHORTEST = 1e-3
-"""Natural logarithm of the ratio of two values between which no more is divided."""
-
-
-@dataclass(frozen=True)
-class Compare:
-    """Designs (n, d) to be evaluated at each of some values; axes have at `least` so many values.
-
-    A design that the space lacks at a value meets no constraint there.
-    """
-
-    entry: Assumption
-    rows: Index
-    values: Sequence[float]
-    least: tuple[int, ...]
-
-    def __len__(self) -> int:
-        """Return how many designs at a value are compared."""
-        return len(self.values) * len(self.rows)
-
-
-@dataclass(frozen=True)
-class Compared:
-    """Losses (v, n, m) at each value, violations (v, n, k), and least instances (v, n, s)."""
-
-    loss: NDArray[np.float64]
-    violation: NDArray[np.float64]
-    counts: NDArray[np.float64]
-
-    @property
-    def feasible(self) -> NDArray[np.bool_]:
-        """Which designs meet every constraint, (v, n)."""
-        return np.asarray((self.violation <= 0).all(axis=2))
-
-    def part(self, values: list[int], chosen: NDArray[np.bool_] | None = None) -> Compared:
-        """Return some designs at some of the values."""
-        tables = [table[values] for table in (self.loss, self.violation, self.counts)]
-        return Compared(*(table if chosen is None else table[:, chosen] for table in tables))
-
-
-T = TypeVar("T")
-Asked = Compare | Screen
-Asking = Generator[Sequence[Asked], list[Any], T]
-"""Yields what is asked, a `Compared` or an index for each, and returns what was found."""
-
-Span = tuple[float, float | None]
-"""The last value where the answer holds, and the first where it does not; None for the limit."""
+STEPS, DENSE = 40, 480
+CHECKS, MANY_CHECKS = 10, 40
+SMALL = 300_000
+"""Points where known designs are compared, the second if not every design is; then also points of
+exact searches, and up to which space there are many of them."""
 
 Ends = tuple[IntervalEnd, IntervalEnd]
 
 
-Between = tuple[float, float, Index]
-"""Two values, and the designs (n, d) that may win between them."""
-
-MANY = 100_000
-"""Designs at values that are compared before an interval is divided further."""
-
-
-class UnfollowedError(Exception):
-    """The answer cannot be followed so, and has to be tracked from point to point."""
-
-
 class Follower:
-    """Follows the answer along one assumption."""
+    """Follows the answer along one assumption, to both sides of the value where it is known."""
 
-    def __init__(
-        self,
-        entry: Assumption,
-        tracked: TrackedAnswer,
-        front: Index,
-        nominal: AnswerDesigns,
-        limits: tuple[float, float],
-        settings: search.SearchSettings,
-    ) -> None:
-        """Take the exact `front` and its answer, both ends of the range, and how to search.
-
-        Raises
-        ------
-        UnfollowedError
-            Where more than one loss decides, or the space is too large to be gone through.
-        """
+    def __init__(self, entry: Assumption, searched: Searched, limits: tuple[float, float]) -> None:
+        """Take both ends of the range; `searched` knows a front, or searches it."""
         self.entry = entry
-        try:
-            self.problems = tuple(entry.at(limit) for limit in limits)
-        except UnitError as error:  # there are no axes so long
-            raise UnfollowedError from error
-        self._check(tracked)
-        self._settings = settings
-        self._tracked = tracked
-        self._nominal = nominal
-        self._front = np.vstack([nominal.rows, self._others_of(front)])
-        self._limits = limits
-        self._least = tuple(map(min, *(problem.sizes for problem in self.problems)))
-        self._ties: dict[bytes, bool] = {}
+        self._searched = searched
+        self._tracked = searched.tracked
         self._scale = LogScale(entry.integer)
-        self.column = tracked.column(entry.problem) or 0
-        self._counts: NDArray[np.float64] = np.empty(0)
+        self._limited = ["", ""]
+        self._limits = list(limits)
+        self._within: tuple[float, ...] = limits
+        for side, limit in enumerate(limits):
+            self._limits[side] = self._reach(limit)
+            self._limited[side] = "" if self._limits[side] == limit else TOO_MANY
+        self._hold = Holding(searched, entry, [problem.sizes for problem in self.problems])
+
+    @property
+    def problems(self) -> tuple[Problem, Problem]:
+        """The problems at both ends of the range."""
+        return self._searched.at(self._limits[0]), self._searched.at(self._limits[1])
+
+    @property
+    def column(self) -> int:
+        """The loss that decides where several assumptions are looked at together."""
+        return self._hold.column or 0
 
     def ends(self) -> Asking[Ends]:
-        """Return both ends of the interval in which the answer holds.
+        """Return both ends of the interval in which the answer holds."""
+        if self._hold.alone and all(map(self._hold.is_compared, self._limits)):
+            return (yield from self._ends(*self._limits))
+        start = self.entry.value
+        low, _ = yield from self._ends(self._limits[0], start)
+        _, high = yield from self._ends(start, self._limits[1])
+        return low, high
+
+    def _ends(self, *limits: float) -> Asking[Ends]:
+        """Return both ends within limits."""
+        self._within = limits
+        hold = self._hold
+        rows, touched = yield from self._start()
+        spans = yield from self._spans(rows, ())
+        between = Between(hold, spans)
+        if not (yield from between.find(rows, touched, last=False)):
+            # the front tells too little: those at the ends tell more
+            at_ends = [inside if outside is None else outside for inside, outside in spans]
+            rows = hold.with_answer(np.vstack([rows, *map(self._searched.front, at_ends)]))
+            spans = yield from self._spans(rows, ())
+            between = Between(hold, spans)
+            yield from between.find(rows, touched, last=True)
+        changes: list[float] = []
+        while True:
+            known = len(self._searched.rows)
+            changed = (yield from between.changes(spans, changes)) or self._at_points(spans)
+            new = [value for value, _ in changed if value not in changes]
+            if not new and len(self._searched.rows) == known:
+                break
+            changes += new
+            more = [won for _, won in changed]
+            rows = hold.with_answer(np.vstack([rows, *more, self._known()]))
+            spans = yield from self._spans(rows, changes)
+            if not hold.alone:  # more designs count as the answer, which may reach further
+                between = Between(hold, spans)
+                yield from between.find(rows, touched, last=True)
+        every = np.unique(np.vstack([rows, *between.rows]), axis=0)
+        low, high = (self._end(side, span, every) for side, span in enumerate(spans))
+        return low, high
+
+    def shorten(self, error: DseError) -> None:
+        """Shorten the range to what can be searched after an error there.
 
         Raises
         ------
-        UnfollowedError
-            There are too many designs to compare.
+        DseError
+            The error, where nothing is left to be shortened.
         """
-        low, high = self._limits
-        (seen,) = yield [self._compare(self._front, (low, self.entry.value, high))]
-        self._counts = seen.counts[1, 0]
-        rows = self._front[self._may_win(seen)]
-        spans = yield from self._spans(rows, ())
-        beyond, searched = yield from self._searched(rows, spans)
+        start = self.entry.value
+        if all(limit == start for limit in self._limits):
+            raise error
+        if isinstance(error, TooLargeError):
+            self._limits, self._limited = [start, start], [TOO_MANY, TOO_MANY]
+        elif isinstance(error, NotFiniteError):
+            far = [side for side in (0, 1) if not self._is_finite(self._limits[side])]
+            for side in far or (0, 1):
+                self._limited[side] = OVERFLOW
+                self._limits[side] = self._shortened(self._limits[side], bisected=bool(far))
+        else:
+            raise error
+
+    def _shortened(self, limit: float, *, bisected: bool) -> float:
+        start = self.entry.value
+        if bisected:
+            return self._scale.bisected(start, limit, NARROW, self._is_finite)[0]
+        middle = self._scale.middle(start, limit)
+        return start if self._scale.is_close(start, middle, NARROW) else middle
+
+    def _is_finite(self, value: float) -> bool:
+        """Whether no design that may be compared at a value overflows there."""
+        problem = self._searched.at(value)
+        try:
+            if problem.size <= SCREENED and not rivals.composes(problem):
+                for block in blocks(problem.sizes, CHUNK):
+                    spend(CALL + len(block))
+                    problem.evaluate(block)
+            else:
+                self._searched.front(value)
+        except NotFiniteError:
+            return False
+        return True
+
+    def _reach(self, limit: float) -> float:
+        """Return how far the space stays small enough to be searched."""
+
+        def fits(value: float, most: int = LARGEST) -> bool:
+            try:
+                return self._searched.at(value).size <= most
+            except UnitError:  # there are no axes so long
+                return False
+
+        start = self.entry.value
+        if fits(limit, max(LARGEST, GROWTH * self._searched.at(start).size)):
+            return limit
+        return self._scale.bisected(start, limit, NARROW, fits)[0] if fits(start) else start
+
+    def _known(self) -> Index:
+        """Return the designs of searches so far; of one alone, those that won are enough."""
+        rows = self._searched.rows
+        return (
+            rows[:0]
+            if self._hold.alone and all(map(self._hold.is_compared, self._limits))
+            else rows
+        )
+
+    def _start(self) -> Asking[tuple[Index, tuple[int, int] | None]]:
+        """Return the designs that say how far the answer holds at most, it first.
+
+        And an axis and one of its choices, if only designs with that can do better than today.
+        """
+        hold = self._hold
+        rows = hold.with_answer(self._searched.rows)
+        if not hold.alone:
+            return rows, None
+        low, high = self._within
+        (seen,) = yield [hold.compare(rows, (low, self.entry.value, high))]
+        if self._tracked.counts:
+            hold.counts = seen.counts[1, 0]
         alone = (seen.loss[:, 0] == seen.loss[1, 0]).all() and seen.feasible[:, 0].all()
-        touched = self.entry.touched if alone else None
-        others = yield from self._others(rows, spans, searched, touched, last=False)
-        if others is None:  # the front tells too little: those at the ends tell more
-            ends = [inside if outside is None else outside for inside, outside in spans]
-            rows = self._with(rows, [self._front_at(end) for end in ends])
-            spans = yield from self._spans(rows, ())
-            further, searched = yield from self._searched(rows, spans)
-            beyond = np.vstack([beyond, further])
-            others = yield from self._others(rows, spans, searched, touched, last=True)
-        if others is None:
-            raise UnfollowedError
-        changes: list[float] = []
-        while others:
-            found = yield from self._changes(spans, others, changes)
-            if not found:
-                break
-            changes += [value for value, _ in found]
-            rows = self._with(rows, [won for _, won in found])
-            spans = yield from self._spans(rows, changes)
-        every = np.vstack([rows, *(some for _, _, some in others), beyond])
-        every = np.unique(every, axis=0)
-        return self._end(spans[0], every), self._end(spans[1], every)
+        return rows[self._may_win(seen)], self.entry.touched if alone else None
 
-    def _check(self, tracked: TrackedAnswer) -> None:
-        """Refuse what is tracked from point to point."""
-        if tracked.column(self.entry.problem) is None or self.entry.problem.tolerant:
-            raise UnfollowedError
-        most = max(LARGEST, GROWTH * self.entry.problem.size)
-        if not all(is_screened(problem) and problem.size <= most for problem in self.problems):
-            raise UnfollowedError
-
-    def _compare(self, rows: Index, values: Sequence[float]) -> Compare:
-        return Compare(self.entry, rows, values, self._least)
-
-    def _front_at(self, value: float) -> Index:
-        problem = self.entry.at(value)
-        front = search.run_search(problem, self._settings).front_index
-        spend(LOOK)  # a search that was cut short proves nothing
-        return spread(front, problem, self._tracked)
-
-    def _with(self, rows: Index, more: Sequence[Index]) -> Index:
-        """Return designs and more of them, each once, the answer first."""
-        every = np.unique(np.vstack([rows, *more]), axis=0)
-        return np.vstack([self._nominal.rows, self._others_of(every)])
-
-    def _others_of(self, rows: Index) -> Index:
-        """Return which designs are not the answer."""
-        others: Index = rows[~(rows == self._nominal.rows).all(axis=1)]
-        return others
-
-    def _may_win(self, seen: Compared) -> NDArray[np.bool_]:
+    def _may_win(self, seen: Compared) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Return which designs may win between the ends; the first of them is the answer."""
-        if not seen.feasible[:, 0].all():
-            return np.ones(seen.loss.shape[1], dtype=bool)
-        possible: NDArray[np.bool_] = (seen.violation.min(axis=0) <= 0).all(axis=1)
-        worst = seen.loss[:, 0].max(axis=0)
-        possible &= rivals.may_win(seen.loss.min(axis=0), worst[np.newaxis], self.column)
-        possible[0] = True
+        possible = np.ones(seen.loss.shape[1], dtype=bool)
+        if seen.feasible[:, 0].all():
+            worst = seen.loss[:, 0].max(axis=0)
+            possible = (seen.violation.min(axis=0) <= 0).all(axis=1)
+            possible &= rivals.may_beat_each(seen.loss.min(axis=0), worst, self.column)
+            possible[0] = True
         return possible
 
     def _spans(self, rows: Index, changes: Sequence[float]) -> Asking[list[Span]]:
-        """Return how far the first row is the answer among all, to either side."""
+        """Return how far designs, those of the answer first, have the answer, to either side."""
         start = self.entry.value
-        grids = [
-            [limit]
-            if len(rows) == 1 and start != limit and not self._counts.size
-            else self._scale.grid(start, limit, STEPS, NARROW, changes)
-            for limit in self._limits
-        ]
-        seen = yield [self._compare(rows, grid) for grid in grids if grid]
+        grids = [self._grid(rows, limit, changes) for limit in self._within]
+        held = yield from self._held(rows, grids)
         spans: list[Span] = []
-        for grid in grids:
-            held = self._holds(rows, grid, seen.pop(0)) if grid else np.ones(0, dtype=bool)
-            first = len(grid) if held.all() else int(np.argmin(held))
-            spans.append(([start, *grid][first], None if held.all() else grid[first]))
+        for grid, first in zip(grids, held, strict=True):
+            outside = grid[first] if first < len(grid) else None
+            spans.append(([start, *grid][first], outside))
         while True:
-            middles = {
-                side: self._scale.middle(inside, outside)
+            middles = [
+                (side, self._scale.middle(inside, outside))
                 for side, (inside, outside) in enumerate(spans)
                 if outside is not None and not self._scale.is_close(inside, outside, PRECISE)
-            }
+            ]
             if not middles:
                 return spans
-            seen = yield [self._compare(rows, (middle,)) for middle in middles.values()]
-            for (side, middle), there in zip(middles.items(), seen, strict=True):
+            held = yield from self._held(rows, [[middle] for _, middle in middles])
+            for (side, middle), holds in zip(middles, held, strict=True):
                 inside, outside = spans[side]
-                held = self._holds(rows, (middle,), there)
-                spans[side] = (middle, outside) if held[0] else (inside, middle)
+                spans[side] = (middle, outside) if holds else (inside, middle)
 
-    def _searched(self, rows: Index, spans: Sequence[Span]) -> Asking[tuple[Index, list[float]]]:
-        """Search the space beyond ends where no design fits that is known: its front, and where."""
-        values = [outside for _, outside in spans if outside is not None]
-        if not values:
-            return rows[:0], []
-        (seen,) = yield [self._compare(rows, values)]
-        searched = [
-            value for value, fits in zip(values, seen.feasible.any(axis=1), strict=True) if not fits
-        ]
-        fronts = [self._front_at(value) for value in searched]
-        return np.concatenate([rows[:0], *fronts]), searched
+    def _grid(self, rows: Index, limit: float, changes: Sequence[float]) -> list[float]:
+        start, hold = self.entry.value, self._hold
+        counted = hold.counts is not None and hold.counts.size
+        if hold.alone and len(rows) == 1 and start != limit and not counted:
+            return [limit]
+        steps = STEPS if self._hold.is_compared(limit) else DENSE
+        return self._scale.grid(start, limit, steps, NARROW, changes)
 
-    def _others(
-        self,
-        rows: Index,
-        spans: Sequence[Span],
-        searched: Collection[float],
-        touched: tuple[int, int] | None,
-        *,
-        last: bool,
-    ) -> Asking[list[Between] | None]:
-        """Return which designs of the whole space may win, up to the ends or just beyond.
+    def _held(self, rows: Index, grids: Sequence[Sequence[float]]) -> Asking[list[int]]:
+        """Return at how many values of each grid, from the first on, designs have the answer."""
+        hold = self._hold
+        if not hold.alone:
+            return [hold.held(rows, grid, None) for grid in grids]
+        seen = yield [hold.compare(rows, grid) for grid in grids if grid]
+        replies = iter(seen)
+        return [hold.held(rows, grid, next(replies)) if grid else 0 for grid in grids]
 
-        Not beyond where that is `searched`.  None where they are too many; unless it is the `last`
-        time, as soon as that shows.
-        """
-        outer = [
-            inside if outside is None or outside in searched else outside
-            for inside, outside in spans
-        ]
-        worst: dict[float, NDArray[np.float64]] = {}
-        found: list[Between] = []
-        pending, most = [(outer[0], outer[1])], EFFORT
-        while pending:
-            values = list(dict.fromkeys(end for pair in pending for end in pair))
-            (seen,) = yield [self._compare(rows, values)]
-            worst = {
-                value: self._worst(seen, at, answers=value not in (spans[0][1], spans[1][1]))
-                for at, value in enumerate(values)
-            }
-            asked = [
-                Screen(self.entry, *pair, np.maximum(worst[pair[0]], worst[pair[1]]), touched, most)
-                for pair in pending
-            ]
-            replies = yield asked
-            missing = []
-            for (low, high), reply in zip(pending, replies, strict=True):
-                if reply is None:
-                    missing.append((low, high))
-                elif len(others := self._others_of(reply)):
-                    found.append((low, high, others))
-            if missing and most > (MOST_EFFORT if last else EFFORT):
-                return None
-            pending = [half for pair in missing for half in self._halves(*pair)]
-            most *= 2
-        return found
-
-    def _halves(self, low: float, high: float) -> list[tuple[float, float]]:
-        """Divide what is too wide to be gone through at once, first at today's value."""
-        if log_distance(low, high) <= SHORTEST or (self.entry.integer and high - low <= 1):
-            raise UnfollowedError
-        today = self.entry.value
-        middle = today if low < today < high else self._scale.middle(low, high)
-        return [(low, middle), (middle, high)]
-
-    def _worst(self, seen: Compared, at: int, *, answers: bool) -> NDArray[np.float64]:
-        """Return the losses of the answer at a value, which is today's or the best one known."""
-        if answers:
-            return np.asarray(seen.loss[at, 0])
-        decides = np.where(seen.feasible[at], seen.loss[at, :, self.column], np.inf)
-        return np.asarray(seen.loss[at, decides.argmin()])
-
-    def _holds(self, rows: Index, values: Sequence[float], seen: Compared) -> NDArray[np.bool_]:
-        """Return at which values the first row is the answer among all."""
-        decides = np.where(seen.feasible, seen.loss[:, :, self.column], np.inf)
-        best = decides.min(axis=1)
-        held = seen.feasible[:, 0] & (decides[:, 0] == best)
-        held &= (seen.counts[:, 0] == self._counts).all(axis=1)
-        tied = decides == best[:, np.newaxis]
-        for at in np.flatnonzero(held & (tied.sum(axis=1) > 1)).tolist():
-            held[at] = self._wins_tie(rows, values[at], seen, at, tied[at])
-        return np.asarray(held)
-
-    def _wins_tie(
-        self, rows: Index, value: float, seen: Compared, at: int, tied: NDArray[np.bool_]
-    ) -> bool:
-        """Whether the first row is the answer among those that are tied at a value."""
-        loss = seen.loss[at]
-        tied = tied & ~dominated_by_point(loss, loss[0])
-        if tied.sum() == 1:
-            return True
-        same = (loss[tied] == loss[0]).all()  # then names alone decide, wherever that is
-        key = rows[tied].tobytes() + seen.counts[at, tied].tobytes()
-        if same and key in self._ties:
-            return self._ties[key]
-        found = answer_among(self.entry.at(value), rows[tied], self._tracked)
-        wins = found.keys == self._nominal.keys
-        if same:
-            self._ties[key] = wins
-        return wins
-
-    def _changes(
-        self, spans: Sequence[Span], others: Sequence[Between], known: Collection[float]
-    ) -> Asking[list[tuple[float, Index]]]:
-        """Return values inside the spans where others win, not `known` yet, and which do."""
-        first, last = sorted(inside for inside, _ in spans)
-        today = self.entry.value
-        asked = []
-        for one, other, among in others:
-            low, high = sorted((one, other))
-            low, high = max(low, first), min(high, last)
-            if low < high:
-                ends = sorted({low, high, min(max(today, low), high)})
-                asked += [self._divided(*pair, among, rivals.SHORT) for pair in pairwise(ends)]
-        while asked:
-            some, asked = asked, []
-            found: list[tuple[float, Index]] = []
-            for ask, there in zip(some, (yield some), strict=True):
-                changed, wider = self._inside(ask, there)
-                found += [(value, won) for value, won in changed if value not in known]
-                asked += wider
-            if found:
-                return found
+    def _at_points(self, spans: Sequence[Span]) -> list[tuple[float, Index]]:
+        """Return a value where an exact search contradicts what known designs say."""
+        by = bool(self._tracked.by) and not self._tracked.front
+        for inside, outside in spans:
+            compared = self._hold.is_compared(inside)
+            values = [] if outside is None or (compared and not by) else [outside]
+            if not compared:
+                few = CHECKS if self._searched.at(inside).size > SMALL else MANY_CHECKS
+                values += self._scale.grid(self.entry.value, inside, few, NARROW)
+            for value in values:
+                front = self._searched.front(value)
+                if self._hold.holds(self._searched.rows, value) is (value == outside):
+                    return [(value, front)]
         return []
 
-    def _inside(
-        self, ask: Compare, seen: Compared
-    ) -> tuple[list[tuple[float, Index]], list[Compare]]:
-        """Return values where others win, and which do; and what is to be divided further."""
-        found: list[tuple[float, Index]] = []
-        wider = []
-        for first in range(0, len(ask.values) - 1, 2):
-            one, middle, other = ask.values[first : first + 3]
-            rows, part = self._possible(ask, seen, first)
-            if len(rows) == 1:
-                continue
-            narrow = self._scale.is_close(one, other, NARROW)
-            held = self._holds(rows, (one, middle, other), part)
-            found += [
-                (value, answer_among(self.entry.at(value), rows, self._tracked).rows)
-                for value, holds in ((middle, held[1] or narrow), (other, held[2]))
-                if not holds
-            ]
-            if not narrow:
-                width = log_distance(one, other) / 2
-                wider.append(self._divided(one, other, rows[1:], width))
-        return found, wider
-
-    def _divided(self, start: float, end: float, among: Index, width: float) -> Compare:
-        """Ask for the answer and others at the ends and middles of parts of at most a width."""
-        values = [start, end]
-        while log_distance(values[0], values[1]) > width * 1.01 and not self._is_whole(values):
-            if len(values) * len(among) > MANY:
-                break
-            values = self._with_middles(values)
-        rows = np.vstack([self._nominal.rows, among])
-        return self._compare(rows, self._with_middles(values))
-
-    def _is_whole(self, values: Sequence[float]) -> bool:
-        """Whether nothing lies between some of the values, or no ratio tells how much does."""
-        pairs = list(pairwise(values))
-        near = any(self._scale.is_close(one, other, NARROW) for one, other in pairs)
-        return near or any(math.isinf(log_distance(one, other)) for one, other in pairs)
-
-    def _with_middles(self, values: Sequence[float]) -> list[float]:
-        middles = [self._scale.middle(one, other) for one, other in pairwise(values)]
-        return [value for pair in zip(values, middles, strict=False) for value in pair] + [
-            values[-1]
-        ]
-
-    def _possible(self, ask: Compare, seen: Compared, first: int) -> tuple[Index, Compared]:
-        """Return what may win between two values, the answer first, and how it does there."""
-        ends = seen.part([first, first + 2, first + 1])
-        distance = log_distance(ask.values[first], ask.values[first + 2])
-        possible = rivals.may_replace(
-            ends.loss, ends.violation, ends.loss[:, :1], self.column, distance
-        )
-        possible[0] = True
-        return ask.rows[possible], seen.part([first, first + 1, first + 2], possible)
-
-    def _end(self, edge: Span, rows: Index) -> IntervalEnd:
-        inside, outside = edge
+    def _end(self, side: int, span: Span, rows: Index) -> IntervalEnd:
+        inside, outside = span
+        compared = self._hold.is_compared(inside)
         becomes: tuple[str, ...] = ()
         if outside is not None:
-            problem = self.entry.at(outside)
-            found = answer_among(problem, rows, self._tracked)
-            texts = parts(problem, found.rows)
+            problem = self._searched.at(outside)
+            if not (self._hold.alone and compared):
+                rows = self._searched.front(outside)
+            texts = parts(problem, answer_among(problem, rows, self._tracked).rows)
             becomes = texts[0] if texts else (NOTHING_FITS,)
-        return IntervalEnd(**vars(Edge(holds_to=inside, flips_at=outside)), becomes=becomes)
+        limited = self._limited[side] if outside is None else ""
+        return IntervalEnd(
+            holds_to=inside,
+            flips_at=outside,
+            complete=compared,
+            limited=limited,
+            becomes=becomes,
+        )

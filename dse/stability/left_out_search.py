@@ -14,9 +14,9 @@ from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.reports.words import unit_suffix
 from dse.search.exact.work import limited
-from dse.stability.boundary import LARGEST, SCREENED
 from dse.stability.deadline import Deadline, not_looked_at
 from dse.stability.flips import NOTHING_FITS
+from dse.stability.holding import LARGEST, SCREENED
 from dse.stability.tracking import AnswerDesigns, TrackedAnswer, answer_among
 from dse.study.left_out import LeftOut, left_out_of
 from dse.study.study import Study

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+NARROW = 1e-3
+"""Relative width of the intervals that are not divided any further."""
+
 
 def log_distance(one: float, other: float) -> float:
     """Return the natural logarithm of the ratio of two values of one sign, else infinity."""

@@ -45,6 +45,7 @@ class MovedDesigns:
     def __init__(self, problem: Problem, space: Space, parts: Sequence[MovedPart]) -> None:
         """Put parts together; `space` is that of their rows, of designs or of cells."""
         self.rows = np.concatenate([np.tile(part.rows, (len(part.values), 1)) for part in parts])
+        self._any = np.zeros_like(self.rows[:1])  # columns say what is chosen
         self._problem = problem
         self._found = space.columns(self.rows)
         set_by_axes = {name for axis in space.axes for name in axis.columns}
@@ -64,12 +65,12 @@ class MovedDesigns:
 
     def evaluate(self) -> Evaluation:
         """Return losses and violations, part after part."""
-        return self.problem.evaluate(self.rows[:1], self.columns, draws=len(self.rows))
+        return self.problem.evaluate(self._any, self.columns, draws=len(self.rows))
 
     def bounds(self, steps: Sequence[int]) -> CellBounds:
         """Return the bounds of cells, part after part."""
         cells = Cells(self.problem, tuple(steps))
-        return cells.bounds(self.rows[:1], self.columns, draws=len(self.rows))
+        return cells.bounds(self._any, self.columns, draws=len(self.rows))
 
     def least_counts(self) -> NDArray[np.float64]:
         """Return the instances of each stage where these follow from the rate, (n, stages)."""

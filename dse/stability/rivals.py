@@ -14,13 +14,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.algebra.tolerance import TOLERANCE
 from dse.model.front import dominated_by_point
 from dse.model.problem import Problem
 from dse.model.space import Axis, Index, Points, as_index, blocks
 from dse.search.exact.enumeration import CHUNK
 from dse.search.exact.interval import may_beat
 from dse.search.exact.prove import ENOUGH, composable
-from dse.search.exact.work import CALL, spend
+from dse.search.exact.work import CALL, LOOK, spend
 
 MOST = 400_000
 """With more rivals an interval is divided before they are listed."""
@@ -31,8 +32,8 @@ LISTED = 2_000_000
 SHORT = 0.2
 """Natural logarithm of the longest ratio over which losses are taken for smooth."""
 
-EQUAL = 1e-12
-"""Losses closer than this, relatively, are the same quantity with another rounding."""
+EQUAL = 2 * TOLERANCE
+"""Losses closer than this, relatively, are a tie: equal ones may be rounded to neighbours."""
 
 CAUTION = 4.0
 """How many times the bend seen in the middle a gap has to exceed to stay open."""
@@ -67,6 +68,7 @@ def among_all(
     whole: Iterable[Points] = blocks(ends[0].sizes, CHUNK)
     if composes(ends[0]) and len(worst):
         composed = may_beat((ends[0], ends[1]), worst, column, MOST)
+        spend(LOOK)  # that it says too little may be because the time for all is over
         if composed is None and not short:
             return None
         whole = whole if composed is None else [composed]
@@ -89,36 +91,6 @@ def composes(problem: Problem) -> bool:
     return composable(problem) and problem.size > (ENOUGH if mixed else LISTED)
 
 
-def among_few(
-    problems: tuple[Problem, ...],
-    incumbents: Index,
-    candidates: Index,
-    column: int | None,
-    distance: float,
-) -> Index:
-    """Return which of `candidates` may replace `incumbents` between two values.
-
-    Parameters
-    ----------
-    problems
-        The problem at the two values and, last, at their geometric mean.
-    incumbents, candidates
-        Designs (n, d); the incumbents are feasible at both values.
-    column
-        As for `among_all`.
-    distance
-        Natural logarithm of the ratio of the two values.
-    """
-    problems = same_space(*problems)
-    candidates = candidates[(candidates < np.array(problems[0].sizes)).all(axis=1)]
-    ours = np.stack([problem.evaluate(incumbents).loss for problem in problems])
-    found = [problem.evaluate(candidates) for problem in problems]
-    losses = np.stack([evaluation.loss for evaluation in found])
-    violations = np.stack([evaluation.violation for evaluation in found])
-    possible = may_replace(losses, violations, ours, column, distance)
-    return _without(candidates[possible], incumbents)
-
-
 def may_replace(
     losses: Losses, violations: Losses, ours: Losses, column: int | None, distance: float
 ) -> NDArray[np.bool_]:
@@ -131,7 +103,7 @@ def may_replace(
     ours
         Losses (3, h, m) of the incumbents.
     column, distance
-        As for `among_few`.
+        As for `among_all`, and the natural logarithm of the ratio of the two values.
     """
     possible: NDArray[np.bool_] = (violations[:2].min(axis=0) <= 0).all(axis=1)
     possible &= may_win(np.fmin(losses[0], losses[1]), np.maximum(ours[0], ours[1]), column)
@@ -145,13 +117,37 @@ def may_win(lowest: Losses, worst: Losses, column: int | None) -> NDArray[np.boo
     if not len(worst):
         return np.ones(len(lowest), dtype=bool)
     if column is not None:
-        better = lowest[:, column] < worst[0, column]
-        tied = lowest[:, column] == worst[0, column]
-        return np.asarray(better | (tied & ~dominated_by_point(lowest, worst[0])))
+        return may_beat_each(lowest, worst[0], column)
     dominated = np.zeros(len(lowest), dtype=bool)
     for row in worst:
         dominated |= dominated_by_point(lowest, row)
     return ~dominated
+
+
+def may_beat_each(lowest: Losses, worst: Losses, column: int) -> NDArray[np.bool_]:
+    """Return which designs may beat a design, or one each: losses (n, m) against (m,) or (n, m).
+
+    They are no worse in the loss that decides, and better in one, by more than a tie.
+    """
+    slack = _slack(worst)
+    decides = lowest[:, column] <= (worst + slack)[..., column]
+    return np.asarray(decides & (lowest < worst - slack).any(axis=-1))
+
+
+def beats(keys: Losses, own: Losses) -> NDArray[np.bool_]:
+    """Return which designs (..., n, k) beat one (..., 1, k) in the first key that is no tie.
+
+    Keys are in the order in which they decide; less is better.
+    """
+    slack = _slack(own)
+    better, worse = keys < own - slack, keys > own + slack
+    first = (better | worse).argmax(axis=-1)
+    return np.asarray(np.take_along_axis(better, first[..., np.newaxis], axis=-1)[..., 0])
+
+
+def _slack(losses: Losses) -> Losses:
+    """Return how far others may be from losses in a tie with them."""
+    return np.where(np.isfinite(losses), EQUAL * np.abs(losses), 0.0)
 
 
 def _stay_behind(

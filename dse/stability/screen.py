@@ -19,7 +19,7 @@ from dse.model.cells import Cells
 from dse.model.problem import Problem
 from dse.model.space import Index, coarsened
 from dse.search.exact.interval import may_beat
-from dse.search.exact.work import CALL, ROW, limited, spend
+from dse.search.exact.work import CALL, LOOK, ROW, limited, spend
 from dse.stability import rivals
 from dse.stability.moved import TOGETHER, MovedDesigns, MovedPart, widest
 from dse.study.assumptions import Assumption
@@ -83,6 +83,7 @@ def _composed(screen: Screen, ends: Sequence[Problem], column: int) -> Index | N
     worst = screen.worst[np.newaxis]
     with limited(designs=screen.most):
         rows = may_beat((one, other), worst, column, rivals.MOST)
+    spend(LOOK)  # that it says too little may be because the time for all is over
     if rows is None:
         return None
     first, second = one.evaluate(rows), other.evaluate(rows)
@@ -181,21 +182,13 @@ class _Descent:
         lowest = np.fmin(loss[:half], loss[half:])
         violated = np.fmin(violation[:half], violation[half:])
         possible = ~(violated > 0).any(axis=1)
-        column = self._column if single else 0
-        decides, limit = lowest[:, column], worst[:, column]
         if single:
-            tied = (decides == limit) & ~_dominated(lowest, worst)
-            possible &= (decides < limit) | tied
+            possible &= rivals.may_beat_each(lowest, worst, self._column)
         else:
-            possible &= ~(decides > limit)
+            possible &= ~(lowest[:, 0] > worst[:, 0] + rivals.EQUAL * np.abs(worst[:, 0]))
         result = np.zeros(len(rows), dtype=bool)
         result[order] = possible
         return result
-
-
-def _dominated(loss: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which rows the same row of another matrix dominates."""
-    return np.asarray((loss >= by).all(axis=1) & (loss > by).any(axis=1))
 
 
 def _levels(problem: Problem) -> list[tuple[int, ...]]:

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.errors import UnitError, nearest
+from dse.errors import TooLargeError, UnitError, nearest
 from dse.files.csv import is_number
 from dse.files.document import Document
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.reports.designs import objective_values, parts
 from dse.runs.instead import Without, without_accelerators
-from dse.stability.boundary import Line
+from dse.search.exact.work import EffortError, limited
 from dse.stability.crossovers import FRONT, AnswerInterval, Crossovers
-from dse.stability.tracking import Pool, TrackedAnswer, answer_among
+from dse.stability.deadline import Deadline
+from dse.stability.edge import Edge
+from dse.stability.follow import Follower
+from dse.stability.holding import Searched
+from dse.stability.together import follow_together
+from dse.stability.tracking import TrackedAnswer, answer_among
 from dse.study import study
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.axes import read_unit
@@ -47,6 +54,7 @@ def find_crossovers(
     counts: bool = False,
     by: Sequence[str] = (),
     progress: Callable[[float], None] | None = None,
+    until: Deadline | None = None,
 ) -> Crossovers:
     """Return who holds which part of a range; parameters as in `dse.sweep`.
 
@@ -56,7 +64,10 @@ def find_crossovers(
         When the range cannot be read, or names nothing that the study assumes.
     StudyError
         When the study has faults.
+    TooLargeError
+        When the time is over before anything is known.
     """
+    until = until or Deadline()
     prepared, assumption, low, high = read_range(found, written)
     tracked = TrackedAnswer(
         prepared.preferring(prefer, tolerance),
@@ -64,21 +75,16 @@ def find_crossovers(
         counts=counts,
         by=tuple(_axis(prepared.problem, name) for name in by),
     )
-    pool = Pool.over(prepared.problem)
-    line = Line(
-        assumption.at,
-        tracked,
-        pool,
-        integer=assumption.integer,
-        settings=prepared.settings,
-    )
+    searched = Searched(assumption, tracked, prepared.settings)
     intervals = []
-    for interval in _intervals(line, low, high):
+    for interval in _intervals(searched, low, high, until):
         intervals.append(interval)
         if progress is not None:
             progress(float(np.log(interval.high / low) / np.log(high / low)))
+    if intervals[-1].high < high and not intervals[-1].limited:
+        intervals[-1] = replace(intervals[-1], limited=_too_short(until))
     followed = FRONT if front else tracked.preference.text
-    curve = np.empty((0, 1)) if front else _curve(line, intervals)
+    curve = np.empty((0, 1)) if front else _curve(searched, intervals)
     return Crossovers(
         prepared,
         assumption,
@@ -126,38 +132,59 @@ def _axis(problem: Problem, name: str) -> int:
     return fitting[0]
 
 
-def _intervals(line: Line, low: float, high: float) -> Iterator[AnswerInterval]:
-    tracked = line.tracked
+def _intervals(
+    searched: Searched, low: float, high: float, until: Deadline
+) -> Iterator[AnswerInterval]:
+    """Yield intervals one after the other; when the time is over the last ends where it begins."""
+    tracked = searched.tracked
     start: float | None = low
     while start is not None:
-        edge = line.edge(start, high) if start < high else None
-        end = high if edge is None else edge.holds_to
-        rows = line.exact(start).rows
-        texts = parts(line.problem(start), rows, counts=tracked.counts, by=tracked.by)
+        edge = _edge(searched, start, high, until)
+        if edge is None and not searched.knows(start):
+            if start == low:
+                raise TooLargeError(f"{_too_short(until)}: not even the answer at one end is known")
+            return
+        edge = edge or Edge(holds_to=start, limited=_too_short(until))
+        problem, rows = searched.at(start), searched.answer(start).rows
+        texts = parts(problem, rows, counts=tracked.counts, by=tracked.by)
         designs = tuple(dict.fromkeys(", ".join(text) for text in texts))
-        first, last = ((), ()) if tracked.front else (_goals(line, start), _goals(line, end))
-        complete, limited = (True, "") if edge is None else (edge.complete, edge.limited)
-        yield AnswerInterval(start, end, designs, first, last, complete, limited)
-        start = None if edge is None else edge.flips_at
+        ends = (start, edge.holds_to)
+        first, last = ((), ()) if tracked.front else (_goals(searched, end) for end in ends)
+        yield AnswerInterval(*ends, designs, first, last, edge.complete, edge.limited)
+        start = edge.flips_at
 
 
-def _goals(line: Line, value: float) -> tuple[float, ...]:
-    """Return the objectives of the answer at a value, as the pool has it."""
-    problem = line.problem(value)
-    rows = answer_among(problem, line.pool.rows, line.tracked).rows[:1]
+def _edge(searched: Searched, start: float, high: float, until: Deadline) -> Edge | None:
+    """Return how far the answer at a value holds, None when the time is over before that."""
+    entry = replace(searched.entry, value=start)
+    with suppress(EffortError), limited(seconds=until.left):
+        followers = {entry.name: Follower(entry, searched, (start, high))}
+        ends = follow_together(entry.problem, followers).get(entry.name)
+        return ends and ends[1]
+    return None
+
+
+def _too_short(until: Deadline) -> str:
+    return f"{until.seconds:g} s of CPU time did not suffice (--budget)"
+
+
+def _goals(searched: Searched, value: float) -> tuple[float, ...]:
+    """Return the objectives of the answer at a value, as known designs have it."""
+    problem = searched.at(value)
+    rows = answer_among(problem, searched.rows, searched.tracked).rows[:1]
     if not len(rows):
         return ()
     return tuple(objective_values(problem, problem.evaluate(rows).loss[0]).values())
 
 
-def _curve(line: Line, intervals: Sequence[AnswerInterval]) -> NDArray[np.float64]:
+def _curve(searched: Searched, intervals: Sequence[AnswerInterval]) -> NDArray[np.float64]:
     """Return objectives of the answer along the range, NaN between two intervals."""
-    count = len(line.problem(intervals[0].low).goals)
+    count = len(searched.entry.problem.goals)
     rows = []
     for interval in intervals:
         steps = np.geomspace(interval.low, interval.high, KNOTS)
         for value in steps[1:-1].tolist() if interval.low < interval.high else []:
-            rows.append((value, *_goals(line, value)))
+            rows.append((value, *_goals(searched, value)))
         ends = ((interval.low, *interval.first), (interval.high, *interval.last))
         rows += [*ends, (interval.high,)]
     padded = [(*row, *[np.nan] * (1 + count - len(row))) for row in rows]

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.errors import ContractError, TooLargeError
+from dse.errors import ContractError, DseError, TooLargeError
 from dse.model.problem import Problem
 from dse.model.space import Space
 from dse.search.exact.work import CALL, EffortError, spend
-from dse.stability.follow import Asked, Compare, Compared, Ends, Follower, UnfollowedError
+from dse.stability.follow import Ends, Follower
+from dse.stability.holding import Asked, Compare, Compared
 from dse.stability.moved import TOGETHER, MovedDesigns, MovedPart, widest
 from dse.stability.screen import Screen, screened
 
@@ -21,12 +22,12 @@ PORTION = 500_000
 """Designs at values that are compared before those who asked go on."""
 
 
-def follow_together(problem: Problem, followers: Mapping[str, Follower]) -> dict[str, Ends | None]:
-    """Return both ends for each follower by name, None for what has to be tracked point by point.
+def follow_together(problem: Problem, followers: Mapping[str, Follower]) -> dict[str, Ends]:
+    """Return both ends for each follower by name.
 
     Those that were not done when the time was over are left out.
     """
-    found: dict[str, Ends | None] = {}
+    found: dict[str, Ends] = {}
     if not followers:
         return found
     column = next(iter(followers.values())).column
@@ -37,6 +38,7 @@ def follow_together(problem: Problem, followers: Mapping[str, Follower]) -> dict
     waiting: dict[str, Sequence[Asked]] = {}
     with suppress(EffortError):
         while replies or waiting:
+            again: dict[str, DseError] = {}
             for name, reply in replies.items():
                 try:
                     waiting[name] = running[name].send(reply or None)  # type: ignore[arg-type]
@@ -44,14 +46,16 @@ def follow_together(problem: Problem, followers: Mapping[str, Follower]) -> dict
                     found[name] = done.value
                 except EffortError:
                     raise
-                except (UnfollowedError, TooLargeError, ContractError):
-                    found[name] = None
+                except (TooLargeError, ContractError) as error:
+                    again[name] = error
             asked = _portion(waiting)
             try:
                 replies = _answered(problem, space, asked, column)
             except ContractError:
-                replies = _answered_alone(problem, space, asked, column)
-            found |= {name: None for name in asked if name not in replies}
+                replies = _answered_alone(problem, space, asked, column, again)
+            for name, why in again.items():
+                followers[name].shorten(why)
+                running[name], replies[name] = followers[name].ends(), []
     return found
 
 
@@ -67,13 +71,19 @@ def _portion(waiting: dict[str, Sequence[Asked]]) -> dict[str, Sequence[Asked]]:
 
 
 def _answered_alone(
-    problem: Problem, space: Space, asked: Mapping[str, Sequence[Asked]], column: int
+    problem: Problem,
+    space: Space,
+    asked: Mapping[str, Sequence[Asked]],
+    column: int,
+    failed: dict[str, DseError],
 ) -> dict[str, list[Any]]:
-    """Answer those whose designs can be evaluated; whose fault it is shows point by point."""
+    """Answer those whose designs can be evaluated; the errors of others are `failed`."""
     replies: dict[str, list[Any]] = {}
     for name, some in asked.items():
-        with suppress(ContractError):
+        try:
             replies |= _answered(problem, space, {name: some}, column)
+        except ContractError as error:
+            failed[name] = error
     return replies
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -83,23 +83,3 @@ def spread(front: Index, problem: Problem, tracked: TrackedAnswer) -> Index:
     places = np.linspace(0, len(front) - 1, MANY).astype(np.int64)
     some: Index = front[tracked.preference.order(problem, front)[places]]
     return some
-
-
-@dataclass
-class Pool:
-    """Designs that may be the answer, without duplicates; it only grows."""
-
-    rows: Index
-    _known: set[bytes] = field(default_factory=set)
-
-    @classmethod
-    def over(cls, problem: Problem) -> Pool:
-        """Return a pool without designs."""
-        return cls(np.empty((0, len(problem.sizes)), dtype=np.int64))
-
-    def add(self, rows: Index) -> None:
-        """Add designs."""
-        new = [row for row in rows if row.tobytes() not in self._known]
-        self._known.update(row.tobytes() for row in new)
-        if new:
-            self.rows = np.vstack([self.rows, *new])

@@ -85,6 +85,20 @@ def test_a_sweep_agrees_with_every_design_on_a_grid() -> None:
         assert held.designs == (design_names(problem, designs.points[[best]])[0],), rate
 
 
+def test_a_sweep_follows_a_space_that_grows() -> None:
+    """More instances are needed at the upper end than the study at the lower end can have."""
+    given = [("stages.des.designs", "[u8, u16]"), ("workload.rate", "20 Gbit/s")]
+    document = study.read_study(STUDIES / "des_100gbps.yaml", given)
+    found = find_crossovers(document, "rate=20..120Gbps", prefer="power")
+    for rate in np.random.default_rng(2).uniform(20e9, 120e9, 12).tolist():
+        moved = [*given[:1], ("workload.rate", f"{rate!r} bit/s")]
+        problem = problem_of(STUDIES / "des_100gbps.yaml", *moved)
+        designs = everything(problem)
+        power = np.where(designs.feasible, designs.loss[:, 1], np.inf)
+        held = next(i for i in found.intervals if i.low <= rate <= i.high)
+        assert held.designs == (design_names(problem, designs.points[[power.argmin()]])[0],), rate
+
+
 def test_a_front_says_where_each_design_is_on_it() -> None:
     """Mixed fleets of three designs; every design of the front at random rates."""
     given = [("stages.des.designs", "[u4, u8, u16]"), ("workload.rate", "90 Gbit/s")]

@@ -14,11 +14,9 @@ from benchmarks import plausible
 from dse import search
 from dse.audit.verify import verify_run
 from dse.errors import StudyError, TooLargeError
-from dse.model.preference import prefer
 from dse.search.exact import closing, compose, descent, enumeration, work
-from dse.stability.boundary import Line
 from dse.stability.edge import TOO_MANY
-from dse.stability.tracking import Pool, TrackedAnswer
+from dse.stability.flip_search import find_flips
 from dse.study import study
 from tests.conftest import problem_of, solved
 from tests.search.test_chains import offload_study
@@ -73,13 +71,13 @@ def test_a_sweep_says_how_many_of_its_proofs_are_unfinished(write) -> None:
 
 
 def test_a_flip_that_takes_too_much_ends_its_range(write) -> None:
-    problem = problem_of(write(LARGE))
-    tracked = TrackedAnswer(prefer(problem))
-    settings = search.SearchSettings(effort_s=1e-3)
-    pool = Pool.over(problem)
-    line = Line(lambda _: problem, tracked, pool, settings=settings)
-    edge = line.edge(1.0, 2.0)
-    assert (edge.holds_to, edge.limited, edge.complete) == (1.0, TOO_MANY, False)
+    found = study.prepare(study.read_study(write(LARGE)))
+    settings = search.SearchSettings(effort_s=1e-3, partial=True)
+    known = search.run_search(found.problem, settings).front_index
+    knee = found.preferring("knee")
+    (rate,) = find_flips(found, preference=knee, only=["workload.rate"], known=known).found
+    for edge in (rate.low, rate.high):
+        assert (edge.holds_to, edge.limited, edge.complete) == (rate.nominal, TOO_MANY, False)
 
 
 def test_memory_is_limited(write, monkeypatch: pytest.MonkeyPatch) -> None:

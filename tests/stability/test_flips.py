@@ -13,11 +13,12 @@ import pytest
 from dse.errors import InfeasibleError, UnitError
 from dse.model.preference import prefer
 from dse.model.tables import design_names
-from dse.stability import edge
-from dse.stability.boundary import Line
+from dse.stability import edge, rivals
 from dse.stability.flip_search import find_flips
+from dse.stability.follow import Follower
+from dse.stability.holding import Searched
 from dse.stability.sweep_search import find_crossovers
-from dse.stability.tracking import Pool, TrackedAnswer
+from dse.stability.tracking import TrackedAnswer
 from dse.study import assumptions, study
 from dse.study.overrides import override
 from tests.conftest import STUDIES, everything
@@ -125,6 +126,35 @@ objectives: {power: minimise}
     assert held == (side.flips_at == pytest.approx(crossing, rel=1e-6))
 
 
+CAPPED = """
+stages: [{core: jacobi, instances: {from: 1, to: 4}, clock: [0.1, 0.2]}]
+budget: {memory_bandwidth: 25.6 GB/s, memory_energy: 100 pJ/B, power_cap: 2.5 W}
+objectives: {area: minimise, total_power: minimise, throughput: maximise}
+"""
+
+
+def test_a_tie_is_no_flip(write) -> None:
+    """Below some cap all designs use it up: their power is the same but for rounding."""
+    found = prepared(CAPPED, write)
+    (cap,) = find_flips(found, only=["budget.power_cap"]).found
+    assert cap.low.flips_at is None
+    entry = next(e for e in assumptions.assumptions_of(found) if e.name == cap.name)
+    nominal = everything(found.problem)
+    best = nominal.loss[:, 1].argmin()
+    for value in np.geomspace(cap.low.holds_to, cap.high.holds_to, 200):
+        loss = everything(entry.at(float(value))).loss
+        least = loss[:, 1] <= loss[:, 1].min() * (1 + 2e-12)
+        assert least[best]
+        assert loss[best, 0] == loss[least, 0].min()
+
+
+def test_what_beats_is_better_in_the_first_loss_that_differs() -> None:
+    own = np.array([[1.0, 2.0, 3.0]])
+    keys = np.array([[1 + 1e-12, 1.9, 9], [1, 2, 3 * (1 - 1e-12)], [1.1, 1, 1], [1, 2.1, 1]])
+    assert rivals.beats(keys, own).tolist() == [True, False, False, False]
+    assert rivals.may_beat_each(keys, own[0], 0).tolist() == [True, False, False, True]
+
+
 def test_a_bound_and_whole_numbers_flip_where_they_bind(write) -> None:
     text = MIXED.replace("power: minimise, area: minimise", "power: minimise")
     found = prepared(text, write)
@@ -180,7 +210,7 @@ def test_a_rate_opens_and_closes_counts(write) -> None:
 def test_a_large_space_is_searched_at_points(write, monkeypatch) -> None:
     found = prepared(MIXED, write)
     whole = find_flips(found, only=["des.u16"])
-    monkeypatch.setattr("dse.stability.boundary.SCREENED", 1)
+    monkeypatch.setattr("dse.stability.holding.SCREENED", 1)
     sampled = find_flips(found, only=["des.u16"])
     assert [e.least_change for e in sampled.found] == pytest.approx(
         [e.least_change for e in whole.found], rel=1e-6
@@ -191,12 +221,12 @@ def test_a_large_space_is_searched_at_points(write, monkeypatch) -> None:
 
 def test_a_range_ends_where_the_space_grows_too_large(write, monkeypatch) -> None:
     found = prepared(MIXED, write)
-    monkeypatch.setattr("dse.stability.boundary.LARGEST", found.problem.size)
+    monkeypatch.setattr("dse.stability.follow.LARGEST", found.problem.size)
+    monkeypatch.setattr("dse.stability.follow.GROWTH", 1)
     (rate,) = assumptions.choose_assumptions(assumptions.assumptions_of(found), "rate")
-    tracked, pool = TrackedAnswer(prefer(found.problem)), Pool.over(found.problem)
-    line = Line(rate.at, tracked, pool, settings=found.settings)
-    edge = line.edge(rate.value, 1000 * rate.value)
-    assert rate.at(edge.holds_to).size <= found.problem.size
+    searched = Searched(rate, TrackedAnswer(prefer(found.problem)), found.settings)
+    _, last = Follower(rate, searched, (rate.value, 1000 * rate.value)).problems
+    assert last.size <= found.problem.size
 
 
 def test_without_an_answer_nothing_flips(write) -> None:

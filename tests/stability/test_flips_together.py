@@ -12,12 +12,13 @@ import dse
 from dse import search
 from dse.answers import alternatives
 from dse.cli import application
-from dse.errors import UnitError
+from dse.errors import TooLargeError, UnitError
 from dse.model.problem import Problem
-from dse.stability import deadline, flip_search
+from dse.stability import deadline, flip_search, sweep_search
 from dse.stability.flip_search import find_flips
-from dse.stability.follow import Follower, UnfollowedError
+from dse.stability.holding import Holding
 from dse.stability.moved import MovedDesigns, MovedPart, widest
+from dse.stability.sweep_search import find_crossovers
 from dse.study import study
 from dse.study.assumptions import assumptions_of
 from tests.conftest import STUDIES
@@ -28,7 +29,7 @@ LOOKED_FOR = "What would change it"
 
 
 def refuse(*_, **__) -> None:
-    raise UnfollowedError
+    raise AssertionError
 
 
 @pytest.mark.parametrize("text", [MIXED, BEHIND_INTERFACES], ids=["mixed", "interfaces"])
@@ -50,7 +51,7 @@ def test_designs_each_at_its_own_value_are_those_of_the_moved_problem(text, writ
 def test_edges_are_those_of_tracking_one_number_alone(text, write, monkeypatch) -> None:
     found = prepared(text, write, 11)
     together = find_flips(found, factor=2.0).to_dict()["assumptions"]
-    monkeypatch.setattr(Follower, "__init__", refuse)
+    monkeypatch.setattr(Holding, "alone", False)
     alone = find_flips(found, factor=2.0).to_dict()["assumptions"]
     assert len(together) == len(alone) > 10
     by_name = {entry["assumption"]: entry for entry in alone}
@@ -161,7 +162,7 @@ def test_a_budget_ends_with_the_rest_named(monkeypatch) -> None:
     assert {*some.unlooked, *(entry.name for entry in some.found)} == known.keys()
     told = " ".join(some.text().split())
     assert f"Not looked at, for 25 s of CPU time were over: {some.unlooked[0]}" in told
-    assert "depends on the machine; --flips-budget gives more time" in told
+    assert "depends on the machine; --budget gives more time" in told
     assert some.to_dict()["not_looked_at"] == list(some.unlooked)
 
 
@@ -189,14 +190,47 @@ def test_numbers_of_the_answer_come_first() -> None:
 @pytest.mark.parametrize(
     ("written", "told"),
     [
-        ("10", "flips budget '10': a value in s needs its unit; write the value with its unit"),
-        ("0 s", "flips budget '0 s': it must be more than 0; write for instance 10 s"),
-        ("-1 s", "flips budget '-1 s': it must be more than 0"),
-        ("5 W", "flips budget '5 W': a value in s is needed, not one in W"),
+        ("10", "budget '10': a value in s needs its unit; write the value with its unit"),
+        ("0 s", "budget '0 s': it must be more than 0; write for instance 10 s"),
+        ("-1 s", "budget '-1 s': it must be more than 0"),
+        ("5 W", "budget '5 W': a value in s is needed, not one in W"),
     ],
 )
 def test_a_budget_is_a_time(written: str, told: str) -> None:
-    for ask in (dse.answer, dse.flips):
+    with pytest.raises(UnitError) as error:
+        dse.answer(SETTOP, flips_budget=written)
+    assert str(error.value).startswith(f"flips {told}")
+    for ask in (dse.flips, dse.sweep):
         with pytest.raises(UnitError) as error:
-            ask(SETTOP, flips_budget=written)
-        assert told in str(error.value)
+            ask(SETTOP, time_budget=written)
+        assert str(error.value).startswith(told)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_sweep_says_up_to_where_it_is_settled(known: bool, monkeypatch) -> None:
+    """The time is over after two intervals, when the answer is `known` that begins the third."""
+    edge_of, calls = sweep_search._edge, iter(range(9))
+    document = study.read_study(SETTOP)
+    whole = find_crossovers(document, "rate=0.1..60Gbps", counts=True)
+
+    def edge(searched, start, *rest):
+        if next(calls) < 2:
+            return edge_of(searched, start, *rest)
+        return searched.answer(start) and None if known else None
+
+    monkeypatch.setattr(sweep_search, "_edge", edge)
+    until = deadline.Deadline(1e6)
+    some = find_crossovers(document, "rate=0.1..60Gbps", counts=True, until=until)
+    last = some.intervals[-1]
+    assert len(some.intervals) == 2 + known
+    assert last.designs == whole.intervals[1 + known].designs
+    assert some.intervals[0] == whole.intervals[0]
+    assert last.high == (whole.intervals[2].low if known else whole.intervals[1].high)
+    assert "1e+06 s of CPU time did not suffice (--budget): the range ends" in some.text()
+    assert some.to_dict()["settled_to_bit_per_s"] == last.high
+
+
+def test_a_sweep_without_time_is_refused() -> None:
+    document = study.read_study(SETTOP)
+    with pytest.raises(TooLargeError, match="not even the answer at one end is known"):
+        find_crossovers(document, "rate=0.1..60Gbps", until=deadline.Deadline(1e-9))
