@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 PICTURES = ("front.png", "front.svg")
 PAGE = "report.html"
-FILES = (stored.FRONT, stored.EVALUATIONS, checksums.MANIFEST, *PICTURES, PAGE)
+FILES = (stored.FRONT, stored.EVALUATIONS, checksums.MANIFEST, *PICTURES)
+REPLACED = (*FILES, PAGE)
+"""What a folder may hold that a run takes the place of, besides copies of tables."""
 MOST_EVALUATIONS = 120_000
 """Most designs in evaluations.parquet; of more, a uniform sample is kept."""
 
@@ -127,7 +129,7 @@ class Result:
             When the folder holds something else, or cannot be written.
         """
         target = Path(folder)
-        with new_folder(target, (*FILES, *inputs.owned(target))) as fresh:
+        with new_folder(target, (*REPLACED, *inputs.owned(target))) as fresh:
             stored.write_front(self._front, fresh)
             stored.write_evaluations(self._evaluations, fresh)
             if plots:
@@ -145,7 +147,7 @@ class Result:
 
 def require_place(folder: str | Path) -> None:
     """Raise `OutputError` when a run cannot be written to `folder`, before it is searched."""
-    require_folder(Path(folder), (*FILES, *inputs.owned(Path(folder))))
+    require_folder(Path(folder), (*REPLACED, *inputs.owned(Path(folder))))
 
 
 def plot(run: Path, folder: Path) -> tuple[Path, ...]:
