@@ -31,8 +31,11 @@ if TYPE_CHECKING:
 
 PICTURES = ("front.png", "front.svg")
 PAGE = "report.html"
-FILES = (stored.FRONT, stored.EVALUATIONS, checksums.MANIFEST, *PICTURES, PAGE)
+FILES = (stored.FRONT, stored.EVALUATIONS, checksums.MANIFEST, *PICTURES)
 """What a run leaves where everything is installed."""
+
+REPLACED = (*FILES, stored.EVALUATIONS_CSV, PAGE)
+"""What a folder may hold that a run takes the place of, besides copies of tables."""
 
 MOST_EVALUATIONS = 120_000
 """Most designs in the file of evaluations; of more, a uniform sample is kept."""
@@ -190,7 +193,7 @@ def run_folder(folder: str | Path, document: Document) -> Iterator[WorkingFolder
     owned = inputs.owned(target)
     if owned:
         _require_apart(target, document)
-    with working_folder(target, (*FILES, stored.EVALUATIONS_CSV, *owned)) as place:
+    with working_folder(target, (*REPLACED, *owned)) as place:
         yield place
 
 
