@@ -278,7 +278,7 @@ def _with(columns: Columns, one: Measure, values: Column) -> Columns:
     return columns | {one.name: tuple(stages)}
 
 
-def _moved(enclosed: Any, one: Measure, values: Column) -> Enclosure:
+def _moved(enclosed: Any, one: Measure, values: Column) -> Any:
     """Return what is enclosed with the end that is wanted moved to a measure's values."""
     end = one.of(values)
     if is_exact(enclosed):
