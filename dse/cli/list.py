@@ -14,12 +14,13 @@ def list_(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="cores, interfaces, kernels, platforms, objectives, methods, figures or studies; "
-            "all."
+            help="cores, interfaces, kernels, platforms, objectives, methods, figures or studies "
+            "(default: all).",
+            show_default=False,
         ),
     ] = None,
 ) -> None:
-    """List what a study can name, with sources, and studies to start from."""
+    """List what studies can name, and studies to start from."""
     from dse.installation import inventory
 
     inventory.list_(kind)

@@ -11,9 +11,11 @@ from dse.cli.app import app
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="A name that `dse list` shows, or a record file.")],
+    name: Annotated[
+        str, typer.Argument(help="Name of a catalogue entry (see `dse list`), or a record file.")
+    ],
 ) -> None:
-    """Show one core, interface, kernel, platform, objective or method in full."""
+    """Show all that is known of a core, interface, objective."""
     from dse.installation import details
 
     details.show_name(name)

@@ -108,6 +108,12 @@ def hanging(label: str, text: str, *, width: int | None = None) -> str:
     return textwrap.fill(f"{label}: {text}", width or terminal_width(), subsequent_indent="  ")
 
 
+def paragraph(text: str, indent: str = "") -> str:
+    """Return prose in lines that fit, the further ones indented."""
+    width = min(WIDTH, terminal_width())
+    return textwrap.fill(text, width, subsequent_indent=indent, break_on_hyphens=False)
+
+
 def terminal_width() -> int:
     """Return how wide tables are unless told otherwise."""
     return min(WIDEST, shutil.get_terminal_size(fallback=(100, 24)).columns)
