@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from dataclasses import dataclass
 from typing import Any
 
 from dse.algebra import units
 from dse.reports.designs import difference
 from dse.reports.sections import Section
-from dse.reports.text import WIDTH, table_text
+from dse.reports.text import paragraph, table_text
 from dse.reports.words import signed, unit_suffix
 from dse.stability.deadline import not_looked_at
 from dse.stability.edge import Edge
@@ -60,9 +59,24 @@ class Stability:
         return f"{self.name} (fitted)" if self.fitted else self.name
 
     @property
+    def least_factor(self) -> float:
+        """The least factor, or its reciprocal, by which a value flips the answer; inf for none."""
+        return math.exp(_distance(self.nearest_change)) if self.moves else math.inf
+
+    @property
     def least_change(self) -> float:
-        """The least relative change, in either direction, that flips the answer; inf for none."""
-        return min((abs(change) for change in self.changes if change is not None), default=math.inf)
+        """The relative change of the least factor, without its sign; inf for none."""
+        return abs(self.nearest_change) if self.moves else math.inf
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything flips the answer."""
+        return self.changes != (None, None)
+
+    @property
+    def nearest_change(self) -> float:
+        """The relative change to the nearest flip: by ratio, so that 1/2 is as far as 2."""
+        return min((each for each in self.changes if each is not None), key=_distance)
 
     @property
     def is_limited(self) -> bool:
@@ -112,10 +126,10 @@ class Flips:
 
     def text(self) -> str:
         """Return a table, the least change first, and what changes nothing."""
-        lines = [f"{', '.join(self.answer)}: {self.preference}"]
+        lines = [paragraph(f"{', '.join(self.answer)}: {self.preference}")]
         if self.moving:
             lines.append(table_text([_row(self, entry) for entry in self.moving], HEADERS))
-        lines += [textwrap.fill(note, WIDTH, break_on_hyphens=False) for note in _notes(self)]
+        lines += [paragraph(note) for note in _notes(self)]
         return "\n\n".join(lines)
 
     __repr__ = text
@@ -170,6 +184,11 @@ class Flips:
         }
 
 
+def _distance(change: float) -> float:
+    """Return how far a relative change is, as the logarithm of its factor."""
+    return abs(math.log1p(change)) if change > -1.0 else math.inf
+
+
 def change_text(change: float) -> str:
     """Return a relative change as text: per cent, or a factor where that reads better."""
     if change >= 1.0:
@@ -195,7 +214,7 @@ def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
         units.show(entry.nominal, entry.quantity),
         f">= {units.show(entry.low.holds_to, entry.quantity)}" if entry.low.limited else low,
         f"<= {units.show(entry.high.holds_to, entry.quantity)}" if entry.high.limited else high,
-        change_text(min((c for c in entry.changes if c is not None), key=abs)),
+        change_text(entry.nearest_change),
         "; ".join(beyond),
     )
 
