@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import app
+from dse.cli.app import AsJson, app, show_json
 
 
 @app.command(name="list")
@@ -19,8 +19,12 @@ def list_(
             show_default=False,
         ),
     ] = None,
+    json: AsJson = False,
 ) -> None:
     """List what studies can name, and studies to start from."""
     from dse.installation import inventory
 
-    inventory.list_(kind)
+    if json:
+        show_json(inventory.listed_facts(kind))
+    else:
+        inventory.list_(kind)

@@ -246,13 +246,14 @@ def _searched(entry: Stability) -> str:
 
 def _facts(flips: Flips, entry: Stability) -> dict[str, Any]:
     unit = unit_suffix(entry.quantity)
-    change = entry.least_change
+    change, factor = entry.least_change, entry.least_factor
     sides = zip(("below", "above"), (entry.low, entry.high), entry.changes, strict=True)
     return {
         "assumption": entry.name,
         "fitted": entry.fitted,
         f"nominal{unit}": entry.nominal,
         "least_relative_change": change if math.isfinite(change) else None,
+        "least_factor": factor if math.isfinite(factor) else None,
         **{
             name: {
                 f"holds_to{unit}": side.holds_to,
