@@ -44,7 +44,7 @@ def interface(
     per_byte: PerByte = "latency",
     json: AsJson = False,
 ) -> None:
-    """Measure AES or SHA instructions of this x86 machine and fit them."""
+    """Measure and fit AES or SHA instructions of this x86 machine."""
     from dse.fitting.interface.measure import measure_into, read_sizes
     from dse.fitting.interface.record import save_interface
     from dse.fitting.interface.report import report_on

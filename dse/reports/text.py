@@ -55,7 +55,8 @@ def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
         max(cell_len(line) for text in column for line in _lines(text)) for column in columns
     ]
     words = [max(map(cell_len, " ".join(column).split()), default=1) for column in columns]
-    for least in ([longest[0], *words[1:]], words, [min(size, PART) for size in words]):
+    parts = [min(size, PART) for size in words]
+    for least in ([longest[0], *words[1:]], [longest[0], *parts[1:]], words, parts):
         if sum(least) <= room:
             break
     widths = [*longest]
@@ -130,7 +131,7 @@ def printed(table: Table, width: int | None = None) -> str:
 
 def hanging(label: str, text: str, *, width: int | None = None) -> str:
     """Return a label and a text whose further lines are indented."""
-    width = min(WIDTH, width or terminal_width())
+    width = width or terminal_width()
     return textwrap.fill(f"{label}: {text}", width, subsequent_indent="  ", break_on_hyphens=False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -41,7 +42,7 @@ def test_help_shows_every_command_in_its_group_and_cuts_no_line(tmp_path: Path) 
     assert {name for name, _ in every_command(PROGRAM) if " " not in name} == {*COMMANDS}
 
 
-@pytest.mark.parametrize(("name", "command"), every_command(PROGRAM))
+@pytest.mark.parametrize(("name", "command"), [*every_command(PROGRAM)])
 def test_one_line_of_help_fits_and_the_shared_options_are_there(name: str, command: Any) -> None:
     assert not command.get_short_help_str(63).endswith("..."), name
     assert ["--quiet", "-q"] in [option.opts for option in command.params]
@@ -55,7 +56,7 @@ def test_a_shell_completes_commands_and_options(shell: str) -> None:
         "fish": {"_TYPER_COMPLETE_ARGS": "dse fl", "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
     }[shell]
     done = subprocess.run(
-        [sys.executable, "-m", "dse"],
+        [Path(sys.executable).with_name("dse")],
         env=os.environ | asked | {"_DSE_COMPLETE": f"complete_{shell}"},
         capture_output=True,
         text=True,
@@ -121,6 +122,5 @@ def test_flips_keep_to_the_width_and_lose_no_letter(
     told = run_dse(*command, cwd=tmp_path).stdout
     assert max(map(len, told.splitlines())) <= width
     for entry in facts["assumptions"]:
-        assert entry["assumption"] in "".join(told.split()) or width > 60
-        if width > 60:
-            assert entry["assumption"] in told
+        whole = [entry["assumption"]] if width > 60 else re.split("[._]", entry["assumption"])
+        assert all(part in told for part in whole)
