@@ -16,7 +16,7 @@ import pytest
 from dse.study import study
 from tests.conftest import ROOT, run_dse
 
-PAGES = ("README.md", "docs/studies.md", "docs/answers.md", "docs/simulation.md")
+PAGES = ("README.md", "docs/studies.md", "docs/answers.md", "docs/simulation.md", "docs/report.md")
 PYTHON = ("README.md", "docs/api.md")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
