@@ -52,7 +52,7 @@ def wire_byte(columns: Mapping[str, float], size: float) -> tuple[float, float]:
     PCI Express base specification 5.0, for packets; Neugebauer et al., SIGCOMM 2018, section 3, for
     a batch.
     """
-    sizes = [
+    sizes: list[float] = [
         columns[f"interface_{name}_byte"]
         for name in ("max_payload", "max_read_request", "completion")
     ]
