@@ -96,17 +96,24 @@ def link_load(
 
 @objective(
     source=_SOURCE,
-    rises_with=("arrival_rate_hz", "offload_latency_s"),
+    rises_with=("arrival_rate_hz", "offload_latency_s", "size_wait_s"),
     falls_with=("slots",),
     caution=_crowded("until one may start; more offloads in flight shorten that"),
 )
-def slot_load(*, arrival_rate_hz: Column, offload_latency_s: Column, slots: Column) -> Column:
+def slot_load(
+    *,
+    arrival_rate_hz: Column,
+    offload_latency_s: Column,
+    slots: Column,
+    size_wait_s: Column | float = 0.0,
+) -> Column:
     """Share of the slots that are taken.
 
-    ``lambda T1 / m``, a share.
+    ``lambda (T1 + W_v) / m``, a share; W_v is 0 for offloads of one size.
     """
+    held = offload_latency_s + size_wait_s
     with np.errstate(invalid="ignore"):
-        taken = np.where(np.greater(arrival_rate_hz, 0), arrival_rate_hz * offload_latency_s, 0.0)
+        taken = np.where(np.greater(arrival_rate_hz, 0), arrival_rate_hz * held, 0.0)
         return taken / slots
 
 
