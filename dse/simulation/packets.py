@@ -23,7 +23,7 @@ class _Wire:
     payload: float
     request: float
     completion: float
-    byte: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    byte: list[float] = field(default_factory=lambda: [0.0, 0.0], init=False)
 
     def write(self, way: int, size: float) -> None:
         self._packets(way, size, self.payload, ADDRESSED_BYTE)
@@ -52,7 +52,7 @@ def wire_byte(columns: Mapping[str, float], size: float) -> tuple[float, float]:
     PCI Express base specification 5.0, for packets; Neugebauer et al., SIGCOMM 2018, section 3, for
     a batch.
     """
-    sizes: list[float] = [
+    sizes = [
         columns[f"interface_{name}_byte"]
         for name in ("max_payload", "max_read_request", "completion")
     ]

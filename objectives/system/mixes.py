@@ -12,13 +12,10 @@ from typing import cast
 
 import numpy as np
 
-from dse.contract import Caution, Column, SizeColumn, objective
+from dse.contract import Column, SizeColumn, objective
 from dse.objectives.system.chain import Stages, least
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.queueing import Services, decay_per_gap, station_wait_s
-
-SCARCE = 0.02
-"""Share of time that stations lack offloads, above which an answer warns."""
 
 ROOM = 0.75
 """Share of the other slots whose offloads stand before one that waits, at most."""
@@ -86,12 +83,6 @@ def mixed_limit_bit_per_s(
         "offload_limit_bit_per_s",
     ),
     falls_with=("mixed_limit_bit_per_s",),
-    caution=Caution(
-        given="workload_size_cv2",
-        above=SCARCE,
-        words="sizes vary and slots are scarce, so that offloads wait longer than told: simulate; "
-        "twice as many offloads in flight shorten that",
-    ),
 )
 def starved_share(
     *,

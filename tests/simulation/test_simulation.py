@@ -175,6 +175,8 @@ def test_the_model_keeps_its_promises_for_some_random_designs() -> None:
         assert abs(one.error("cores")) < 1e-6
     for one in random_designs.witnessed(1.0, 15, 20_000):
         assert one.load > 0.9 or one.within("time", 0.1)
+    for one in random_designs.witnessed(1.0, 15, 20_000, mix=True):
+        assert one.load > 0.9 or one.stored or one.within("time", 0.15)
 
 
 STUDY = """\
