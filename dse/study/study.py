@@ -36,6 +36,7 @@ from dse.study.quantities import (
     without_figures,
 )
 from dse.study.scenario import Scenario, resolve, to_columns
+from dse.study.sizes import Mix
 from dse.study.stages import build
 from dse.study.sureness import RecordSureness
 from dse.study.swept import at_value, sweep_of
@@ -62,6 +63,8 @@ class Study:
         Tables that the study names, by the name as written.
     sureness
         How sure the figures of records are.
+    mix
+        Sizes of offloads and their shares, where there are several.
     """
 
     document: Document
@@ -72,6 +75,7 @@ class Study:
     notes: tuple[str, ...]
     inputs: Mapping[str, Input] = field(default_factory=dict)
     sureness: RecordSureness = field(default_factory=RecordSureness)
+    mix: Mix | None = None
 
     def __repr__(self) -> str:
         """Return the question and what it amounts to."""
@@ -243,6 +247,7 @@ def _ready(
         notes=_notes(scenario),
         inputs=scenario.inputs,
         sureness=scenario.sureness,
+        mix=scenario.mix,
     )
 
 
