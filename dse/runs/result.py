@@ -203,7 +203,7 @@ def _require_apart(target: Path, document: Document) -> None:
     points = [document]
     if sweep is not None:
         points = [at_value(document, sweep, number) for number in range(len(sweep.values))]
-    for written in inputs_of(prepare(point) for point in points):
+    for written in inputs_of(prepare(point) for point in points).keys() - document.contents.keys():
         place = inputs.locate(document, written).resolve()
         if place.is_relative_to(target.resolve()):
             raise OutputError(
