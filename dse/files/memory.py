@@ -86,10 +86,12 @@ class _PlainReader:
                 stem = "designs"
             case _:
                 rule = "a data frame stands for the `table` of a stage, or for `designs`"
-                return self._refuse(path, "<DataFrame>", rule, "write its values out")
+                self._refuse(path, "<DataFrame>", rule, "write its values out")
+                return None
         if frame.columns.nlevels > 1 or frame.index.nlevels > 1:
             rule, remedy = "a table has one row of headers", "flatten them: frame.reset_index()"
-            return self._refuse(path, "several levels", rule, remedy)
+            self._refuse(path, "several levels", rule, remedy)
+            return None
         if type(frame.index).__name__ != "RangeIndex":
             frame = frame.reset_index(names=frame.index.name or "design")
         names = (f"{stem}{'' if number == 1 else f'_{number}'}.csv" for number in _COUNT)
