@@ -208,6 +208,7 @@ def wait_s(
     source="the part of a wait that m slots leave room for",
     rises_with=("fleet_wait_s", "link_wait_s", "slots", "workload_granularity_byte"),
     falls_with=("stream_rate_bit_per_s", "link_limit_bit_per_s", "memory_limit_bit_per_s"),
+    undeclared={"settled_while": "either wait may be the larger, however data is transferred"},
 )
 def inside_wait_s(
     *,
