@@ -43,6 +43,7 @@ class _PlainReader:
     """Turns what Python has into what YAML has, and collects what is wrong, and the tables."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
+        self.data = data
         self.taken = set(_texts(data))
         self.contents: dict[str, bytes] = {}
         self.faults: list[Fault] = []
@@ -80,8 +81,9 @@ class _PlainReader:
     def _table(self, frame: Any, path: KeyPath) -> str | None:
         """Return the name of a table that holds a data frame."""
         match path:
-            case ("stages", int(), "table"):
-                stem = "cores"
+            case ("stages", int(place), "table"):
+                name = self.data["stages"][place].get("name")
+                stem = name if isinstance(name, str) and name.isidentifier() else "cores"
             case ("designs",) | ("designs", "table"):
                 stem = "designs"
             case _:

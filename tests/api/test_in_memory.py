@@ -68,9 +68,13 @@ def test_a_frame_shadows_no_file_and_each_has_its_name(
     """Paths are relative to the working directory."""
     monkeypatch.chdir(tmp_path)
     CORES[:1].to_csv("cores.csv", index_label="design")
-    stages = [{"table": "cores.csv", "name": "first"}, {"table": CORES[1:2]}, {"table": CORES[2:]}]
+    stages = [
+        {"table": "cores.csv", "name": "first"},
+        {"table": CORES[1:2]},
+        {"table": CORES[2:], "name": "last"},
+    ]
     study_of_three = dse.load(study(stages=stages))
-    assert [*study_of_three.inputs] == ["cores.csv", "cores_2.csv", "cores_3.csv"]
+    assert [*study_of_three.inputs] == ["cores.csv", "cores_2.csv", "last.csv"]
     assert [stage.designs.names for stage in study_of_three.problem.stages] == [
         ("small",), ("big",), ("tiny",)
     ]  # fmt: skip
