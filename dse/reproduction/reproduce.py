@@ -10,14 +10,14 @@ from typing import Any
 from dse.contract.papers import Claim, Laboratory
 from dse.errors import ContractError, UnknownPluginError, nearest
 from dse.plugins import registry
-from dse.reports.text import table_text
+from dse.reports.text import Printable, table_text
 from dse.reproduction import claim_pages
 from dse.reproduction.study_runner import StudyRunner
 from dse.reproduction.verdicts import CheckedClaim, check_claim
 
 
 @dataclass(frozen=True, repr=False)
-class Reproduction:
+class Reproduction(Printable):
     """Claims of papers beside what our models give."""
 
     rows: tuple[CheckedClaim, ...]
@@ -50,10 +50,6 @@ class Reproduction:
             parts += [paper, table_text(cells, headers, width=width)]
             parts += [table_text(notes, ("", "why"), width=width)] if notes else []
         return "\n\n".join([*parts, self.summary()])
-
-    def __repr__(self) -> str:
-        """Return the text that the command line prints."""
-        return self.text()
 
     def pages(self, front: Path) -> dict[Path, str]:
         """Return two pages by their files: for a reader, and every claim beside it."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column
-from dse.reports.text import table_text
+from dse.reports.text import Printable, table_text
 from dse.reports.words import ROUNDING, in_words, listed, percent, signed
 from dse.simulation.measures import WANTED, Seen
 from dse.simulation.pipeline import Traffic
@@ -43,7 +43,7 @@ class BothSides:
 
 
 @dataclass(frozen=True, repr=False)
-class Simulation:
+class Simulation(Printable):
     """What was simulated, and the model beside it.
 
     Attributes
@@ -95,8 +95,6 @@ class Simulation:
             *self._remarks(),
         ]
         return "\n".join(lines)
-
-    __repr__ = text
 
     def _remarks(self) -> Iterator[str]:
         if self.cut:

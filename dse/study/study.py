@@ -9,7 +9,7 @@ from typing import Any
 
 from dse import contract
 from dse.algebra.expression import parse_expression as parse_expression
-from dse.files import document
+from dse.files import document, memory
 from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document
 from dse.model.fleet import offered
@@ -138,7 +138,8 @@ def read_study(
     Parameters
     ----------
     source
-        The path of a file, YAML of more than one line, or what such YAML says as plain data.
+        The path of a file, YAML of more than one line, or what such YAML says as plain data, in
+        which data frames may stand for tables.
 
     Raises
     ------
@@ -146,7 +147,7 @@ def read_study(
         When the study is not well-formed or a path does not exist.
     """
     if isinstance(source, Mapping):
-        found = document.of_data(source)
+        found = memory.of_data(source)
     elif isinstance(source, str) and "\n" in source:
         found = document.parse_document(source, document.IN_MEMORY)
     else:
