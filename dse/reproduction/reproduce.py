@@ -17,7 +17,6 @@ from dse.reproduction import claim_pages
 from dse.reproduction.study_runner import StudyRunner
 from dse.reproduction.verdicts import CheckedClaim, check_claim
 
-
 CHECKING = 5_000
 """Checking a claim takes as long as evaluating so many designs."""
 
