@@ -40,6 +40,9 @@ def answer(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Tell everything, not only what fits one screen.")
+    ] = False,
     flips: Annotated[
         bool | None,
         typer.Option(
@@ -57,7 +60,7 @@ def answer(
     from dse.reports.progress import LateBar
 
     shown = LateBar("assumptions")
-    parts = Parts(shown.close)
+    parts = Parts(shown.close, apart=all_)
     try:
         found = answers.answer(
             study,
@@ -65,6 +68,7 @@ def answer(
             prefer=prefer,
             tolerance=tolerance,
             overrides=set_,
+            all=all_ or json,
             flips=flips,
             samples=samples,
             uncertainty=uncertainty or [],

@@ -285,7 +285,7 @@ def test_an_answer_warns_where_sizes_vary_and_slots_are_scarce(write: Write) -> 
         " host_cores: 64}\nobjectives: {area: minimise}\n"
     )
     said = "sizes vary and slots are scarce, so that offloads wait longer than told: simulate"
-    tight = " ".join(dse.answer(write(text), flips=False).text().split())
+    tight = " ".join(dse.answer(write(text), flips=False).text(all=True).split())
     assert said in tight.replace(" |", "")
     twice = write(text.replace("in_flight: 32", "in_flight: 128"))
-    assert said not in " ".join(dse.answer(twice, flips=False).text().split())
+    assert said not in " ".join(dse.answer(twice, flips=False).text(all=True).split())
