@@ -34,7 +34,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     name = page.file.src_uri
     above = "docs/" if name in TOP else "../" if "/" not in name else ""
     moved = markdown.replace(f"]({above}", "](") if above else markdown
-    return re.sub(r"\]\(decisions/?\)", f"]({DECISIONS})", moved)
+    plain = re.sub(r"\[([^]]*)\]\(studies/[^)]*\)", r"`\1`", moved)  # no page, but a file
+    return re.sub(r"\]\(decisions/?\)", f"]({DECISIONS})", plain)
 
 
 def _decisions(folder: Path) -> str:

@@ -22,6 +22,7 @@ PAGES = (
     "docs/studies.md",
     "docs/answers.md",
     "docs/simulation.md",
+    "docs/report.md",
 )
 PYTHON = ("README.md", "docs/api.md", "docs/reliability.md")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
