@@ -179,9 +179,10 @@ class Flips:
             becomes = difference(side.becomes, self.answer)
             yield f"Flips with {entry.label} {change_text(change)}: {becomes}."
         if self.found and not self.moving:
+            looked = "that were looked at " if self.unlooked else ""
             yield (
-                f"No flip: each of {len(self.found)} assumptions was varied alone, from {span} its "
-                "nominal value."
+                f"No flip: none of the {len(self.found)} assumptions {looked}changes the answer "
+                f"from {span} its nominal value."
             )
         if self.unlooked:
             yield (
