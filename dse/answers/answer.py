@@ -112,7 +112,7 @@ def recommend(
     tied = _tied(problem, ranked)
     tie = pick(problem, ranked[tied][1], preferred) if tied.sum() > 1 else None
     instead = list(without_accelerators(problem, ranked[:1], preference, front))
-    reason = sections.reason(chosen, preference, goals)
+    reason = sections.reason(chosen, preference, goals, preference.design_on(problem, front))
     trade = _trade(problem, front, chosen, preference)
     given = _given(solved.study.document)
     parts = [

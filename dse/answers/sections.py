@@ -61,14 +61,14 @@ def recommendation_section(
     return Section("answer", lines=tuple(lines), rows=rows, facts=facts, brief=brief)
 
 
-def reason(pick: Pick, preference: Preference, goals: Sequence[str]) -> str:
-    """Return why a design is the answer.
+def reason(pick: Pick, preference: Preference, goals: Sequence[str], called: str) -> str:
+    """Return why a design is the answer; `called` is what it is where no quantity decides.
 
     Only an objective is known to be least among all designs, the front holds the others' least
     or not.
     """
     if not preference.is_quantity:
-        return f"It is {preference.text}."
+        return f"It is {called}."
     name = preference.quantity
     start = "It has" if name in goals else "Of the designs on the front it has"
     number = ""

@@ -446,7 +446,10 @@ objectives: {area: minimise, total_power: minimise, offload_latency: minimise}
 RULES: dict[str, tuple[dict[str, str], str]] = {
     "": ({}, "the design with the least total power"),
     "area": ({"prefer": "area"}, "the design with the least area"),
-    "knee": ({"prefer": "knee"}, "the knee of the front"),
+    "knee": (
+        {"prefer": "knee"},
+        "the design with the least offload latency, as the front has no knee",
+    ),
     "tolerance": (
         {"tolerance": "3 %"},
         "the design with the least area, then least offload latency, within 3 % of the least "
