@@ -286,10 +286,10 @@ def test_an_answer_warns_where_sizes_vary_and_links_store(write: Write) -> None:
         " host_cores: 64, transfer: store_and_forward}\nobjectives: {area: minimise}\n"
     )
     said = "Stored load 50 %: sizes vary and transfers are stored and forwarded, so that small"
-    stored = " ".join(dse.answer(write(text), flips=False).text().split())
+    stored = " ".join(dse.answer(write(text), flips=False).text(all=True).split())
     assert said in stored
     through = write(text.replace("store_and_forward", "cut_through"))
-    assert "Stored load" not in dse.answer(through, flips=False).text()
+    assert "Stored load" not in dse.answer(through, flips=False).text(all=True)
 
 
 @pytest.mark.parametrize(("gaps", "wait"), [(4.0, 0.6), (1.0, 0.6), (0.0, None)])
