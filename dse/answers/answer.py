@@ -21,6 +21,7 @@ from dse.answers.design import Pick, pick
 from dse.answers.edges import edge_notes
 from dse.answers.instead import without_accelerators, without_section
 from dse.answers.source import KnownFront
+from dse.answers.staying import staying_sections
 from dse.answers.trade import Trade
 from dse.files.document import Document
 from dse.model.graph import explain_missing
@@ -118,6 +119,7 @@ def recommend(
             [entry.words for entry in instead if entry.better],
         ),
         sections.limits_section(chosen),
+        *staying_sections(problem, ranked[:1]),
         sections.advice_section(chosen),
         *([without_section(instead, chosen, preferred)] if instead else []),
     ]

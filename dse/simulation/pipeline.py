@@ -8,6 +8,7 @@ from functools import cached_property
 
 from dse.contract import TRANSFERS, WAIT_MODES
 from dse.errors import UnitError
+from dse.model.mixed import TASKS_OFFLOADED
 from dse.model.problem import Problem
 from dse.model.space import Index
 
@@ -145,6 +146,9 @@ def _refuse(columns: Mapping[str, float], stages: Mapping[str, list[float]]) -> 
     if "interface_in_flight" not in columns or not stages:
         rule = "what is simulated are offloads, and this study has none"
         raise UnitError(rule, "give it stages and an interface")
+    if columns.get(TASKS_OFFLOADED, 1.0) < 1:
+        rule = "sizes that stay on the host are not simulated"
+        raise UnitError(rule, "write one size, without workload.offload_above")
     if columns.get("workload_size_cv2", 0.0) > 0:
         raise UnitError("offloads of several sizes are not simulated", "write one size")
     if {"interface_pcie", "interface_round_trip_s"} & {*columns}:

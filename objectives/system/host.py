@@ -15,8 +15,6 @@ from dse.objectives.system.offload_terms import BIT_PER_BYTE
 
 @objective(
     source="Sriraman & Dhanotia, ASPLOS 2020",
-    told=True,
-    simulated="cores",
     rises_with=(
         "throughput_bit_per_s",
         "overhead_s",
@@ -27,7 +25,7 @@ from dse.objectives.system.offload_terms import BIT_PER_BYTE
     ),
     falls_with=("workload_granularity_byte", "interface_host_clock_hz"),
 )
-def host_cores(
+def offload_cores(
     *,
     throughput_bit_per_s: Column,
     workload_granularity_byte: Column,
@@ -39,7 +37,7 @@ def host_cores(
     interface_switch_s: Column | float = 0.0,
     interface_host_clock_hz: Column | float = np.inf,
 ) -> Column:
-    """Host cores kept busy: offloads per second times the time each costs its core.
+    """Host cores that offloads keep busy: offloads per second times the time each costs its core.
 
     ``R / (8 g) b``, a number; b is T1, and the wait under way, for a core that waits (sync), o and
     two thread switches for one that runs another thread (sync_os), and o for one that goes on
@@ -60,6 +58,20 @@ def host_cores(
     # an empty fleet takes forever over no offloads
     with np.errstate(invalid="ignore"):
         return np.where(np.greater(offloads_per_s, 0), offloads_per_s * busy, 0.0)
+
+
+@objective(
+    source="offloads, and sizes that stay",
+    told=True,
+    simulated="cores",
+    rises_with=("offload_cores", "staying_cores"),
+)
+def host_cores(*, offload_cores: Column, staying_cores: Column | float = 0.0) -> Column:
+    """Host cores kept busy, by offloads and by the sizes that stay on the host.
+
+    ``offload cores + staying cores``, a number.
+    """
+    return offload_cores + staying_cores
 
 
 @objective(
@@ -89,21 +101,27 @@ def host_power_w(
             "host_cores": "host_alone_cores",
         },
     ),
-    rises_with=("throughput_bit_per_s", "host_time_s"),
+    rises_with=("throughput_bit_per_s", "host_time_s", "staying_cores"),
     falls_with=("workload_granularity_byte",),
 )
 def host_alone_cores(
-    *, throughput_bit_per_s: Column, host_time_s: Column, workload_granularity_byte: Column
+    *,
+    throughput_bit_per_s: Column,
+    host_time_s: Column,
+    workload_granularity_byte: Column,
+    staying_cores: Column | float = 0.0,
 ) -> Column:
     """Host cores that the same throughput would keep busy without accelerators.
 
-    ``R / (8 g) T0``, a number: kernels run side by side on cores as fast as the one measured.
+    ``R / (8 g) T0 + staying cores``, a number: kernels run side by side on cores as fast as the
+    one measured.
 
     References
     ----------
     Altaf & Wood, ISCA 2017, eq. 1, for T0.
     """
-    return throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte) * host_time_s
+    offloads_per_s = throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte)
+    return offloads_per_s * host_time_s + staying_cores
 
 
 @objective(
@@ -131,16 +149,21 @@ def host_alone_power_w(
 @objective(
     source="power over throughput",
     partial=True,
-    rises_with=("host_alone_power_w",),
+    rises_with=("host_alone_power_w", "workload_payload_offloaded"),
     falls_with=("throughput_bit_per_s",),
 )
-def host_alone_j_per_bit(*, host_alone_power_w: Column, throughput_bit_per_s: Column) -> Column:
+def host_alone_j_per_bit(
+    *,
+    host_alone_power_w: Column,
+    throughput_bit_per_s: Column,
+    workload_payload_offloaded: Column | float = 1.0,
+) -> Column:
     """Total energy per payload bit of the host alone.
 
-    ``P_alone / R``, in J/bit.
+    ``P_alone q_b / R``, in J/bit.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        return host_alone_power_w / throughput_bit_per_s
+        return host_alone_power_w * workload_payload_offloaded / throughput_bit_per_s
 
 
 @objective(
