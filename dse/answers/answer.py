@@ -21,6 +21,7 @@ from dse.answers.design import Pick, pick
 from dse.answers.edges import edge_notes
 from dse.answers.instead import stay_line, without_section
 from dse.answers.source import KnownFront
+from dse.answers.staying import staying_sections
 from dse.answers.trade import Trade, bought_section
 from dse.files.document import Document
 from dse.model.graph import explain_missing
@@ -128,6 +129,7 @@ def recommend(
             stay_line(instead),
         ),
         sections.limits_section(chosen),
+        *staying_sections(problem, ranked[:1]),
         bought_section(problem, front, chosen, preference),
         sections.advice_section(chosen),
         *([without_section(instead, chosen, preferred)] if instead else []),

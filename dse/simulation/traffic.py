@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from dse.contract import SIZE, TRANSFERS, WAIT_MODES
 from dse.errors import UnitError
+from dse.model.mixed import TASKS_OFFLOADED
 from dse.model.space import Index
 from dse.simulation.packets import wire_byte
 from dse.simulation.pipeline import Draw, Pipeline, Station, Traffic
@@ -83,6 +84,9 @@ def _refuse(columns: Columns, stages: Stages) -> None:
     if "interface_in_flight" not in columns or not stages:
         rule = "what is simulated are offloads, and this study has none"
         raise UnitError(rule, "give it stages and an interface")
+    if columns.get(TASKS_OFFLOADED, 1.0) < 1:
+        rule = "sizes that stay on the host are not simulated"
+        raise UnitError(rule, "leave workload.offload_above out")
     if any(columns.get(f"interface_overhead_plus_latency_{unit}") for unit in ("cycles", "s")):
         rule = "a sum of overhead and latency is not simulated"
         raise UnitError(rule, "write overhead and latency in its place")

@@ -26,6 +26,7 @@ from dse.study.demand import checked_mix
 from dse.study.faults import Faults, validate
 from dse.study.inputs import Input
 from dse.study.overrides import EXAMPLE, override
+from dse.study.policy import parted, settle_policy
 from dse.study.quantities import (
     Named,
     applied_requirements,
@@ -182,6 +183,7 @@ def prepare(found: Document) -> Study:
     if written.designs is not None:
         return _over_designs(found, written, faults)
     scenario = resolve(written, faults)
+    settle_policy(written, scenario, faults)
     built = build(written, scenario, faults)
     _check_parts(written, faults)
     faults.raise_any()
@@ -193,7 +195,8 @@ def prepare(found: Document) -> Study:
     scenario.mix = checked_mix(written, scenario.names, meet=meet, faults=faults)
     check_arrivals(written, scenario, meet=meet, faults=faults)
     if scenario.mix is not None:
-        constants["workload_size_cv2"] = constant(scenario.mix.cv2)
+        scenario.parts = scenario.parts or (parted(scenario.mix),)
+        constants.setdefault("workload_size_cv2", constant(scenario.parts[0].cv2))
         scenario.notes.append(scenario.mix.note)
     faults.raise_any()
     constants["workload_meet"] = constant(float(meet))
@@ -204,7 +207,7 @@ def prepare(found: Document) -> Study:
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
     objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
     if scenario.mix is not None:
-        objectives = Mixed(objectives, scenario.mix.sizes, scenario.mix.shares)
+        objectives = Mixed(objectives, scenario.parts)
     graph = wire(objectives, inputs | set(chain))
     named = Named(graph, registry.names(contract.Objective), reportable(inputs))
     goals = goals_of(written, named, faults)

@@ -167,7 +167,7 @@ def link_cv2(
         "link_load",
         "slots",
         "workload_granularity_byte",
-        "workload_arrival_cv2",
+        "offload_arrival_cv2",
         "workload_size_cv2",
         "link_cv2",
     ),
@@ -182,7 +182,7 @@ def size_wait_s(
     stream_rate_bit_per_s: Column,
     link_limit_bit_per_s: Column,
     workload_size_cv2: Column,
-    workload_arrival_cv2: Column,
+    offload_arrival_cv2: Column,
     memory_limit_bit_per_s: Column | float = np.inf,
     link_cv2: Column | float = 0.0,
 ) -> Column:
@@ -200,7 +200,7 @@ def size_wait_s(
     """
     bits = BIT_PER_BYTE * workload_granularity_byte
     slower = np.minimum(link_limit_bit_per_s, memory_limit_bit_per_s)
-    entering = np.minimum(workload_arrival_cv2, workload_size_cv2)
+    entering = np.minimum(offload_arrival_cv2, workload_size_cv2)
     waits = []
     stations = (
         (fleet_load, stream_rate_bit_per_s, workload_size_cv2),
@@ -230,7 +230,7 @@ def size_wait_s(
         "link_load",
         "slot_load",
         "host_load",
-        "workload_arrival_cv2",
+        "offload_arrival_cv2",
         "workload_size_cv2",
         "link_cv2",
         "size_spread_s",
@@ -248,7 +248,7 @@ def wait_decay_hz(
     link_load: Column,
     slot_load: Column,
     host_load: Column,
-    workload_arrival_cv2: Column,
+    offload_arrival_cv2: Column,
     workload_granularity_byte: SizeColumn,
     overhead_s: Column,
     fixed_latency_s: Column,
@@ -271,15 +271,15 @@ def wait_decay_hz(
     loads = {"fleet": fleet_load, "link": link_load, "slot": slot_load, "host": host_load}
     if len(sizes) == 1:
         busiest = np.maximum.reduce(np.broadcast_arrays(*loads.values()))
-        return arrival_rate_hz * decay_per_gap(load=busiest, arrival_cv2=workload_arrival_cv2)
+        return arrival_rate_hz * decay_per_gap(load=busiest, arrival_cv2=offload_arrival_cv2)
     of_sizes = np.sqrt(workload_size_cv2)
     with np.errstate(divide="ignore", invalid="ignore"):
         alone = overhead_s + fixed_latency_s + size_spread_s / of_sizes
         of_slots = np.where(np.greater(alone, 0), size_spread_s / alone, 0.0)
     spreads = {"fleet": of_sizes, "link": np.sqrt(link_cv2), "slot": of_slots}
-    found = decay_per_gap(load=host_load, arrival_cv2=workload_arrival_cv2)
+    found = decay_per_gap(load=host_load, arrival_cv2=offload_arrival_cv2)
     for name, spread in spreads.items():
         services = tuple((1.0 + spread * size, share) for size, share in sizes)
-        each = decay_per_gap(load=loads[name], arrival_cv2=workload_arrival_cv2, sizes=services)
+        each = decay_per_gap(load=loads[name], arrival_cv2=offload_arrival_cv2, sizes=services)
         found = np.minimum(found, each)
     return arrival_rate_hz * found

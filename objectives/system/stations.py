@@ -49,17 +49,17 @@ def arrival_rate_hz(*, throughput_bit_per_s: Column, workload_granularity_byte: 
 
 @objective(
     source="offloads in flight; host cores that wait",
-    rises_with=("interface_in_flight", "interface_host_cores"),
+    rises_with=("interface_in_flight", "free_host_cores"),
 )
 def slots(
-    *, interface_in_flight: Column, interface_host_cores: Column, interface_wait: Column
+    *, interface_in_flight: Column, free_host_cores: Column, interface_wait: Column
 ) -> Column:
     """Offloads that can be under way at once: no more than host cores where these wait (sync).
 
     ``m = min(k, H)`` for sync, else k, a number.
     """
     waiting = np.equal(interface_wait, WAIT_MODES.index("sync"))
-    held = np.minimum(interface_in_flight, interface_host_cores)
+    held = np.minimum(interface_in_flight, free_host_cores)
     return np.where(waiting, held, interface_in_flight)
 
 
@@ -143,19 +143,17 @@ def slot_load(
 
 @objective(
     source=_SOURCE,
-    rises_with=("host_cores",),
-    falls_with=("interface_host_cores",),
+    rises_with=("offload_cores",),
+    falls_with=("free_host_cores",),
     caution=_crowded("for a host core"),
 )
-def host_load(
-    *, host_cores: Column, interface_host_cores: Column, interface_wait: Column
-) -> Column:
+def host_load(*, offload_cores: Column, free_host_cores: Column, interface_wait: Column) -> Column:
     """Share of the host cores that are busy; 0 for those that wait (sync), which are slots.
 
     ``lambda b / H``, a share.
     """
     waiting = np.equal(interface_wait, WAIT_MODES.index("sync"))
-    return np.where(waiting, 0.0, host_cores / interface_host_cores)
+    return np.where(waiting, 0.0, load_of(offload_cores, free_host_cores))
 
 
 @objective(

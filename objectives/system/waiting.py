@@ -33,7 +33,7 @@ RARE = 0.01
     rises_with=(
         "fleet_load",
         "workload_granularity_byte",
-        "workload_arrival_cv2",
+        "offload_arrival_cv2",
         "workload_size_cv2",
     ),
     falls_with=("stream_rate_bit_per_s", "serial_tasks"),
@@ -44,7 +44,7 @@ def fleet_wait_s(
     workload_granularity_byte: Column,
     stream_rate_bit_per_s: Column,
     serial_tasks: Column,
-    workload_arrival_cv2: Column,
+    offload_arrival_cv2: Column,
     workload_size_cv2: Column | float = 0.0,
 ) -> Column:
     """Mean wait for the fleet, were it the only station.
@@ -63,7 +63,7 @@ def fleet_wait_s(
             load=fleet_load,
             service_s=service,
             servers=serial,
-            arrival_cv2=workload_arrival_cv2,
+            arrival_cv2=offload_arrival_cv2,
             service_cv2=workload_size_cv2,
         )
 
@@ -73,7 +73,7 @@ def fleet_wait_s(
     rises_with=(
         "throughput_bit_per_s",
         "workload_granularity_byte",
-        "workload_arrival_cv2",
+        "offload_arrival_cv2",
         "workload_size_cv2",
         "link_cv2",
     ),
@@ -84,7 +84,7 @@ def link_wait_s(
     throughput_bit_per_s: Column,
     workload_granularity_byte: Column,
     link_limit_bit_per_s: Column,
-    workload_arrival_cv2: Column,
+    offload_arrival_cv2: Column,
     memory_limit_bit_per_s: Column | float = np.inf,
     workload_size_cv2: Column | float = 0.0,
     link_cv2: Column | float = 0.0,
@@ -105,7 +105,7 @@ def link_wait_s(
                 load=load_of(throughput_bit_per_s, limit),
                 service_s=BIT_PER_BYTE * workload_granularity_byte / limit,
                 servers=np.ones(1),
-                arrival_cv2=workload_arrival_cv2,
+                arrival_cv2=offload_arrival_cv2,
                 service_cv2=service_cv2,
             )
         waits.append(wait)
@@ -117,7 +117,7 @@ def link_wait_s(
     rises_with=(
         "arrival_rate_hz",
         "offload_latency_s",
-        "workload_arrival_cv2",
+        "offload_arrival_cv2",
         "workload_size_cv2",
         "size_spread_s",
         "size_wait_s",
@@ -129,7 +129,7 @@ def slot_wait_s(
     arrival_rate_hz: Column,
     offload_latency_s: Column,
     slots: Column,
-    workload_arrival_cv2: Column,
+    offload_arrival_cv2: Column,
     workload_size_cv2: Column | float = 0.0,
     size_spread_s: Column | float = 0.0,
     size_wait_s: Column | float = 0.0,
@@ -150,7 +150,7 @@ def slot_wait_s(
             load=arrival_rate_hz * held / slots,
             service_s=held,
             servers=slots,
-            arrival_cv2=workload_arrival_cv2,
+            arrival_cv2=offload_arrival_cv2,
             service_cv2=np.minimum((size_spread_s / held) ** 2, workload_size_cv2),
             shape_cv2=workload_size_cv2,
         )
@@ -158,15 +158,15 @@ def slot_wait_s(
 
 @objective(
     source=SOURCE,
-    rises_with=("host_load", "workload_arrival_cv2"),
-    falls_with=("arrival_rate_hz", "interface_host_cores"),
+    rises_with=("host_load", "offload_arrival_cv2"),
+    falls_with=("arrival_rate_hz", "free_host_cores"),
 )
 def host_wait_s(
     *,
     host_load: Column,
     arrival_rate_hz: Column,
-    interface_host_cores: Column,
-    workload_arrival_cv2: Column,
+    free_host_cores: Column,
+    offload_arrival_cv2: Column,
 ) -> Column:
     """Mean wait for a host core, were that the only station; 0 for cores that are slots (sync).
 
@@ -177,12 +177,12 @@ def host_wait_s(
     As `station_wait_s`.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        service = host_load * interface_host_cores / arrival_rate_hz
+        service = host_load * free_host_cores / arrival_rate_hz
         return station_wait_s(
             load=host_load,
             service_s=service,
-            servers=interface_host_cores,
-            arrival_cv2=workload_arrival_cv2,
+            servers=free_host_cores,
+            arrival_cv2=offload_arrival_cv2,
         )
 
 

@@ -304,7 +304,7 @@ def test_offloads_of_a_mix_keep_their_slot_while_they_wait(gaps: float, wait: fl
         "workload_granularity_byte": one,
         "stream_rate_bit_per_s": 8 * one,
         "link_limit_bit_per_s": np.inf * one,
-        "workload_arrival_cv2": gaps * one,
+        "offload_arrival_cv2": gaps * one,
     }
     found = size_wait_s(**mixed, workload_size_cv2=one)
     if wait is None:
