@@ -65,6 +65,7 @@ def answer(
     uncertainty: Assignments = (),
     seed: int = 0,
     flips_budget: str | None = None,
+    jobs: int = 1,
     told: Callable[[str], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Answer | SweepAnswer:
@@ -100,6 +101,8 @@ def answer(
     flips_budget
         CPU time to look for what would change the answer; ``"10 s"``, and ``"60 s"`` where all of
         it is asked for.  What there was no time for is named.
+    jobs
+        Most processes that search samples, as in `run`.
     told
         Called with each part of the text as soon as it is known: the design first, before anything
         else is searched.
@@ -143,7 +146,7 @@ def answer(
             teller.tell([section])
             found = found.with_section(section)
     if sampled is not None:
-        found = _with_certainty(found, fronts, preference, sampled)
+        found = _with_certainty(found, fronts, preference, sampled, jobs)
         teller.tell(found.sections[-2:-1])
     teller.tell(found.sections[-1:])
     return found
@@ -182,7 +185,11 @@ def _one_at_a_time(sweep: Sweep) -> UnitError:
 
 
 def _with_certainty(
-    found: Answer, fronts: KnownFronts, preference: Preference, sampled: SamplingOptions
+    found: Answer,
+    fronts: KnownFronts,
+    preference: Preference,
+    sampled: SamplingOptions,
+    jobs: int,
 ) -> Answer:
     from dse.uncertainty.sampling import certainty
 
@@ -193,6 +200,7 @@ def _with_certainty(
         preference,
         sampled,
         settings=fronts.options.apply(first.study.settings),
+        jobs=jobs,
     )
     return replace(found.with_section(sure.section()), certainty=sure)
 

@@ -9,6 +9,7 @@ import typer
 from dse.cli.app import (
     AsJson,
     FlipsBudget,
+    Jobs,
     Parts,
     Prefer,
     Setting,
@@ -52,12 +53,14 @@ def answer(
         ),
     ] = None,
     flips_budget: FlipsBudget = None,
+    jobs: Jobs = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
     """Answer a study: which design, why, what limits it, what any other choice would cost."""
     from dse.api import answers
     from dse.reports.progress import LateBar
+    from dse.workers import cores
 
     shown = LateBar("assumptions")
     parts = Parts(shown.close, apart=all_)
@@ -74,6 +77,7 @@ def answer(
             uncertainty=uncertainty or [],
             seed=seed,
             flips_budget=flips_budget,
+            jobs=jobs or cores(),
             told=None if json else parts.tell,
             progress=shown,
         )

@@ -100,9 +100,10 @@ class Caution:
     given: str
 
 
-Simulated = Literal["", "rate", "wait", "time", "rare_time", "cores"]
+Simulated = Literal["", "rate", "wait", "time", "rare_time", "cores", "energy", "packet_rate"]
 """What a simulation of offloads measures: payload per second; mean wait; mean time from arrival to
-end, and the one that one in a hundred exceeds; busy host cores."""
+end, and the one that one in a hundred exceeds; busy host cores; energy per bit of payload.  What it
+takes as given: bytes of packets per second, in each direction of the link."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any
 
 from dse.algebra import units
 from dse.reports.designs import difference
-from dse.reports.sections import Section
-from dse.reports.text import WIDTH, table_text
+from dse.reports.sections import Section, html
+from dse.reports.text import WIDTH, Printable, table_text
 from dse.reports.words import plural, signed, unit_suffix
 from dse.stability.deadline import not_looked_at
 from dse.stability.edge import Edge
@@ -89,7 +89,7 @@ class Stability:
 
 
 @dataclass(frozen=True, repr=False)
-class Flips:
+class Flips(Printable):
     """The answer to a study and what would change it, the least change first.
 
     `unlooked` are assumptions for which the CPU time given, `seconds`, did not suffice.
@@ -127,7 +127,10 @@ class Flips:
         lines += [textwrap.fill(note, WIDTH, break_on_hyphens=False) for note in _notes(self)]
         return "\n\n".join(lines)
 
-    __repr__ = text
+    def _repr_html_(self) -> str:
+        rows = tuple(_row(self, entry) for entry in self.moving)
+        title = f"{', '.join(self.answer)}: {self.preference}"
+        return html(title, [Section("", "", (), HEADERS, rows, tuple(_notes(self)))])
 
     def section(self, *, full: bool) -> Section:
         """Return the flips as a section of an answer, only the nearest unless `full`."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from dse import contract
 from dse.algebra.expression import parse_expression as parse_expression
-from dse.files import document
+from dse.files import document, memory
 from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document
 from dse.model.fleet import offered
@@ -36,6 +36,7 @@ from dse.study.quantities import (
     without_figures,
 )
 from dse.study.scenario import Scenario, resolve, to_columns
+from dse.study.sizes import Mix
 from dse.study.stages import build
 from dse.study.sureness import RecordSureness
 from dse.study.swept import at_value, sweep_of
@@ -62,6 +63,8 @@ class Study:
         Tables that the study names, by the name as written.
     sureness
         How sure the figures of records are.
+    mix
+        Sizes of offloads and their shares, where there are several.
     """
 
     document: Document
@@ -72,6 +75,7 @@ class Study:
     notes: tuple[str, ...]
     inputs: Mapping[str, Input] = field(default_factory=dict)
     sureness: RecordSureness = field(default_factory=RecordSureness)
+    mix: Mix | None = None
 
     def __repr__(self) -> str:
         """Return the question and what it amounts to."""
@@ -134,7 +138,8 @@ def read_study(
     Parameters
     ----------
     source
-        The path of a file, YAML of more than one line, or what such YAML says as plain data.
+        The path of a file, YAML of more than one line, or what such YAML says as plain data, in
+        which data frames may stand for tables.
 
     Raises
     ------
@@ -142,7 +147,7 @@ def read_study(
         When the study is not well-formed or a path does not exist.
     """
     if isinstance(source, Mapping):
-        found = document.of_data(source)
+        found = memory.of_data(source)
     elif isinstance(source, str) and "\n" in source:
         found = document.parse_document(source, document.IN_MEMORY)
     else:
@@ -243,6 +248,7 @@ def _ready(
         notes=_notes(scenario),
         inputs=scenario.inputs,
         sureness=scenario.sureness,
+        mix=scenario.mix,
     )
 
 

@@ -102,6 +102,7 @@ def total_power_w(
     rises_with=("total_power_w",),
     falls_with=("throughput_bit_per_s",),
     told=True,
+    simulated="energy",
 )
 def energy_j_per_bit(*, total_power_w: Column, throughput_bit_per_s: Column) -> Column:
     """Total energy per payload bit.

@@ -23,6 +23,9 @@ from dse.objectives.system.offload_terms import BIT_PER_BYTE
 CROWDED = 0.95
 """Load above which an answer warns: Poisson arrivals wait ten times the service, or more."""
 
+STORED = 0.3
+"""Load of a link that stores offloads of several sizes, above which an answer warns."""
+
 _SOURCE = "load of a station: arrivals times service over servers"
 
 
@@ -95,18 +98,46 @@ def link_load(
 
 
 @objective(
+    source="store and forward",
+    rises_with=("throughput_bit_per_s", "storing_s_per_byte"),
+    caution=Caution(
+        given="workload_size_cv2",
+        above=STORED,
+        words="sizes vary and transfers are stored and forwarded, so that small offloads wait "
+        "behind large ones at every station, longer than told: simulate",
+    ),
+)
+def stored_load(
+    *, throughput_bit_per_s: Column, storing_s_per_byte: Column, workload_size_cv2: Column
+) -> Column:
+    """Share of time for which each direction of a link that stores offloads of a mix is busy.
+
+    ``R / 8 s / 2``, a share, with s for both directions; 0 where transfers cut through.
+    """
+    load = throughput_bit_per_s / BIT_PER_BYTE * storing_s_per_byte / 2.0
+    return np.where(np.greater(workload_size_cv2, 0), load, 0.0)
+
+
+@objective(
     source=_SOURCE,
-    rises_with=("arrival_rate_hz", "offload_latency_s"),
+    rises_with=("arrival_rate_hz", "offload_latency_s", "size_wait_s"),
     falls_with=("slots",),
     caution=_crowded("until one may start; more offloads in flight shorten that"),
 )
-def slot_load(*, arrival_rate_hz: Column, offload_latency_s: Column, slots: Column) -> Column:
+def slot_load(
+    *,
+    arrival_rate_hz: Column,
+    offload_latency_s: Column,
+    slots: Column,
+    size_wait_s: Column | float = 0.0,
+) -> Column:
     """Share of the slots that are taken.
 
-    ``lambda T1 / m``, a share.
+    ``lambda (T1 + W_v) / m``, a share; W_v is 0 for offloads of one size.
     """
+    held = offload_latency_s + size_wait_s
     with np.errstate(invalid="ignore"):
-        taken = np.where(np.greater(arrival_rate_hz, 0), arrival_rate_hz * offload_latency_s, 0.0)
+        taken = np.where(np.greater(arrival_rate_hz, 0), arrival_rate_hz * held, 0.0)
         return taken / slots
 
 

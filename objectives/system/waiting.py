@@ -120,6 +120,7 @@ def link_wait_s(
         "workload_arrival_cv2",
         "workload_size_cv2",
         "size_spread_s",
+        "size_wait_s",
     ),
     falls_with=("slots",),
 )
@@ -131,23 +132,26 @@ def slot_wait_s(
     workload_arrival_cv2: Column,
     workload_size_cv2: Column | float = 0.0,
     size_spread_s: Column | float = 0.0,
+    size_wait_s: Column | float = 0.0,
 ) -> Column:
     """Mean wait for a slot, were that the only station.
 
-    That for one of m servers with ``S = T1`` and ``c_s2 = (spread / T1)^2``, in s.  J takes the
-    c_s2 of the sizes, which is larger: with T1's own a longer T1 could wait less.
+    That for one of m servers with ``S = T1 + W_v`` and ``c_s2 = (spread / S)^2``, in s, where W_v
+    is 0 for one size.  J takes the c_s2 of the sizes, which is larger: with T1's own a longer T1
+    could wait less.
 
     References
     ----------
     As `station_wait_s`.
     """
+    held = offload_latency_s + size_wait_s
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return station_wait_s(
-            load=arrival_rate_hz * offload_latency_s / slots,
-            service_s=offload_latency_s,
+            load=arrival_rate_hz * held / slots,
+            service_s=held,
             servers=slots,
             arrival_cv2=workload_arrival_cv2,
-            service_cv2=np.minimum((size_spread_s / offload_latency_s) ** 2, workload_size_cv2),
+            service_cv2=np.minimum((size_spread_s / held) ** 2, workload_size_cv2),
             shape_cv2=workload_size_cv2,
         )
 
@@ -208,6 +212,7 @@ def wait_s(
     source="the part of a wait that m slots leave room for",
     rises_with=("fleet_wait_s", "link_wait_s", "slots", "workload_granularity_byte"),
     falls_with=("stream_rate_bit_per_s", "link_limit_bit_per_s", "memory_limit_bit_per_s"),
+    undeclared={"settled_while": "either wait may be the larger, however data is transferred"},
 )
 def inside_wait_s(
     *,
