@@ -128,17 +128,20 @@ def warn(text: str) -> None:
 
 
 class Parts:
-    """Prints parts of a text as they come, a blank line between them."""
+    """Prints parts of a text as they come, a blank line between them if `apart`."""
 
-    def __init__(self, before: Callable[[], None], after: Callable[[], None]) -> None:
+    def __init__(
+        self, before: Callable[[], None], after: Callable[[], None], *, apart: bool
+    ) -> None:
         """Print nothing so far; call `before` and `after` around each part."""
         self._before, self._after = before, after
+        self._apart = apart
         self._started = False
 
     def tell(self, text: str) -> None:
         """Print a part, at once."""
         self._before()
-        tell(f"\n{text}" if self._started else text)
+        tell(f"\n{text}" if self._apart and self._started else text)
         self._started = True
         self._after()
 

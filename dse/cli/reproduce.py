@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, app, show, tell
+from dse.cli.app import AsJson, Jobs, app, show, tell
 
 
 @app.command()
@@ -23,14 +23,16 @@ def reproduce(
         Path | None,
         typer.Option(metavar="FILE.md", help="Write Markdown pages FILE.md and FILE_all.md."),
     ] = None,
+    jobs: Jobs = None,
     json: AsJson = False,
 ) -> None:
     """Check the claims of the source papers against the models."""
     from dse.api import papers
     from dse.reports.progress import bar
+    from dse.workers import cores
 
     with bar("claims", "checking claims"):
-        found = papers.reproduce(*(paper or []))
+        found = papers.reproduce(*(paper or []), jobs=jobs or cores())
     if out is not None:
         from dse.files.folder import write_text
 

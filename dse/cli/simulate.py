@@ -23,7 +23,7 @@ def simulate(
         int | None, typer.Option(help="Number of offloads (default: until waits are known to 5 %).")
     ] = None,
     events: Annotated[int | None, typer.Option(help="Most events (default: 50 million).")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the arrivals.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the arrivals and sizes.")] = 0,
     prefer: Prefer = None,
     tolerance: Tolerance = None,
     out: Annotated[Path | None, typer.Option(help="Output folder for a picture and JSON.")] = None,
