@@ -83,7 +83,7 @@ class Archive:
         self._progress = progress
         self.forget()
         if isinstance(progress, FrontWatcher):
-            progress.watch(lambda: len(self._front_index))
+            progress.watch(lambda: len(self._front))
 
     def forget(self, *, every: bool = False) -> None:
         """Start again; `every`: each design of the space is going to be evaluated or pruned."""

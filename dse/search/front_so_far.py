@@ -42,6 +42,10 @@ class FrontSoFar:
             self._merge()
         return self._index, self._loss
 
+    def __len__(self) -> int:
+        """Return how many were the best when last compared; any thread may ask."""
+        return len(self._index)
+
     def some(self, most: int) -> Matrix:
         """Return losses of designs of the front as it was lately, not much more than `most`."""
         return self._loss[:: max(1, len(self._loss) // most)]

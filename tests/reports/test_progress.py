@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from dse.api import studies
 from dse.reports import progress
 from dse.reports.progress import LateBar
+from tests.conftest import STUDIES
 
 
 @pytest.fixture
@@ -39,6 +41,12 @@ def test_what_is_left_follows_the_slower_of_late_and_overall_speed(clock: list[f
     assert shown.line() == " 50%  500 of 1 000 designs, 20 s"  # nothing came: no promise
     shown(510, 1_000)
     assert shown.line().endswith("left")
+
+
+def test_a_search_tells_its_count_and_its_front() -> None:
+    shown = LateBar("designs")
+    found = studies.run(STUDIES / "crypto_interface_100gbps.yaml", method="random", progress=shown)
+    assert f"front of {len(found.front)}, " in shown.line()
 
 
 def test_nothing_is_drawn_where_there_is_no_terminal(capfd: pytest.CaptureFixture[str]) -> None:
