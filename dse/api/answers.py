@@ -59,6 +59,7 @@ def answer(
     prefer: str | None = None,
     tolerance: str | None = None,
     overrides: Overrides | None = None,
+    all: bool = True,
     flips: bool | None = None,
     samples: int | None = None,
     uncertainty: Assignments = (),
@@ -86,6 +87,9 @@ def answer(
         the order in which the study names them; the study's, else none.
     overrides
         Fields to replace: ``{"interface.device": "sandy_bridge"}``.
+    all
+        Search what any other choice would cost, too, and tell all.  Without it, as on the command
+        line, there are no `others`, and `told` hears what fits one screen.
     flips
         What would change the answer: None for what is near if the front is proven, True for
         all of it, False for nothing.
@@ -108,7 +112,8 @@ def answer(
     Returns
     -------
     Answer or SweepAnswer
-        Its repr is the text that ``dse answer`` prints; a notebook shows it as tables.
+        Its repr is the text of one screen that ``dse answer`` prints, ``text(all=True)`` that of
+        ``dse answer --all``; a notebook shows it as tables.
 
     Raises
     ------
@@ -131,10 +136,10 @@ def answer(
             raise _one_at_a_time(fronts.sweep)
         swept = recommend_swept(fronts.points, fronts.sweep, preference)
         swept = swept.with_section(without_flips(SWEEP_FLIPS)) if flips else swept
-        told(swept.text())
+        told(swept.text(all=all))
         return swept
-    teller = Teller(first.study.question, told)
-    found = Answer(**vars(recommend(first, preference, fronts.options, teller.tell)))
+    teller = Teller(first.study.question, told, all=all)
+    found = Answer(**vars(recommend(first, preference, fronts.options, teller.tell, all=all)))
     if flips is not False:
         until = deadline(time_given)
         for section in _changing(first, preference, until, full=bool(flips), progress=progress):

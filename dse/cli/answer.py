@@ -41,6 +41,9 @@ def answer(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Tell everything, not only what fits one screen.")
+    ] = False,
     flips: Annotated[
         bool | None,
         typer.Option(
@@ -60,7 +63,7 @@ def answer(
     from dse.workers import cores
 
     shown = LateBar("assumptions")
-    parts = Parts(shown.close)
+    parts = Parts(shown.close, apart=all_)
     try:
         found = answers.answer(
             study,
@@ -68,6 +71,7 @@ def answer(
             prefer=prefer,
             tolerance=tolerance,
             overrides=set_,
+            all=all_ or json,
             flips=flips,
             samples=samples,
             uncertainty=uncertainty or [],

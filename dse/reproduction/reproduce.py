@@ -12,7 +12,7 @@ from dse import workers
 from dse.contract.papers import Claim, Laboratory
 from dse.errors import ContractError, UnknownPluginError, nearest
 from dse.plugins import registry
-from dse.reports.text import table_text
+from dse.reports.text import Printable, table_text
 from dse.reproduction import claim_pages
 from dse.reproduction.study_runner import StudyRunner
 from dse.reproduction.verdicts import CheckedClaim, check_claim
@@ -22,7 +22,7 @@ CHECKING = 5_000
 
 
 @dataclass(frozen=True, repr=False)
-class Reproduction:
+class Reproduction(Printable):
     """Claims of papers beside what our models give."""
 
     rows: tuple[CheckedClaim, ...]
@@ -55,10 +55,6 @@ class Reproduction:
             parts += [paper, table_text(cells, headers, width=width)]
             parts += [table_text(notes, ("", "why"), width=width)] if notes else []
         return "\n\n".join([*parts, self.summary()])
-
-    def __repr__(self) -> str:
-        """Return the text that the command line prints."""
-        return self.text()
 
     def pages(self, front: Path) -> dict[Path, str]:
         """Return two pages by their files: for a reader, and every claim beside it."""

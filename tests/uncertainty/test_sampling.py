@@ -195,7 +195,7 @@ def test_samples_that_nothing_fits_are_named(write: Callable[[str], Path]) -> No
     found = sure(path, samples=200, uncertainty={"power": 0.2})
     assert found.pick.feasible < found.answered < 1.0
     assert sum(entry.answer for entry in found.candidates) == pytest.approx(found.answered)
-    text = repr(dse.answer(path, samples=200, uncertainty={"power": "20 %"}))
+    text = dse.answer(path, samples=200, uncertainty={"power": "20 %"}).text(all=True)
     assert f"In {100 - 100 * found.answered:.1f} % of the samples no candidate is feasible" in text
 
 
@@ -221,13 +221,13 @@ def test_text_and_json_carry_the_same_numbers(write: Callable[[str], Path]) -> N
     assert facts["candidates"][0]["answer"] == found.certainty.pick.answer
     assert facts["candidates"][0]["largest_regret_w"] == found.certainty.pick.worst
     shown = f"is the answer in {100 * found.certainty.pick.answer:.1f} % of the samples"
-    assert shown in " ".join(repr(found).split())
+    assert shown in " ".join(found.text(all=True).split())
 
 
 def test_without_an_uncertainty_the_answer_says_how_to_give_one(
     write: Callable[[str], Path],
 ) -> None:
-    text = repr(dse.answer(write(TINY), samples=10))
+    text = dse.answer(write(TINY), samples=10).text(all=True)
     assert "The study states no uncertainty" in text
     assert '--uncertainty "area=10 %"' in " ".join(text.split())
 
