@@ -23,7 +23,8 @@ from dse.search.settings import EFFORT_S, MEMORY_BYTE, SearchSettings, option_fa
 from dse.study import preferring, schema
 from dse.study.arrivals import check_arrivals
 from dse.study.demand import checked_mix
-from dse.study.faults import Faults, validate
+from dse.study.early import check_rest, validate
+from dse.study.faults import Faults
 from dse.study.inputs import Input
 from dse.study.overrides import EXAMPLE, override
 from dse.study.policy import parted, settle_policy
@@ -189,6 +190,8 @@ def prepare(found: Document) -> Study:
     settle_policy(written, scenario, faults)
     built = build(written, scenario, faults)
     _check_parts(written, faults)
+    if faults.found:
+        check_rest(faults)
     faults.raise_any()
     chain = offered(part.stage.designs for part in built)
     check_cap(chain, scenario, faults)
