@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 from PIL import Image
 
 from dse.contract.papers import Panel, Region, Series
-from dse.reports.drawing import FILLS, PALETTE, drawing
+from dse.reports.drawing import DPI, FILLS, PALETTE, SHADES, drawing
 from dse.reports.front_view import legend_columns
 from dse.reproduction import sheet_labels, sheet_scales
 
@@ -26,7 +26,6 @@ SMALL = 9
 
 DASHES = ((0, (5, 1.5)), (0, (1.5, 1.2)), (0, (7, 1.5, 1.5, 1.5)), (0, (3, 3)))
 HATCHES = ("", "///", "...", "xxx")
-SHADES = ("#DCE9F4", "#FBEFD5", "#E9E9E9", "#DDF0E9", "#F5E4EE", "#FFFDE0")
 MOST_KNOTS = 6
 """Most markers on a line; those of one with fewer points are its points."""
 FORMATS = ("png", "svg")
@@ -61,7 +60,7 @@ def _save_small(canvas: FigureCanvasAgg, path: Path) -> None:
 
 
 def _sheet(panels: Sequence[Panel]) -> tuple[Sheet, FigureCanvasAgg]:
-    sheet = Sheet(dpi=100)
+    sheet = Sheet(dpi=DPI)
     canvas = FigureCanvasAgg(sheet)
     across = ACROSS.get(len(panels), 3)
     size = _panel_size(len(panels))
