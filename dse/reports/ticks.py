@@ -17,7 +17,7 @@ MOST_DECADES = 7
 GAP = 4.0
 """Least room between the labels of two ticks, in points."""
 JUTTING = 1.0
-"""How far a label may stand out over the end of its axis, in points."""
+"""How far a label may stand out over the right end of its axis, in points."""
 
 
 def number_ticks(axis: Any) -> None:
@@ -64,7 +64,7 @@ def settle(figure: Figure) -> None:
 
 
 def tidy(figure: Figure) -> None:
-    """Empty labels that touch the one before, and move those that jut out over an end of an axis.
+    """Empty labels that touch the one before, and move those that jut out over the right end.
 
     Ask for it last, when the layout stands: it measures.
     """
@@ -115,8 +115,8 @@ def _pull_in(figure: Figure, axes: Axes, labels: Sequence[Any]) -> None:
     window, most = axes.get_window_extent(), _points(axes, JUTTING)
     for label in labels:
         box = label.get_window_extent()
-        by = min(0.0, window.x1 + most - box.x1) or max(0.0, window.x0 - most - box.x0)
-        if by:
+        by = window.x1 + most - box.x1
+        if by < 0:
             move = ScaledTranslation(by / figure.dpi, 0, figure.dpi_scale_trans)
             label.set_transform(label.get_transform() + move)
 
