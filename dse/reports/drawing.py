@@ -40,6 +40,8 @@ SHADES = (
 """Light fills of ranges, which carry their names."""
 
 DPI = 200
+CLOUD_DPI = 100
+"""Resolution of the clouds of points within a drawing of lines."""
 
 HALO = [patheffects.withStroke(linewidth=2.5, foreground="white")]
 """Keeps a label readable on top of lines."""
@@ -62,6 +64,7 @@ def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
         A file cannot be written.
     """
     png, svg = (stem.with_name(f"{stem.name}.{ending}") for ending in ("png", "svg"))
-    figure.savefig(png, dpi=DPI, metadata={"Software": None})
-    figure.savefig(svg, dpi=DPI, metadata={"Date": None, "Creator": None})
+    fast = {"compress_level": 3}
+    figure.savefig(png, dpi=DPI, metadata={"Software": None}, pil_kwargs=fast)
+    figure.savefig(svg, dpi=CLOUD_DPI, metadata={"Date": None, "Creator": None})
     return png, svg

@@ -147,7 +147,7 @@ def _pairs(
     for axes, ((x_name, x_sense), (y_name, y_sense)) in zip(cells, pairs, strict=False):
         x, y = axis_scale(view, x_name, cloud), axis_scale(view, y_name, cloud)
         axes.set(xlabel=x.label + HINTS[x_sense], ylabel=y.label + HINTS[y_sense])
-        if len(pairs) == 1:
+        if len(pairs) == 1 and view.size > 1:
             _line(axes, staircase(x.front, y.front, x_sense), "border of what is attained")
         _mark_references(axes, view, (x_name, x), (y_name, y), seen)
         panels.append((axes, x, y))

@@ -107,7 +107,7 @@ def draw_sweep(
     for number, (axes, (name, sense)) in enumerate(zip(grid, view.objectives, strict=True)):
         y = axis_scale(view, name, cloud)
         axes.set_ylabel(y.label + hints[sense])
-        if not x.ticks:
+        if not x.ticks and len(np.unique(x.front)) > 1:
             best = front_view.best_per_value(x.front, y.front, sense)
             axes.plot(*best.T, color=line, linewidth=1, zorder=2, label="best of each value")
         if shades is not None:

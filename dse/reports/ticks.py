@@ -38,7 +38,7 @@ def log_ticks(axis: Any, low: float, high: float) -> None:
     major = [value for value in major if low <= value <= high]
     major = major[:: -(-len(exponents) // MOST_DECADES) or 1]
     few = len(exponents) <= 3  # with more decades minor ticks are a blur, and slow to draw
-    minor = [factor * 10.0**power for power in around for factor in range(2, 10)] if few else []
+    minor = [factor * 10.0**power for power in around for factor in (2, 5)] if few else []
     plain = all(1e-3 <= value < 1e5 for value in major)
     axis.set_major_locator(FixedLocator(major))
     axis.set_major_formatter(
