@@ -11,8 +11,6 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-import numpy as np
-
 import dse
 from tests.page.browser import PROGRAM, browser
 
@@ -30,11 +28,6 @@ axes:
   workload.granularity: {from: 64 B, to: 1 MiB, points: 24, grid: log}
 objectives: {area: minimise, total_power: minimise, offload_latency: minimise, throughput: maximise}
 """
-RANDOM = """\
-# Which of 110 000 designs, drawn at random?
-designs: designs.csv
-objectives: {area: minimise, power: minimise, latency: minimise, clock: maximise}
-"""
 RUNS = {
     "des_100gbps": "studies/des_100gbps.yaml",
     "crypto_interface_100gbps": "studies/crypto_interface_100gbps.yaml",
@@ -43,25 +36,13 @@ RUNS = {
 }
 
 
-def write_random(folder: Path) -> Path:
-    """Write a study of designs with random numbers, and return its path."""
-    values = np.random.default_rng(0).uniform(1, 9, (110_000, 4))
-    rows = (
-        f"d{row}," + ",".join(f"{value:.9g}" for value in four) for row, four in enumerate(values)
-    )
-    header = "design,area_mm2,power_w,latency_us,clock_ghz"
-    (folder / "designs.csv").write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
-    (folder / "study.yaml").write_text(RANDOM, encoding="utf-8")
-    return folder / "study.yaml"
-
-
 def main() -> None:
     """Run the studies, write their pages, and open each of them."""
     if PROGRAM is None:
         raise SystemExit("no Chromium is installed")
     with tempfile.TemporaryDirectory() as home, browser(Path(home) / "browser") as tab:
         print("| run | feasible + front | page | drawn after | memory |\n" + "| --- " * 5 + "|")
-        for name, study in (RUNS | {"random": str(write_random(Path(home)))}).items():
+        for name, study in RUNS.items():
             result = dse.run(study, out=Path(home) / "runs" / name, plots=False)
             page = dse.report(result)
             drawn = median(tab.open(page) for _ in range(REPEATS))

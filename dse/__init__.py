@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dse.reproduction.reproduce import Reproduction as Reproduction
     from dse.runs.result import Result as Result
     from dse.runs.terms import DesignTerms as DesignTerms
+    from dse.search.door import OpenProblem as OpenProblem
     from dse.simulation.report import Simulation as Simulation
     from dse.stability.crossovers import Crossovers as Crossovers
     from dse.stability.flips import Flips as Flips
@@ -58,6 +59,7 @@ _FROM = {
     "dse.reproduction.reproduce": ("Reproduction",),
     "dse.runs.result": ("Result",),
     "dse.runs.terms": ("DesignTerms",),
+    "dse.search.door": ("OpenProblem",),
     "dse.simulation.report": ("Simulation",),
     "dse.stability.crossovers": ("Crossovers",),
     "dse.stability.flips": ("Flips",),
@@ -87,4 +89,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "__version__"])

@@ -13,7 +13,7 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Thread
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dse.errors import DseError
 
@@ -58,7 +58,8 @@ def shared(
     Parameters
     ----------
     function
-        Of a module, or a `functools.partial` of one: workers find it by its name.
+        What a worker can be sent: of a module, a `functools.partial` of one, or a method of a
+        record.  Each gets it once, so that what a method keeps serves all tasks of its worker.
     tasks
         What a worker can be sent, like the answers: plain data, arrays, records.
     count
@@ -81,10 +82,12 @@ def shared(
     from multiprocessing import active_children, get_context
 
     others = {child.pid for child in active_children()}
-    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=_begin)
+    pool = ProcessPoolExecutor(
+        count, mp_context=get_context("spawn"), initializer=_begin, initargs=(function,)
+    )
     some = -(-len(tasks) // (8 * count))
     chunks = [tasks[first : first + some] for first in range(0, len(tasks), some)]
-    sent = [pool.submit(_tried, function, chunk) for chunk in chunks]
+    sent = [pool.submit(_tried, chunk) for chunk in chunks]
     parts = zip(chunks, _results(sent, stop), strict=False)
     pairs = (pair for part in parts for pair in zip(*part, strict=True))
     try:
@@ -112,8 +115,13 @@ def _results(sent: Iterable[Future[Answer]], stop: Callable[[], bool] | None) ->
         yield future.result()
 
 
-def _begin() -> None:
-    """Let a worker end with the program, however that ends, and with nothing else."""
+_FUNCTION: list[Callable[[Any], Any]] = []
+"""What a worker does with each of its tasks."""
+
+
+def _begin(function: Callable[[Any], Any]) -> None:
+    """Take the function; let a worker end with the program, however that ends, and nothing else."""
+    _FUNCTION.append(function)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a terminal sends to every process
     Thread(target=_end_with_the_program, daemon=True).start()
 
@@ -128,9 +136,10 @@ def _end_with_the_program() -> None:
         os._exit(1)
 
 
-def _tried(function: Callable[[Task], Answer], tasks: Sequence[Task]) -> list[tuple[Answer, ...]]:
+def _tried(tasks: Sequence[Any]) -> list[tuple[Any, ...]]:
     """Return answers, each nothing where the function fails: not all that fails can be sent."""
-    found: list[tuple[Answer, ...]] = []
+    (function,) = _FUNCTION
+    found: list[tuple[Any, ...]] = []
     for task in tasks:
         try:
             found.append((function(task),))

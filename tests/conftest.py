@@ -114,3 +114,17 @@ def installed(site: Path) -> Iterator[None]:
                 if (vars(module).get("__file__") or "").startswith(f"{site}"):
                     del sys.modules[name]
     importlib.invalidate_caches()
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return a function that hides libraries, also what of them was imported before."""
+
+    def hide(*libraries: str) -> None:
+        for name in [*sys.modules]:
+            if name.partition(".")[0] in libraries or name.startswith("dse.search.heuristic."):
+                monkeypatch.delitem(sys.modules, name)
+        for library in libraries:
+            monkeypatch.setitem(sys.modules, library, None)
+
+    return hide

@@ -6,8 +6,12 @@ made to fit; the reference is generated from the program.
 
 from __future__ import annotations
 
+import html
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import reference  # type: ignore[import-not-found]  # beside this file
 from mkdocs.config.defaults import MkDocsConfig
@@ -16,6 +20,7 @@ from mkdocs.structure.pages import Page
 
 TOP = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 DECISIONS = "decisions/README.md"
+NOTEBOOK = "notebook"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -23,6 +28,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     root = Path(config.config_file_path).parent
     made = {name: (root / name).read_text(encoding="utf-8") for name in TOP}
     made[DECISIONS] = _decisions(Path(config.docs_dir) / "decisions")
+    made[f"{NOTEBOOK}.md"] = "\n\n".join(_notebook(Path(config.docs_dir) / f"{NOTEBOOK}.ipynb"))
     made |= {f"reference/{name}.md": page() for name, page in reference.PAGES.items()}
     for name, text in made.items():
         files.append(File.generated(config, name, content=text))
@@ -34,7 +40,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     name = page.file.src_uri
     above = "docs/" if name in TOP else "../" if "/" not in name else ""
     moved = markdown.replace(f"]({above}", "](") if above else markdown
-    return re.sub(r"\]\(decisions/?\)", f"]({DECISIONS})", moved)
+    plain = re.sub(r"\[([^]]*)\]\(studies/[^)]*\)", r"`\1`", moved)  # no page, but a file
+    return re.sub(r"\]\(decisions/?\)", f"]({DECISIONS})", plain)
 
 
 def _decisions(folder: Path) -> str:
@@ -43,3 +50,22 @@ def _decisions(folder: Path) -> str:
         title = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
         lines.append(f"- [{title}]({path.name})")
     return "\n".join(lines)
+
+
+def _notebook(path: Path) -> Iterator[str]:
+    """Yield the cells of a notebook and their stored outputs as Markdown."""
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        yield source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```"
+        for output in cell.get("outputs", ()):
+            yield _shown(output.get("data") or {"text/plain": output["text"]})
+    yield f"The notebook itself: [{path.name}]({path.name})."
+
+
+def _shown(data: dict[str, Any]) -> str:
+    """Return what a notebook shows of an output: its picture, else its table, else its text."""
+    if "image/png" in data:
+        picture = "".join(data["image/png"]).replace("\n", "")
+        return f'<img alt="picture" src="data:image/png;base64,{picture}">'
+    plain = f"<pre>{html.escape(''.join(data['text/plain']))}</pre>"
+    return "".join(data.get("text/html") or plain)

@@ -209,4 +209,5 @@ def alternatives_section(
         rows=tuple(rows),
         remarks=tuple(remarks),
         facts={"choices": [entry.to_dict(answer, goals) for entry in found], "left_out": left},
+        brief=(),
     )

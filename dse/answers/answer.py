@@ -21,14 +21,16 @@ from dse.answers.design import Pick, pick
 from dse.answers.edges import edge_notes
 from dse.answers.instead import stay_line, without_section
 from dse.answers.source import KnownFront
-from dse.answers.trade import Trade
+from dse.answers.staying import staying_sections
+from dse.answers.trade import Trade, bought_section
 from dse.files.document import Document
 from dse.model.graph import explain_missing
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.plugins import registry
-from dse.reports.sections import Readable, Section
+from dse.reports.designs import parts as design_parts
+from dse.reports.sections import OneScreen, Section
 from dse.reports.words import ROUNDING, in_words, listed
 from dse.runs.instead import swept_text, without_accelerators, without_the_best
 from dse.runs.runner import Options
@@ -46,7 +48,7 @@ def unheard(sections: Sequence[Section]) -> None:
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class Recommendation(Readable):
+class Recommendation(OneScreen):
     """The answer of a study: which design, why, and what any other choice would cost.
 
     Attributes
@@ -68,7 +70,7 @@ class Recommendation(Readable):
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class SweepAnswer(Readable):
+class SweepAnswer(OneScreen):
     """The answers of a study with a sweep: one design, or None, per value of the swept field."""
 
     path: str
@@ -77,7 +79,12 @@ class SweepAnswer(Readable):
 
 
 def recommend(
-    solved: KnownFront, preference: Preference, options: Options, told: Told = unheard
+    solved: KnownFront,
+    preference: Preference,
+    options: Options,
+    told: Told = unheard,
+    *,
+    all: bool = True,
 ) -> Recommendation:
     """Return the answer of a study from its front.
 
@@ -91,6 +98,8 @@ def recommend(
         How alternatives that the front lacks are searched for.
     told
         Called with sections as soon as they are known, all but the notes.
+    all
+        Search what any other choice would cost, too, which one screen does not tell.
     """
     problem, front = solved.study.problem, solved.front
     ranked = front[preference.order(problem, front)]
@@ -104,12 +113,13 @@ def recommend(
     tied = _tied(problem, ranked)
     tie = pick(problem, ranked[tied][1], preferred) if tied.sum() > 1 else None
     instead = list(without_accelerators(problem, ranked[:1], preference, front))
-    reason = sections.reason(chosen, preference, goals)
+    reason = sections.reason(chosen, preference, goals, preference.design_on(problem, front))
     trade = _trade(problem, front, chosen, preference)
     given = _given(solved.study.document)
     parts = [
         sections.recommendation_section(
             chosen,
+            goals,
             reason,
             trade,
             given,
@@ -119,11 +129,13 @@ def recommend(
             stay_line(instead),
         ),
         sections.limits_section(chosen),
+        *staying_sections(problem, ranked[:1]),
+        bought_section(problem, front, chosen, preference),
         sections.advice_section(chosen),
         *([without_section(instead, chosen, preferred)] if instead else []),
     ]
     told(parts)
-    others = alternatives(solved.study, options, preference, chosen)
+    others = alternatives(solved.study, options, preference, chosen) if all else ()
     second = _runner_up(problem, preference, ranked[0], ranked[~tied], others)
     compared = [
         sections.runner_up_section(chosen, second, goals),
@@ -132,7 +144,9 @@ def recommend(
     ]
     told(compared)
     notes = [*edge_notes(solved.study, ranked[0]), *_notes(solved.study, preference)]
-    parts += [*compared, sections.notes_section(notes)]
+    unpublished = solved.study.sureness.unpublished(problem.space.axes, ranked[0].tolist())
+    rest = ("the runner-up", "what any other choice costs")
+    parts += [*compared, sections.notes_section(notes, unpublished, rest)]
     return Recommendation(
         question=solved.study.question,
         preference=preference.text,
@@ -242,12 +256,17 @@ def recommend_swept(
 ) -> SweepAnswer:
     """Return the answers of a study with a sweep from the fronts at its values."""
     picks = tuple(_first(entry, preference) for entry in points)
+    designs = [_told_apart(entry, preference) for entry in points]
     first = points[0].study
     goals = [goal.name for goal in first.problem.goals]
     parts = (
+        sections.intervals_section(sweep, picks, designs, goals, preference.design),
         sections.sweep_section(sweep, picks, goals, preference.design),
         *_without_swept(points, sweep, preference),
-        sections.notes_section(dict.fromkeys(n for entry in points for n in entry.study.notes)),
+        sections.notes_section(
+            dict.fromkeys(n for entry in points for n in entry.study.notes),
+            rest=(f"the answer at each {in_words(sweep.path)}",),
+        ),
     )
     return SweepAnswer(
         question=first.question,
@@ -264,9 +283,9 @@ def _without_swept(
 ) -> Iterator[Section]:
     """Yield what can be done without accelerators at which values of a sweep."""
     found = [without_the_best(entry.study, entry.front, preference) for entry in points]
-    lines = [swept_text(sweep, entries) for entries in zip(*found, strict=True)]
+    lines = tuple(swept_text(sweep, entries) for entries in zip(*found, strict=True))
     if lines:
-        yield Section("instead", "Without accelerators", tuple(lines))
+        yield Section("instead", "Without accelerators", lines, brief=lines)
 
 
 def _first(solved: KnownFront, preference: Preference) -> Pick | None:
@@ -274,3 +293,10 @@ def _first(solved: KnownFront, preference: Preference) -> Pick | None:
         return None
     order = preference.order(solved.study.problem, solved.front)
     return pick(solved.study.problem, solved.front[order[0]], preference.quantity)
+
+
+def _told_apart(solved: KnownFront, preference: Preference) -> tuple[str, ...]:
+    """Return what tells the answer from those at other values of a sweep; empty for none."""
+    problem, front = solved.study.problem, solved.front
+    rows = front[preference.order(problem, front)[:1]]
+    return next(iter(design_parts(problem, rows, counts=False)), ())

@@ -23,8 +23,12 @@ def stay_line(found: Sequence[Without]) -> str:
 def without_section(found: Sequence[Without], pick: Pick, told: str | None) -> Section:
     """Return what it takes to do without accelerators."""
     lines = tuple(entry.text(pick.quantities, told) for entry in found)
-    facts = [entry.to_dict() | {"differences": _differences(entry, pick)} for entry in found]
-    return Section("instead", "Without accelerators", lines, facts=facts)
+    facts = []
+    for entry in found:
+        shares = _differences(entry, pick)
+        times = {name: 1.0 + share for name, share in shares.items()}
+        facts.append(entry.to_dict() | {"differences": shares, "times": times})
+    return Section("instead", "Without accelerators", lines, facts=facts, brief=lines)
 
 
 def _differences(entry: Without, pick: Pick) -> dict[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from dse.algebra import units
@@ -12,9 +13,12 @@ from dse.answers.trade import Trade
 from dse.model.preference import Preference
 from dse.model.problem import Goal
 from dse.reports.sections import Section
-from dse.reports.words import ROUNDING, change, in_words, listed, percent
+from dse.reports.words import ROUNDING, change, in_words, listed, percent, plural
 from dse.study.scenario import field_path
 from dse.study.swept import Sweep
+
+MOST_INTERVALS = 12
+"""Intervals of a sweep that are shown; all its values follow where everything is told."""
 
 CLOSE = 0.5
 """A limit is shown when a quantity could not grow by more than this share."""
@@ -22,6 +26,7 @@ CLOSE = 0.5
 
 def recommendation_section(
     pick: Pick,
+    goals: Sequence[str],
     because: str,
     trade: Trade | None,
     given: Mapping[str, str],
@@ -47,21 +52,23 @@ def recommendation_section(
         also = f" and {more} more" if more else ""
         lines.append(f"Equal in every objective: {tied.line}{also}.")
         facts["tied"] = tied.to_dict() | {"more": more}
-    if given:
-        shown = listed([f"{in_words(name)} {written}" for name, written in given.items()])
-        lines.append(f"Given: {shown}.")
     rows = tuple((in_words(name), pick.shown(name)) for name in pick.quantities)
-    return Section("answer", lines=tuple(lines), rows=rows, facts=facts)
+    objectives = f"{listed([f'{in_words(name)} {pick.shown(name)}' for name in goals])}."
+    at = lines.index(take) + 1
+    brief = (*lines[:at], objectives[0].upper() + objectives[1:], *lines[at:])
+    if given:
+        lines.append(f"Given: {listed([f'{in_words(n)} {text}' for n, text in given.items()])}.")
+    return Section("answer", lines=tuple(lines), rows=rows, facts=facts, brief=brief)
 
 
-def reason(pick: Pick, preference: Preference, goals: Sequence[str]) -> str:
-    """Return why a design is the answer.
+def reason(pick: Pick, preference: Preference, goals: Sequence[str], called: str) -> str:
+    """Return why a design is the answer; `called` is what it is where no quantity decides.
 
     Only an objective is known to be least among all designs, the front holds the others' least
     or not.
     """
     if not preference.is_quantity:
-        return f"It is {preference.text}."
+        return f"It is {called}."
     name = preference.quantity
     start = "It has" if name in goals else "Of the designs on the front it has"
     number = ""
@@ -90,13 +97,15 @@ def limits_section(pick: Pick) -> Section:
     """Return the bottlenecks of a design, and the slack up to this and the next limit."""
     lines = [_bottleneck_text(entry) for entry in pick.bottlenecks]
     spare = {name: limit / pick.used[name] - 1.0 for name, limit in pick.most.items()}
+    brief = [text.partition(". ")[0].rstrip(".") + "." for text in lines]
     close = [_close(pick, name, share) for name, share in spare.items() if share < CLOSE]
     if close:
         lines.append(f"Close to a limit: {listed(close)}.")
-    lines += [
+    warned = [
         f"{in_words(name).capitalize()} {percent(value)}: {words}."
         for name, (value, words) in pick.cautions.items()
     ]
+    lines += warned
     limited = [
         {
             "quantity": entry.quantity,
@@ -111,7 +120,8 @@ def limits_section(pick: Pick) -> Section:
     }
     cautions = {name: value for name, (value, _) in pick.cautions.items()}
     facts = {"limited": limited, "bounded": bounded, "cautions": cautions}
-    return Section("limits", "What limits it" if lines else "", tuple(lines), facts=facts)
+    title = "What limits it" if lines else ""
+    return Section("limits", title, tuple(lines), facts=facts, brief=(*brief, *warned))
 
 
 def _close(pick: Pick, name: str, spare: float) -> str:
@@ -152,7 +162,7 @@ def advice_section(pick: Pick) -> Section:
         }
         for entry in pick.advice
     ]
-    return Section("advice", "When it pays" if lines else "", lines, facts=facts)
+    return Section("advice", "When it pays" if lines else "", lines, facts=facts, brief=())
 
 
 def _advice_text(entry: Advice) -> str:
@@ -176,14 +186,15 @@ def runner_up_section(pick: Pick, other: Pick | None, goals: Sequence[str]) -> S
     """Return the next best design, and by how much it loses."""
     if other is None:
         line = "None: the front holds no other design, and no other choice comes next."
-        return Section("runner_up", "Runner-up", (line,))
+        return Section("runner_up", "Runner-up", (line,), brief=())
     parts = [
         f"{in_words(name)} {units.show(other.quantities[name], name)} "
         f"({change(other.quantities[name], pick.quantities[name])})"
         for name in goals
     ]
     facts = other.to_dict() | {"differences": pick.differences(other, goals)}
-    return Section("runner_up", "Runner-up", (f"{other.line}: {listed(parts)}.",), facts=facts)
+    line = f"{other.line}: {listed(parts)}."
+    return Section("runner_up", "Runner-up", (line,), facts=facts, brief=())
 
 
 def best_section(picks: Mapping[Goal, Pick]) -> Section:
@@ -198,11 +209,11 @@ def best_section(picks: Mapping[Goal, Pick]) -> Section:
     )
     facts = {goal.name: found.to_dict() for goal, found in picks.items()}
     if len(rows) < 2:
-        return Section("best", facts=facts)
+        return Section("best", facts=facts, brief=())
     if len({found.line for found in picks.values()}) == 1:
         line = f"{rows[0][2]} is best for every objective."
-        return Section("best", lines=(line,), facts=facts)
-    return Section("best", "Best for each objective", rows=rows, facts=facts)
+        return Section("best", lines=(line,), facts=facts, brief=())
+    return Section("best", "Best for each objective", rows=rows, facts=facts, brief=())
 
 
 def sweep_section(
@@ -223,10 +234,65 @@ def sweep_section(
             rows.append((start, pick.name, *map(pick.shown, columns), bottleneck))
     line = f"T{design[1:]}, for each {swept}; for all about one of them add --set {sweep.path}=..."
     headers = (swept, "design", *map(in_words, columns), "bottleneck")
-    return Section("sweep", lines=(line,), headers=headers, rows=tuple(rows), facts=facts)
+    return Section("sweep", "", (line,), headers, tuple(rows), facts=facts, brief=())
 
 
-def notes_section(found: Iterable[str]) -> Section:
-    """Return what stands behind the numbers."""
+def intervals_section(
+    sweep: Sweep,
+    picks: Sequence[Pick | None],
+    designs: Sequence[tuple[str, ...]],
+    goals: Sequence[str],
+    design: str,
+) -> Section:
+    """Return from which to which value of a sweep the same design is the answer.
+
+    `designs` are the parts of the answers that tell them apart, empty where nothing is feasible.
+    """
+    shown = [v if isinstance(v, str) else units.show(v, sweep.column) for v in sweep.values]
+    rows, facts = [], []
+    for parts, group in groupby(range(len(shown)), key=lambda at: designs[at]):
+        first, *others = group
+        last = others[-1] if others else first
+        ends = [pick for pick in (picks[first], picks[last]) if pick is not None]
+        values = [_span([pick.shown(name) for pick in ends]) for name in goals]
+        at = _span([shown[first], shown[last]])
+        rows.append((at, ", ".join(parts) or "none is feasible", *values))
+        facts.append(
+            {
+                "from": sweep.values[first],
+                "to": sweep.values[last],
+                "design": ", ".join(parts) or None,
+                "at_from": {name: pick.quantities[name] for pick in ends[:1] for name in goals},
+                "at_to": {name: pick.quantities[name] for pick in ends[-1:] for name in goals},
+            }
+        )
+    left = len(rows) - MOST_INTERVALS
+    remarks = (f"... and {left} more, which --all tells.",) if left > 0 else ()
+    headers = (in_words(sweep.path), "design", *map(in_words, goals))
+    line = f"T{design[1:]}, by {in_words(sweep.path)}:"
+    kept = tuple(rows[:MOST_INTERVALS])
+    return Section("intervals", "", (line,), headers, kept, remarks, facts)
+
+
+def _span(ends: Sequence[str]) -> str:
+    """Return two texts as one, a unit that both have once: ``14.21 to 15.18 mW``."""
+    first, last = ends[:1], ends[-1:]
+    if first == last:
+        return "".join(first)
+    (number, _, unit), (_, _, same) = first[0].rpartition(" "), last[0].rpartition(" ")
+    return f"{number if unit == same and number else first[0]} to {last[0]}"
+
+
+def notes_section(
+    found: Iterable[str], unpublished: Sequence[str] = (), rest: Sequence[str] = ()
+) -> Section:
+    """Return what stands behind the numbers; `rest` is what else one screen leaves out."""
     notes = list(found)
-    return Section("notes", lines=tuple(f"note: {note}" for note in notes), facts=notes)
+    brief = []
+    if unpublished:
+        few = plural(len(unpublished), "figure")
+        brief.append(f"{few} behind it {'is' if len(unpublished) == 1 else 'are'} not published.")
+    rest = [*rest, *[plural(len(notes), "note")] * bool(notes)]
+    brief.append(f"--all tells the rest: {listed(rest)}.")
+    lines = tuple(f"note: {note}" for note in notes)
+    return Section("notes", lines=lines, facts=notes, brief=tuple(brief))

@@ -1,4 +1,4 @@
-"""What a tolerance trades: how the design taken differs from the one that is best without it."""
+"""What a tolerance trades: what is bought by giving up a little of what is preferred."""
 
 from __future__ import annotations
 
@@ -6,10 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dse.answers.design import Pick
+import numpy as np
+
+from dse.answers.design import Pick, pick
 from dse.model.preference import Preference
-from dse.model.problem import Goal
-from dse.reports.words import change, in_words, listed
+from dse.model.problem import Goal, Problem
+from dse.model.space import Index
+from dse.reports.designs import difference, parts
+from dse.reports.sections import Section
+from dse.reports.words import change, in_words, listed, percent
+
+LITTLE = (0.01, 0.02, 0.05, 0.1)
+"""Tolerances that an answer tries, until one takes another design."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +49,17 @@ class Trade:
         strict = self.preference.within(0).design
         if self.is_none:
             return f"It is {strict} too: the tolerance changes nothing."
-        gains, costs = self._differences(better=True), self._differences(better=False)
+        gains, costs = self.differences(better=True), self.differences(better=False)
         bought = f"{listed(gains) or 'nothing better'} for {listed(costs) or 'nothing'}"
         return f"Compared with {strict}, {self.best.line}: {bought}."
 
-    def _differences(self, *, better: bool) -> list[str]:
+    @property
+    def price(self) -> str:
+        """What is paid and what that buys: ``2 % more power buys 14 % less area``."""
+        gains, costs = self.differences(better=True), self.differences(better=False)
+        return f"{listed(costs)} {'buy' if len(costs) > 1 else 'buys'} {listed(gains)}"
+
+    def differences(self, *, better: bool) -> list[str]:
         """Return what is better, or worse, in the order of the objectives, the preferred last."""
         senses = {goal.name: goal.maximise for goal in self.goals}
         name = self.preference.quantity
@@ -66,3 +80,36 @@ class Trade:
             "without": self.best.to_dict(),
             "differences": self.best.differences(self.taken, names),
         }
+
+
+def bought_section(problem: Problem, front: Index, chosen: Pick, preference: Preference) -> Section:
+    """Return what giving up a little of what is preferred would buy.
+
+    The least share of `LITTLE` within which a design of the front is better than the one `chosen`
+    in another objective, and of these the one that is best in the first such objective.  What is
+    first of the others a tolerance buys by the same rule.
+    """
+    name = preference.quantity
+    if name is None or preference.tolerance or not preference.others:
+        return Section("bought", brief=())
+    best = front[preference.order(problem, front)[:1]]
+    merit, loss = preference.merit(problem, front), problem.evaluate(front).loss
+    columns = [column for column, goal in enumerate(problem.goals) if goal.name != name]
+    for tolerance in LITTLE:
+        near = preference.within(tolerance)
+        rows = np.flatnonzero(merit <= merit.min() + tolerance * abs(merit.min()))
+        for first in columns:
+            others = [first, *(column for column in columns if column != first)]
+            keys = (merit[rows], *(loss[rows, column] for column in reversed(others)))
+            other = front[rows[np.lexsort(keys)[:1]]]
+            trade = Trade(pick(problem, other[0], name), chosen, near, problem.goals)
+            if trade.differences(better=True) and trade.differences(better=False):
+                new, old = (parts(problem, design)[0] for design in (other, best))
+                asked = f' (--tolerance "{near.tolerance_text}")' if first == columns[0] else ""
+                line = f"{trade.price}: {difference(new, old)}{asked}."
+                facts = trade.to_dict() | {"with": trade.taken.to_dict()}
+                return Section("bought", lines=(line,), facts=facts, brief=(line,))
+    if len(front) == 1:
+        return Section("bought", brief=())
+    line = f"No other design of the front is within {percent(LITTLE[-1])} of the {preference.best}."
+    return Section("bought", lines=(line,), brief=(line,))

@@ -59,11 +59,13 @@ def answer(
     prefer: str | None = None,
     tolerance: str | None = None,
     overrides: Overrides | None = None,
+    all: bool = True,
     flips: bool | None = None,
     samples: int | None = None,
     uncertainty: Assignments = (),
     seed: int = 0,
     flips_budget: str | None = None,
+    jobs: int = 1,
     told: Callable[[str], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Answer | SweepAnswer:
@@ -85,6 +87,9 @@ def answer(
         the order in which the study names them; the study's, else none.
     overrides
         Fields to replace: ``{"interface.device": "sandy_bridge"}``.
+    all
+        Search what any other choice would cost, too, and tell all.  Without it, as on the command
+        line, there are no `others`, and `told` hears what fits one screen.
     flips
         What would change the answer: None for what is near if the front is proven, True for
         all of it, False for nothing.
@@ -96,6 +101,8 @@ def answer(
     flips_budget
         CPU time to look for what would change the answer; ``"10 s"``, and ``"60 s"`` where all of
         it is asked for.  What there was no time for is named.
+    jobs
+        Most processes that search samples, as in `run`.
     told
         Called with each part of the text as soon as it is known: the design first, before anything
         else is searched.
@@ -105,7 +112,8 @@ def answer(
     Returns
     -------
     Answer or SweepAnswer
-        Its repr is the text that ``dse answer`` prints; a notebook shows it as tables.
+        Its repr is the text of one screen that ``dse answer`` prints, ``text(all=True)`` that of
+        ``dse answer --all``; a notebook shows it as tables.
 
     Raises
     ------
@@ -128,17 +136,17 @@ def answer(
             raise _one_at_a_time(fronts.sweep)
         swept = recommend_swept(fronts.points, fronts.sweep, preference)
         swept = swept.with_section(without_flips(SWEEP_FLIPS)) if flips else swept
-        told(swept.text())
+        told(swept.text(all=all))
         return swept
-    teller = Teller(first.study.question, told)
-    found = Answer(**vars(recommend(first, preference, fronts.options, teller.tell)))
+    teller = Teller(first.study.question, told, all=all)
+    found = Answer(**vars(recommend(first, preference, fronts.options, teller.tell, all=all)))
     if flips is not False:
         until = deadline(time_given)
         for section in _changing(first, preference, until, full=bool(flips), progress=progress):
             teller.tell([section])
             found = found.with_section(section)
     if sampled is not None:
-        found = _with_certainty(found, fronts, preference, sampled)
+        found = _with_certainty(found, fronts, preference, sampled, jobs)
         teller.tell(found.sections[-2:-1])
     teller.tell(found.sections[-1:])
     return found
@@ -177,7 +185,11 @@ def _one_at_a_time(sweep: Sweep) -> UnitError:
 
 
 def _with_certainty(
-    found: Answer, fronts: KnownFronts, preference: Preference, sampled: SamplingOptions
+    found: Answer,
+    fronts: KnownFronts,
+    preference: Preference,
+    sampled: SamplingOptions,
+    jobs: int,
 ) -> Answer:
     from dse.uncertainty.sampling import certainty
 
@@ -188,6 +200,7 @@ def _with_certainty(
         preference,
         sampled,
         settings=fronts.options.apply(first.study.settings),
+        jobs=jobs,
     )
     return replace(found.with_section(sure.section()), certainty=sure)
 

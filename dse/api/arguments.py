@@ -121,7 +121,7 @@ KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("table", "data", "software", "hardware", "out"), _PATH),
     **dict.fromkeys((*_WORDS, "papers"), _TEXT),
     **dict.fromkeys(("only", "by", "over"), _TEXTS),
-    **dict.fromkeys(("front", "counts", "pure", "force", "flips", "plots"), _FLAG),
+    **dict.fromkeys(("front", "counts", "pure", "force", "flips", "plots", "all"), _FLAG),
     **dict.fromkeys(("trials", "samples", "budget", "jobs", "offloads", "events"), _COUNT),
     "seed": _whole(0, 2**32 - 1),
     "cloud": _whole(0),

@@ -10,17 +10,16 @@ from dse.fitting.core_report import core_facts, core_text
 from dse.fitting.interface.report import InterfaceReport
 from dse.fitting.interface.text import interface_facts, interface_text
 from dse.fitting.platform import PlatformFit, platform_facts, platform_text
+from dse.reports.text import Printable
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class CoreFitReport(CoreFit):
+class CoreFitReport(Printable, CoreFit):
     """The laws of a core; as text what `dse fit core` prints of them."""
 
     def text(self) -> str:
         """Return them as text."""
         return core_text(self)
-
-    __repr__ = text
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
@@ -28,14 +27,12 @@ class CoreFitReport(CoreFit):
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class PlatformFitReport(PlatformFit):
+class PlatformFitReport(Printable, PlatformFit):
     """A fitted platform; as text what `dse fit platform` prints of it."""
 
     def text(self) -> str:
         """Return it as text."""
         return platform_text(self)
-
-    __repr__ = text
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
@@ -43,14 +40,12 @@ class PlatformFitReport(PlatformFit):
 
 
 @dataclass(frozen=True, repr=False, kw_only=True, eq=False)
-class InterfaceFitReport(InterfaceReport):
+class InterfaceFitReport(Printable, InterfaceReport):
     """A fitted interface and kernel; as text what `dse fit interface` prints of them."""
 
     def text(self) -> str:
         """Return them as text."""
         return interface_text(self)
-
-    __repr__ = text
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""

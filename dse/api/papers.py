@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @public
-def reproduce(*papers: str) -> Reproduction:
+def reproduce(*papers: str, jobs: int = 1) -> Reproduction:
     """Check each number and statement of the papers against our models.
 
     >>> print(dse.reproduce("roofline"))
@@ -20,6 +20,8 @@ def reproduce(*papers: str) -> Reproduction:
     ----------
     papers
         Keys of papers; all of them when none is given.
+    jobs
+        Most processes, as in `run`.
 
     Raises
     ------
@@ -28,4 +30,4 @@ def reproduce(*papers: str) -> Reproduction:
     """
     from dse.reproduction.reproduce import check_papers
 
-    return check_papers(papers)
+    return check_papers(papers, jobs=jobs)

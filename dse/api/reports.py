@@ -99,7 +99,7 @@ def report(
         "remarks": [Section("remarks", lines=tuple(remarks(shown, preferences, cloud)))]
     }
     target = Path(out) if out is not None else folders[0] / PAGE
-    write_text(target, document.page(data["title"], parts, data))
+    write_text(target, document.page_html(data["title"], parts, data))
     return target
 
 
@@ -147,5 +147,6 @@ def report_infeasible(study: Study, found: InfeasibleError, folder: Path) -> Non
     text = Section("answer", "No feasible design", tuple(str(found).split("\n")))
     written = Section("study", Path(study.document.file).name, (study.document.text,))
     write_text(
-        folder / PAGE, document.page(study.question, {"answer": [text], "study": [written]}, None)
+        folder / PAGE,
+        document.page_html(study.question, {"answer": [text], "study": [written]}, None),
     )

@@ -49,7 +49,7 @@ def simulate(
     events
         At most so many events; 50 million when None.
     seed
-        Seed of the arrivals.
+        Seed of the arrivals and of the sizes.
     progress
         Called with the number of offloads that have ended, and that arrive.
 
@@ -71,7 +71,7 @@ def simulate(
         prepared, index = _recommended(source, prefer, tolerance, overrides)
     else:
         prepared, index = _chosen(source, design, overrides)
-    return simulated(prepared.problem, index, length, progress)
+    return simulated(prepared, index, length, progress)
 
 
 def _recommended(

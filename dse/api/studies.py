@@ -12,10 +12,10 @@ from dse.api.sources import Overrides, StudySource, document_of, override_pairs
 from dse.files.assignments import Assignments, assignments
 
 if TYPE_CHECKING:
-    from dse.model.problem import Problem
     from dse.runs.result import Result
     from dse.runs.terms import DesignTerms
     from dse.search import Progress, Stop
+    from dse.search.door import OpenProblem
     from dse.study.study import Study
 
 
@@ -49,7 +49,7 @@ def load(study: StudySource, *, overrides: Overrides | None = None) -> Study:
 
 
 @public
-def problem(study: StudySource, *, overrides: Overrides | None = None) -> Problem:
+def problem(study: StudySource, *, overrides: Overrides | None = None) -> OpenProblem:
     """Return a study as an optimiser sees it: rows of indices in, losses and violations out.
 
     >>> problem = dse.problem("studies/settop_116mbps.yaml")
@@ -62,16 +62,17 @@ def problem(study: StudySource, *, overrides: Overrides | None = None) -> Proble
 
     Returns
     -------
-    Problem
+    OpenProblem
         ``sizes`` says how many values each axis has; a design is a row of positions on them.
-        Rows that are none are a `dse.errors.ArgumentError`.
+        Rows that are none are a `dse.errors.ArgumentError`.  Its `to_pymoo` is a problem of pymoo,
+        its `optuna` an objective for Optuna.
 
     Raises
     ------
     dse.errors.StudyError
         When the study has faults: all of them at once.
     """
-    from dse.model.door import opened
+    from dse.search.door import opened
 
     return opened(load(study, overrides=overrides).problem)
 

@@ -17,7 +17,7 @@ from dse.errors import DseError
 from dse.model.problem import Goal
 from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
 from dse.reports.designs import described, objective_values
-from dse.reports.text import table_text
+from dse.reports.text import Printable, table_text
 from dse.reports.words import in_words, plural, with_error
 from dse.runs import finished
 from dse.runs.finished import Finished
@@ -105,7 +105,7 @@ class ComparedFronts:
 
 
 @dataclass(frozen=True, repr=False)
-class RunComparison:
+class RunComparison(Printable):
     """Two runs side by side; `sweep` is the column of the swept field, empty without one."""
 
     folders: tuple[Path, Path]
@@ -128,8 +128,6 @@ class RunComparison:
                 f"equal fronts at {equal} of {len(self.points)} values of {units.stem(self.sweep)}"
             )
         return "\n\n".join([*parts, *(f"note: {note}" for note in self.notes)])
-
-    __repr__ = text
 
     def to_dict(self) -> dict[str, Any]:
         """Return a comparison as plain data, for JSON."""

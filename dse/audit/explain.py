@@ -20,6 +20,7 @@ from dse.model.graph import Step
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import objective_values
+from dse.reports.text import Printable
 from dse.reports.words import change, in_words, percent, relative_change, violation_text
 from dse.runs import finished
 
@@ -61,7 +62,7 @@ class ViolatedConstraint:
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation:
+class Explanation(Printable):
     """What a run says of one design.
 
     Attributes
@@ -103,8 +104,6 @@ class Explanation:
         for name, value in self.objectives.items():
             lines.append(f"  {in_words(name)} {units.show(value, name)}{self._against(name)}")
         return "\n".join(lines)
-
-    __repr__ = text
 
     def _against(self, name: str) -> str:
         if self.rival_objectives is None or self.verdict == "front":

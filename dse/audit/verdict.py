@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dse.algebra import units
+from dse.reports.text import Printable
 from dse.reports.words import plural
 
 HOLDS, FAILS, FOUND, MISSED = "holds", "FAILS", "found", "not checked"
@@ -60,7 +61,7 @@ class Find:
 
 
 @dataclass(frozen=True, repr=False)
-class Verification:
+class Verification(Printable):
     """What checking a run found.
 
     Attributes
@@ -101,8 +102,6 @@ class Verification:
         better = ", and it can be improved" if self.found else ""
         missed = ", as far as it was checked" * any(c.verdict == MISSED for c in self.checks)
         return "\n".join([*lines, f"{self.folder} is what it says, {kind}{better}{missed}"])
-
-    __repr__ = text
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""

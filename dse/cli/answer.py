@@ -9,6 +9,7 @@ import typer
 from dse.cli.app import (
     AsJson,
     FlipsBudget,
+    Jobs,
     Parts,
     Prefer,
     Setting,
@@ -40,6 +41,9 @@ def answer(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Tell everything, not only what fits one screen.")
+    ] = False,
     flips: Annotated[
         bool | None,
         typer.Option(
@@ -49,15 +53,17 @@ def answer(
         ),
     ] = None,
     flips_budget: FlipsBudget = None,
+    jobs: Jobs = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
     """Answer a study: which design, why, what limits it, what any other choice would cost."""
     from dse.api import answers
     from dse.reports.progress import LateBar
+    from dse.workers import cores
 
     shown = LateBar("assumptions")
-    parts = Parts(shown.close)
+    parts = Parts(shown.close, apart=all_)
     try:
         found = answers.answer(
             study,
@@ -65,11 +71,13 @@ def answer(
             prefer=prefer,
             tolerance=tolerance,
             overrides=set_,
+            all=all_ or json,
             flips=flips,
             samples=samples,
             uncertainty=uncertainty or [],
             seed=seed,
             flips_budget=flips_budget,
+            jobs=jobs or cores(),
             told=None if json else parts.tell,
             progress=shown,
         )

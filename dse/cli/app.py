@@ -109,17 +109,18 @@ def warn(text: str) -> None:
 
 
 class Parts:
-    """Prints parts of a text as they come, a blank line between them."""
+    """Prints parts of a text as they come, a blank line between them if `apart`."""
 
-    def __init__(self, before: Callable[[], None]) -> None:
+    def __init__(self, before: Callable[[], None], *, apart: bool) -> None:
         """Print nothing so far; `before` is called before each part."""
         self._before = before
+        self._apart = apart
         self._started = False
 
     def tell(self, text: str) -> None:
         """Print a part, at once."""
         self._before()
-        tell(f"\n{text}" if self._started else text)
+        tell(f"\n{text}" if self._apart and self._started else text)
         self._started = True
 
 

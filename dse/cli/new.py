@@ -73,7 +73,9 @@ def study(
     """Write a study that runs as it is: a commented starter, or a copy."""
     from dse.installation import scaffold
 
-    target = scaffold.new_study(name or Path(from_ or "study"), from_)
+    target, *records = scaffold.new_study(name or Path(from_ or "study"), from_)
+    for record in records:
+        tell(f"{record} is written, which the study reads")
     tell(f"{target} is written; try: dse run {_quoted(target)}")
 
 

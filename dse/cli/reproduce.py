@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, app, show, tell
+from dse.cli.app import AsJson, Jobs, app, show, tell
 
 
 @app.command()
@@ -23,12 +23,14 @@ def reproduce(
         Path | None,
         typer.Option(metavar="FILE.md", help="Write pages: this one, and FILE_all.md."),
     ] = None,
+    jobs: Jobs = None,
     json: AsJson = False,
 ) -> None:
     """Find where papers contradict themselves, and check their claims against our models."""
     from dse.api import papers
+    from dse.workers import cores
 
-    found = papers.reproduce(*(paper or []))
+    found = papers.reproduce(*(paper or []), jobs=jobs or cores())
     if out is not None:
         from dse.files.folder import write_text
 

@@ -21,7 +21,7 @@ def simulate(
         int | None, typer.Option(help="How many arrive; enough for a wait sure to 5 %.")
     ] = None,
     events: Annotated[int | None, typer.Option(help="Most events; 50 million.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the arrivals.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the arrivals and sizes.")] = 0,
     prefer: Prefer = None,
     tolerance: Tolerance = None,
     out: Annotated[Path | None, typer.Option(help="Folder for a picture and JSON.")] = None,

@@ -100,9 +100,10 @@ class Caution:
     given: str
 
 
-Simulated = Literal["", "rate", "wait", "time", "rare_time", "cores"]
+Simulated = Literal["", "rate", "wait", "time", "rare_time", "cores", "energy", "packet_rate"]
 """What a simulation of offloads measures: payload per second; mean wait; mean time from arrival to
-end, and the one that one in a hundred exceeds; busy host cores."""
+end, and the one that one in a hundred exceeds; busy host cores; energy per bit of payload.  What it
+takes as given: bytes of packets per second, in each direction of the link."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,8 @@ class Objective(_Wired):
         For a quantity from which on something pays: what to do on either side of it.
     instead
         For a quantity that tells what it takes to do without accelerators: what that costs.
+    staying
+        True for what the sizes of a mix that stay on the host take of it, which an answer tells.
     caution
         From which value on an answer warns, and of what.
     simulated
@@ -150,7 +153,8 @@ class Objective(_Wired):
     over_sizes
         For a quantity of one offload that is not linear in its size (`SIZE`): how its values for
         the sizes of a mix become that of the mix: ``mean`` or ``largest``; ``together`` hands it
-        all sizes at once, smallest first, as pairs of a size and its share.  Others take the mean.
+        all sizes at once, smallest first, as pairs of a size and its share.  ``staying``: the mean
+        of the sizes that stay on the host.  Others take the mean size.
     settled_while
         Argument -> column of the study.  While the column is positive, and among designs that
         are the same outside the stages and reach what is demanded (`Requirement.at_least`), the
@@ -174,10 +178,11 @@ class Objective(_Wired):
     limited: str = ""
     threshold: Threshold | None = field(default=None, repr=False)
     instead: Instead | None = field(default=None, repr=False)
+    staying: bool = False
     caution: Caution | None = field(default=None, repr=False)
     simulated: Simulated = ""
     over_stages: Literal["", "sum", "least", "largest"] = ""
-    over_sizes: Literal["", "mean", "largest", "together"] = ""
+    over_sizes: Literal["", "mean", "largest", "together", "staying"] = ""
     settled_while: Mapping[str, str] = field(default_factory=dict)
     undeclared: Mapping[str, str] = field(default_factory=dict)
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from dse.errors import Fault, StudyError, nearest
-from dse.files.json import jsonable
 from dse.files.position import KeyPath, Position, dotted, line_column, quoted
-from dse.files.yaml import LARGEST_BYTE, YamlReader, check_size, to_yaml
+from dse.files.yaml import LARGEST_BYTE, YamlReader, check_size
 
 IN_MEMORY = "study"
 """What stands for the file name of a study that is no file."""
@@ -38,6 +37,8 @@ class Document:
         Of the key of each mapping item, and of the start of each list item.
     inputs
         Where files lie that the study names, by the name as written; others lie beside it.
+    contents
+        Tables that are no files, by the name as written.
     overrides
         Pairs of dotted path and value that were applied to the text.
     """
@@ -47,6 +48,7 @@ class Document:
     file: str
     positions: Mapping[KeyPath, Position]
     inputs: Mapping[str, Path] = field(default_factory=dict)
+    contents: Mapping[str, bytes] = field(default_factory=dict)
     overrides: tuple[tuple[str, str], ...] = ()
 
     def fault(self, path: KeyPath, written: str, rule: str, remedy: str) -> Fault:
@@ -105,24 +107,6 @@ def parse_document(text: str, file: str) -> Document:
         rule, remedy = "a study is a mapping of sections", "write 'section:', its fields below it"
         raise StudyError([start.fault((), written, rule, remedy)])
     return Document(data=data, text=text, file=file, positions=reader.positions)
-
-
-def of_data(data: Mapping[str, Any]) -> Document:
-    """Return the document of plain data, with the YAML that says the same as its text.
-
-    Raises
-    ------
-    StudyError
-        The data cannot be written as YAML.
-    """
-    try:
-        text = to_yaml(jsonable(dict(data)))
-    except (TypeError, ValueError) as error:
-        rule = f"a study in memory holds mappings, lists, text and numbers ({error})"
-        fault = Fault(where="", written="", rule=rule, remedy="write values as in a study file")
-        raise StudyError([fault]) from error
-    read_back = parse_document(text, IN_MEMORY)
-    return replace(read_back, positions={(): NOWHERE})
 
 
 def override_value(document: Document, path: str, value: str) -> Document:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dse.algebra.thresholds import ConstraintThreshold
 from dse.contract import Column
+from dse.model.mixed import PAYLOAD_OFFLOADED
 from dse.model.problem import Problem
 from dse.model.space import Index, blocks, constant
 from dse.search.exact.enumeration import CHUNK
@@ -170,12 +171,16 @@ def _steps(problem: Problem, field: Field, near: float) -> list[float]:
         return []
     steps: set[float] = set()
     axes = {axis.name: axis for axis in problem.space.axes}
+    shares = problem.space.constants.get(PAYLOAD_OFFLOADED, np.ones(1))
+    for axis in problem.space.axes:
+        shares = axis.columns.get(PAYLOAD_OFFLOADED, shares)
     for stage in problem.stages:
         if stage.mixed or f"{stage.name}.instances" in axes:
             continue
         name = f"{stage.name}.clock"
         clocks = axes[name].columns[name] if name in axes else np.ones(1)
-        for carried in np.outer(stage.designs.bandwidth_bit_per_s, clocks).ravel().tolist():
+        demanded = np.outer(stage.designs.bandwidth_bit_per_s, clocks)
+        for carried in np.outer(demanded, 1.0 / shares).ravel().tolist():
             most = math.floor(near / carried)
             if most > MOST_STEPS:
                 return [float(rung) for rung in np.geomspace(near, far, RUNGS)[1:]]

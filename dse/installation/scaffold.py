@@ -17,8 +17,9 @@ from string import Template
 from dse import contract
 from dse.algebra import units
 from dse.errors import NewNameError, OutputError
+from dse.files.folder import is_regular
 from dse.files.working import new_folder
-from dse.installation.shipped import shipped_study
+from dse.installation.shipped import shipped_records, shipped_study
 from dse.plugins import registry
 from dse.study.schema import SECTIONS
 from dse.testing.probe import check_units
@@ -61,15 +62,22 @@ def new_method(name: str, out: Path | None) -> Path:
     return _package(contract.Method, name.replace("-", "_"), out)
 
 
-def new_study(path: Path, start: str = "") -> Path:
+def new_study(path: Path, start: str = "") -> tuple[Path, ...]:
     """Write a study that runs as it is; the path gets ``.yaml`` when it has no suffix.
 
-    It is a copy of the study `start` that comes with the program, or a commented starter.
+    It is a commented starter, or a copy of the study `start` that comes with the program, with the
+    record files that this names beside it.
+
+    Returns
+    -------
+    tuple of Path
+        The files that were written, the study first; a record that is there already stays.
 
     Raises
     ------
     OutputError
-        When the file exists already, cannot be written or does not end in ``.yaml``.
+        When a file exists already with another content, cannot be written, or the study does not
+        end in ``.yaml``; then nothing is written.
     UnknownPluginError
         When no study `start` comes with the program.
     """
@@ -77,20 +85,26 @@ def new_study(path: Path, start: str = "") -> Path:
     if target.suffix not in (".yaml", ".yml"):
         raise OutputError(f"{target} does not end in .yaml; name the study so")
     text = shipped_study(start) if start else _starter(target.name)
+    beside = shipped_records(text) if start else {}
+    records = {target.parent / name: record for name, record in beside.items()}
+    written: list[Path] = []
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with target.open("x", encoding="utf-8", newline="\n") as file:
-            try:
-                file.write(text)
-                file.flush()
-            except OSError:
-                target.unlink()
-                raise
-    except FileExistsError as error:
-        raise OutputError(f"{error.filename} exists already; name another file") from error
+        for file, content in ({target: text} | records).items():
+            if file != target and is_regular(file) and file.read_bytes() == content.encode():
+                continue
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("x", encoding="utf-8", newline="\n") as stream:
+                written.append(file)
+                stream.write(content)
     except OSError as error:
+        for file in written:
+            file.unlink()
+        if isinstance(error, FileExistsError):
+            beside_it = Path(error.filename) in records
+            remedy = "write the study to another folder" if beside_it else "name another file"
+            raise OutputError(f"{error.filename} exists already; {remedy}") from error
         raise OutputError(f"{target} cannot be written: {error.strerror}") from error
-    return target
+    return tuple(written)
 
 
 def _starter(file: str) -> str:

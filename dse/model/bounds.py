@@ -64,7 +64,7 @@ class Bounds:
     def wanted(self) -> frozenset[str]:
         """Every column that the bounds take."""
         steps = (*self.problem.search_plan, *self.problem.requirement_steps)
-        names = {name for step in steps for name in step.arguments}
+        names = {name for step in (*steps, *self._demands) for name in step.arguments}
         return frozenset(names | set(self.least.values()))
 
     @cached_property
@@ -76,9 +76,22 @@ class Bounds:
             if isinstance(step.plugin, Objective) and STAGE_CAPACITY in step.plugin.at_most
         )
 
+    @cached_property
+    def _demands(self) -> tuple[Step, ...]:
+        """What makes those among `least` that are quantities, of columns of the study."""
+        return self.problem.graph.closure(self.least.values())
+
+    def _with_demands(self, columns: Columns) -> Columns:
+        """Return columns and what is demanded."""
+        columns = dict(columns)
+        for step in self._demands:
+            if step.name not in columns and {*step.arguments} <= {*columns}:
+                columns[step.name] = enclosure(step, columns)
+        return columns
+
     def floor(self, columns: Columns, ranges: Ranges) -> Column:
         """Return what each stage carries at least in a feasible design within `ranges`."""
-        floor = np.zeros(1)
+        columns, floor = self._with_demands(columns), np.zeros(1)
         for name in self.carried:
             if self.least.get(name) in columns:
                 floor = np.maximum(floor, ends(columns[self.least[name]])[0])
@@ -126,7 +139,7 @@ class Bounds:
         Arguments are those of `best`; a quantity among the columns stays as it is.  Unless
         `demanded`, designs that do not reach the demand are enclosed as well.
         """
-        columns = dict(columns)
+        columns = self._with_demands(columns)
         outside = np.full(1, -np.inf)
         reached = self.least if demanded else {}
         for name in set(reached) & set(columns):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce, wraps
 from typing import Any
@@ -11,24 +12,61 @@ import numpy as np
 
 from dse.contract import SIZE, Column, Objective
 
+TASKS_OFFLOADED, PAYLOAD_OFFLOADED = "workload_tasks_offloaded", "workload_payload_offloaded"
+"""Columns with the shares of all tasks, and of their payload, that are offloaded.
+
+The first tells policies of a study apart.
+"""
+
+SharedSizes = tuple[tuple[float, float], ...]
+"""Sizes in bytes, each with its share."""
+
+
+@dataclass(frozen=True)
+class Parted:
+    """A mix of sizes of which some stay on the host.
+
+    Attributes
+    ----------
+    share
+        Of all tasks, what is offloaded.
+    offloaded, staying
+        The sizes that are and those that stay, with shares that add up to 1 of each.
+    """
+
+    share: float
+    offloaded: SharedSizes
+    staying: SharedSizes = ()
+
+    @property
+    def mean(self) -> float:
+        """The mean size of what is offloaded, in bytes."""
+        return sum(share * size for size, share in self.offloaded)
+
+    @property
+    def cv2(self) -> float:
+        """Squared coefficient of variation of the sizes that are offloaded."""
+        mean = self.mean
+        return sum(share * (size / mean - 1.0) ** 2 for size, share in self.offloaded)
+
 
 @dataclass(frozen=True)
 class Mixed(Mapping[str, Objective]):
     """Objectives by name, of offloads of several sizes.
 
-    The column `SIZE` holds their mean; where that is changed, all sizes change in proportion.
+    The column `SIZE` holds the mean of those that are offloaded; where that is changed, all sizes
+    change in proportion.
 
     Attributes
     ----------
     objectives
         Those of offloads of one size.
-    sizes, shares
-        The sizes in bytes, and the share of all offloads that each has.
+    parts
+        The mix; where the study has several policies, as each of them parts it.
     """
 
     objectives: Mapping[str, Objective]
-    sizes: Sequence[float]
-    shares: Sequence[float]
+    parts: Sequence[Parted]
 
     def __getitem__(self, name: str) -> Objective:
         """Return an objective, of the mix."""
@@ -47,23 +85,37 @@ class Mixed(Mapping[str, Objective]):
         """Return how many there are."""
         return len(self.objectives)
 
-    def _over(self, objective: Objective) -> Any:
-        mean = sum(share * size for size, share in zip(self.sizes, self.shares, strict=True))
+    def _over(self, objective: Objective) -> Callable[..., Column]:
+        known = inspect.signature(objective.function).parameters
+        chooses = len(self.parts) > 1 and TASKS_OFFLOADED not in known
 
         @wraps(objective.function)
         def of_mix(**columns: Any) -> Column:
-            scale = columns[SIZE] / mean  # exactly 1 as the study has it
-            sizes = [scale * size for size in self.sizes]
-            if objective.over_sizes == "together":
-                order = sorted(range(len(sizes)), key=self.sizes.__getitem__)
-                pairs = tuple((sizes[place], self.shares[place]) for place in order)
-                found: Column = objective.function(**columns | {SIZE: pairs})
-                return found
-            each = [objective.function(**columns | {SIZE: size}) for size in sizes]
-            if objective.over_sizes == "largest":
-                return reduce(np.maximum, each)
-            parts = [share * one for one, share in zip(each, self.shares, strict=True)]
-            found = sum(parts[1:], parts[0])
+            first, *others = self.parts
+            own = {name: columns[name] for name in columns if name in known}
+            found: Column = _of(objective, first, own)
+            for parted in others:
+                chosen = np.equal(columns[TASKS_OFFLOADED], parted.share)
+                found = np.where(chosen, _of(objective, parted, own), found)
             return found
 
+        if chooses:
+            extra = inspect.Parameter(TASKS_OFFLOADED, inspect.Parameter.KEYWORD_ONLY)
+            signature = inspect.Signature([*known.values(), extra])
+            of_mix.__signature__ = signature  # type: ignore[attr-defined]
         return of_mix
+
+
+def _of(objective: Objective, parted: Parted, columns: Mapping[str, Any]) -> Any:
+    """Return what an objective makes of a mix."""
+    scale = columns[SIZE] / parted.mean  # exactly 1 as the study has it
+    chosen = parted.staying if objective.over_sizes == "staying" else parted.offloaded
+    pairs = [(scale * size, share) for size, share in chosen]
+    if objective.over_sizes == "together":
+        order = sorted(range(len(pairs)), key=lambda place: chosen[place][0])
+        return objective.function(**{**columns, SIZE: tuple(pairs[place] for place in order)})
+    each = [objective.function(**{**columns, SIZE: size}) for size, _ in pairs]
+    if objective.over_sizes == "largest":
+        return reduce(np.maximum, each)
+    parts = [share * one for one, (_, share) in zip(each, pairs, strict=True)]
+    return sum(parts[1:], parts[0]) if parts else 0.0 * scale

@@ -109,6 +109,23 @@ class Preference:
         value = self.expression.value(problem.describe(index))
         return finite(np.broadcast_to(value, (len(index),)))
 
+    def design_on(self, problem: Problem, front: Index) -> str:
+        """Return which design of a front (n, d), n >= 1, it is, in words.
+
+        A knee that is best in an objective is an extreme, and not called a knee.
+        """
+        if self.expression is not None:
+            return self.design
+        if len(front) == 1:
+            return "the only design of the front"
+        loss = problem.evaluate(front).loss
+        chosen = loss[self.order(problem, front)[0]]
+        ends = (chosen == loss.min(axis=0)) & (loss.min(axis=0) < loss.max(axis=0))
+        if not ends.any():
+            return self.design
+        extreme = _wanted(problem.goals[int(ends.argmax())])
+        return f"the design with the {extreme}, as the front has no knee"
+
     def keys(self, problem: Problem, merit: Matrix, loss: Matrix) -> tuple[Matrix, ...]:
         """Return what decides, the most important first; less is better.
 

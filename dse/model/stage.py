@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dse.contract import Column
 from dse.model.designs import Designs
 from dse.model.fleet import Fleet
+from dse.model.mixed import PAYLOAD_OFFLOADED
 
 ROUNDING = 1e-12
 """Relative slack when an instance count is rounded up, so that 2 x 50 Gbit/s carries 100."""
@@ -59,7 +60,8 @@ class Stage:
             return columns[f"{self.name}.instances"]
         bandwidth = np.take(self.designs.bandwidth_bit_per_s, chosen.astype(np.int64), axis=-1)
         clock = columns.get(f"{self.name}.clock", np.ones(1))
-        least = np.ceil(columns["workload_rate_bit_per_s"] / (bandwidth * clock) * (1 - ROUNDING))
+        rate = columns["workload_rate_bit_per_s"] * columns.get(PAYLOAD_OFFLOADED, 1.0)
+        least = np.ceil(rate / (bandwidth * clock) * (1 - ROUNDING))
         return np.maximum(least, 1.0)
 
     def one_more(self, columns: Mapping[str, Column]) -> list[dict[str, Column]]:
@@ -100,7 +102,12 @@ class Stage:
         )
 
 
-SHARED_COLUMNS = ("workload_chained", "workload_streams", "workload_rate_bit_per_s")
+SHARED_COLUMNS = (
+    "workload_chained",
+    "workload_streams",
+    "workload_rate_bit_per_s",
+    PAYLOAD_OFFLOADED,
+)
 """Columns besides a stage's own that decide what its fleets are."""
 
 

@@ -29,7 +29,9 @@ INERT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
-def page(title: str, told: Mapping[str, Sequence[Section]], data: Mapping[str, Any] | None) -> str:
+def page_html(
+    title: str, told: Mapping[str, Sequence[Section]], data: Mapping[str, Any] | None
+) -> str:
     """Return a page that needs no other file.
 
     Parameters

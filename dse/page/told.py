@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dse import contract
-from dse.algebra import units
 from dse.page.shown_run import ShownRun
 from dse.plugins import registry
+from dse.reports.front_table import front_table
 from dse.reports.sections import Section
-from dse.reports.shown import RULE, shown_rows
 from dse.reports.words import listed
 from dse.runs import checksums
 from dse.study.assumptions import Assumption, assumptions_of
@@ -31,21 +30,7 @@ ASSUMED = "assumed, not published"
 
 def front_section(run: ShownRun) -> Section:
     """Return the front as a table: all of it, or the rows that tell most."""
-    view = run.view
-    names = [view.sweep, *view.axes, *(name for name, _ in view.objectives), view.category]
-    columns = [name for name in dict.fromkeys(names) if name]
-    chosen = shown_rows(view, MOST_ROWS).tolist() if view.size else []
-    rows = tuple(
-        (view.names[row], *(_cell(view.front[name][row], name) for name in columns))
-        for row in chosen
-    )
-    some = f"{len(chosen):,} of {view.size:,} designs: {RULE}; all are in front.csv."
-    lines = (some,) if len(chosen) < view.size else ()
-    return Section("front", run.name, lines, ("design", *map(view.words, columns)), rows)
-
-
-def _cell(value: Any, name: str) -> str:
-    return value if isinstance(value, str) else units.show(float(value), name)
+    return front_table(run.view, run.name, MOST_ROWS)
 
 
 def assumptions_section(run: ShownRun) -> Section:

@@ -60,7 +60,7 @@ def name_bands(axes: Axes, bands: Sequence[Band]) -> int:
     return unnamed
 
 
-def joined(spans: Sequence[Band]) -> list[Band]:
+def without_repeats(spans: Sequence[Band]) -> list[Band]:
     """Return bands with neighbours of one name made one."""
     found: list[Band] = []
     for low, high, name in spans:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from matplotlib import patheffects, style
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 SETTINGS = {
@@ -47,6 +49,10 @@ HALO = [patheffects.withStroke(linewidth=2.5, foreground="white")]
 """Keeps a label readable on top of lines."""
 
 
+POINTS = 72
+"""Resolution in which a notebook shows a picture, in points per inch."""
+
+
 @contextmanager
 def drawing() -> Iterator[None]:
     """Draw with `SETTINGS`, whatever the user's are."""
@@ -68,3 +74,14 @@ def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
     figure.savefig(png, dpi=DPI, metadata={"Software": None}, pil_kwargs=fast)
     figure.savefig(svg, dpi=CLOUD_DPI, metadata={"Date": None, "Creator": None})
     return png, svg
+
+
+class Picture(Figure):
+    """A figure that a notebook shows, also where pyplot was never imported."""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        """Return the picture, twice as fine as it is shown, and the size in which it is."""
+        stream = io.BytesIO()
+        FigureCanvasAgg(self).print_figure(stream, dpi=2 * POINTS, format="png")
+        width, height = self.get_size_inches() * POINTS
+        return stream.getvalue(), {"width": round(width), "height": round(height)}

@@ -136,6 +136,12 @@ def _highlights(view: FrontView, width: int) -> str:
 
 
 def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
+    lines = facts_lines(view, facts)
+    return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
+
+
+def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
+    """Return how the front was found and how good it is, and notes; `facts` as in `front_text`."""
     pruned = facts["exact"] and facts["evaluated"] < facts["designs"]
     count = facts.get("feasible_in_space") if pruned else facts["feasible"]
     found = "the rest pruned" if pruned else ""
@@ -154,8 +160,7 @@ def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
         volume = with_error(facts["hypervolume"], facts.get("hypervolume_error") or 0.0)
         volume = f"normalised hypervolume: {volume}"
         lines.append(volume + ("" if facts["exact"] else f", {_share(facts)} of the exact front's"))
-    lines += [f"note: {note}" for note in facts.get("notes") or ()]
-    return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in lines)
+    return [*lines, *(f"note: {note}" for note in facts.get("notes") or ())]
 
 
 def _share(facts: Mapping[str, Any]) -> str:

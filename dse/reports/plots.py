@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.reports import front_view, labels, sweep_plots, ticks
-from dse.reports.drawing import PALETTE, drawing, save_figure
+from dse.reports.drawing import PALETTE, Picture, drawing, save_figure
 from dse.reports.front_view import (
     Columns,
     FrontView,
@@ -72,8 +72,14 @@ def draw_front(view: FrontView, folder: Path) -> tuple[Path, Path]:
         return save_figure(_figure(view), folder / "front")
 
 
-def _figure(view: FrontView) -> Figure:
-    figure = Figure(layout="constrained")
+def front_figure(view: FrontView) -> Picture:
+    """Return the picture that `draw_front` draws."""
+    with drawing():
+        return _figure(view)
+
+
+def _figure(view: FrontView) -> Picture:
+    figure = Picture(layout="constrained")
     FigureCanvasAgg(figure)
     if not view.size:
         figure.set_size_inches(7.6, 2.6)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from dse.files.json import jsonable
-from dse.reports.text import WIDEST, WIDTH, table_text
+from dse.reports.text import WIDEST, WIDTH, table_text, terminal_width
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Section:
         Sentences, read after the table.
     facts
         Every number of lines and rows as plain data, in SI.
+    brief
+        Sentences that stand for all of it in a text of one screen; None where it is told whole.
     """
 
     key: str
@@ -39,6 +41,7 @@ class Section:
     rows: tuple[tuple[str, ...], ...] = ()
     remarks: tuple[str, ...] = ()
     facts: Any = None
+    brief: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -83,6 +86,16 @@ class Readable:
         return html(self.question, self.sections)
 
 
+@dataclass(frozen=True, repr=False, kw_only=True)
+class OneScreen(Readable):
+    """What is told in one screen unless all of it is wanted."""
+
+    def text(self, *, all: bool = False) -> str:
+        """Return what fits one screen, or all of it."""
+        shown = sections_text if all else brief_text
+        return shown(self.question, self.sections)
+
+
 def sections_text(question: str, sections: Iterable[Section], *, width: int = WIDTH) -> str:
     """Return sections as plain text, a blank line between them."""
     parts = [textwrap.fill(question, width)] if question else []
@@ -90,27 +103,44 @@ def sections_text(question: str, sections: Iterable[Section], *, width: int = WI
     return "\n\n".join(part for part in parts if part)
 
 
-class Teller:
-    """Tells sections part by part; the parts, with blank lines between, are the whole text."""
+def brief_text(question: str, sections: Iterable[Section]) -> str:
+    """Return what sections tell in one screen, without blank lines but below the question."""
+    wide = terminal_width()
+    width = min(WIDTH, wide)
+    parts = [f"{textwrap.fill(question, width)}\n"] if question else []
+    for section in sections:
+        if section.brief is None:
+            parts.append("\n" * bool(section.title) + _text(section, width, wide))
+        else:
+            parts += [_filled(line, width) for line in section.brief]
+    return "\n".join(part for part in parts if part)
 
-    def __init__(self, question: str, told: Callable[[str], None]) -> None:
+
+class Teller:
+    """Tells sections part by part; the parts are the text.
+
+    Between them belong blank lines where `all` is told, and ends of lines otherwise.
+    """
+
+    def __init__(self, question: str, told: Callable[[str], None], *, all: bool) -> None:
         """Begin with the question."""
         self._question = question
         self._told = told
+        self._text = sections_text if all else brief_text
 
     def tell(self, sections: Iterable[Section]) -> None:
         """Tell some sections."""
-        text = sections_text(self._question, sections)
+        text = self._text(self._question, sections)
         self._question = ""
         if text:
             self._told(text)
 
 
-def _text(section: Section, width: int) -> str:
+def _text(section: Section, width: int, widest: int = WIDEST) -> str:
     lines = [f"{section.title}:"] if section.title else []
     lines += [_filled(line, width) for line in section.lines]
     if section.rows and section.headers:
-        lines.append(table_text(section.rows, section.headers, width=WIDEST))
+        lines.append(table_text(section.rows, section.headers, width=widest))
     elif section.rows:
         broad = max(len(name) for name, *_ in section.rows)
         lines += [f"  {name:<{broad}}  {'  '.join(rest)}" for name, *rest in section.rows]

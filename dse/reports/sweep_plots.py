@@ -79,7 +79,7 @@ def _bands(x: Scale, best: NDArray[np.intp], kinds: NDArray[np.str_]) -> tuple[B
     beyond = 0.5 if x.ticks else 0.0
     edges = [float(at[0]) - beyond, *halfway.tolist(), float(at[-1]) + beyond]
     spans = zip(edges, edges[1:], kinds[best].tolist(), strict=False)
-    return tuple(bands.joined(list(spans)))
+    return tuple(bands.without_repeats(list(spans)))
 
 
 def marked_rows(x: Scale) -> NDArray[np.bool_]:

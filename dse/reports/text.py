@@ -5,6 +5,7 @@ The width is that of the terminal, or 100 columns where the output is no termina
 
 from __future__ import annotations
 
+import html
 import io
 import shutil
 import textwrap
@@ -22,6 +23,23 @@ RULE_OF_TABLE = "─"
 
 WIDEST = 120
 """Longest line of a table."""
+
+
+class Printable:
+    """What prints as the text of its command, in a terminal and in a notebook."""
+
+    def text(self) -> str:
+        """Return what the command prints."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """Return the text."""
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        """Return the text as it is: a notebook would break the lines of tables."""
+        style = "white-space: pre; overflow-x: auto"
+        return f'<pre style="{style}">{html.escape(self.text())}</pre>'
 
 
 def table_text(

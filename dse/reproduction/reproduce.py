@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from dse import workers
 from dse.contract.papers import Claim, Laboratory
 from dse.errors import ContractError, UnknownPluginError, nearest
 from dse.plugins import registry
-from dse.reports.text import table_text
+from dse.reports.text import Printable, table_text
 from dse.reproduction import claim_pages
 from dse.reproduction.study_runner import StudyRunner
 from dse.reproduction.verdicts import CheckedClaim, check_claim
 
+CHECKING = 5_000
+"""Checking a claim takes as long as evaluating so many designs."""
+
 
 @dataclass(frozen=True, repr=False)
-class Reproduction:
+class Reproduction(Printable):
     """Claims of papers beside what our models give."""
 
     rows: tuple[CheckedClaim, ...]
@@ -51,10 +56,6 @@ class Reproduction:
             parts += [table_text(notes, ("", "why"), width=width)] if notes else []
         return "\n\n".join([*parts, self.summary()])
 
-    def __repr__(self) -> str:
-        """Return the text that the command line prints."""
-        return self.text()
-
     def pages(self, front: Path) -> dict[Path, str]:
         """Return two pages by their files: for a reader, and every claim beside it."""
         rest = front.with_name(f"{front.stem}_all{front.suffix}")
@@ -78,8 +79,10 @@ class Reproduction:
         }
 
 
-def check_papers(papers: Sequence[str] = ()) -> Reproduction:
+def check_papers(papers: Sequence[str] = (), *, jobs: int = 1) -> Reproduction:
     """Return every claim of some papers, or of all, with our answer and the verdict.
+
+    Up to `jobs` processes check.
 
     Raises
     ------
@@ -89,21 +92,53 @@ def check_papers(papers: Sequence[str] = ()) -> Reproduction:
         Claims fail to compute, or have a verdict that does not fit what is computed: each with
         its file and line.
     """
-    registered: Mapping[str, Claim] = registry.records(Claim)
-    return check_claims(select_claims(registered.values(), papers), StudyRunner())
+    chosen = select_claims(_registered().values(), papers)
+    names = [claim.name for claim in chosen]
+    count = workers.processes(jobs, len(names), len(names) * CHECKING)
+    if count == 1:
+        return check_claims(chosen, StudyRunner())
+    with workers.shared(_check_named, names, count) as found:
+        return _reproduction(
+            told if isinstance(told, str) else CheckedClaim(claim=claim, **told)
+            for claim, told in zip(chosen, found, strict=True)
+        )
+
+
+def _check_named(name: str) -> dict[str, Any] | str:
+    """Return what is found of a claim but itself, which cannot be sent; its fault as text."""
+    found = _checked(_registered()[name], _laboratory())
+    if isinstance(found, str):
+        return found
+    return {field: value for field, value in vars(found).items() if field != "claim"}
+
+
+@cache
+def _laboratory() -> StudyRunner:
+    return StudyRunner()
+
+
+def _registered() -> Mapping[str, Claim]:
+    return registry.records(Claim)
 
 
 def check_claims(claims: Iterable[Claim], laboratory: Laboratory) -> Reproduction:
     """Return claims with our answers and verdicts; see `check_papers`."""
-    rows, faults = [], []
-    for claim in claims:
-        try:
-            rows.append(check_claim(claim, laboratory))
-        except ContractError as fault:
-            faults.append(str(fault))
-    if faults:
+    return _reproduction(_checked(claim, laboratory) for claim in claims)
+
+
+def _checked(claim: Claim, laboratory: Laboratory) -> CheckedClaim | str:
+    try:
+        return check_claim(claim, laboratory)
+    except ContractError as fault:
+        return str(fault)
+
+
+def _reproduction(found: Iterable[CheckedClaim | str]) -> Reproduction:
+    """Return rows, unless there are faults: all of them are raised together."""
+    every = list(found)
+    if faults := [one for one in every if isinstance(one, str)]:
         raise ContractError("\n".join(faults))
-    return Reproduction(tuple(rows))
+    return Reproduction(tuple(one for one in every if isinstance(one, CheckedClaim)))
 
 
 def select_claims(claims: Iterable[Claim], papers: Sequence[str]) -> list[Claim]:

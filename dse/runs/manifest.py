@@ -208,8 +208,9 @@ def _recommended(study: Study, front: Index, start: int) -> dict[str, Any] | Non
     if not len(front):
         return None
     row = int(study.preference.order(study.problem, front)[0])
+    rule = study.preference.design_on(study.problem, front)
     design = described(study.problem, front[[row]])[0]
-    return {"row": start + row + 1, "design": design, "rule": study.preference.design}
+    return {"row": start + row + 1, "design": design, "rule": rule}
 
 
 def _feasible_in_space(answers: Sequence[SolvedStudy]) -> int | None:

@@ -17,8 +17,10 @@ from dse.files.json import json_text
 from dse.files.working import WorkingFolder, working_folder
 from dse.model import tables
 from dse.model.tables import Table
+from dse.reports.front_table import front_html, in_units
 from dse.reports.front_text import MOST_ROWS, front_text
 from dse.reports.front_view import FrontView, Recommended, Reference
+from dse.reports.text import Printable
 from dse.runs import checksums, finished, stored
 from dse.runs.manifest import inputs_of, manifest_of
 from dse.runs.runner import Run, SolvedStudy
@@ -28,6 +30,8 @@ from dse.study.swept import at_value, sweep_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from dse.reports.drawing import Picture
 
 PICTURES = ("front.png", "front.svg")
 PAGE = "report.html"
@@ -46,7 +50,7 @@ PLAIN = (
 )
 
 
-class Result:
+class Result(Printable):
     """A finished run.
 
     Attributes
@@ -66,10 +70,6 @@ class Result:
         """Where it was saved last; None before."""
         self.warnings: tuple[str, ...] = ()
         """What went wrong when it was saved and cost no table: pictures, what killed runs left."""
-
-    def __repr__(self) -> str:
-        """Return the summary that the command line prints."""
-        return self.text()
 
     @cached_property
     def front(self) -> pd.DataFrame:
@@ -129,9 +129,41 @@ class Result:
 
     def text(self, *, rows: int = MOST_ROWS) -> str:
         """Return the text that the command line prints, with at most `rows` designs."""
+        return front_text(self._shown, self._facts, rows=rows)
+
+    def _repr_html_(self) -> str:
+        """Return the same for a notebook."""
+        return front_html(self._shown, self._facts, rows=MOST_ROWS)
+
+    @property
+    def _shown(self) -> FrontView:
+        return _view(self._front, {}, self.manifest)
+
+    @property
+    def _facts(self) -> dict[str, Any]:
         notes = [*self.manifest["notes"], *([] if stored.has_parquet() else [PLAIN])]
-        facts = self.manifest | {"notes": notes}
-        return front_text(_view(self._front, {}, self.manifest), facts, rows=rows)
+        return self.manifest | {"notes": notes}
+
+    @property
+    def recommended(self) -> Recommended | None:
+        """What the study recommends: the ``row`` of `front`, from 0, the ``design`` and the rule.
+
+        None for a study with a sweep.
+        """
+        return _recommended(self.manifest)
+
+    def table(self) -> pd.DataFrame:
+        """Return the front as the command line shows it: choices and objectives, in units of use.
+
+        The unit of a column stands in its header; `front` has every quantity, in SI.
+        """
+        return _data_frame(in_units(self._shown))
+
+    def plot(self) -> Picture:
+        """Return the picture of the front as a figure of matplotlib, which a notebook shows."""
+        from dse.reports.plots import front_figure  # matplotlib, only now
+
+        return front_figure(_view(self._front, _feasible(self._evaluations), self.manifest))
 
     def save(self, folder: str | Path, *, plots: bool = True) -> Path:
         """Write the run to `folder`: all files, or none; without `plots`, no pictures.
@@ -203,7 +235,7 @@ def _require_apart(target: Path, document: Document) -> None:
     points = [document]
     if sweep is not None:
         points = [at_value(document, sweep, number) for number in range(len(sweep.values))]
-    for written in inputs_of(prepare(point) for point in points):
+    for written in inputs_of(prepare(point) for point in points).keys() - document.contents.keys():
         place = inputs.locate(document, written).resolve()
         if place.is_relative_to(target.resolve()):
             raise OutputError(

@@ -14,7 +14,7 @@ from dse.errors import StudyError
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Axis
-from dse.reports.text import table_text
+from dse.reports.text import Printable, table_text
 from dse.reports.words import violation_text
 from dse.study.scenario import field_path
 from dse.study.schema import CHOICES
@@ -40,7 +40,7 @@ class Term:
 
 
 @dataclass(frozen=True, repr=False)
-class DesignTerms:
+class DesignTerms(Printable):
     """A design written out; a constraint is its rule and by how much it is violated."""
 
     design: str
@@ -64,8 +64,6 @@ class DesignTerms:
             *(f"note: {note}" for note in self.notes),
         ]
         return "\n".join(lines)
-
-    __repr__ = text
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""

@@ -18,6 +18,7 @@ from dse.model.problem import Evaluation
 from dse.model.space import Index, Points, as_index, one_block
 from dse.model.tape.compiled import Candidates
 from dse.search.exact.work import spend
+from dse.search.front_so_far import FrontSoFar
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
 
@@ -83,8 +84,7 @@ class Archive:
         self.closed = {True: 0, False: 0}
         axes, objectives = len(self.problem.sizes), self.problem.objective_count
         self._known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
-        self._front_index: Index = np.empty((0, axes), dtype=np.int64)
-        self._front_loss: Matrix = np.empty((0, objectives))
+        self._front = FrontSoFar(axes, objectives)
         self._incumbents: Matrix = np.empty((0, objectives))
         self._samples = (
             Sample(self.problem.sizes, FEASIBLE_SAMPLE, every=every),
@@ -132,11 +132,11 @@ class Archive:
     @property
     def front(self) -> tuple[Index, Matrix]:
         """The best designs so far, in no order, and their losses."""
-        return self._front_index, self._front_loss
+        return self._front.best
 
     def pivots(self, most: int = PIVOTS) -> Matrix:
         """Return points of the front so far, which dismiss most designs before all others do."""
-        some = self._some(most)
+        some = self._front.some(most)
         spread = np.ptp(some, axis=0) if len(some) else np.ones(1)
         return some[np.argsort((some / np.where(spread > 0, spread, 1.0)).sum(axis=1))]
 
@@ -183,8 +183,8 @@ class Archive:
             self.failed += int(evaluation.failed.sum())
             self.failure = self.failure or evaluation.failure
         rows = np.flatnonzero(feasible)
-        rows = rows[nondominated_by(evaluation.loss[rows], self._some(PIVOTS))]
-        self._update_front(points, rows, evaluation.loss[rows])
+        rows = rows[nondominated_by(evaluation.loss[rows], self._front.some(PIVOTS))]
+        self._front.add(points, rows, evaluation.loss[rows])
         self._add_to_samples(points, lambda: feasible)
         if not self.feasible:
             self._update_constraints(as_index(points), evaluation.violation)
@@ -196,7 +196,7 @@ class Archive:
         """Add distinct designs, never seen before, whose candidates are known; some is feasible."""
         self.evaluated += len(points)
         self.feasible += found.count
-        self._update_front(points, found.rows, found.loss)
+        self._front.add(points, found.rows, found.loss)
         self._add_to_samples(points, found.feasible)
         if self._progress is not None:
             self._progress(self.evaluated + self.pruned, self.total)
@@ -219,7 +219,7 @@ class Archive:
 
     def dominated(self, loss: Matrix) -> NDArray[np.bool_]:
         """Return which losses some feasible design dominates; may miss a few."""
-        return dominated(loss, np.concatenate([self._some(INCUMBENTS), self._incumbents]))
+        return dominated(loss, np.concatenate([self._front.some(INCUMBENTS), self._incumbents]))
 
     def evaluate_reference(self, index: Index) -> Evaluation:
         """Evaluate designs (n, d) to compare bounds with; they are not yet of the front."""
@@ -253,15 +253,16 @@ class Archive:
         if certificate.finished and not self.evaluated + self.pruned + self.reference_evaluations:
             raise ContractError("a search that evaluated nothing has no outcome")
         nearest = None if self.feasible else self._nearest
-        order = _lexicographic(self._front_index, self.problem.sizes)
+        front, loss = self._front.best
+        order = _lexicographic(front, self.problem.sizes)
         feasible, infeasible = self._samples
         sample = np.concatenate([feasible.index(self._meets), infeasible.index(self._misses)])
         sample = sample[_lexicographic(sample, self.problem.sizes)]
         new = np.ones(len(sample), dtype=bool)  # reference designs may be evaluated later, too
         new[1:] = (sample[1:] != sample[:-1]).any(axis=1)
         return Outcome(
-            front_index=self._front_index[order],
-            front_loss=self._front_loss[order],
+            front_index=front[order],
+            front_loss=loss[order],
             sample_index=sample[new],
             evaluated=self.evaluated,
             feasible=self.feasible,
@@ -292,16 +293,6 @@ class Archive:
                 f"{sizes.tolist()}"
             )
 
-    def _update_front(self, points: Points, rows: NDArray[np.intp], loss: Matrix) -> None:
-        """Add what no design seen so far dominates, of feasible designs and their losses."""
-        if not len(rows):
-            return
-        best = nondominated(loss)
-        index = np.concatenate([self._front_index, as_index(points, rows[best])])
-        loss = np.concatenate([self._front_loss, loss[best]])
-        best = nondominated(loss)
-        self._front_index, self._front_loss = index[best], loss[best]
-
     def _add_to_samples(self, points: Points, feasible: Callable[[], NDArray[np.bool_]]) -> None:
         if all(sample.complete for sample in self._samples):
             return
@@ -316,10 +307,6 @@ class Archive:
 
     def _misses(self, index: Index) -> NDArray[np.bool_]:
         return ~self._meets(index)
-
-    def _some(self, most: int) -> Matrix:
-        """Return points of the front so far, not much more than `most`."""
-        return self._front_loss[:: max(1, len(self._front_loss) // most)]
 
     def _update_constraints(self, index: Index, violation: Matrix) -> None:
         bits = (violation <= 0) @ (np.int64(1) << np.arange(violation.shape[1], dtype=np.int64))

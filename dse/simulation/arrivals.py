@@ -1,10 +1,12 @@
-"""When offloads arrive."""
+"""When offloads arrive, and of which size they are."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.contract import Column
 
@@ -26,3 +28,12 @@ def arrivals(*, cv2: float, rate_hz: float, count: int, seed: int) -> Column:
         means = np.where(short, mean / (2.0 * share), mean * (cv2 + 1.0) * share)
         gaps = random.exponential(1.0, count) * means
     return np.cumsum(gaps)
+
+
+def kinds(*, shares: Sequence[float], count: int, seed: int) -> NDArray[np.intp]:
+    """Return the place among all sizes of each offload's own, drawn by their shares.
+
+    Draws apart from those of arrivals, which are the same whatever the sizes.
+    """
+    chances = np.asarray(shares) / math.fsum(shares)
+    return np.random.default_rng((seed, 1)).choice(len(chances), count, p=chances)

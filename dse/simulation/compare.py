@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass
 
 from dse.answers.design import pick
-from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.search import Progress
-from dse.simulation.arrivals import arrivals
+from dse.simulation.arrivals import arrivals, kinds
 from dse.simulation.events import pass_through
 from dse.simulation.measures import LEAST, MOST, enough, measure
-from dse.simulation.pipeline import pipeline_of
 from dse.simulation.report import BothSides, Simulation
+from dse.simulation.traffic import traffic_of
+from dse.study.study import Study
 
 EVENTS = 50_000_000
 
@@ -28,7 +28,7 @@ class Length:
 
 
 def simulated(
-    problem: Problem, index: Index, length: Length, progress: Progress | None = None
+    prepared: Study, index: Index, length: Length, progress: Progress | None = None
 ) -> Simulation:
     """Return a simulation of the design (1, d) beside what the model says of it.
 
@@ -37,33 +37,31 @@ def simulated(
     UnitError
         The study has no offloads, or something that is not simulated.
     """
-    pipeline, demand, cv2 = pipeline_of(problem, index)
+    problem, traffic = prepared.problem, traffic_of(prepared, index)
     described = problem.describe(index)
     predicted = {
         one.simulated: (one.name, float(described[one.name][0]))
         for one in problem.quantities
         if one.simulated
     }
-    rate = min(demand / pipeline.bits, pipeline.most_hz)
-    load = rate / pipeline.most_hz
-    needed = enough(load, cv2)
+    rate, cv2 = traffic.rate_hz, traffic.cv2
+    needed = enough(rate / traffic.most_hz, cv2, traffic.size_cv2)
     count = length.offloads or math.ceil(min(max(needed, LEAST), MOST))
     times = arrivals(cv2=cv2, rate_hz=rate, count=count, seed=length.seed)
     passage = pass_through(
-        pipeline,
+        traffic.pipelines,
+        kinds(shares=traffic.shares, count=count, seed=length.seed),
         times,
         most_events=length.events,
         told=None if progress is None else lambda done: progress(done, count),
     )
-    seen = measure(pipeline, passage)
+    seen = measure(traffic, passage)
     return Simulation(
         design=pick(problem, index[0]).line,
-        pipeline=pipeline,
+        traffic=traffic,
         compared=tuple(
             BothSides(name, *predicted[name], seen[name]) for name in seen if name in predicted
         ),
-        rate_hz=rate,
-        cv2=cv2,
         seed=length.seed,
         wanted=count,
         ended=len(passage.ended_s),

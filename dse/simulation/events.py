@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ TOLD_EVERY = 50_000
 """Events between two reports of progress."""
 
 Told = Callable[[int], None]
+Kinds = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Passage:
 
     Attributes
     ----------
+    kind
+        The place of what each passed among all pipelines.
     arrived_s, ended_s
         When each arrived, and when its last bit was back.
     core_s
@@ -39,6 +42,7 @@ class Passage:
         Why there were no more, if not all offloads have ended.
     """
 
+    kind: Kinds
     arrived_s: Column
     ended_s: Column
     core_s: Column
@@ -47,13 +51,18 @@ class Passage:
 
 
 def pass_through(
-    pipeline: Pipeline, arrived_s: Column, *, most_events: float, told: Told | None = None
+    pipelines: Sequence[Pipeline],
+    kind: Kinds,
+    arrived_s: Column,
+    *,
+    most_events: float,
+    told: Told | None = None,
 ) -> Passage:
-    """Let offloads arrive, and return when each ends.
+    """Let offloads arrive, and return when each ends; each kind has a pipeline, of the same parts.
 
     An interrupt of the user ends it: what has ended until then is returned.
     """
-    run = _Run(pipeline, arrived_s.tolist())
+    run = _Run([pipelines[one] for one in kind], arrived_s.tolist())
     cut = ""
     try:
         while run.heap and not cut:
@@ -66,7 +75,7 @@ def pass_through(
         cut = "it was interrupted"
     ended = np.array(run.ended_s[: run.ended])
     core = np.array(run.core_s[: run.ended])
-    return Passage(arrived_s[: run.ended], ended, core, run.events, cut)
+    return Passage(kind[: run.ended], arrived_s[: run.ended], ended, core, run.events, cut)
 
 
 _ARRIVES, _LEAVES_CORE, _FREES_CORE, _COMES, _FREES, _ENDS = range(6)
@@ -75,15 +84,16 @@ _ARRIVES, _LEAVES_CORE, _FREES_CORE, _COMES, _FREES, _ENDS = range(6)
 class _Run:
     """The state of a simulation: a heap of what happens next, and the lines."""
 
-    def __init__(self, pipeline: Pipeline, arrived_s: list[float]) -> None:
-        """Begin with the first arrival."""
-        self.pipeline, self.arrived_s = pipeline, arrived_s
-        self.stations = pipeline.stations
-        self.slots, self.cores = pipeline.slots, pipeline.cores
+    def __init__(self, passed_by: list[Pipeline], arrived_s: list[float]) -> None:
+        """Begin with the first arrival; `passed_by` is what each offload passes."""
+        self.passed_by, self.arrived_s = passed_by, arrived_s
+        places = range(len(passed_by[0].stations)) if passed_by else range(0)
+        self.slots = passed_by[0].slots if passed_by else 0.0
+        self.cores = passed_by[0].cores if passed_by else 0.0
         self.for_slot: deque[int] = deque()
         self.for_core: deque[int] = deque()
-        self.free = [True] * len(self.stations)
-        self.lines: list[deque[int]] = [deque() for _ in self.stations]
+        self.free = [True] * len(places)
+        self.lines: list[deque[int]] = [deque() for _ in places]
         count = len(arrived_s)
         self.began_s, self.last_s = [0.0] * count, [0.0] * count
         self.ended_s, self.core_s = [0.0] * count, [0.0] * count
@@ -129,12 +139,13 @@ class _Run:
 
     def _takes_core(self, at: float, offload: int) -> None:
         self.began_s[offload] = at
-        self._push(at + self.pipeline.overhead_s, _LEAVES_CORE, offload)
-        if not self.pipeline.sync:
-            self._push(at + self.pipeline.core_s, _FREES_CORE, offload)
+        pipeline = self.passed_by[offload]
+        self._push(at + pipeline.overhead_s, _LEAVES_CORE, offload)
+        if not pipeline.sync:
+            self._push(at + pipeline.core_s, _FREES_CORE, offload)
 
     def _leaves_core(self, at: float, offload: int, _: int) -> None:
-        first = at + self.pipeline.latency_s
+        first = at + self.passed_by[offload].latency_s
         self.last_s[offload] = first
         self._push(first, _COMES, offload, 0)
 
@@ -152,16 +163,17 @@ class _Run:
             self.lines[place].append(offload)
 
     def _starts(self, at: float, offload: int, place: int) -> None:
-        station = self.stations[place]
+        stations = self.passed_by[offload].stations
+        station = stations[place]
         self.free[place] = False
         end = max(at + station.busy_s, self.last_s[offload])
         self._push(end, _FREES, offload, place)
         first, last = passed(station, at, end)
         self.last_s[offload] = last
-        if place + 1 == len(self.stations):
+        if place + 1 == len(stations):
             self._push(last, _ENDS, offload)
         else:
-            following = self.stations[place + 1]
+            following = stations[place + 1]
             self._push(last if following.whole else first, _COMES, offload, place + 1)
 
     def _frees(self, at: float, _: int, place: int) -> None:
@@ -172,7 +184,7 @@ class _Run:
     def _ends(self, at: float, offload: int, _: int) -> None:
         self.ended_s[offload] = at
         self.ended += 1
-        if self.pipeline.sync:
+        if self.passed_by[offload].sync:
             self._frees_core(at, offload, 0)
         if self.for_slot:
             self._wants_core(at, self.for_slot.popleft())
@@ -180,13 +192,16 @@ class _Run:
             self.slots += 1
 
 
-def one_after_the_other(pipeline: Pipeline, arrived_s: Column) -> NDArray[np.float64]:
+def one_after_the_other(
+    pipelines: Sequence[Pipeline], kind: Kinds, arrived_s: Column
+) -> NDArray[np.float64]:
     """Return when offloads end, station by station and without a heap (Lindley's recursion)."""
     count = len(arrived_s)
     ended, left = [0.0] * count, [0.0] * count
-    free = [0.0] * len(pipeline.stations)
-    slots, cores = pipeline.slots, pipeline.cores
+    free = [0.0] * len(pipelines[0].stations)
+    slots, cores = pipelines[0].slots, pipelines[0].cores
     for number, at in enumerate(arrived_s.tolist()):
+        pipeline = pipelines[kind[number]]
         start = at
         if number >= slots:
             start = max(start, ended[number - int(slots)])
@@ -203,7 +218,7 @@ def one_after_the_other(pipeline: Pipeline, arrived_s: Column) -> NDArray[np.flo
 
 
 def longest_path(pipeline: Pipeline, arrived_s: Column) -> NDArray[np.float64]:
-    """Return when offloads end by the longest of all paths that lead there.
+    """Return when offloads of one size end by the longest of all paths that lead there.
 
     ``D_n = max(A_n + T1, D_(n-1) + S, D_(n-k) + T1, D_(n-H) + b)``: the time alone, the busiest
     station, a slot that comes back, a core that comes back.

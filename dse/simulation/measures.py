@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dse.contract import Column
 from dse.simulation.events import Passage
-from dse.simulation.pipeline import Pipeline
+from dse.simulation.pipeline import Traffic
 
 BATCHES = 20
 ROUNDING = 1e-14
@@ -39,25 +39,29 @@ class Seen:
     error: float
 
 
-def enough(load: float, cv2: float) -> float:
+def enough(load: float, cv2: float, size_cv2: float) -> float:
     """Return how many offloads make the mean wait sure to `WANTED`.
 
-    ``2 c_a2 / (error (1 - load))^2``: neighbours wait for the same, the more so the fuller it is.
+    ``2 (c_a2 + c_s2) / (error (1 - load))^2``: neighbours wait for the same, the more so the fuller
+    it is.
 
     References
     ----------
     Whitt, "Planning queueing simulations", Management Science 35, 1989.
     """
-    return 2.0 * cv2 / (WANTED * max(1.0 - load, 1e-9)) ** 2
+    return 2.0 * (cv2 + size_cv2) / (WANTED * max(1.0 - load, 1e-9)) ** 2
 
 
-def measure(pipeline: Pipeline, passage: Passage) -> Mapping[str, Seen]:
-    """Return every `dse.contract.Simulated` of offloads that have ended, by name."""
+def measure(traffic: Traffic, passage: Passage) -> Mapping[str, Seen]:
+    """Return what is seen, by `dse.contract.Simulated`, of offloads that have ended, by name."""
     first = int(len(passage.ended_s) * DROPPED)
     arrived, ended = passage.arrived_s[first:], passage.ended_s[first:]
+    kind = passage.kind[first:]
+    alone = np.array([one.alone_s for one in traffic.pipelines])
+    bits = np.array([one.bits for one in traffic.pipelines])[kind]
     time = ended - arrived
-    wait = time - pipeline.alone_s
-    rounding = ROUNDING * max(pipeline.alone_s, float(ended[-1]) if len(ended) else 0.0)
+    wait = time - alone[kind]
+    rounding = ROUNDING * max(float(alone.max()), float(ended[-1]) if len(ended) else 0.0)
     wait = np.where(np.abs(wait) < rounding, 0.0, wait)
     seconds = np.diff(ended, prepend=ended[:1])
 
@@ -65,17 +69,25 @@ def measure(pipeline: Pipeline, passage: Passage) -> Mapping[str, Seen]:
         return _estimate(values, lambda rows: rows.mean(axis=-1))
 
     def over_time(values: Column) -> Seen:
-        pairs = np.stack([values[1:], seconds[1:]])
-        return _estimate(pairs, lambda rows: rows[0].sum(axis=-1) / rows[1].sum(axis=-1))
+        return _ratio(values[1:], seconds[1:])
 
+    draw, core_s = traffic.draw, passage.core_s[first:]
+    joule = draw.always_w * seconds + draw.core_w * core_s + draw.bit_j * bits
     rare = _estimate(time, lambda rows: np.quantile(rows, 1.0 - RARE, axis=-1), least=1.0 / RARE)
     return {
-        "rate": over_time(np.full(len(time), pipeline.bits)),
+        "rate": over_time(bits),
         "wait": mean(wait),
         "time": mean(time),
         "rare_time": rare,
-        "cores": over_time(passage.core_s[first:]),
+        "cores": over_time(core_s),
+        "energy": _ratio(joule[1:], bits[1:]),
     }
+
+
+def _ratio(values: Column, over: Column) -> Seen:
+    """Return a sum over another."""
+    pairs = np.stack([values, over])
+    return _estimate(pairs, lambda rows: rows[0].sum(axis=-1) / rows[1].sum(axis=-1))
 
 
 def _estimate(

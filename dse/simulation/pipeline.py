@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-
-from dse.contract import TRANSFERS, WAIT_MODES
-from dse.errors import UnitError
-from dse.model.problem import Problem
-from dse.model.space import Index
 
 
 @dataclass(frozen=True)
@@ -36,7 +32,7 @@ class Station:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Slots, host cores, and the stations behind them; all offloads are of one size.
+    """Slots, host cores, and the stations behind them, as offloads of one size meet them.
 
     Attributes
     ----------
@@ -74,11 +70,6 @@ class Pipeline:
         return last
 
     @property
-    def most_hz(self) -> float:
-        """Offloads per second at which the busiest part is busy all the time."""
-        return 1.0 / max(self.busy_s.values())
-
-    @property
     def busy_s(self) -> Mapping[str, float]:
         """Time for which each part is busy with one offload, over its servers."""
         places = min(self.slots, self.cores) if self.sync else self.slots
@@ -95,111 +86,62 @@ def passed(station: Station, start: float, end: float) -> tuple[float, float]:
     return (last, last) if station.whole else (start + station.fill_s, last)
 
 
-def pipeline_of(problem: Problem, index: Index) -> tuple[Pipeline, float, float]:
-    """Return the pipeline of one design (1, d), the demanded rate in bit/s, and its arrivals.
+@dataclass(frozen=True)
+class Draw:
+    """Power that is drawn all the time, by a busy host core, and energy of a bit of payload."""
 
-    The rate is infinite where none is demanded; arrivals are the squared coefficient of variation
-    of the gaps between them, 0 where the study does not say.
+    always_w: float = 0.0
+    core_w: float = 0.0
+    bit_j: float = 0.0
 
-    Raises
-    ------
-    UnitError
-        The study has no offloads, or something that is not simulated.
+
+@dataclass(frozen=True)
+class Traffic:
+    """Offloads of each size, and what they pass: the same parts, busy for other times.
+
+    Attributes
+    ----------
+    pipelines, shares
+        What offloads of a size pass, and the share of all offloads that are of it.
+    demand_bit_per_s
+        Payload that arrives each second, infinite for as much as can pass.
+    cv2
+        Squared coefficient of variation of the gaps between arrivals.
+    draw
+        What all of it takes.
     """
-    columns = {name: float(column[0]) for name, column in problem.space.columns(index).items()}
-    fleets = problem.stage_columns(problem.space.columns(index), STAGES)
-    stages = {name: [float(one[0]) for one in fleets[name]] for name in STAGES if name in fleets}
-    _refuse(columns, stages)
-    clock = columns["interface_host_clock_hz"]
 
-    def seconds(name: str, per: str = "") -> float:
-        cycles = columns.get(f"interface_{name}_cycles{per}", 0.0)
-        return cycles / clock + columns.get(f"interface_{name}_s{per}", 0.0)
+    pipelines: tuple[Pipeline, ...]
+    shares: tuple[float, ...] = (1.0,)
+    demand_bit_per_s: float = math.inf
+    cv2: float = 0.0
+    draw: Draw = Draw()
 
-    overhead, mode = seconds("overhead"), WAIT_MODES[int(columns["interface_wait"])]
-    found = Pipeline(
-        slots=columns["interface_in_flight"],
-        cores=columns["interface_host_cores"],
-        sync=mode == "sync",
-        overhead_s=overhead,
-        core_s=overhead + (2.0 * seconds("switch") if mode == "sync_os" else 0.0),
-        latency_s=seconds("latency"),
-        stations=_stations(columns, stages, seconds("latency", "_per_byte")),
-        bits=8.0 * columns["workload_granularity_byte"],
-    )
-    rate = columns.get("workload_rate_bit_per_s", float("inf"))
-    return found, rate, columns.get("workload_arrival_cv2", 0.0)
+    @cached_property
+    def bits(self) -> float:
+        """Mean payload of an offload."""
+        return self._mean([one.bits for one in self.pipelines])
 
+    @cached_property
+    def size_cv2(self) -> float:
+        """Squared coefficient of variation of the sizes."""
+        return self._mean([(one.bits / self.bits - 1.0) ** 2 for one in self.pipelines])
 
-STAGES = (
-    "stage_capacity_bit_per_s",
-    "stage_latency_s",
-    "stage_read_byte_per_bit",
-    "stage_serial_tasks",
-    "stage_written_byte_per_bit",
-)
+    @cached_property
+    def busy_s(self) -> Mapping[str, float]:
+        """Mean time for which each part is busy with an offload, over its servers."""
+        each = [one.busy_s for one in self.pipelines]
+        return {name: self._mean([busy[name] for busy in each]) for name in each[0]}
 
+    @property
+    def most_hz(self) -> float:
+        """Offloads per second at which the busiest part would be busy all the time."""
+        return 1.0 / max(self.busy_s.values())
 
-def _refuse(columns: Mapping[str, float], stages: Mapping[str, list[float]]) -> None:
-    """Raise for what has no pipeline, or one whose clocks only the equations know."""
-    if "interface_in_flight" not in columns or not stages:
-        rule = "what is simulated are offloads, and this study has none"
-        raise UnitError(rule, "give it stages and an interface")
-    if columns.get("workload_size_cv2", 0.0) > 0:
-        raise UnitError("offloads of several sizes are not simulated", "write one size")
-    if columns.get("interface_pcie", 0.0) or columns.get("interface_round_trip_s", 0.0):
-        rule = "packets and round trips of PCI Express are not simulated"
-        remedy = (
-            "write what `dse evaluate` says of them in their place: interface.pcie=none, "
-            "interface.round_trip=0 s, interface.link, interface.latency"
-        )
-        raise UnitError(rule, remedy)
-    if any(columns.get(f"interface_overhead_plus_latency_{unit}") for unit in ("cycles", "s")):
-        rule = "a sum of overhead and latency is not simulated"
-        raise UnitError(rule, "write overhead and latency in its place")
-    if max(stages["stage_serial_tasks"]) > 1:
-        rule = "streams of dependent tasks that share pipelines are not simulated"
-        raise UnitError(rule, "set workload.streams=1, or workload.chained=false")
-    if columns.get("budget_power_cap_w", float("inf")) < float("inf"):
-        rule = "a power cap, under which clocks fall, is not simulated"
-        raise UnitError(rule, "remove budget.power_cap")
-    if columns.get("workload_meet", 0.0) > 0:
-        rule = "clocks that meet the rate are not simulated"
-        raise UnitError(rule, "write `clock: 1`, or another fraction, in the stages")
-    if min(stages["stage_capacity_bit_per_s"]) <= 0:
-        raise UnitError("a stage of this design has no instances", "choose another design")
+    @property
+    def rate_hz(self) -> float:
+        """Offloads that arrive each second."""
+        return min(self.demand_bit_per_s / self.bits, self.most_hz)
 
-
-def _stations(
-    columns: Mapping[str, float], stages: Mapping[str, list[float]], byte_s: float
-) -> tuple[Station, ...]:
-    """Return what an offload passes behind the host: link, memory, every stage, link."""
-    size = columns["workload_granularity_byte"]
-    per_cycle = columns.get("interface_link_byte_per_cycle", float("inf"))
-    cycled = per_cycle * columns["interface_host_clock_hz"]
-    link_s = size / min(columns["interface_link_byte_per_s"], cycled)
-    stored = columns["interface_transfer"] == TRANSFERS.index("store_and_forward")
-    traffic = stages["stage_read_byte_per_bit"][0] + stages["stage_written_byte_per_bit"][-1]
-    memory = columns.get("budget_memory_byte_per_s", float("inf"))
-    found = [Station("latency per byte", byte_s * size, whole=True)] if byte_s else []
-    found.append(Station("link in", link_s, whole=stored))
-    found.append(Station("memory", 8.0 * size * traffic / memory))
-    found += _fleet(columns, stages, 8.0 * size)
-    found.append(Station("link out", link_s, whole=stored))
-    return tuple(one for one in found if one.busy_s or one.fill_s)
-
-
-def _fleet(
-    columns: Mapping[str, float], stages: Mapping[str, list[float]], bits: float
-) -> list[Station]:
-    """Return the stages: each at its own clock, or all at the rate of the slowest."""
-    carried = stages["stage_capacity_bit_per_s"]
-    common = columns.get("workload_common", 0.0) > 0
-    found = []
-    for number, (capacity, latency) in enumerate(
-        zip(carried, stages["stage_latency_s"], strict=True), start=1
-    ):
-        rate = min(carried) if common else capacity
-        name = f"stage {number}" if len(carried) > 1 else "fleet"
-        found.append(Station(name, bits / rate, latency * (capacity / rate)))
-    return found
+    def _mean(self, values: Sequence[float]) -> float:
+        return sum(share * one for share, one in zip(self.shares, values, strict=True))

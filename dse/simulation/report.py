@@ -11,10 +11,10 @@ import numpy as np
 
 from dse.algebra import units
 from dse.contract import Column
-from dse.reports.text import table_text
+from dse.reports.text import Printable, table_text
 from dse.reports.words import ROUNDING, in_words, listed, percent, signed
 from dse.simulation.measures import WANTED, Seen
-from dse.simulation.pipeline import Pipeline
+from dse.simulation.pipeline import Traffic
 
 HEADERS = ("quantity", "model", "simulation", "standard error", "model is", "in errors")
 
@@ -43,19 +43,19 @@ class BothSides:
 
 
 @dataclass(frozen=True, repr=False)
-class Simulation:
+class Simulation(Printable):
     """What was simulated, and the model beside it.
 
     Attributes
     ----------
     design
         The design in one line.
-    pipeline
-        What offloads pass.
+    traffic
+        How offloads arrive, and what they pass.
     compared
         Quantities of the model and of the simulation.
-    rate_hz, cv2, seed
-        How offloads arrive.
+    seed
+        Of what is drawn at random.
     wanted, ended, events
         Offloads that were to pass, that did, and events it took.
     enough
@@ -67,10 +67,8 @@ class Simulation:
     """
 
     design: str
-    pipeline: Pipeline
+    traffic: Traffic
     compared: tuple[BothSides, ...]
-    rate_hz: float
-    cv2: float
     seed: int
     wanted: int
     ended: int
@@ -82,20 +80,21 @@ class Simulation:
     def text(self) -> str:
         """Return the comparison as a table, and what was simulated."""
         rows = [tuple(_cells(entry)) for entry in self.compared]
-        arrivals = {0.0: "steady", 1.0: "Poisson"}.get(self.cv2, f"cv2 {self.cv2:g}")
-        loads = {name: busy * self.rate_hz for name, busy in self.pipeline.busy_s.items()}
+        traffic = self.traffic
+        arrivals = {0.0: "steady", 1.0: "Poisson"}.get(traffic.cv2, f"cv2 {traffic.cv2:g}")
+        sizes = len(traffic.pipelines)
+        several = f" of {sizes} sizes" if sizes > 1 else ""
+        loads = {name: busy * traffic.rate_hz for name, busy in traffic.busy_s.items()}
         shares = [f"{name} {percent(share)}" for name, share in loads.items() if share > 0]
         lines = [
             f"{self.design}",
-            f"{self.ended:,} offloads, {arrivals} arrivals, seed {self.seed}, {self.events:,} "
-            "events; the first tenth is left out.",
+            f"{self.ended:,} offloads{several}, {arrivals} arrivals, seed {self.seed}, "
+            f"{self.events:,} events; the first tenth is left out.",
             f"Busy: {listed(shares)}.",
             table_text(rows, HEADERS),
             *self._remarks(),
         ]
         return "\n".join(lines)
-
-    __repr__ = text
 
     def _remarks(self) -> Iterator[str]:
         if self.cut:
@@ -124,8 +123,9 @@ class Simulation:
             "events": self.events,
             "cut": self.cut,
             "seed": self.seed,
-            "arrivals_cv2": self.cv2,
-            "arrivals_hz": self.rate_hz,
+            "sizes": len(self.traffic.pipelines),
+            "arrivals_cv2": self.traffic.cv2,
+            "arrivals_hz": self.traffic.rate_hz,
             "quantities": quantities,
         }
 

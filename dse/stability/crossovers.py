@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.reports.text import table_text
+from dse.reports.sections import Section, html
+from dse.reports.text import Printable, table_text
 from dse.reports.words import in_words, unit_suffix
 from dse.stability.flips import NOT_EVERY_DESIGN, NOTHING_FITS
 from dse.study.assumptions import Assumption
@@ -40,7 +41,7 @@ class AnswerInterval:
 
 
 @dataclass(frozen=True, repr=False)
-class Crossovers:
+class Crossovers(Printable):
     """A number, its range, and who holds which part of it.
 
     Attributes
@@ -86,18 +87,25 @@ class Crossovers:
 
     def text(self) -> str:
         """Return the intervals as a table."""
+        found = self._section
+        table = table_text(found.rows, found.headers)
+        return "\n\n".join([found.title, table, *found.remarks])
+
+    def _repr_html_(self) -> str:
+        return html("", [self._section])
+
+    @property
+    def _section(self) -> Section:
         quantity = self.assumption.quantity
         ends = [units.show(end, quantity) for end in (self.low, self.high)]
         title = f"{self.followed}, {self.assumption.name} from {ends[0]} to {ends[1]}"
-        if self.followed == FRONT:
-            table = table_text(_front_rows(self), ("design", "on the front"))
-        else:
+        headers: tuple[str, ...] = ("design", "on the front")
+        rows: tuple[tuple[str, ...], ...] = tuple(_front_rows(self))
+        if self.followed != FRONT:
             goals = [goal.name for goal in self.study.problem.goals]
-            headers = ("from", "to", *map(in_words, goals), "design")
-            table = table_text(_rows(self), headers)
-        return "\n\n".join([title, table, *self.instead, *_notes(self)])
-
-    __repr__ = text
+            headers, rows = ("from", "to", *map(in_words, goals), "design"), tuple(_rows(self))
+        remarks = (*self.instead, *_notes(self))
+        return Section("intervals", title, headers=headers, rows=rows, remarks=remarks)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the intervals as plain data in SI."""

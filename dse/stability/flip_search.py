@@ -157,7 +157,7 @@ def flips_section(
 
 def without_flips(reason: str) -> Section:
     """Return the section of an answer whose flips are not searched."""
-    return Section(*SECTION, (reason,), facts={"reason": reason})
+    return Section(*SECTION, (reason,), facts={"reason": reason}, brief=(reason,))
 
 
 def _front(study: Study) -> Index:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from dse.algebra import units
 from dse.reports.designs import difference
-from dse.reports.sections import Section
-from dse.reports.text import WIDTH, table_text
-from dse.reports.words import signed, unit_suffix
+from dse.reports.sections import Section, html
+from dse.reports.text import WIDTH, Printable, table_text
+from dse.reports.words import plural, signed, unit_suffix
 from dse.stability.deadline import not_looked_at
 from dse.stability.edge import Edge
 from dse.study.study import Study
@@ -24,6 +25,9 @@ NEAR = 2.0
 
 SHOWN = 8
 """Flips that an answer shows, unless all are asked for."""
+
+NEAREST = 2
+"""Flips that one screen shows."""
 
 SECTION = ("flips", "What would change it")
 """Key and title of the section of an answer."""
@@ -74,13 +78,18 @@ class Stability:
         """Relative change to the flip below and above, None where there is none."""
         low, high = (
             None if side.flips_at is None else side.flips_at / self.nominal - 1.0
-            for side in (self.low, self.high)
+            for side in self.sides
         )
         return low, high
 
+    @property
+    def sides(self) -> tuple[IntervalEnd, IntervalEnd]:
+        """Both ends of its interval."""
+        return self.low, self.high
+
 
 @dataclass(frozen=True, repr=False)
-class Flips:
+class Flips(Printable):
     """The answer to a study and what would change it, the least change first.
 
     `unlooked` are assumptions for which the CPU time given, `seconds`, did not suffice.
@@ -118,7 +127,10 @@ class Flips:
         lines += [textwrap.fill(note, WIDTH, break_on_hyphens=False) for note in _notes(self)]
         return "\n\n".join(lines)
 
-    __repr__ = text
+    def _repr_html_(self) -> str:
+        rows = tuple(_row(self, entry) for entry in self.moving)
+        title = f"{', '.join(self.answer)}: {self.preference}"
+        return html(title, [Section("", "", (), HEADERS, rows, tuple(_notes(self)))])
 
     def section(self, *, full: bool) -> Section:
         """Return the flips as a section of an answer, only the nearest unless `full`."""
@@ -157,7 +169,29 @@ class Flips:
             tuple(_row(self, entry) for entry in shown),
             tuple(remarks),
             facts=counts | self.to_dict(),
+            brief=None if full else tuple(self._brief(span)),
         )
+
+    def _brief(self, span: str) -> Iterator[str]:
+        """Yield the nearest flips, and what was not looked at."""
+        for entry in self.moving[:NEAREST]:
+            change, side = min(
+                ((c, s) for c, s in zip(entry.changes, entry.sides, strict=True) if c is not None),
+                key=lambda found: abs(found[0]),
+            )
+            becomes = difference(side.becomes, self.answer)
+            yield f"Flips with {entry.label} {change_text(change)}: {becomes}."
+        if self.found and not self.moving:
+            looked = "that were looked at " if self.unlooked else ""
+            yield (
+                f"No flip: none of the {len(self.found)} assumptions {looked}changes the answer "
+                f"from {span} its nominal value."
+            )
+        if self.unlooked:
+            yield (
+                f"Not looked at in {self.seconds:g} s of CPU time: "
+                f"{plural(len(self.unlooked), 'assumption')}; --flips-budget gives more."
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data in SI."""

@@ -12,7 +12,7 @@ from dse.model.preference import Preference
 from dse.model.space import Index
 from dse.reports.designs import parts
 from dse.reports.sections import Section
-from dse.reports.words import unit_suffix
+from dse.reports.words import listed, plural, unit_suffix
 from dse.search.exact.work import limited
 from dse.stability.deadline import Deadline, not_looked_at
 from dse.stability.flips import NOTHING_FITS
@@ -85,7 +85,17 @@ def left_out_section(
         tuple(probe.row for probe in probes),
         (not_looked_at(unlooked, until.seconds),) if unlooked else (),
         facts=[probe.to_dict() for probe in probes],
+        brief=_brief(probes, unlooked),
     )
+
+
+def _brief(probes: Sequence[Probe], unlooked: Sequence[str]) -> tuple[str, ...]:
+    """Return what decides of what is left out, and how much was not looked at."""
+    deciding = [f"{probe.figure.name} ({probe.figure.words})" for probe in probes if probe.becomes]
+    lines = [f"Left out, and it decides: {listed(deciding)}."] * bool(deciding)
+    if unlooked:
+        lines.append(f"Left out, and not looked at in time: {plural(len(unlooked), 'figure')}.")
+    return tuple(lines)
 
 
 def _probes(

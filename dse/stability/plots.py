@@ -162,7 +162,7 @@ def _bands(found: Crossovers, factor: float) -> list[bands.Band]:
     last = spans[-1][1] if spans else found.low / factor
     if last < found.high / factor:
         spans.append((last, found.high / factor, "not searched"))
-    return bands.joined(spans)
+    return bands.without_repeats(spans)
 
 
 def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:

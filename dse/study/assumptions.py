@@ -19,6 +19,7 @@ from dse.algebra import units
 from dse.algebra.expression import Expression
 from dse.algebra.expression_grammar import LabelCode
 from dse.errors import UnitError, nearest
+from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED
 from dse.model.problem import Constraint, Problem
 from dse.model.space import Axis, Index, Space, constant
 from dse.model.tables import is_choice_of_scenario
@@ -31,6 +32,9 @@ from dse.study.study import Study
 
 METRICS = ("area_m2", "area_ge", "dynamic_power_w", "leakage_power_w", "clock_hz")
 """What is assumed of each design; its payload and its cycles say what it is."""
+
+OFFLOADED = ("workload_offload_above_byte", TASKS_OFFLOADED, PAYLOAD_OFFLOADED)
+"""What a policy sets, which moves sizes from the host to accelerators one by one: a choice."""
 
 Change = Callable[[Problem, float], Problem]
 
@@ -162,7 +166,7 @@ def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
     for column, values in problem.space.constants.items():
         if column == RATE and TASKS in problem.space.constants:
             continue  # it follows
-        if column not in set_by_axes and column not in schema.CHOICES:
+        if column not in {*set_by_axes, *schema.CHOICES, *OFFLOADED}:
             yield _field(problem, column, float(values[0]), growing)
     for column, axis in axes.items():
         yield _field(problem, column, float(axis.columns[column][0]), growing)
@@ -171,7 +175,8 @@ def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
 def _scalar_axes(problem: Problem) -> Iterator[Axis]:
     """Axes of the scenario that were left a single number."""
     for axis in problem.space.axes:
-        if axis.size == 1 and axis.unit_name and is_choice_of_scenario(problem, axis):
+        scalar = axis.size == 1 and axis.unit_name and axis.unit_name not in OFFLOADED
+        if scalar and is_choice_of_scenario(problem, axis):
             yield axis
 
 
@@ -344,9 +349,13 @@ def _regrown(problem: Problem, growing: frozenset[str]) -> Problem:
 
 
 def highest_rate(problem: Problem) -> float:
-    """Return the highest rate that a study demands."""
+    """Return the highest rate that a study demands of accelerators."""
     setters = (problem.space.constants, *(axis.columns for axis in problem.space.axes))
-    return float(max(columns[RATE].max() for columns in setters if RATE in columns))
+
+    def highest(name: str) -> float:
+        return max((float(given[name].max()) for given in setters if name in given), default=1.0)
+
+    return highest(RATE) * highest(PAYLOAD_OFFLOADED)
 
 
 def _with_space(problem: Problem, space: Space) -> Problem:

@@ -11,9 +11,9 @@ from typing import Any
 
 from dse.errors import OutputError, StudyError, nearest
 from dse.files.csv import LARGEST_BYTE, CsvTable, parse_csv
-from dse.files.document import Document
+from dse.files.document import IN_MEMORY, Document
 from dse.files.folder import read_bytes, read_regular
-from dse.files.position import KeyPath
+from dse.files.position import KeyPath, dotted
 from dse.study.faults import Faults
 
 FOLDER = "inputs"
@@ -42,7 +42,10 @@ def read_input(written: str, path: KeyPath, faults: Faults) -> tuple[Input, CsvT
     """Return a table that the study names at `path`; what is wrong with it goes to `faults`."""
     document = faults.document
     place = locate(document, written)
+    content = document.contents.get(written)
     try:
+        if content is not None:
+            return Input(written, content), parse_csv(content, f"{dotted(path)} as CSV")
         content = read_regular(place, LARGEST_BYTE + 1)
         return Input(written, content), parse_csv(content, str(place))
     except StudyError as error:
@@ -50,7 +53,7 @@ def read_input(written: str, path: KeyPath, faults: Faults) -> tuple[Input, CsvT
     except FileNotFoundError:
         known = [entry.name for entry in place.parent.glob("*.csv")]
         given = written in document.inputs  # a path as it is, not one in a study
-        unknown = "check the path" if given else "a path is relative to the study file"
+        unknown = "check the path" if given else base_of(document)
         remedy = nearest(place.name, known) if known else unknown
         faults.add(path, f"there is no file {str(place)!r}", remedy)
     except (OSError, ValueError) as error:
@@ -62,6 +65,12 @@ def read_input(written: str, path: KeyPath, faults: Faults) -> tuple[Input, CsvT
 def locate(document: Document, written: str) -> Path:
     """Return where a file lies that a study names: beside the study, or in the folder of a run."""
     return document.inputs.get(written, Path(document.file).parent / written)
+
+
+def base_of(document: Document) -> str:
+    """Say what paths in a study are relative to."""
+    base = "working directory" if document.file == IN_MEMORY else "study file"
+    return f"a path is relative to the {base}"
 
 
 def copies(found: Mapping[str, Input]) -> dict[str, dict[str, Any]]:

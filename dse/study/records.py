@@ -26,7 +26,7 @@ from dse.plugins import registry
 from dse.study import core_law, record_schema, uncertain
 from dse.study.faults import Faults, validate_as
 from dse.study.fields import Given, StudySection
-from dse.study.inputs import Input, locate
+from dse.study.inputs import Input, base_of, locate
 from dse.study.record_columns import left_out
 from dse.study.record_schema import Record
 
@@ -75,9 +75,7 @@ def get_record(kind: type[Kind], name: str, within: Document) -> tuple[Kind, Use
         return registry.get(kind, name), None
     path = locate(within, name)
     if not is_regular(path):
-        raise UnknownPluginError(
-            f"there is no file {str(path)!r}", "a path counts from the folder of the study"
-        )
+        raise UnknownPluginError(f"there is no file {str(path)!r}", base_of(within))
     found = read_record(path)
     section = KINDS[kind]
     if section not in found.records:

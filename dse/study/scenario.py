@@ -15,6 +15,7 @@ import numpy as np
 
 from dse import contract
 from dse.errors import UnitError, nearest
+from dse.model.mixed import PAYLOAD_OFFLOADED, Parted
 from dse.model.space import Axis, constant
 from dse.study import records as user_records
 from dse.study import schema
@@ -50,6 +51,7 @@ class Scenario:
     inputs: dict[str, Input] = field(default_factory=dict)
     kernels: list[contract.Kernel] = field(default_factory=list)
     mix: Mix | None = None
+    parts: Sequence[Parted] = ()
 
     @property
     def names(self) -> set[str]:
@@ -82,6 +84,12 @@ class Scenario:
             if column in axis.columns:
                 return float(axis.columns[column].max())
         return self.constants.get(column)
+
+    @property
+    def highest_demand(self) -> float | None:
+        """Return the highest rate demanded of accelerators, None without a demand."""
+        rate, share = map(self.highest, ("workload_rate_bit_per_s", PAYLOAD_OFFLOADED))
+        return rate if rate is None or share is None else rate * share
 
 
 def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:

@@ -59,6 +59,16 @@ class WorkloadSection(StudySection):
             integer=True,
         ),
     ] = None
+    offload_above: Annotated[
+        Amount,
+        Unit(
+            "Sizes of a mix up to this one stay on the host, those above it are offloaded; 0 B "
+            "offloads all",
+            "workload_offload_above_byte",
+            integer=True,
+            zero=True,
+        ),
+    ] = None
     arrivals: Annotated[
         Amount,
         Unit(

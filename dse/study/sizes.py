@@ -26,12 +26,6 @@ class Mix(Given):
     shares: tuple[float, ...]
 
     @property
-    def cv2(self) -> float:
-        """Squared coefficient of variation of the sizes."""
-        pairs = zip(self.sizes, self.shares, strict=True)
-        return sum(share * (size / self.value - 1.0) ** 2 for size, share in pairs)
-
-    @property
     def note(self) -> str:
         """What is mixed, and what that makes on average."""
         pairs = zip(self.sizes, self.shares, strict=True)

@@ -121,7 +121,7 @@ def _stage(
     path: Path,
     meet: bool,
 ) -> Built:
-    rate = scenario.highest("workload_rate_bit_per_s")
+    rate = scenario.highest_demand
     if written.clock is not None:
         meet = written.clock == "meet"
     clock = _clock(name, written, scenario, faults, (*path, "clock"))

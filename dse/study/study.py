@@ -9,7 +9,7 @@ from typing import Any
 
 from dse import contract
 from dse.algebra.expression import parse_expression as parse_expression
-from dse.files import document
+from dse.files import document, memory
 from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document
 from dse.model.fleet import offered
@@ -26,6 +26,7 @@ from dse.study.demand import checked_mix
 from dse.study.faults import Faults, validate
 from dse.study.inputs import Input
 from dse.study.overrides import EXAMPLE, override
+from dse.study.policy import parted, settle_policy
 from dse.study.quantities import (
     Named,
     applied_requirements,
@@ -36,6 +37,7 @@ from dse.study.quantities import (
     without_figures,
 )
 from dse.study.scenario import Scenario, resolve, to_columns
+from dse.study.sizes import Mix
 from dse.study.stages import build
 from dse.study.sureness import RecordSureness
 from dse.study.swept import at_value, sweep_of
@@ -62,6 +64,8 @@ class Study:
         Tables that the study names, by the name as written.
     sureness
         How sure the figures of records are.
+    mix
+        Sizes of offloads and their shares, where there are several.
     """
 
     document: Document
@@ -72,6 +76,7 @@ class Study:
     notes: tuple[str, ...]
     inputs: Mapping[str, Input] = field(default_factory=dict)
     sureness: RecordSureness = field(default_factory=RecordSureness)
+    mix: Mix | None = None
 
     def __repr__(self) -> str:
         """Return the question and what it amounts to."""
@@ -134,7 +139,8 @@ def read_study(
     Parameters
     ----------
     source
-        The path of a file, YAML of more than one line, or what such YAML says as plain data.
+        The path of a file, YAML of more than one line, or what such YAML says as plain data, in
+        which data frames may stand for tables.
 
     Raises
     ------
@@ -142,7 +148,7 @@ def read_study(
         When the study is not well-formed or a path does not exist.
     """
     if isinstance(source, Mapping):
-        found = document.of_data(source)
+        found = memory.of_data(source)
     elif isinstance(source, str) and "\n" in source:
         found = document.parse_document(source, document.IN_MEMORY)
     else:
@@ -177,6 +183,7 @@ def prepare(found: Document) -> Study:
     if written.designs is not None:
         return _over_designs(found, written, faults)
     scenario = resolve(written, faults)
+    settle_policy(written, scenario, faults)
     built = build(written, scenario, faults)
     _check_parts(written, faults)
     faults.raise_any()
@@ -188,7 +195,8 @@ def prepare(found: Document) -> Study:
     scenario.mix = checked_mix(written, scenario.names, meet=meet, faults=faults)
     check_arrivals(written, scenario, meet=meet, faults=faults)
     if scenario.mix is not None:
-        constants["workload_size_cv2"] = constant(scenario.mix.cv2)
+        scenario.parts = scenario.parts or (parted(scenario.mix),)
+        constants.setdefault("workload_size_cv2", constant(scenario.parts[0].cv2))
         scenario.notes.append(scenario.mix.note)
     faults.raise_any()
     constants["workload_meet"] = constant(float(meet))
@@ -199,7 +207,7 @@ def prepare(found: Document) -> Study:
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
     objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
     if scenario.mix is not None:
-        objectives = Mixed(objectives, scenario.mix.sizes, scenario.mix.shares)
+        objectives = Mixed(objectives, scenario.parts)
     graph = wire(objectives, inputs | set(chain))
     named = Named(graph, registry.names(contract.Objective), reportable(inputs))
     goals = goals_of(written, named, faults)
@@ -243,6 +251,7 @@ def _ready(
         notes=_notes(scenario),
         inputs=scenario.inputs,
         sureness=scenario.sureness,
+        mix=scenario.mix,
     )
 
 

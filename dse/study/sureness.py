@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dse import contract
+from dse.model.space import Axis
 
 _PREFIX = {
     contract.Interface: "interface",
@@ -29,6 +30,8 @@ class RecordSureness:
         the column, a value per record.
     fitted
         Axis, position of the record and column of what is fitted to measurements.
+    assumed
+        By axis and position of a record: its figures that nobody has published.
     left_out
         By axis and position of an interface: the fields that neither it nor the study gives, and
         what stands for each, in words.
@@ -39,6 +42,7 @@ class RecordSureness:
 
     shares: dict[tuple[str, str], contract.Column] = field(default_factory=dict)
     fitted: set[tuple[str, int, str]] = field(default_factory=set)
+    assumed: dict[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
     left_out: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict)
     unleaking: dict[str, tuple[str, bool]] = field(default_factory=dict)
 
@@ -60,12 +64,33 @@ class RecordSureness:
                 kept = [name for name in names if _column(record, name) not in replaced]
                 text = ", ".join(_with_share(name, record) for name in kept)
                 groups.setdefault((start, text), []).append(record.name)
+            assumed = [
+                f"{record.name}.{name}"
+                for name in record.assumptions
+                if _column(record, name) not in replaced
+            ]
+            self.assumed[axis, row] = (*self.assumed.get((axis, row), ()), *assumed)
             self.fitted |= {(axis, row, _column(record, name)) for name in record.fitted}
         return [
             f"{start}, for {', '.join(names)}: {text}"
             for (start, text), names in groups.items()
             if text
         ]
+
+    def unpublished(self, axes: Sequence[Axis], point: Sequence[int]) -> tuple[str, ...]:
+        """Return the figures behind one design, a choice per axis, that nobody has published.
+
+        They are assumed by a record, or left out and zero or unlimited for that reason.
+        """
+        chosen = {axis.name: choice for axis, choice in zip(axes, point, strict=True)}
+        found = [
+            name
+            for known in (self.assumed, self.left_out)
+            for (axis, row), names in known.items()
+            for name in names
+            if chosen.get(axis, row) == row
+        ]
+        return (*found, *(f"{stage}.leakage_power" for stage in self.unleaking))
 
 
 def _column(record: contract.Sureness, name: str) -> str:

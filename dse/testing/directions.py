@@ -14,7 +14,7 @@ import numpy as np
 
 from dse.contract import Column, Objective, Requirement
 from dse.model.graph import argument_names
-from dse.model.mixed import Mixed
+from dse.model.mixed import Mixed, Parted
 from dse.testing import probe
 from dse.testing.probe import (
     Arguments,
@@ -37,8 +37,8 @@ _SEED = 2015
 _ROUNDING = 1e-12
 """Relative; powers and exponentials are not rounded monotonically."""
 
-_MIX = (64.0, 576.0, 1500.0), (7 / 12, 4 / 12, 1 / 12)
-"""Sizes and shares with which quantities of all sizes together are tried (simple IMIX)."""
+_MIX = Parted(1.0, ((64.0, 7 / 12), (576.0, 4 / 12), (1500.0, 1 / 12)))
+"""The mix with which quantities of all sizes together are tried (simple IMIX)."""
 
 _UNORDERED = ("wait", "transfer", "precision", "pcie")
 """Last words of columns whose codes have no order."""
@@ -163,7 +163,7 @@ def check_wiring(plugin: Objective | Requirement, where: str) -> None:
 
 def _result(plugin: Objective | Requirement) -> Call:
     if isinstance(plugin, Objective) and plugin.over_sizes == "together":
-        plugin = Mixed({plugin.name: plugin}, *_MIX)[plugin.name]
+        plugin = Mixed({plugin.name: plugin}, [_MIX])[plugin.name]
     return lambda given: {plugin.name: plugin.function(**given)}
 
 

@@ -64,7 +64,7 @@ _PLAUSIBLE = {
 _NOT_SI = re.compile(r"[afpnumkgt](m2|w|j|s|hz|b|bit|byte|bps)|bps|bits|bytes|watts?|seconds?")
 _EXPONENT = (0.3, 2.0)
 _NUMBER = (0.1, 100.0)
-_SHARE = (0.01, 1.2)
+_SHARE, _PART = (0.01, 1.2), (0.01, 1.0)
 _STEADY = 0.5
 """A squared coefficient of variation that is drawn below it is none: nothing varies."""
 
@@ -175,7 +175,7 @@ def draw_argument(name: str, rng: np.random.Generator, rows: int, ranges: Ranges
     codes = code_count(name)
     if codes and name not in ranges:
         return rng.integers(codes, size=rows).astype(np.float64)
-    words = {"exponent": _EXPONENT, "load": _SHARE}
+    words = {"exponent": _EXPONENT, "load": _SHARE, "offloaded": _PART}
     usual = _PLAUSIBLE.get(units.suffix(name), words.get(name.rpartition("_")[2], _NUMBER))
     low, high = ranges.get(name, usual)
     values = np.exp(rng.uniform(np.log(low), np.log(high), rows))

@@ -67,7 +67,8 @@ class Systems:
     graph
         What can be computed of them.
     inputs
-        What the studies set, one value per scenario: shape (scenarios, 1).
+        What the studies set, one value per scenario: shape (scenarios, 1); of the quantities among
+        them, these are the values.
     stages
         The chain.
     counts
@@ -84,7 +85,8 @@ class Systems:
         found: dict[str, Any] = {**self._stage_columns, **self.inputs}
         with np.errstate(all="ignore"):
             for step in self.graph.closure(names):
-                found[step.name] = step(found)
+                if step.name not in self.inputs:
+                    found[step.name] = step(found)
         return found
 
     def value(self, step: Step) -> Column:
@@ -180,7 +182,8 @@ def _draw(
     inputs = {}
     for name in sorted({*names} - {_VARY}):
         values = draw_argument(name, rng, SCENARIOS, ranges)
-        whole = not units.suffix(name) and not code_count(name) and not name.endswith("exponent")
+        fraction = name.endswith(("exponent", "offloaded"))
+        whole = not units.suffix(name) and not code_count(name) and not fraction
         inputs[name] = (np.ceil(values) if whole else values)[:, np.newaxis]
     if _VARY in names:
         own = draw_argument(_VARY, rng.spawn(1)[0], SCENARIOS, ranges)[:, np.newaxis]
@@ -215,14 +218,14 @@ def _calibrated(systems: Systems, rng: np.random.Generator) -> Systems:
     """Return systems of which some reach what is demanded of them, and some only just fail to."""
     for requirement in demands():
         column = requirement.at_least
-        if column in systems.inputs and systems.graph.provides(requirement.quantity):
+        if all(map(systems.graph.provides, (column, requirement.quantity))):
+            drawn = full(systems.columns([column])[column])[:, :1]
             unbounded = systems.with_input(column, np.full((SCENARIOS, 1), 1e30))
             most = full(unbounded.columns([requirement.quantity])[requirement.quantity])
             spot = rng.integers(FLEETS, size=SCENARIOS)
             reached = np.take_along_axis(np.sort(most, axis=1), spot[:, np.newaxis], axis=1)
             usable = np.isfinite(reached) & (reached > 0) & (reached < 1e29)
             share = 10 ** rng.uniform(-1.0, 0.3, (SCENARIOS, 1))
-            drawn = systems.inputs[column]
             systems = systems.with_input(column, np.where(usable, reached * share, drawn))
     return systems
 

@@ -7,26 +7,28 @@ set of samples is searched to see how often a front has a design that is no cand
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse import search
+from dse import search, workers
 from dse.errors import TooLargeError
 from dse.files.assignments import Assignments, assignments
-from dse.model import tables
-from dse.model.front import bend, nondominated
-from dse.model.preference import Preference, finite
+from dse.files.document import Document
+from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.reports.designs import described
+from dse.runs.runner import MOST_COUNTED, PREPARATION
 from dse.search import Progress, SearchSettings
-from dse.study.study import Study
+from dse.study.study import Study, prepare
 from dse.uncertainty import draws, unsure
-from dse.uncertainty.certainty import Candidate, Certainty
+from dse.uncertainty.certainty import Certainty
 from dse.uncertainty.draws import Draws
+from dse.uncertainty.outcomes import Outcomes
 
 SAMPLES = 10_000
 QUIET = 100
@@ -38,8 +40,6 @@ MOST_ROUNDS, ROUND = 5, 10
 """Samples that no candidate answers are searched in rounds of so many."""
 CHECKS = 100
 """Samples that are searched after that, to see what the candidates lack."""
-PART = 200_000
-"""Designs that are evaluated together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +59,7 @@ def certainty(
     *,
     settings: SearchSettings | None = None,
     progress: Progress | None = None,
+    jobs: int = 1,
 ) -> Certainty:
     """Return how sure the answer of a study is.
 
@@ -74,22 +75,28 @@ def certainty(
         How to search; the study's own.
     progress
         Called with (samples answered, samples).
+    jobs
+        Most processes that search samples.
     """
-    found = unsure.uncertain_of(study, options.uncertainty)
-    drawn = draws.draw_study(study, found, options.samples if found else 1, options.seed)
+    drawn = _draw(study, options)
     ranked = front[preference.order(study.problem, front)]
-    pool = _Pool(drawn, ranked, preference, settings or study.settings)
-    pool.grow()
-    outcomes = _Outcomes(drawn, pool.index, preference)
-    for _ in range(MOST_ROUNDS):
-        if not pool.answer(outcomes.unanswered()):
-            break
-        outcomes = _Outcomes(drawn, pool.index, preference)
-    searched = len(pool.searched)
-    checked, beyond, beyond_answer = pool.check()
-    outcomes = _Outcomes(drawn, pool.index, preference, progress)
+    searches = _Searches(study.document, options, settings or study.settings, drawn)
+    order = _order(drawn)
+    work = min(len(order), QUIET + CHECKS) * (PREPARATION + min(study.problem.size, MOST_COUNTED))
+    count = workers.processes(jobs, len(order), work)
+    with workers.shared(searches.front, order, count) as fronts:
+        pool = _Pool(drawn, ranked, preference, searches, zip(order, fronts, strict=False))
+        pool.grow()
+        outcomes = Outcomes(drawn, pool.index, preference)
+        for _ in range(MOST_ROUNDS):
+            if not pool.answer(outcomes.unanswered()):
+                break
+            outcomes = Outcomes(drawn, pool.index, preference)
+        searched = len(pool.searched)
+        checked, beyond, beyond_answer = pool.check()
+    outcomes = Outcomes(drawn, pool.index, preference, progress)
     return Certainty(
-        uncertain=found,
+        uncertain=drawn.uncertain,
         samples=drawn.count,
         seed=options.seed,
         answered=float((outcomes.answers >= 0).mean()),
@@ -118,20 +125,74 @@ def sampling_options(
     return SamplingOptions(samples=samples or SAMPLES, seed=seed, uncertainty=shares)
 
 
+def _draw(study: Study, options: SamplingOptions) -> Draws:
+    found = unsure.uncertain_of(study, options.uncertainty)
+    return draws.draw_study(study, found, options.samples if found else 1, options.seed)
+
+
+def _order(drawn: Draws) -> list[int]:
+    """Return the samples that may be searched whatever is found, in the order of their turn."""
+    first = drawn.extremes(MOST_EXTREMES)
+    most = MOST_EXTREMES + MOST_SEARCHES + MOST_ROUNDS * ROUND + CHECKS
+    return list(dict.fromkeys([*first, *range(min(most, drawn.count))]))
+
+
+@dataclass(frozen=True)
+class _Searches:
+    """Finds the front of each sample of a study."""
+
+    document: Document
+    options: SamplingOptions
+    settings: SearchSettings
+    drawn: Draws | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave out what is drawn, which holds functions: where this is sent, it draws again."""
+        return type(self), (self.document, self.options, self.settings)
+
+    @cached_property
+    def _drawn(self) -> Draws:
+        return self.drawn or _draw(prepare(self.document), self.options)
+
+    @cached_property
+    def _brief(self) -> list[SearchSettings]:
+        """What is tried first, without asking why nothing is feasible; none once it is too hard."""
+        exact = self.settings.method == SearchSettings.method and bool(self._drawn.problem.stages)
+        return [replace(self.settings, limit=1)] if exact else []
+
+    def front(self, draw: int) -> Index:
+        """Return the front of a sample, in one order whichever way it is found."""
+        found = self._found(self._drawn.at(draw))
+        return found[np.lexsort(found.T[::-1])]
+
+    def _found(self, problem: Problem) -> Index:
+        for brief in self._brief:
+            try:
+                return search.run_search(problem, brief).front_index
+            except TooLargeError:
+                self._brief.clear()
+        return search.run_search(problem, self.settings).front_index
+
+
 class _Pool:
     """Designs that may be an answer: the fronts of studies that were searched."""
 
     def __init__(
-        self, drawn: Draws, front: Index, preference: Preference, settings: SearchSettings
+        self,
+        drawn: Draws,
+        front: Index,
+        preference: Preference,
+        searches: _Searches,
+        coming: Iterator[tuple[int, Index]],
     ) -> None:
+        """Start from the nominal front; fronts of samples are `coming`, each in its turn."""
         self.drawn = drawn
         self.rows: list[tuple[int, ...]] = [tuple(row) for row in front.tolist()]
         self.searched: set[int] = set()
         self._known = set(self.rows)
         self._preference = preference
-        self._settings = settings
-        exact = settings.method == SearchSettings.method and bool(drawn.problem.stages)
-        self._brief = replace(settings, limit=1) if exact else None
+        self._searches = searches
+        self._coming = coming
 
     @property
     def index(self) -> Index:
@@ -151,7 +212,7 @@ class _Pool:
     def answer(self, draws: NDArray[np.intp]) -> bool:
         """Search the first of some samples; return whether their fronts added anything."""
         fresh = [draw for draw in draws.tolist() if draw not in self.searched]
-        return sum(self._search(draw)[0] for draw in fresh[:ROUND]) > 0
+        return sum(self._add(draw, self._searches.front(draw))[0] for draw in fresh[:ROUND]) > 0
 
     def check(self) -> tuple[int, int, int]:
         """Search further samples; return how many, and in how many candidates were lacking."""
@@ -160,134 +221,19 @@ class _Pool:
         return len(lacking), sum(new for new, _ in lacking), sum(best for _, best in lacking)
 
     def _search(self, draw: int) -> tuple[bool, bool]:
+        """Add the front of a sample when it is its turn; return what was new of it."""
+        if draw in self.searched:
+            return False, False
+        return self._add(draw, next(front for turn, front in self._coming if turn == draw))
+
+    def _add(self, draw: int, front: Index) -> tuple[bool, bool]:
         """Add the front of a sample; return whether any of it, and its answer, was new."""
         self.searched.add(draw)
-        problem = self.drawn.at(draw)
-        front = self._front(problem)
         new = [row for row in map(tuple, front.tolist()) if row not in self._known]
         best = False
         if new:
-            answer = front[self._preference.order(problem, front)[0]]
+            answer = front[self._preference.order(self.drawn.at(draw), front)[0]]
             best = tuple(answer.tolist()) in new
         self.rows += new
         self._known.update(new)
         return bool(new), best
-
-    def _front(self, problem: Problem) -> Index:
-        """Return the front of a sample, without asking every design why nothing is feasible."""
-        if self._brief is not None:
-            try:
-                return search.run_search(problem, self._brief).front_index
-            except TooLargeError:
-                self._brief = None
-        return search.run_search(problem, self._settings).front_index
-
-
-class _Outcomes:
-    """What happens to candidates in every sample."""
-
-    def __init__(
-        self, drawn: Draws, rows: Index, preference: Preference, progress: Progress | None = None
-    ) -> None:
-        self.problem: Problem = drawn.problem
-        self.rows = rows
-        count, width = drawn.count, len(rows)
-        self.feasible = np.zeros((count, width), dtype=bool)
-        self.on_front = np.zeros((count, width), dtype=bool)
-        self.merit = np.full((count, width), np.inf)
-        self.answers = np.full(count, -1)
-        self._preference = preference
-        written = np.empty(width)
-        written[tables.sort_order(self.problem, rows, np.empty((width, 0)))] = np.arange(width)
-        step = max(1, PART // width)
-        for first in range(0, count, step):
-            part = slice(first, min(first + step, count))
-            self._answer(drawn, part, written)
-            if progress is not None:
-                progress(part.stop, count)
-
-    def _answer(self, drawn: Draws, part: slice, written: NDArray[np.float64]) -> None:
-        evaluation = drawn.evaluate(self.rows, part)
-        shape = (part.stop - part.start, len(self.rows))
-        loss = np.ascontiguousarray(evaluation.loss).reshape(*shape, -1)
-        feasible = evaluation.feasible.reshape(shape)
-        front = np.zeros(shape, dtype=bool)
-        for row, (losses, fits) in enumerate(zip(loss, feasible, strict=True)):
-            feasible_rows = np.flatnonzero(fits)
-            if len(feasible_rows):
-                kept = feasible_rows[nondominated(losses[feasible_rows])]
-                front[row, kept] = True
-        merit = self._merit(drawn, part, loss, front)
-        chosen = np.where(front, merit, np.inf)
-        best = front.copy()
-        keys = self._preference.keys(self.problem, chosen, loss)
-        for key in (*keys, np.broadcast_to(written, shape)):
-            keyed = np.where(best, key, np.inf)
-            best &= keyed == keyed.min(axis=1, keepdims=True)
-        self.feasible[part], self.on_front[part], self.merit[part] = feasible, front, merit
-        self.answers[part] = np.where(best.any(axis=1), best.argmax(axis=1), -1)
-
-    def _merit(
-        self, drawn: Draws, part: slice, loss: NDArray[np.float64], front: NDArray[np.bool_]
-    ) -> NDArray[np.float64]:
-        """Return what the preference minimises, (samples, n)."""
-        column = self._preference.column(self.problem)
-        if column is not None:
-            return finite(loss[:, :, column])
-        expression = self._preference.expression
-        if expression is not None:
-            value = expression.value(drawn.columns(self.rows, part, expression.names))
-            return finite(np.broadcast_to(value, front.shape))
-        merit = np.full(front.shape, np.inf)
-        for row, kept in enumerate(front):
-            if kept.any():
-                merit[row, kept] = bend(loss[row, kept])
-        return merit
-
-    def unanswered(self) -> NDArray[np.intp]:
-        """Return the samples in which no candidate is feasible."""
-        return np.flatnonzero(self.answers < 0)
-
-    def _regrets(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return regrets and their shares, (samples, n), where a design is feasible."""
-        if not self._preference.is_quantity:
-            return None
-        rows = np.arange(len(self.answers))
-        best = np.where(self.answers >= 0, self.merit[rows, self.answers], np.nan)[:, np.newaxis]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            regret = np.maximum(self.merit - best, 0.0)
-            return regret, np.where(regret == 0, 0.0, regret / np.abs(best))
-
-    def candidates(self, nominal: int) -> tuple[Candidate, ...]:
-        """Return every candidate; the first `nominal` rows are the nominal front."""
-        regrets = self._regrets()
-        names = described(self.problem, self.rows)
-        answers = np.bincount(self.answers[self.answers >= 0], minlength=len(self.rows))
-        count = len(self.answers)
-        found = []
-        for row, name in enumerate(names):
-            fits = self.feasible[:, row]
-            entry = Candidate(
-                name=name,
-                point=tuple(self.rows[row].tolist()),
-                nominal=row < nominal,
-                feasible=float(fits.mean()),
-                on_front=float(self.on_front[:, row].mean()),
-                answer=float(answers[row] / count),
-                **(_regret_fields(*(part[fits, row] for part in regrets)) if regrets else {}),
-            )
-            found.append(entry)
-        first, *rest = found
-        return (first, *sorted(rest, key=lambda entry: (-entry.answer, -entry.on_front)))
-
-
-def _regret_fields(regret: NDArray[np.float64], share: NDArray[np.float64]) -> dict[str, float]:
-    """Return the fields of a `Candidate` from its regrets where it is feasible."""
-    if not regret.size:
-        return {}
-    return {
-        "expected": float(regret.mean()),
-        "worst": float(regret.max()),
-        "expected_share": float(share.mean()),
-        "worst_share": float(share.max()),
-    }

@@ -62,10 +62,15 @@ def power_is_energy_over_time(
 
 @guard(rule="energy per bit times rate is total power")
 def energy_times_rate_is_power(
-    *, energy_j_per_bit: Column, throughput_bit_per_s: Column, total_power_w: Column
+    *,
+    energy_j_per_bit: Column,
+    throughput_bit_per_s: Column,
+    total_power_w: Column,
+    workload_payload_offloaded: Column | float = 1.0,
 ) -> Column:
     """Return by how much energy per bit at the rate reached differs from total power."""
-    return _apart(energy_j_per_bit * throughput_bit_per_s, total_power_w)
+    reached = throughput_bit_per_s / workload_payload_offloaded
+    return _apart(energy_j_per_bit * reached, total_power_w)
 
 
 @guard(rule="total power is the sum of its parts")

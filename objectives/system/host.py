@@ -28,8 +28,6 @@ _OF_ACCELERATORS = (
 
 @objective(
     source="Sriraman & Dhanotia, ASPLOS 2020",
-    told=True,
-    simulated="cores",
     rises_with=(
         "throughput_bit_per_s",
         "overhead_s",
@@ -38,11 +36,11 @@ _OF_ACCELERATORS = (
         "interface_switch_cycles",
         "interface_switch_s",
         "interface_in_flight",
-        "workload_arrival_cv2",
+        "offload_arrival_cv2",
     ),
     falls_with=("workload_granularity_byte", "interface_host_clock_hz"),
 )
-def host_cores(
+def offload_cores(
     *,
     throughput_bit_per_s: Column,
     workload_granularity_byte: Column,
@@ -54,9 +52,9 @@ def host_cores(
     interface_switch_s: Column | float = 0.0,
     interface_host_clock_hz: Column | float = np.inf,
     interface_in_flight: Column | float = np.inf,
-    workload_arrival_cv2: Column | float = 0.0,
+    offload_arrival_cv2: Column | float = 0.0,
 ) -> Column:
-    """Host cores kept busy: offloads per second times the time each costs its core.
+    """Host cores that offloads keep busy: offloads per second times the time each costs its core.
 
     ``R / (8 g) b``, a number; b is T1, and the wait under way, for a core that waits (sync), o and
     two thread switches for one that runs another thread (sync_os), and o for one that goes on
@@ -78,8 +76,22 @@ def host_cores(
     # an empty fleet takes forever over no offloads
     with np.errstate(invalid="ignore"):
         cores = np.where(np.greater(offloads_per_s, 0), offloads_per_s * busy, 0.0)
-    more = np.logical_or(switched, np.greater(workload_arrival_cv2, 0))
+    more = np.logical_or(switched, np.greater(offload_arrival_cv2, 0))
     return np.minimum(cores, np.where(more, np.inf, interface_in_flight))
+
+
+@objective(
+    source="offloads, and sizes that stay",
+    told=True,
+    simulated="cores",
+    rises_with=("offload_cores", "staying_cores"),
+)
+def host_cores(*, offload_cores: Column, staying_cores: Column | float = 0.0) -> Column:
+    """Host cores kept busy, by offloads and by the sizes that stay on the host.
+
+    ``offload cores + staying cores``, a number.
+    """
+    return offload_cores + staying_cores
 
 
 @objective(
@@ -112,21 +124,27 @@ def host_power_w(
             **dict.fromkeys(_OF_ACCELERATORS, 0.0),
         },
     ),
-    rises_with=("throughput_bit_per_s", "host_time_s"),
+    rises_with=("throughput_bit_per_s", "host_time_s", "staying_cores"),
     falls_with=("workload_granularity_byte",),
 )
 def host_alone_cores(
-    *, throughput_bit_per_s: Column, host_time_s: Column, workload_granularity_byte: Column
+    *,
+    throughput_bit_per_s: Column,
+    host_time_s: Column,
+    workload_granularity_byte: Column,
+    staying_cores: Column | float = 0.0,
 ) -> Column:
     """Host cores that the same throughput would keep busy without accelerators.
 
-    ``R / (8 g) T0``, a number: kernels run side by side on cores as fast as the one measured.
+    ``R / (8 g) T0 + staying cores``, a number: kernels run side by side on cores as fast as the
+    one measured.
 
     References
     ----------
     Altaf & Wood, ISCA 2017, eq. 1, for T0.
     """
-    return throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte) * host_time_s
+    offloads_per_s = throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte)
+    return offloads_per_s * host_time_s + staying_cores
 
 
 @objective(
@@ -154,16 +172,21 @@ def host_alone_power_w(
 @objective(
     source="power over throughput",
     partial=True,
-    rises_with=("host_alone_power_w",),
+    rises_with=("host_alone_power_w", "workload_payload_offloaded"),
     falls_with=("throughput_bit_per_s",),
 )
-def host_alone_j_per_bit(*, host_alone_power_w: Column, throughput_bit_per_s: Column) -> Column:
+def host_alone_j_per_bit(
+    *,
+    host_alone_power_w: Column,
+    throughput_bit_per_s: Column,
+    workload_payload_offloaded: Column | float = 1.0,
+) -> Column:
     """Total energy per payload bit of the host alone.
 
-    ``P_alone / R``, in J/bit.
+    ``P_alone q_b / R``, in J/bit.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        return host_alone_power_w / throughput_bit_per_s
+        return host_alone_power_w * workload_payload_offloaded / throughput_bit_per_s
 
 
 @objective(

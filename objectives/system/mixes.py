@@ -12,13 +12,13 @@ from typing import cast
 
 import numpy as np
 
-from dse.contract import Caution, Column, SizeColumn, objective
+from dse.contract import Column, SizeColumn, objective
 from dse.objectives.system.chain import Stages, least
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
-from dse.objectives.system.queueing import Services, decay_per_gap
+from dse.objectives.system.queueing import Services, decay_per_gap, station_wait_s
 
-SCARCE = 0.02
-"""Share of time that stations lack offloads, above which an answer warns."""
+ROOM = 0.75
+"""Share of the other slots whose offloads stand before one that waits, at most."""
 
 
 def standardised(sizes: SizeColumn) -> Services:
@@ -83,12 +83,6 @@ def mixed_limit_bit_per_s(
         "offload_limit_bit_per_s",
     ),
     falls_with=("mixed_limit_bit_per_s",),
-    caution=Caution(
-        given="workload_size_cv2",
-        above=SCARCE,
-        words="sizes vary and slots are scarce, so that offloads wait longer than told: simulate; "
-        "twice as many offloads in flight shorten that",
-    ),
 )
 def starved_share(
     *,
@@ -167,6 +161,68 @@ def link_cv2(
 
 
 @objective(
+    source="as `station_wait_s`, for what slots let in",
+    rises_with=(
+        "fleet_load",
+        "link_load",
+        "slots",
+        "workload_granularity_byte",
+        "offload_arrival_cv2",
+        "workload_size_cv2",
+        "link_cv2",
+    ),
+    falls_with=("stream_rate_bit_per_s", "link_limit_bit_per_s", "memory_limit_bit_per_s"),
+)
+def size_wait_s(
+    *,
+    fleet_load: Column,
+    link_load: Column,
+    slots: Column,
+    workload_granularity_byte: Column,
+    stream_rate_bit_per_s: Column,
+    link_limit_bit_per_s: Column,
+    workload_size_cv2: Column,
+    offload_arrival_cv2: Column,
+    memory_limit_bit_per_s: Column | float = np.inf,
+    link_cv2: Column | float = 0.0,
+) -> Column:
+    """Mean wait under way that a mix of sizes makes however offloads are let in: it keeps a slot.
+
+    ``W_S a / (W_S + a)``, in s, with ``a = 3/4 (m - 1) S`` and the longer of both waits, for the
+    fleet and for the link, W_S, with ``c_a2 = min(c_a2, c_s2)``: where slots are scarce an offload
+    enters when another leaves, so that gaps vary no more than services do.  Offloads of one size
+    then follow each other evenly and wait nothing.  S is the longer of both services; 3/4 is fitted
+    to simulations.
+
+    References
+    ----------
+    As `station_wait_s`.
+    """
+    bits = BIT_PER_BYTE * workload_granularity_byte
+    slower = np.minimum(link_limit_bit_per_s, memory_limit_bit_per_s)
+    entering = np.minimum(offload_arrival_cv2, workload_size_cv2)
+    waits = []
+    stations = (
+        (fleet_load, stream_rate_bit_per_s, workload_size_cv2),
+        (link_load, slower, link_cv2),
+    )
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for load, rate, service_cv2 in stations:
+            wait = station_wait_s(
+                load=load,
+                service_s=bits / rate,
+                servers=np.ones(1),
+                arrival_cv2=entering,
+                service_cv2=service_cv2,
+            )
+            waits.append(wait)
+        longest = np.maximum(*waits)
+        room = ROOM * (slots - 1.0) * (bits / np.minimum(stream_rate_bit_per_s, slower))
+        between = 1.0 / (1.0 / longest + 1.0 / room)
+    return np.where((longest > 0) & (room > 0), between, 0.0)
+
+
+@objective(
     source="Abate, Choudhury & Whitt 1995",
     rises_with=("arrival_rate_hz", "overhead_s", "fixed_latency_s"),
     falls_with=(
@@ -174,7 +230,7 @@ def link_cv2(
         "link_load",
         "slot_load",
         "host_load",
-        "workload_arrival_cv2",
+        "offload_arrival_cv2",
         "workload_size_cv2",
         "link_cv2",
         "size_spread_s",
@@ -192,7 +248,7 @@ def wait_decay_hz(
     link_load: Column,
     slot_load: Column,
     host_load: Column,
-    workload_arrival_cv2: Column,
+    offload_arrival_cv2: Column,
     workload_granularity_byte: SizeColumn,
     overhead_s: Column,
     fixed_latency_s: Column,
@@ -215,15 +271,15 @@ def wait_decay_hz(
     loads = {"fleet": fleet_load, "link": link_load, "slot": slot_load, "host": host_load}
     if len(sizes) == 1:
         busiest = np.maximum.reduce(np.broadcast_arrays(*loads.values()))
-        return arrival_rate_hz * decay_per_gap(load=busiest, arrival_cv2=workload_arrival_cv2)
+        return arrival_rate_hz * decay_per_gap(load=busiest, arrival_cv2=offload_arrival_cv2)
     of_sizes = np.sqrt(workload_size_cv2)
     with np.errstate(divide="ignore", invalid="ignore"):
         alone = overhead_s + fixed_latency_s + size_spread_s / of_sizes
         of_slots = np.where(np.greater(alone, 0), size_spread_s / alone, 0.0)
     spreads = {"fleet": of_sizes, "link": np.sqrt(link_cv2), "slot": of_slots}
-    found = decay_per_gap(load=host_load, arrival_cv2=workload_arrival_cv2)
+    found = decay_per_gap(load=host_load, arrival_cv2=offload_arrival_cv2)
     for name, spread in spreads.items():
         services = tuple((1.0 + spread * size, share) for size, share in sizes)
-        each = decay_per_gap(load=loads[name], arrival_cv2=workload_arrival_cv2, sizes=services)
+        each = decay_per_gap(load=loads[name], arrival_cv2=offload_arrival_cv2, sizes=services)
         found = np.minimum(found, each)
     return arrival_rate_hz * found

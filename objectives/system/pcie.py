@@ -70,6 +70,7 @@ def _packets_byte(size: Column, most: Column, header_byte: float) -> Column:
     undeclared={
         "interface_max_payload_byte": "with 8 and 16 lanes 512 B are acknowledged sooner than 256 B"
     },
+    simulated="packet_rate",
 )
 def pcie_packet_byte_per_s(*, interface_pcie: Column, interface_max_payload_byte: Column) -> Column:
     """Bytes of packets that the link carries in each direction; infinite without PCI Express.

@@ -99,21 +99,27 @@ def total_power_w(
 
 @objective(
     source=ENERGY_ROOFLINE,
-    rises_with=("total_power_w",),
+    rises_with=("total_power_w", "workload_payload_offloaded"),
     falls_with=("throughput_bit_per_s",),
     told=True,
+    simulated="energy",
 )
-def energy_j_per_bit(*, total_power_w: Column, throughput_bit_per_s: Column) -> Column:
-    """Total energy per payload bit.
+def energy_j_per_bit(
+    *,
+    total_power_w: Column,
+    throughput_bit_per_s: Column,
+    workload_payload_offloaded: Column | float = 1.0,
+) -> Column:
+    """Total energy per payload bit, also of the payload that stays on the host.
 
-    ``P_total / R``, in J/bit.
+    ``P_total q_b / R``, in J/bit, where the share q_b of all payload is offloaded.
 
     References
     ----------
     Choi et al., IPDPS 2014, eq. 1.
     """
     with np.errstate(divide="ignore"):
-        return total_power_w / throughput_bit_per_s
+        return total_power_w * workload_payload_offloaded / throughput_bit_per_s
 
 
 @objective(
@@ -121,9 +127,9 @@ def energy_j_per_bit(*, total_power_w: Column, throughput_bit_per_s: Column) -> 
     rises_with=("energy_j_per_bit", "stage_payload_bit"),
 )
 def task_energy_j(*, energy_j_per_bit: Column, stage_payload_bit: Stages) -> Column:
-    """Total energy of a task of the first stage, host and attachment included.
+    """Total energy of as much payload as a task of the first stage has, host included.
 
-    ``P_total / R payload_first``, in J.
+    ``P_total q_b / R payload_first``, in J: the mean of all payload, whether offloaded or not.
 
     References
     ----------

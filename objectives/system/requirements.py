@@ -101,10 +101,10 @@ def spares_power(
 
 @requirement(
     rule="the throughput reaches workload.rate",
-    rises_with=("workload_rate_bit_per_s",),
+    rises_with=("offload_demand_bit_per_s",),
     falls_with=("throughput_bit_per_s",),
     quantity="throughput_bit_per_s",
-    at_least="workload_rate_bit_per_s",
+    at_least="offload_demand_bit_per_s",
     relaxed_by_less=(
         "workload_rate_bit_per_s",
         "interface_overhead_cycles",
@@ -129,20 +129,20 @@ def spares_power(
     ),
     implies={
         # the throughput is at most each limit, and met means that it is the demand
-        **dict.fromkeys(_LIMITS, "workload_rate_bit_per_s"),
+        **dict.fromkeys(_LIMITS, "offload_demand_bit_per_s"),
         # k * 8 g / T1 at the clocks allowed is no less than the rate
         "stream_limit_bit_per_s": "offload_stream_bit_per_s",
     },
 )
-def meets_demand(*, throughput_bit_per_s: Column, workload_rate_bit_per_s: Column) -> Column:
+def meets_demand(*, throughput_bit_per_s: Column, offload_demand_bit_per_s: Column) -> Column:
     """Return the missing share of the demanded rate."""
-    return 1.0 - throughput_bit_per_s / workload_rate_bit_per_s
+    return 1.0 - throughput_bit_per_s / offload_demand_bit_per_s
 
 
 @requirement(
     rule="where arrivals or sizes vary, no station is busy all the time",
     strict=True,  # at a load of 1 lines grow without end
-    rises_with=("busiest_load", "workload_arrival_cv2", "workload_size_cv2"),
+    rises_with=("busiest_load", "offload_arrival_cv2", "workload_size_cv2"),
     relaxed_by_less=(
         "workload_rate_bit_per_s",
         "interface_overhead_cycles",
@@ -158,8 +158,8 @@ def meets_demand(*, throughput_bit_per_s: Column, workload_rate_bit_per_s: Colum
 def lines_end(
     *,
     busiest_load: Column,
-    workload_arrival_cv2: Column,
+    offload_arrival_cv2: Column,
     workload_size_cv2: Column | float = 0.0,
 ) -> Column:
     """Return by what share of the time the busiest station is short; -1 where nothing varies."""
-    return np.where(workload_arrival_cv2 + workload_size_cv2 > 0, busiest_load - 1.0, -1.0)
+    return np.where(offload_arrival_cv2 + workload_size_cv2 > 0, busiest_load - 1.0, -1.0)

@@ -23,6 +23,9 @@ from dse.objectives.system.offload_terms import BIT_PER_BYTE
 CROWDED = 0.95
 """Load above which an answer warns: Poisson arrivals wait ten times the service, or more."""
 
+STORED = 0.3
+"""Load of a link that stores offloads of several sizes, above which an answer warns."""
+
 _SOURCE = "load of a station: arrivals times service over servers"
 
 
@@ -46,17 +49,17 @@ def arrival_rate_hz(*, throughput_bit_per_s: Column, workload_granularity_byte: 
 
 @objective(
     source="offloads in flight; host cores that wait",
-    rises_with=("interface_in_flight", "interface_host_cores"),
+    rises_with=("interface_in_flight", "free_host_cores"),
 )
 def slots(
-    *, interface_in_flight: Column, interface_host_cores: Column, interface_wait: Column
+    *, interface_in_flight: Column, free_host_cores: Column, interface_wait: Column
 ) -> Column:
     """Offloads that can be under way at once: no more than host cores where these wait (sync).
 
     ``m = min(k, H)`` for sync, else k, a number.
     """
     waiting = np.equal(interface_wait, WAIT_MODES.index("sync"))
-    held = np.minimum(interface_in_flight, interface_host_cores)
+    held = np.minimum(interface_in_flight, free_host_cores)
     return np.where(waiting, held, interface_in_flight)
 
 
@@ -95,36 +98,62 @@ def link_load(
 
 
 @objective(
+    source="store and forward",
+    rises_with=("throughput_bit_per_s", "storing_s_per_byte"),
+    caution=Caution(
+        given="workload_size_cv2",
+        above=STORED,
+        words="sizes vary and transfers are stored and forwarded, so that small offloads wait "
+        "behind large ones at every station, longer than told: simulate",
+    ),
+)
+def stored_load(
+    *, throughput_bit_per_s: Column, storing_s_per_byte: Column, workload_size_cv2: Column
+) -> Column:
+    """Share of time for which each direction of a link that stores offloads of a mix is busy.
+
+    ``R / 8 s / 2``, a share, with s for both directions; 0 where transfers cut through.
+    """
+    load = throughput_bit_per_s / BIT_PER_BYTE * storing_s_per_byte / 2.0
+    return np.where(np.greater(workload_size_cv2, 0), load, 0.0)
+
+
+@objective(
     source=_SOURCE,
-    rises_with=("arrival_rate_hz", "offload_latency_s"),
+    rises_with=("arrival_rate_hz", "offload_latency_s", "size_wait_s"),
     falls_with=("slots",),
     caution=_crowded("until one may start; more offloads in flight shorten that"),
 )
-def slot_load(*, arrival_rate_hz: Column, offload_latency_s: Column, slots: Column) -> Column:
+def slot_load(
+    *,
+    arrival_rate_hz: Column,
+    offload_latency_s: Column,
+    slots: Column,
+    size_wait_s: Column | float = 0.0,
+) -> Column:
     """Share of the slots that are taken.
 
-    ``lambda T1 / m``, a share.
+    ``lambda (T1 + W_v) / m``, a share; W_v is 0 for offloads of one size.
     """
+    held = offload_latency_s + size_wait_s
     with np.errstate(invalid="ignore"):
-        taken = np.where(np.greater(arrival_rate_hz, 0), arrival_rate_hz * offload_latency_s, 0.0)
+        taken = np.where(np.greater(arrival_rate_hz, 0), arrival_rate_hz * held, 0.0)
         return taken / slots
 
 
 @objective(
     source=_SOURCE,
-    rises_with=("host_cores",),
-    falls_with=("interface_host_cores",),
+    rises_with=("offload_cores",),
+    falls_with=("free_host_cores",),
     caution=_crowded("for a host core"),
 )
-def host_load(
-    *, host_cores: Column, interface_host_cores: Column, interface_wait: Column
-) -> Column:
+def host_load(*, offload_cores: Column, free_host_cores: Column, interface_wait: Column) -> Column:
     """Share of the host cores that are busy; 0 for those that wait (sync), which are slots.
 
     ``lambda b / H``, a share.
     """
     waiting = np.equal(interface_wait, WAIT_MODES.index("sync"))
-    return np.where(waiting, 0.0, host_cores / interface_host_cores)
+    return np.where(waiting, 0.0, load_of(offload_cores, free_host_cores))
 
 
 @objective(

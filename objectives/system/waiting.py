@@ -33,7 +33,7 @@ RARE = 0.01
     rises_with=(
         "fleet_load",
         "workload_granularity_byte",
-        "workload_arrival_cv2",
+        "offload_arrival_cv2",
         "workload_size_cv2",
     ),
     falls_with=("stream_rate_bit_per_s", "serial_tasks"),
@@ -44,7 +44,7 @@ def fleet_wait_s(
     workload_granularity_byte: Column,
     stream_rate_bit_per_s: Column,
     serial_tasks: Column,
-    workload_arrival_cv2: Column,
+    offload_arrival_cv2: Column,
     workload_size_cv2: Column | float = 0.0,
 ) -> Column:
     """Mean wait for the fleet, were it the only station.
@@ -63,7 +63,7 @@ def fleet_wait_s(
             load=fleet_load,
             service_s=service,
             servers=serial,
-            arrival_cv2=workload_arrival_cv2,
+            arrival_cv2=offload_arrival_cv2,
             service_cv2=workload_size_cv2,
         )
 
@@ -73,7 +73,7 @@ def fleet_wait_s(
     rises_with=(
         "throughput_bit_per_s",
         "workload_granularity_byte",
-        "workload_arrival_cv2",
+        "offload_arrival_cv2",
         "workload_size_cv2",
         "link_cv2",
     ),
@@ -84,7 +84,7 @@ def link_wait_s(
     throughput_bit_per_s: Column,
     workload_granularity_byte: Column,
     link_limit_bit_per_s: Column,
-    workload_arrival_cv2: Column,
+    offload_arrival_cv2: Column,
     memory_limit_bit_per_s: Column | float = np.inf,
     workload_size_cv2: Column | float = 0.0,
     link_cv2: Column | float = 0.0,
@@ -105,7 +105,7 @@ def link_wait_s(
                 load=load_of(throughput_bit_per_s, limit),
                 service_s=BIT_PER_BYTE * workload_granularity_byte / limit,
                 servers=np.ones(1),
-                arrival_cv2=workload_arrival_cv2,
+                arrival_cv2=offload_arrival_cv2,
                 service_cv2=service_cv2,
             )
         waits.append(wait)
@@ -117,9 +117,10 @@ def link_wait_s(
     rises_with=(
         "arrival_rate_hz",
         "offload_latency_s",
-        "workload_arrival_cv2",
+        "offload_arrival_cv2",
         "workload_size_cv2",
         "size_spread_s",
+        "size_wait_s",
     ),
     falls_with=("slots",),
 )
@@ -128,41 +129,44 @@ def slot_wait_s(
     arrival_rate_hz: Column,
     offload_latency_s: Column,
     slots: Column,
-    workload_arrival_cv2: Column,
+    offload_arrival_cv2: Column,
     workload_size_cv2: Column | float = 0.0,
     size_spread_s: Column | float = 0.0,
+    size_wait_s: Column | float = 0.0,
 ) -> Column:
     """Mean wait for a slot, were that the only station.
 
-    That for one of m servers with ``S = T1`` and ``c_s2 = (spread / T1)^2``, in s.  J takes the
-    c_s2 of the sizes, which is larger: with T1's own a longer T1 could wait less.
+    That for one of m servers with ``S = T1 + W_v`` and ``c_s2 = (spread / S)^2``, in s, where W_v
+    is 0 for one size.  J takes the c_s2 of the sizes, which is larger: with T1's own a longer T1
+    could wait less.
 
     References
     ----------
     As `station_wait_s`.
     """
+    held = offload_latency_s + size_wait_s
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return station_wait_s(
-            load=arrival_rate_hz * offload_latency_s / slots,
-            service_s=offload_latency_s,
+            load=arrival_rate_hz * held / slots,
+            service_s=held,
             servers=slots,
-            arrival_cv2=workload_arrival_cv2,
-            service_cv2=np.minimum((size_spread_s / offload_latency_s) ** 2, workload_size_cv2),
+            arrival_cv2=offload_arrival_cv2,
+            service_cv2=np.minimum((size_spread_s / held) ** 2, workload_size_cv2),
             shape_cv2=workload_size_cv2,
         )
 
 
 @objective(
     source=SOURCE,
-    rises_with=("host_load", "workload_arrival_cv2"),
-    falls_with=("arrival_rate_hz", "interface_host_cores"),
+    rises_with=("host_load", "offload_arrival_cv2"),
+    falls_with=("arrival_rate_hz", "free_host_cores"),
 )
 def host_wait_s(
     *,
     host_load: Column,
     arrival_rate_hz: Column,
-    interface_host_cores: Column,
-    workload_arrival_cv2: Column,
+    free_host_cores: Column,
+    offload_arrival_cv2: Column,
 ) -> Column:
     """Mean wait for a host core, were that the only station; 0 for cores that are slots (sync).
 
@@ -173,12 +177,12 @@ def host_wait_s(
     As `station_wait_s`.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        service = host_load * interface_host_cores / arrival_rate_hz
+        service = host_load * free_host_cores / arrival_rate_hz
         return station_wait_s(
             load=host_load,
             service_s=service,
-            servers=interface_host_cores,
-            arrival_cv2=workload_arrival_cv2,
+            servers=free_host_cores,
+            arrival_cv2=offload_arrival_cv2,
         )
 
 
@@ -208,6 +212,7 @@ def wait_s(
     source="the part of a wait that m slots leave room for",
     rises_with=("fleet_wait_s", "link_wait_s", "slots", "workload_granularity_byte"),
     falls_with=("stream_rate_bit_per_s", "link_limit_bit_per_s", "memory_limit_bit_per_s"),
+    undeclared={"settled_while": "either wait may be the larger, however data is transferred"},
 )
 def inside_wait_s(
     *,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,20 +15,6 @@ from dse.runs import stored
 from tests.conftest import STUDIES, run_dse
 
 SETTOP, MIXED = (STUDIES / f"{name}.yaml" for name in ("settop_116mbps", "des_100gbps"))
-
-
-@pytest.fixture
-def without(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Return a function that hides libraries, also what of them was imported before."""
-
-    def hide(*libraries: str) -> None:
-        for name in [*sys.modules]:
-            if name.partition(".")[0] in libraries or name.startswith("dse.search.heuristic."):
-                monkeypatch.delitem(sys.modules, name)
-        for library in libraries:
-            monkeypatch.setitem(sys.modules, library, None)
-
-    return hide
 
 
 @pytest.mark.parametrize(

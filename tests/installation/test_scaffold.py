@@ -146,7 +146,7 @@ class TestStudy:
     """`dse new study`."""
 
     def test_it_runs_as_it_is(self, tmp_path: Path) -> None:
-        path = scaffold.new_study(tmp_path / "my first")
+        (path,) = scaffold.new_study(tmp_path / "my first")
         assert path.name == "my first.yaml"
         assert path.read_text(encoding="utf-8").splitlines()[0].endswith("?")
         result = dse.run(path)
@@ -155,7 +155,7 @@ class TestStudy:
 
     def test_what_is_off_works_when_it_is_turned_on(self, tmp_path: Path) -> None:
         """Every commented field, all at once: only the comment has to go."""
-        path = scaffold.new_study(tmp_path / "study.yaml")
+        (path,) = scaffold.new_study(tmp_path / "study.yaml")
         text = path.read_text(encoding="utf-8")
         code = re.compile(r"^( *)# ((?: *- | *[a-z_.]+: ).*|[a-z]+:)$", re.MULTILINE)
         assert len(code.findall(text)) == 17
@@ -168,15 +168,32 @@ class TestStudy:
         assert {"total_power_w", "offload_latency_s"} <= set(front.columns)
 
     @pytest.mark.parametrize("path", [*STUDIES.glob("*.yaml")], ids=lambda path: path.stem)
-    def test_a_study_that_comes_with_the_program_is_copied(
+    def test_a_study_that_comes_with_the_program_is_copied_with_what_it_reads(
         self, path: Path, tmp_path: Path
     ) -> None:
         done = run_dse("new", "study", "--from", path.stem, cwd=tmp_path)
-        assert done.stdout == f"{path.name} is written; try: dse run ./{path.name}\n"
-        assert (tmp_path / path.name).read_bytes() == path.read_bytes()
+        *told, last = done.stdout.splitlines()
+        assert last == f"{path.name} is written; try: dse run ./{path.name}"
+        written = [file.relative_to(tmp_path) for file in tmp_path.rglob("*.yaml")]
+        records = sorted(file for file in written if str(file) != path.name)
+        assert sorted(told) == [f"{record} is written, which the study reads" for record in records]
+        for file in written:
+            assert (tmp_path / file).read_bytes() == (STUDIES / file).read_bytes()
         run_dse("new", "study", "mine", "--from", path.name, cwd=tmp_path)
         assert (tmp_path / "mine.yaml").read_bytes() == path.read_bytes()
+        checked = run_dse("check", "mine.yaml", cwd=tmp_path)
+        assert checked.returncode == 0, checked.stderr
         assert path.stem in run_dse("list", "studies").stdout
+
+    def test_a_record_of_another_content_is_not_replaced(self, tmp_path: Path) -> None:
+        (tmp_path / "interfaces").mkdir()
+        record = tmp_path / "interfaces" / "pcie_gen4_x16.yaml"
+        record.write_text("mine", encoding="utf-8")
+        with pytest.raises(OutputError) as caught:
+            scaffold.new_study(tmp_path / "study.yaml", "nic_crypto_100gbps")
+        assert str(caught.value) == (f"{record} exists already; write the study to another folder")
+        assert [file for file in tmp_path.rglob("*") if file.is_file()] == [record]
+        assert record.read_text(encoding="utf-8") == "mine"
 
     def test_a_study_that_does_not_come_with_it(self, tmp_path: Path) -> None:
         done = run_dse("new", "study", "--from", "settop", cwd=tmp_path)
@@ -187,7 +204,7 @@ class TestStudy:
         assert not [*tmp_path.iterdir()]
 
     def test_nothing_is_replaced(self, tmp_path: Path) -> None:
-        path = scaffold.new_study(tmp_path / "study.yaml")
+        (path,) = scaffold.new_study(tmp_path / "study.yaml")
         path.write_text("mine", encoding="utf-8")
         with pytest.raises(OutputError, match=r"study\.yaml exists already; name another file"):
             scaffold.new_study(path)

@@ -101,3 +101,23 @@ def test_of_what_is_near_the_objectives_decide_in_turn(solved) -> None:
 def test_nonsense_is_refused(solved, written) -> None:
     with pytest.raises(ExpressionError):
         prefer(solved[0], written)
+
+
+def test_a_knee_at_an_end_of_the_front_is_not_called_one(solved) -> None:
+    problem, front = solved
+    knee = prefer(problem, "knee")
+    assert len(front) == 2  # nothing between the ends
+    assert knee.design_on(problem, front) == (
+        "the design with the least area, as the front has no knee"
+    )
+    assert knee.design_on(problem, front[:1]) == "the only design of the front"
+    assert prefer(problem, "area").design_on(problem, front) == "the design with the least area"
+
+
+def test_a_knee_between_the_ends_is_called_one() -> None:
+    prepared = study.prepare(study.read_study("studies/crypto_interface_100gbps.yaml"))
+    front = solve_study(prepared, Options(), None).outcome.front_index
+    knee, loss = prefer(prepared.problem, "knee"), prepared.problem.evaluate(front).loss
+    chosen = loss[knee.order(prepared.problem, front)[0]]
+    assert (chosen > loss.min(axis=0)).all()
+    assert knee.design_on(prepared.problem, front) == "the knee of the front"

@@ -24,6 +24,7 @@ from dse.objectives.system import (
     power,
     rate,
     stations,
+    staying,
     waiting,
 )
 from dse.objectives.system import rate_limits as limits
@@ -41,6 +42,7 @@ MODULES: tuple[ModuleType, ...] = (
     rate,
     limits,
     mixes,
+    staying,
     stations,
     waiting,
 )
@@ -101,8 +103,11 @@ def design(random: np.random.Generator) -> dict[str, Any]:
             "payload_bit": float(random.choice([64, 4096])),
         }
 
+    offloaded = float(random.choice([1.0, random.uniform(0.3, 1.0)]))
     return {
         "stages": [stage() for _ in range(random.integers(1, 4))],
+        "workload_tasks_offloaded": offloaded,
+        "workload_payload_offloaded": offloaded ** float(random.uniform(0.0, 1.0)),
         "workload_rate_bit_per_s": drawn(1e8, 1e11),
         "workload_granularity_byte": float(int(drawn(64, 1e5))),
         "workload_arrival_cv2": float(random.choice([0.0, 0.5, 1.0, 4.0])),
@@ -297,7 +302,9 @@ def rates(
     in_order = [found["peak_bit_per_s"], min(link, memory), cap, offload, chained]
     found["bound"] = float(in_order.index(min(in_order)))
     limit = found["rate_limit_bit_per_s"] = min(capacity, cap, link, memory, offload)
-    reached = found["throughput_bit_per_s"] = min(limit, of["workload_rate_bit_per_s"])
+    demand = of["workload_rate_bit_per_s"] * of["workload_payload_offloaded"]
+    found["offload_demand_bit_per_s"] = demand
+    reached = found["throughput_bit_per_s"] = min(limit, demand)
     if not reached:
         return found  # nothing runs; times are endless
     if reached == offload and meet:
@@ -318,8 +325,9 @@ def rates(
     found["clock_fraction"] = max(s.clock_limit * by for s, by in zip(stages, share, strict=True))
     found["utilisation"] = reached / capacity
     found["task_throughput_task_per_s"] = reached / stages[0].payload_bit
+    found |= stays(of, found)
     found |= waits(of, found)
-    if of["workload_arrival_cv2"] and any(
+    if found["offload_arrival_cv2"] and any(
         abs(found[f"{station}_load"] - 1) < 1e-6 for station in ("fleet", "link", "slot", "host")
     ):
         return {
@@ -328,6 +336,23 @@ def rates(
             if "wait" not in name and "_p99" not in name and "_mean" not in name
         }  # on the edge of forever
     return found | powers(of, stages, found)
+
+
+def stays(of: dict[str, Any], found: dict[str, float]) -> dict[str, float]:
+    """Return what tasks that stay on the host take of it, and what they leave."""
+    part = of["workload_tasks_offloaded"]
+    offloads_per_s = found["throughput_bit_per_s"] / (8 * of["workload_granularity_byte"])
+    tasks_per_s = offloads_per_s / part
+    cores = (tasks_per_s - offloads_per_s) * found["host_time_s"]
+    each = of["interface_host_power_w"] / of["interface_host_cores"]
+    return {
+        "staying_time_s": cores / offloads_per_s,
+        "staying_cores": cores,
+        "staying_power_w": cores * each,
+        "free_host_cores": max(0.0, of["interface_host_cores"] - cores),
+        # a gap is a geometric number of gaps
+        "offload_arrival_cv2": part * of["workload_arrival_cv2"] + 1 - part,
+    }
 
 
 def powers(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> dict[str, float]:
@@ -341,7 +366,8 @@ def powers(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> 
         "sync_os": found["overhead_s"] + switches,
         "async": found["overhead_s"],
     }[WAIT_MODES[int(of["interface_wait"])]]
-    host_w = per_s * busy * of["interface_host_power_w"] / of["interface_host_cores"]
+    cores = per_s * busy + found["staying_cores"]
+    host_w = cores * of["interface_host_power_w"] / of["interface_host_cores"]
     gated = reached * found["gated_energy_j_per_bit"]
     clocked = stream * found["clocked_energy_j_per_bit"]
     memory = reached * found["memory_energy_j_per_bit"]
@@ -349,9 +375,11 @@ def powers(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> 
     power_w = found["leakage_power_w"] + gated + clocked + own
     per_byte = of["interface_transfer_j_per_byte"]
     attached = of["interface_idle_power_w"] + per_byte * reached / 8
+    all_bit_per_s = reached / of["workload_payload_offloaded"]
     whole = power_w + host_w + memory + attached + of["budget_constant_power_w"]
     return {
-        "host_cores": per_s * busy,
+        "offload_cores": per_s * busy,
+        "host_cores": cores,
         "host_power_w": host_w,
         "gated_power_w": gated,
         "clocked_power_w": clocked,
@@ -362,18 +390,18 @@ def powers(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> 
         "attachment_power_w": attached,
         **alone(of, found),
         "total_power_w": whole,
-        "energy_j_per_bit": whole / reached,
-        "task_energy_j": whole / (reached / stages[0].payload_bit),
+        "energy_j_per_bit": whole / all_bit_per_s,
+        "task_energy_j": whole / (all_bit_per_s / stages[0].payload_bit),
     }
 
 
 def alone(of: dict[str, Any], found: dict[str, float]) -> dict[str, float]:
     """Return what the host takes without accelerators: each core does one offload after another."""
     one_core = 8 * of["workload_granularity_byte"] / found["host_time_s"]
-    cores = found["throughput_bit_per_s"] / one_core
+    cores = found["throughput_bit_per_s"] / one_core + found["staying_cores"]
     power = of["budget_constant_power_w"]
     power += cores * of["interface_host_power_w"] / of["interface_host_cores"]
-    energy = power / found["throughput_bit_per_s"]
+    energy = power / (found["throughput_bit_per_s"] / of["workload_payload_offloaded"])
     return {
         "host_alone_cores": cores,
         "host_alone_power_w": power,

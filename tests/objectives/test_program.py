@@ -87,7 +87,7 @@ def test_a_study_optimises_bounds_and_tells_it(write: Write) -> None:
     front = dse.run(path).front
     assert front["program_speedup"].to_list() == pytest.approx([1 / 0.76])
     assert (front["speedup"] < 1).all()
-    said = " ".join(dse.answer(path, flips=False).text().split())
+    said = " ".join(dse.answer(path, flips=False).text(all=True).split())
     assert "program speedup" in said.lower()
 
 

@@ -10,7 +10,8 @@ import pytest
 
 import dse
 from dse.errors import StudyError
-from dse.objectives.system.mixes import mixed_limit_bit_per_s
+from dse.objectives.system.mixes import mixed_limit_bit_per_s, size_wait_s
+from dse.objectives.system.stations import slot_load
 from dse.objectives.system.waiting import offload_latency_p99_s
 from dse.study import study
 from tests.objectives.packets import TO_DEVICE, TO_HOST, batch, counted
@@ -277,15 +278,39 @@ def test_a_mix_never_carries_more_than_its_least_limit(write: Write) -> None:
     assert mix["starved_share"] == pytest.approx(lost)
 
 
-def test_an_answer_warns_where_sizes_vary_and_slots_are_scarce(write: Write) -> None:
+def test_an_answer_warns_where_sizes_vary_and_links_store(write: Write) -> None:
     text = (
         f"workload: {{rate: 160 Gbit/s, granularity: {MIX}, arrivals: poisson}}\n"
         "stages: [{core: des, designs: [u16], instances: 9}]\n"
-        "interface: {overhead: 50 ns, latency: 427 ns, link: 26.85 GB/s, in_flight: 32,"
-        " host_cores: 64}\nobjectives: {area: minimise}\n"
+        "interface: {overhead: 50 ns, latency: 427 ns, link: 40 GB/s, in_flight: 128,"
+        " host_cores: 64, transfer: store_and_forward}\nobjectives: {area: minimise}\n"
     )
-    said = "sizes vary and slots are scarce, so that offloads wait longer than told: simulate"
-    tight = " ".join(dse.answer(write(text), flips=False).text().split())
-    assert said in tight.replace(" |", "")
-    twice = write(text.replace("in_flight: 32", "in_flight: 128"))
-    assert said not in " ".join(dse.answer(twice, flips=False).text().split())
+    said = "Stored load 50 %: sizes vary and transfers are stored and forwarded, so that small"
+    stored = " ".join(dse.answer(write(text), flips=False).text(all=True).split())
+    assert said in stored
+    through = write(text.replace("store_and_forward", "cut_through"))
+    assert "Stored load" not in dse.answer(through, flips=False).text(all=True)
+
+
+@pytest.mark.parametrize(("gaps", "wait"), [(4.0, 0.6), (1.0, 0.6), (0.0, None)])
+def test_offloads_of_a_mix_keep_their_slot_while_they_wait(gaps: float, wait: float | None) -> None:
+    """Fleet half busy, S = 1 s, c_s2 = 1: Pollaczek and Khinchine's 1 s whatever the bursts, and
+    half of it, times exp(-1/3 / 0.5), without; at most 1.5 s before it, of two others in slots."""
+    one = np.ones(1)
+    mixed = {
+        "fleet_load": 0.5 * one,
+        "link_load": 0.0 * one,
+        "slots": 3 * one,
+        "workload_granularity_byte": one,
+        "stream_rate_bit_per_s": 8 * one,
+        "link_limit_bit_per_s": np.inf * one,
+        "offload_arrival_cv2": gaps * one,
+    }
+    found = size_wait_s(**mixed, workload_size_cv2=one)
+    if wait is None:
+        alone = 0.5 * np.exp(-2 / 3)
+        wait = alone * 1.5 / (alone + 1.5)
+    assert found == pytest.approx(wait)
+    given = {"arrival_rate_hz": 0.5 * one, "offload_latency_s": 2 * one, "slots": 3 * one}
+    assert slot_load(**given, size_wait_s=found) == pytest.approx(0.5 * (2 + wait) / 3)
+    assert size_wait_s(**mixed, workload_size_cv2=0 * one) == 0

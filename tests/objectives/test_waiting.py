@@ -185,18 +185,18 @@ def test_a_quantity_of_waiting_names_the_field_that_it_needs(write: Write) -> No
 
 
 def test_an_answer_warns_of_a_bottleneck_that_is_nearly_always_busy(write: Write) -> None:
-    calm = dse.answer(write(GOOD), flips=False).text()
+    calm = dse.answer(write(GOOD), flips=False).text(all=True)
     assert "load 9" not in calm
     assert "wait" in calm
     crowded = write(GOOD.replace("100 Gbit/s", "160 Gbit/s").replace("20 GB/s", "20.5 GB/s"))
-    said = " ".join(dse.answer(crowded, flips=False).text().split())
+    said = " ".join(dse.answer(crowded, flips=False).text(all=True).split())
     assert (
         "Fleet load 96.9 %: unless offloads arrive steadily they wait long for the cores; more "
         "instances, or a faster clock, shorten that." in said
     )
     steady = write(GOOD.replace("poisson", "steady").replace("100 Gbit/s", "160 Gbit/s"))
     steady.write_text(steady.read_text().replace("_p99", ""))
-    assert "Fleet load 96.9 %" in dse.answer(steady, flips=False).text()
+    assert "Fleet load 96.9 %" in dse.answer(steady, flips=False).text(all=True)
 
 
 def test_an_overload_is_no_design_and_the_remedy_is_named(write: Write) -> None:
@@ -222,4 +222,4 @@ def test_arrivals_are_axes_and_sweeps(write: Write) -> None:
 
 def test_where_nothing_is_offloaded_nothing_waits() -> None:
     answer = dse.answer(STUDIES / "des_100gbps.yaml", flips=False)
-    assert "load" not in answer.text()
+    assert "load" not in answer.text(all=True)

@@ -12,9 +12,9 @@ inf = math.inf
 
 def waits(of: dict[str, Any], found: dict[str, float]) -> dict[str, float]:
     """Return the stations of a design, how busy they are, and what offloads wait for them."""
-    g, cv2 = of["workload_granularity_byte"], of["workload_arrival_cv2"]
+    g, cv2 = of["workload_granularity_byte"], found["offload_arrival_cv2"]
     per_s = found["throughput_bit_per_s"] / (8 * g)
-    mode, cores = WAIT_MODES[int(of["interface_wait"])], of["interface_host_cores"]
+    mode, cores = WAIT_MODES[int(of["interface_wait"])], found["free_host_cores"]
     places = of["interface_in_flight"]
     places = min(places, cores) if mode == "sync" else places
     core = found["overhead_s"]
@@ -30,12 +30,15 @@ def waits(of: dict[str, Any], found: dict[str, float]) -> dict[str, float]:
         "slot": (found["offload_latency_s"], places),
         "host": (0.0 if mode == "sync" else core, cores),
     }
-    loads = {name: per_s * busy / servers for name, (busy, servers) in stations.items()}
+    loads = {
+        name: per_s * busy / servers if servers else inf if busy else 0.0
+        for name, (busy, servers) in stations.items()
+    }
     each = {
         name: station_wait(per_s, busy, servers, cv2) for name, (busy, servers) in stations.items()
     }
     before = max(each["fleet"], each["link"])
-    others = (places - 1) * max(fleet / streams, 8 * g / slow)
+    others = max(0.0, places - 1) * max(fleet / streams, 8 * g / slow)
     wait, load = max(each.values()), max(loads.values())
     return {
         "arrival_rate_hz": per_s,
@@ -59,7 +62,7 @@ def between(wait: float, others: float) -> float:
 
 def station_wait(per_s: float, busy: float, servers: float, cv2: float) -> float:
     """Return the mean wait at one station of which the service does not vary."""
-    rho = per_s * busy / servers
+    rho = (per_s * busy / servers if servers else inf) if busy else 0.0
     if not cv2 or not rho:
         return 0.0
     if rho >= 1:

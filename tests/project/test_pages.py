@@ -141,5 +141,7 @@ def test_the_site_is_built_and_has_every_command_field_quantity_and_function(
         "contract": ['id="dse.contract.methods.Search"'],
     }.items():
         assert not [part for part in parts if part not in reference[page]]
+    notebook = (tmp_path / "notebook.html").read_text("utf-8")
+    assert all(part in notebook for part in ("1 u8 + 2 u16", "data:image/png;base64", "40 Gbit/s?"))
     html = (path.read_text("utf-8") for path in tmp_path.rglob("*.html"))
     assert not [one for one in html if re.search(r'src="http|url\(http', one)], "nothing is fetched"

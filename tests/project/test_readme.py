@@ -22,6 +22,7 @@ PAGES = (
     "docs/studies.md",
     "docs/answers.md",
     "docs/simulation.md",
+    "docs/report.md",
 )
 PYTHON = ("README.md", "docs/api.md", "docs/reliability.md")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -87,7 +88,7 @@ def test_commands_run(page: str, folder: Path) -> None:
 
 def test_what_the_page_on_answers_shows_is_what_the_program_prints(folder: Path) -> None:
     told = printed("docs/answers.md", folder)
-    told.append(printed_by(folder, "answer", "studies/des_100gbps.yaml"))
+    told.append(printed_by(folder, "answer", "--all", "studies/des_100gbps.yaml"))
     rate, chained = "workload.rate=100 Gbit/s", "workload.chained=true"
     nothing = ("run", "studies/settop_116mbps.yaml", "--set", rate, "--set", chained)
     told.append(run_dse(*nothing, cwd=folder).stderr)

@@ -12,6 +12,7 @@ import pytest
 import dse
 from dse import workers
 from dse.errors import DseError
+from dse.files.json import json_text
 
 SWEPT = """
 workload: {rate: 10 Gbit/s}
@@ -111,3 +112,26 @@ def test_a_sweep_fails_with_any_number_of_processes_alike(monkeypatch: pytest.Mo
             )
         told.append((type(caught.value), str(caught.value)))
     assert told[0] == told[1]
+
+
+def test_claims_get_the_same_verdicts_from_any_number_of_processes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = [dse.reproduce("roofline", jobs=1)]
+    monkeypatch.setattr(workers, "WORTH", 1.0)
+    found.append(dse.reproduce("roofline", jobs=2))
+    assert found[0] == found[1]
+    assert found[0].full_text() == found[1].full_text()
+    assert json_text(found[0].to_dict()) == json_text(found[1].to_dict())
+
+
+def test_samples_are_as_sure_with_any_number_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def told(jobs: int) -> str:
+        study, _ = SWEPT.split("sweep:")
+        given = {"samples": 300, "uncertainty": {"area": "20 %", "rate": "20 %"}}
+        found = dse.answer(study, flips=False, jobs=jobs, **given)
+        return json_text(found.to_dict())
+
+    alone = told(1)
+    monkeypatch.setattr(workers, "WORTH", 1.0)
+    assert told(2) == alone

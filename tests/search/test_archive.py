@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from dse.errors import ContractError
+from dse.model.front import nondominated
 from dse.model.problem import Evaluation
 from dse.model.space import Points, as_index
 from dse.model.tape.compiled import Candidates
 from dse.search import archive as archives
+from dse.search import front_so_far
 from dse.search.archive import CONSTRAINT_LIMIT, Archive
 from dse.search.outcome import Certificate
 from tests.conftest import ROOT
@@ -402,3 +404,21 @@ def test_what_the_archive_says_of_a_problem_is_the_problems() -> None:
     assert (archive.sizes, archive.ordered) == (problem.sizes, problem.ordered)
     assert (archive.objective_count, archive.constraint_count) == (2, 3)
     assert len(archive.coordinates) == 3
+
+
+def test_a_large_front_is_the_same_however_its_designs_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(3)
+    index = np.arange(4_000)[:, np.newaxis]
+    loss = rng.integers(0, 60, (4_000, 3)).astype(float)
+    best = nondominated(loss)
+    for large, parts in ((0, 400), (50, 37), (10_000, 1)):
+        monkeypatch.setattr(front_so_far, "LARGE", large)
+        front = front_so_far.FrontSoFar(1, 3)
+        for part in np.array_split(np.arange(4_000), parts):
+            front.add(index, part, loss[part])
+        found, worth = front.best
+        order = np.argsort(found[:, 0])
+        assert found[order, 0].tolist() == np.flatnonzero(best).tolist()
+        assert worth[order].tolist() == loss[best].tolist()

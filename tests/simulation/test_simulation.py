@@ -13,10 +13,11 @@ import pytest
 import dse
 from benchmarks import simulation as random_designs
 from dse.errors import DseError
-from dse.simulation.arrivals import arrivals
+from dse.simulation.arrivals import arrivals, kinds
 from dse.simulation.events import Passage, longest_path, one_after_the_other, pass_through
 from dse.simulation.measures import measure
-from dse.simulation.pipeline import Pipeline, Station
+from dse.simulation.packets import wire_byte
+from dse.simulation.pipeline import Draw, Pipeline, Station, Traffic
 from dse.simulation.plots import save_simulation
 
 Write = Callable[[str], Path]
@@ -25,8 +26,12 @@ PIPELINE = Pipeline(4, 2, False, 0.25, 0.75, 3.0, FLEET, 8.0)
 inf = float("inf")
 
 
+def passing(pipeline: Pipeline, arrived: np.ndarray) -> Passage:
+    return pass_through([pipeline], np.zeros(len(arrived), int), arrived, most_events=inf)
+
+
 def ends(pipeline: Pipeline, arrived: np.ndarray) -> np.ndarray:
-    return pass_through(pipeline, arrived, most_events=inf).ended_s
+    return passing(pipeline, arrived).ended_s
 
 
 def test_one_offload_by_hand() -> None:
@@ -47,7 +52,7 @@ def test_a_crowd_by_hand() -> None:
     few = replace(PIPELINE, slots=2)
     assert ends(few, np.zeros(5)).tolist() == [5.75, 7.75, 11.5, 13.5, 17.25]
     waiting = replace(PIPELINE, sync=True)  # two cores, each held to the end
-    passage = pass_through(waiting, np.zeros(5), most_events=inf)
+    passage = passing(waiting, np.zeros(5))
     assert passage.ended_s.tolist() == [5.75, 7.75, 11.5, 13.5, 17.25]
     assert passage.core_s.tolist() == [5.75, 7.75, 5.75, 5.75, 5.75]
 
@@ -56,11 +61,12 @@ def test_a_crowd_by_hand() -> None:
 def test_events_agree_with_both_recursions(cv2: float) -> None:
     """Station by station to the last bit; by the longest path to rounding of the last time."""
     for seed in range(25):
-        pipeline, load = random_designs.pipeline(seed)
-        rate = load * pipeline.most_hz
-        arrived = arrivals(cv2=cv2, rate_hz=rate, count=3000, seed=seed)
+        traffic, load = random_designs.traffic(seed)
+        pipeline = traffic.pipelines[0]
+        arrived = arrivals(cv2=cv2, rate_hz=load * traffic.most_hz, count=3000, seed=seed)
         ended = ends(pipeline, arrived)
-        assert np.array_equal(ended, one_after_the_other(pipeline, arrived)), seed
+        alike = np.zeros(len(arrived), int)
+        assert np.array_equal(ended, one_after_the_other([pipeline], alike, arrived)), seed
         apart = np.abs(ended - longest_path(pipeline, arrived)).max()
         assert apart <= 1e-11 * ended[-1], seed
         waits = ended - arrived - pipeline.alone_s
@@ -83,7 +89,7 @@ def test_gaps_have_the_mean_and_the_variation_that_is_asked_for() -> None:
 def test_a_single_station_waits_as_pollaczek_and_khinchine_say() -> None:
     alone = Pipeline(inf, inf, False, 0.0, 0.0, 0.0, (Station("fleet", 1.0),), 1.0)
     arrived = arrivals(cv2=1.0, rate_hz=0.8, count=300_000, seed=5)
-    found = measure(alone, pass_through(alone, arrived, most_events=inf))
+    found = measure(Traffic((alone,)), passing(alone, arrived))
     wait = found["wait"]
     assert abs(wait.value - 2.0) < 4 * wait.error
     assert 0 < wait.error < 0.05
@@ -91,12 +97,11 @@ def test_a_single_station_waits_as_pollaczek_and_khinchine_say() -> None:
 
 
 def test_standard_errors_are_those_of_repetitions() -> None:
-    pipeline, _ = random_designs.pipeline(3)
+    traffic, _ = random_designs.traffic(3)
     found = []
     for seed in range(40):
-        rate = 0.7 * pipeline.most_hz
-        arrived = arrivals(cv2=1.0, rate_hz=rate, count=6000, seed=seed)
-        found.append(measure(pipeline, pass_through(pipeline, arrived, most_events=inf))["time"])
+        arrived = arrivals(cv2=1.0, rate_hz=0.7 * traffic.most_hz, count=6000, seed=seed)
+        found.append(measure(traffic, passing(traffic.pipelines[0], arrived))["time"])
     told = np.sqrt(np.mean([one.error**2 for one in found]))
     seen = np.std([one.value for one in found], ddof=1)
     assert 0.6 < told / seen < 1.5
@@ -104,21 +109,62 @@ def test_standard_errors_are_those_of_repetitions() -> None:
 
 def test_few_offloads_have_no_error() -> None:
     ended = np.arange(1.0, 11.0)
-    few = measure(PIPELINE, Passage(ended - 1.0, ended, np.ones(10), 0))
+    alike = np.zeros(10, int)
+    few = measure(Traffic((PIPELINE,)), Passage(alike, ended - 1.0, ended, np.ones(10), 0))
     assert np.isnan(few["time"].error)
     assert np.isnan(few["rare_time"].error)
-    none = measure(PIPELINE, Passage(ended[:0], ended[:0], ended[:0], 0))
+    nobody = Passage(alike[:0], ended[:0], ended[:0], ended[:0], 0)
+    none = measure(Traffic((PIPELINE,)), nobody)
     assert np.isnan(none["time"].value)
 
 
 def test_many_designs_together_are_simulated_as_each_alone() -> None:
-    pipelines = [random_designs.pipeline(seed)[0] for seed in range(20)]
-    times = [arrivals(cv2=1.0, rate_hz=one.most_hz, count=800, seed=7) for one in pipelines]
-    taken, held = random_designs.together(pipelines, np.stack(times, axis=1))
-    for place, (one, arrived) in enumerate(zip(pipelines, times, strict=True)):
-        alone = pass_through(one, arrived, most_events=inf)
+    designs = [random_designs.traffic(seed, mix=seed % 2 > 0)[0] for seed in range(20)]
+    times = [arrivals(cv2=1.0, rate_hz=one.most_hz, count=800, seed=7) for one in designs]
+    sizes = [kinds(shares=one.shares, count=800, seed=7) for one in designs]
+    both = np.stack(sizes, axis=1), np.stack(times, axis=1)
+    taken, held = random_designs.together(designs, *both)
+    for place, (one, kind, arrived) in enumerate(zip(designs, sizes, times, strict=True)):
+        alone = pass_through(one.pipelines, kind, arrived, most_events=inf)
+        assert np.array_equal(alone.ended_s, one_after_the_other(one.pipelines, kind, arrived))
         assert np.array_equal(taken[:, place], (alone.ended_s - arrived).astype(np.float32))
         assert held[:, place] == pytest.approx(alone.core_s, rel=1e-6)
+
+
+def test_a_trace_of_two_sizes_by_hand() -> None:
+    """Sizes 1, 3, 1 arrive together: the fleet ends them 5, 3 and 1 s of work after 3.5 s; the
+    second leaves the link at 3.25 + 1 + 3, when the fleet is at work for 2 of its 6 s."""
+    small = PIPELINE
+    stations = tuple(replace(one, busy_s=3 * one.busy_s) for one in FLEET)
+    large = replace(small, stations=stations, bits=24.0)
+    kind = np.array([0, 1, 0])
+    passage = pass_through([small, large], kind, np.zeros(3), most_events=inf)
+    first = 3.25 + 0.5 + 2.0
+    assert passage.ended_s.tolist() == [first, first + 6.0, first + 8.0]
+    found = measure(Traffic((small, large), (2 / 3, 1 / 3), draw=Draw(2.0, 4.0, 0.5)), passage)
+    alone = (5.75, 9.75, 5.75)
+    assert found["wait"].value == pytest.approx((sum(passage.ended_s) - sum(alone)) / 3)
+    assert found["rate"].value == (24.0 + 8.0) / 8.0  # after the end of the first
+    # 8 s at 2 W, two offloads that hold a core of 4 W for 0.75 s, 32 bit of 0.5 J
+    assert found["energy"].value == pytest.approx((16.0 + 6.0 + 16.0) / 32.0)
+
+
+def test_sizes_are_drawn_by_their_shares() -> None:
+    drawn = kinds(shares=(7 / 12, 4 / 12, 1 / 12), count=120_000, seed=3)
+    assert np.bincount(drawn) == pytest.approx([70_000, 40_000, 10_000], rel=0.03)
+    assert np.array_equal(drawn[:99], kinds(shares=(7, 4, 1), count=99, seed=3))
+
+
+def test_packets_are_counted_as_by_hand() -> None:
+    """Of 600 B: requests of 512 and 88 B, completions of 256, 256 and 88 B, three writes; of a
+    batch of two: a doorbell of 4 B, 32 B of descriptors, an interrupt of 4 B, 4 B read back."""
+    fields = {"max_payload_byte": 256, "max_read_request_byte": 512, "completion_byte": inf}
+    fields |= {"batch": 2, "descriptors": 1}
+    to_device, to_host = wire_byte({f"interface_{key}": fields[key] for key in fields}, 600.0)
+    shared_in = (24 + 4) + (20 + 32) + 24
+    shared_out = 24 + (24 + 32) + (24 + 4) + (20 + 4)
+    assert to_device == 600 + 3 * 20 + shared_in / 2
+    assert to_host == 2 * 24 + 600 + 3 * 24 + shared_out / 2
 
 
 def test_the_model_keeps_its_promises_for_some_random_designs() -> None:
@@ -129,6 +175,8 @@ def test_the_model_keeps_its_promises_for_some_random_designs() -> None:
         assert abs(one.error("cores")) < 1e-6
     for one in random_designs.witnessed(1.0, 15, 20_000):
         assert one.load > 0.9 or one.within("time", 0.1)
+    for one in random_designs.witnessed(1.0, 15, 20_000, mix=True):
+        assert one.load > 0.9 or one.stored or one.within("time", 0.15)
 
 
 STUDY = """\
@@ -155,12 +203,31 @@ def test_the_recommended_design_or_one_that_is_named(write: Write) -> None:
         "offload_latency_mean_s",
         "offload_latency_p99_s",
         "host_cores",
+        "energy_j_per_bit",
     ]
     time = said["quantities"]["offload_latency_mean_s"]
     assert abs(time["model"] - time["simulated"]) <= 4 * time["standard_error"]
     assert time["difference"] == pytest.approx(time["model"] / time["simulated"] - 1)
     again = dse.simulate(path, "des.instances=4", overrides="workload.arrivals=poisson", seed=2)
     assert again.to_dict() == said
+
+
+def test_a_mix_of_one_size_is_that_size(write: Write) -> None:
+    """Also across PCI Express, where steady offloads take what the model says."""
+    link = "link: 20 GB/s", "pcie: gen4 x16, round_trip: 600 ns, batch: 8"
+    for text in (STUDY, STUDY.replace(*link)):
+        told = []
+        for size in ("4 KiB", "{4 KiB: 100 %}"):
+            path = write(text.replace("4 KiB", size))
+            told.append(
+                dse.simulate(path, "des.instances=4", overrides="workload.arrivals=poisson")
+            )
+        one, mix = told
+        assert np.array_equal(one.time_s, mix.time_s)
+        assert {**mix.to_dict()} == one.to_dict()
+        steady = dse.simulate(write(text), "des.instances=4", offloads=500).to_dict()["quantities"]
+        for name in ("offload_latency_mean_s", "energy_j_per_bit", "host_cores"):
+            assert steady[name]["simulated"] == pytest.approx(steady[name]["model"], rel=1e-9)
 
 
 def test_a_finished_run_and_its_pictures(write: Write, tmp_path: Path) -> None:

@@ -44,8 +44,8 @@ def test_the_answer_says_what_would_change_it() -> None:
     for entry in moving:
         known = every[entry["assumption"]].least_change
         assert entry["least_relative_change"] == pytest.approx(known, rel=1e-5)
-        assert entry["assumption"] in repr(near)
-    assert "What would change it" not in repr(dse.answer(SETTOP, flips=False))
+        assert entry["assumption"] in near.text(all=True)
+    assert "What would change it" not in dse.answer(SETTOP, flips=False).text(all=True)
 
 
 def test_what_is_left_out_is_named() -> None:
@@ -55,7 +55,7 @@ def test_what_is_left_out_is_named() -> None:
     left = facts["assumptions"][facts["shown"] : facts["shown"] + facts["left_out"]]
     assert facts["shown"] == 8
     assert left
-    told = " ".join(repr(answer).split())
+    told = " ".join(answer.text(all=True).split())
     assert "Less sensitive: " + ", ".join(e["assumption"] for e in left) in told
 
 
@@ -73,7 +73,7 @@ def test_what_is_left_out_is_named() -> None:
 )
 def test_where_it_does_not_apply_it_says_so(path: str, options: dict, told: str) -> None:
     answer = dse.answer(STUDIES / f"{path}.yaml", **options)
-    assert told in " ".join(repr(answer).split())
+    assert told in " ".join(answer.text(all=True).split())
     assert answer.to_dict()["flips"].keys() == {"reason"}
 
 

@@ -704,7 +704,7 @@ def test_a_text_is_compared_with_what_stands_in_its_column(rule, told, write) ->
 def test_a_text_has_no_distance_and_does_not_move(write) -> None:
     write(NAMES, "names.csv")
     path = write(OVER_NAMES.replace("ms: maximise, ", ""))
-    answer = dse.answer(path).text()
+    answer = dse.answer(path).text(all=True)
     assert 'violates Valid == "true".' in answer
     assert "Valid" not in answer.partition("What would change it")[2]
 

@@ -211,11 +211,11 @@ def test_a_file_that_is_not_there_or_holds_something_else(folder: Path) -> None:
     (folder / "study.yaml").write_text(text.replace("law.yaml", "law.yml").replace("board", "link"))
     assert faults(folder / "study.yaml") == [
         "study.yaml:3:11: stages.0.core: 'records/my law.yml'; there is no file "
-        "'records/my law.yml'; a path counts from the folder of the study",
+        "'records/my law.yml'; a path is relative to the study file",
         "study.yaml:4:10: budget.platform: 'records/link.yaml'; the file has no section "
         "`platform`; it has interface, kernel",
         "study.yaml:6:22: axes.interface.device.0: 'records/lnk.yaml'; there is no file "
-        "'records/lnk.yaml'; a path counts from the folder of the study",
+        "'records/lnk.yaml'; a path is relative to the study file",
     ]
 
 

@@ -16,7 +16,7 @@ from dse.plugins import registry
 from dse.runs import runner
 from dse.search import SearchSettings
 from dse.study import study, uncertain
-from dse.uncertainty import draws, sampling, unsure
+from dse.uncertainty import draws, outcomes, sampling, unsure
 from dse.uncertainty.certainty import Certainty
 from dse.uncertainty.sampling import SamplingOptions
 from tests.conftest import STUDIES, everything
@@ -162,7 +162,7 @@ def test_a_seed_gives_the_same_numbers_in_parts_of_any_size(
 ) -> None:
     path, given = write(TINY), {"area": 0.1, "power": 0.1, "rate": 0.1}
     whole = sure(path, samples=333, uncertainty=given)
-    monkeypatch.setattr(sampling, "PART", 70)
+    monkeypatch.setattr(outcomes, "PART", 70)
     assert sure(path, samples=333, uncertainty=given).candidates == whole.candidates
     assert sure(path, samples=333, seed=1, uncertainty=given).candidates != whole.candidates
 
@@ -195,7 +195,7 @@ def test_samples_that_nothing_fits_are_named(write: Callable[[str], Path]) -> No
     found = sure(path, samples=200, uncertainty={"power": 0.2})
     assert found.pick.feasible < found.answered < 1.0
     assert sum(entry.answer for entry in found.candidates) == pytest.approx(found.answered)
-    text = repr(dse.answer(path, samples=200, uncertainty={"power": "20 %"}))
+    text = dse.answer(path, samples=200, uncertainty={"power": "20 %"}).text(all=True)
     assert f"In {100 - 100 * found.answered:.1f} % of the samples no candidate is feasible" in text
 
 
@@ -221,13 +221,13 @@ def test_text_and_json_carry_the_same_numbers(write: Callable[[str], Path]) -> N
     assert facts["candidates"][0]["answer"] == found.certainty.pick.answer
     assert facts["candidates"][0]["largest_regret_w"] == found.certainty.pick.worst
     shown = f"is the answer in {100 * found.certainty.pick.answer:.1f} % of the samples"
-    assert shown in " ".join(repr(found).split())
+    assert shown in " ".join(found.text(all=True).split())
 
 
 def test_without_an_uncertainty_the_answer_says_how_to_give_one(
     write: Callable[[str], Path],
 ) -> None:
-    text = repr(dse.answer(write(TINY), samples=10))
+    text = dse.answer(write(TINY), samples=10).text(all=True)
     assert "The study states no uncertainty" in text
     assert '--uncertainty "area=10 %"' in " ".join(text.split())
 

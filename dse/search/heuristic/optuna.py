@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 import optuna
 from optuna.distributions import (
@@ -12,8 +14,9 @@ from optuna.distributions import (
 )
 from optuna.samplers import BaseSampler
 
-from dse.contract import Index, Search
+from dse.contract import Column, Index, Search
 from dse.contract.methods import Axes
+from dse.model.space import Axis
 from dse.search.heuristic.scales import Scales
 
 WORST = 1e12
@@ -49,14 +52,29 @@ def ask_and_tell(
         loss, violation = search.evaluate(axes.index([trial.params for trial in trials]))
         feasible = (violation <= 0).all(axis=1)
         loss[~feasible] = 0.0  # Never compared: infeasible designs are ranked by violation.
-        violation = np.clip(np.nan_to_num(violation, nan=WORST), -WORST, WORST)
-        for trial, values, missed in zip(trials, loss.tolist(), violation.tolist(), strict=True):
-            for position, value in enumerate(missed):
-                trial.set_constraint(str(position), value)
+        for trial, values, missed in zip(trials, loss.tolist(), violation, strict=True):
+            tell_missed(trial, map(str, range(len(missed))), missed)
             study.tell(trial, values)
         repeated = len(trials) - (search.evaluated - before)
         for design in axes.parameters(search.unseen(substitutes, min(repeated, search.room))):
             study.enqueue_trial(design)
+
+
+def tell_missed(trial: optuna.Trial, names: Iterable[str], violation: Column) -> None:
+    """Tell a trial by how much its design misses each constraint."""
+    finite = np.clip(np.nan_to_num(violation, nan=WORST), -WORST, WORST)
+    for name, value in zip(names, finite.tolist(), strict=True):
+        trial.set_constraint(name, value)
+
+
+def suggested(trial: optuna.Trial, axes: Sequence[Axis]) -> list[int]:
+    """Return the positions on the axes that a trial suggests; choices it knows by their labels."""
+    return [
+        trial.suggest_int(axis.name, 0, axis.size - 1)
+        if axis.ordered
+        else axis.labels.index(trial.suggest_categorical(axis.name, axis.labels))
+        for axis in axes
+    ]
 
 
 class _Parameters:

@@ -20,6 +20,7 @@ from pymoo.operators.mutation.pm import mut_pm
 from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
 
 from dse.contract import Index, Matrix, Search
+from dse.model.problem import Problem
 from dse.search.heuristic.scales import Scales
 
 WORST = 1e12
@@ -84,12 +85,37 @@ def evolve(
         loss, violation = search.evaluate(generation.get("X"))
         feasible = np.asarray((violation <= 0).all(axis=1))
         generation.set("F", scale(loss, feasible))
-        generation.set("G", np.clip(np.nan_to_num(violation, nan=WORST), -WORST, WORST))
+        generation.set("G", _finite(violation))
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             if len(generation) > population:
                 generation = best.do(algorithm.problem, generation, n_survive=population)
             algorithm.tell(infills=generation)
+
+
+class ProblemOfStudy(pymoo.core.problem.Problem):  # type: ignore[misc]
+    """A study as a problem of pymoo, for algorithms and operators of the user's own."""
+
+    def __init__(self, problem: Problem) -> None:
+        """Take sizes and numbers of objectives and constraints from the problem of a study."""
+        self.problem = problem
+        super().__init__(
+            n_var=len(problem.sizes),
+            n_obj=problem.objective_count,
+            n_ieq_constr=len(problem.constraint_names),
+            xl=0,
+            xu=np.array(problem.sizes) - 1,
+            vtype=int,
+        )
+
+    def _evaluate(self, x: Any, out: dict[str, Any], *_args: Any, **_kwargs: Any) -> None:
+        found = self.problem.evaluate(x.astype(np.int64))
+        out["F"] = np.where(found.feasible[:, None], found.loss, 0.0)
+        out["G"] = _finite(found.violation)
+
+
+def _finite(violation: Matrix) -> Matrix:
+    return np.clip(np.nan_to_num(violation, nan=WORST), -WORST, WORST)
 
 
 def _first(start: Index, search: Search, random: np.random.Generator, size: int) -> Index:

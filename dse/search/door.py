@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dse.contract import Column
-from dse.errors import ArgumentError
+from dse.errors import ArgumentError, MissingLibraryError
 from dse.model.problem import Evaluation, Problem
 from dse.model.space import Block, Boxes, Index, Points
+
+if TYPE_CHECKING:
+    from dse.search.heuristic.pymoo import ProblemOfStudy
 
 _ROWS = "give rows of whole numbers, shape (n, {}): a position on each axis"
 
@@ -37,6 +41,40 @@ class OpenProblem(Problem):
         """Return every column of designs as `Problem.describe` does; errors as in `evaluate`."""
         return super().describe(self.rows(index))
 
+    def to_pymoo(self) -> ProblemOfStudy:
+        """Return it as a problem of pymoo: whole numbers, losses ``F`` and violations ``G``.
+
+        The losses of infeasible designs are 0, for pymoo ranks those by violation.
+
+        Raises
+        ------
+        MissingLibraryError
+            Without pymoo.
+        """
+        with _needed("to_pymoo", "pymoo"):
+            from dse.search.heuristic.pymoo import ProblemOfStudy
+
+        return ProblemOfStudy(self)
+
+    def optuna(self, trial: Any) -> tuple[float, ...]:
+        """Return the losses of a trial of Optuna, and let it know the constraints.
+
+        The objective of a study whose directions are all to minimise: ``study.optimize(
+        problem.optuna)``.  A choice is suggested by its labels, an ordered axis by position.  The
+        losses of infeasible designs are 0: samplers rank those by violation.
+
+        Raises
+        ------
+        MissingLibraryError
+            Without Optuna.
+        """
+        with _needed("optuna", "optuna"):
+            from dse.search.heuristic.optuna import suggested, tell_missed
+
+        found = self.evaluate(np.array([suggested(trial, self.space.axes)]))
+        tell_missed(trial, self.constraint_names, found.violation[0])
+        return tuple(found.loss[0].tolist()) if found.feasible[0] else (0.0,) * found.loss.shape[1]
+
     def rows(self, given: Any) -> Index:
         """Return designs as an index (n, d), checked."""
         try:
@@ -61,3 +99,12 @@ class OpenProblem(Problem):
 def opened(problem: Problem) -> OpenProblem:
     """Return a problem for optimisers from outside."""
     return OpenProblem(**{entry.name: getattr(problem, entry.name) for entry in fields(problem)})
+
+
+@contextmanager
+def _needed(method: str, library: str) -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        instead = ", or call `evaluate` from an optimiser of your own"
+        raise MissingLibraryError(f"problem.{method}", library, "search", instead) from error

@@ -1,0 +1,170 @@
+"""What is simulated of a design: its numbers as times of stations, and what they draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dse.contract import SIZE, TRANSFERS, WAIT_MODES
+from dse.errors import UnitError
+from dse.model.mixed import TASKS_OFFLOADED
+from dse.model.space import Index
+from dse.simulation.packets import wire_byte
+from dse.simulation.pipeline import Draw, Pipeline, Station, Traffic
+from dse.study.study import Study
+
+Columns = Mapping[str, float]
+Stages = Mapping[str, list[float]]
+
+STAGES = (
+    "stage_capacity_bit_per_s",
+    "stage_clocked",
+    "stage_dynamic_energy_j_per_bit",
+    "stage_latency_s",
+    "stage_leakage_power_w",
+    "stage_read_byte_per_bit",
+    "stage_serial_tasks",
+    "stage_written_byte_per_bit",
+)
+PACKETS = "interface_packet_byte_per_s"
+"""Where the rate of packets on PCI Express is kept among columns."""
+
+
+def traffic_of(prepared: Study, index: Index) -> Traffic:
+    """Return what arrives at one design (1, d), and what it passes.
+
+    Raises
+    ------
+    UnitError
+        The study has no offloads, or something that is not simulated.
+    """
+    problem = prepared.problem
+    columns = {name: float(column[0]) for name, column in problem.space.columns(index).items()}
+    fleets = problem.stage_columns(problem.space.columns(index), STAGES)
+    stages = {name: [float(one[0]) for one in fleets[name]] for name in STAGES if name in fleets}
+    _refuse(columns, stages)
+    for one in problem.quantities:
+        if one.simulated == "packet_rate":
+            columns[PACKETS] = float(problem.columns(index, [one.name])[one.name][0])
+    mix = prepared.mix
+    sizes, shares = ((columns[SIZE],), (1.0,)) if mix is None else (mix.sizes, mix.shares)
+    return Traffic(
+        pipelines=tuple(_pipeline(columns | {SIZE: size}, stages) for size in sizes),
+        shares=tuple(shares),
+        demand_bit_per_s=columns.get("workload_rate_bit_per_s", float("inf")),
+        cv2=columns.get("workload_arrival_cv2", 0.0),
+        draw=_draw(columns | {SIZE: max(sizes)}, stages),
+    )
+
+
+def _pipeline(columns: Columns, stages: Stages) -> Pipeline:
+    """Return what offloads of one size pass; across PCI Express writes take half a round trip."""
+    clock = columns["interface_host_clock_hz"]
+
+    def seconds(name: str, per: str = "") -> float:
+        cycles = columns.get(f"interface_{name}_cycles{per}", 0.0)
+        return cycles / clock + columns.get(f"interface_{name}_s{per}", 0.0)
+
+    overhead, mode = seconds("overhead"), WAIT_MODES[int(columns["interface_wait"])]
+    # the doorbell is written, then a descriptor is read if there is one, then the payload
+    across = 0.5 + min(columns.get("interface_descriptors", 0.0), 1.0) + 1.0
+    return Pipeline(
+        slots=columns["interface_in_flight"],
+        cores=columns["interface_host_cores"],
+        sync=mode == "sync",
+        overhead_s=overhead,
+        core_s=overhead + (2.0 * seconds("switch") if mode == "sync_os" else 0.0),
+        latency_s=seconds("latency") + across * seconds("round_trip"),
+        stations=_stations(columns, stages, seconds("latency", "_per_byte")),
+        bits=8.0 * columns[SIZE],
+    )
+
+
+def _refuse(columns: Columns, stages: Stages) -> None:
+    """Raise for what has no pipeline, or one whose clocks only the equations know."""
+    if "interface_in_flight" not in columns or not stages:
+        rule = "what is simulated are offloads, and this study has none"
+        raise UnitError(rule, "give it stages and an interface")
+    if columns.get(TASKS_OFFLOADED, 1.0) < 1:
+        rule = "sizes that stay on the host are not simulated"
+        raise UnitError(rule, "leave workload.offload_above out")
+    if any(columns.get(f"interface_overhead_plus_latency_{unit}") for unit in ("cycles", "s")):
+        rule = "a sum of overhead and latency is not simulated"
+        raise UnitError(rule, "write overhead and latency in its place")
+    if max(stages["stage_serial_tasks"]) > 1:
+        rule = "streams of dependent tasks that share pipelines are not simulated"
+        raise UnitError(rule, "set workload.streams=1, or workload.chained=false")
+    if columns.get("budget_power_cap_w", float("inf")) < float("inf"):
+        rule = "a power cap, under which clocks fall, is not simulated"
+        raise UnitError(rule, "remove budget.power_cap")
+    if columns.get("workload_meet", 0.0) > 0:
+        rule = "clocks that meet the rate are not simulated"
+        raise UnitError(rule, "write `clock: 1`, or another fraction, in the stages")
+    if min(stages["stage_capacity_bit_per_s"]) <= 0:
+        raise UnitError("a stage of this design has no instances", "choose another design")
+
+
+def _stations(columns: Columns, stages: Stages, byte_s: float) -> tuple[Station, ...]:
+    """Return what an offload passes behind the host: link, memory, every stage, link."""
+    size = columns[SIZE]
+    per_cycle = columns.get("interface_link_byte_per_cycle", float("inf"))
+    cycled = per_cycle * columns["interface_host_clock_hz"]
+    link_s = size / min(columns["interface_link_byte_per_s"], cycled)
+    in_s = out_s = link_s
+    if columns.get("interface_pcie", 0.0):
+        in_s, out_s = (max(link_s, byte / columns[PACKETS]) for byte in wire_byte(columns, size))
+    stored = columns["interface_transfer"] == TRANSFERS.index("store_and_forward")
+    memory = columns.get("budget_memory_byte_per_s", float("inf"))
+    found = [Station("latency per byte", byte_s * size, whole=True)] if byte_s else []
+    found.append(Station("link in", in_s, whole=stored))
+    found.append(Station("memory", 8.0 * size * _moved_byte(stages) / memory))
+    found += _fleet(columns, stages, 8.0 * size)
+    found.append(Station("link out", out_s, whole=stored))
+    found.append(Station("last write", 0.0, columns.get("interface_round_trip_s", 0.0) / 2.0))
+    return tuple(one for one in found if one.busy_s or one.fill_s)
+
+
+def _fleet(columns: Columns, stages: Stages, bits: float) -> list[Station]:
+    """Return the stages: each at its own clock, or all at the rate of the slowest."""
+    found = []
+    rates = _rates(columns, stages)
+    for number, (rate, capacity, latency) in enumerate(
+        zip(rates, stages["stage_capacity_bit_per_s"], stages["stage_latency_s"], strict=True),
+        start=1,
+    ):
+        name = f"stage {number}" if len(rates) > 1 else "fleet"
+        found.append(Station(name, bits / rate, latency * (capacity / rate)))
+    return found
+
+
+def _rates(columns: Columns, stages: Stages) -> list[float]:
+    """Return at which rate each stage streams while it is busy."""
+    carried = stages["stage_capacity_bit_per_s"]
+    return [min(carried)] * len(carried) if columns.get("workload_common", 0.0) > 0 else carried
+
+
+def _moved_byte(stages: Stages) -> float:
+    """Return bytes to and from memory for a bit of payload."""
+    return stages["stage_read_byte_per_bit"][0] + stages["stage_written_byte_per_bit"][-1]
+
+
+def _draw(columns: Columns, stages: Stages) -> Draw:
+    """Return what all parts draw: gated clocks switch with the payload, others all the time."""
+    energy, clocked = stages["stage_dynamic_energy_j_per_bit"], stages["stage_clocked"]
+    buffers = 2.0 * columns["interface_in_flight"] * 8.0 * columns[SIZE]  # input and output
+    always = [
+        *stages["stage_leakage_power_w"],
+        *(
+            e * c * rate
+            for e, c, rate in zip(energy, clocked, _rates(columns, stages), strict=True)
+        ),
+        columns.get("interface_buffer_leakage_w_per_bit", 0.0) * buffers,
+        columns.get("interface_idle_power_w", 0.0),
+        columns.get("budget_constant_power_w", 0.0),
+    ]
+    of_bits = [
+        *(e * (1.0 - c) for e, c in zip(energy, clocked, strict=True)),
+        columns.get("budget_memory_j_per_byte", 0.0) * _moved_byte(stages),
+        columns.get("interface_transfer_j_per_byte", 0.0) / 8.0,
+    ]
+    host = columns.get("interface_host_power_w", 0.0) / columns["interface_host_cores"]
+    return Draw(sum(always), host, sum(of_bits))

@@ -1,0 +1,82 @@
+"""What notebooks show of what Python returns: everything, in order, and nothing by the way."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dse
+from tests.conftest import STUDIES
+
+SMALL, MIXED, SWEPT = (
+    STUDIES / f"{name}.yaml" for name in ("settop_116mbps", "des_100gbps", "des_fft_sweep")
+)
+
+
+def words(shown: str) -> list[str]:
+    """Return the words of HTML in the order in which they are read."""
+    return html.unescape(re.sub(r"<[^>]*>", " ", shown)).split()
+
+
+MADE: dict[str, Callable[[], Any]] = {
+    "evaluate": lambda: dse.evaluate(SMALL, {"des.design": "u1"}),
+    "answer": lambda: dse.answer(SMALL, flips=False),
+    "sensitivity": lambda: dse.sensitivity(SMALL, samples=4),
+    "flips": lambda: dse.flips(SMALL, only="rate"),
+    "sweep": lambda: dse.sweep(SMALL, "rate=0.1..10Gbps"),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_html_has_what_the_text_has_in_its_order(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = MADE[name]()
+    told = words(found._repr_html_())
+    assert repr(found) == found.text()
+    rules = re.compile(r"[─:]+")  # lines below headers, and colons after titles
+    in_text = [rules.sub("", word) for word in found.text().split()]
+    in_html = [rules.sub("", word) for word in told]
+    assert sorted(filter(None, in_html)) == sorted(filter(None, in_text))
+    assert capsys.readouterr().out == ""
+
+
+def test_a_result_is_told_in_order() -> None:
+    result = dse.run(MIXED)
+    told = " ".join(words(result._repr_html_()))
+    parts = ["Which mix of DES cores", "1 u8 + 2 u16 149690 um2", "3 u16 173304 um2",
+             "recommended: 3 u16", "7,983,360 designs: 2 evaluated"]  # fmt: skip
+    places = [told.index(part) for part in parts]
+    assert places == sorted(places)
+    assert result.recommended is not None
+    assert result.front.iloc[result.recommended.row]["power_w"] == result.front["power_w"].min()
+
+
+def test_a_table_has_every_row_in_the_units_of_the_command_line() -> None:
+    result = dse.run(MIXED)
+    table = result.table()
+    assert [*table.columns] == ["design", "area [um2]", "power [mW]", "bottleneck"]
+    np.testing.assert_allclose(table["area [um2]"], result.front["area_m2"] * 1e12)
+    swept = dse.run(SWEPT)
+    assert len(swept.table()) == len(swept.front)
+    assert swept.recommended is None
+
+
+def test_a_picture_is_shown_without_pyplot() -> None:
+    figure = dse.run(SMALL).plot()
+    picture, size = figure._repr_png_()
+    assert picture.startswith(b"\x89PNG")
+    assert figure.get_axes()
+    width = int.from_bytes(picture[16:20], "big")
+    assert abs(width - 2 * size["width"]) <= 2
+
+
+def test_what_the_package_offers_is_public() -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+.*", dse.__version__)
+    assert [name for name in dir(dse) if name.startswith("_")] == ["__version__"]
+    assert not {"Any", "Path", "annotations", "import_module"} & {*dir(dse)}
