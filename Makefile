@@ -7,7 +7,7 @@ SAMPLE ?= 25
 GROUP ?=
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable
 
-.PHONY: run test faults check docs lock mutants bench figures clean
+.PHONY: run test faults check docs lock mutants bench figures gallery clean
 
 run: $(VENV)/run
 	$(BIN)/dse run $(STUDY) --out runs/$(basename $(notdir $(STUDY)))
@@ -41,9 +41,10 @@ bench: $(VENV)/dev
 	cat docs/benchmarks.md
 
 figures: $(VENV)/run
-	$(BIN)/dse run studies/crypto_interface_100gbps.yaml --out runs/figures
-	cp runs/figures/front.png docs/front.png
 	$(BIN)/dse figure all --out docs/figures --gallery docs/figures.md
+
+gallery: $(VENV)/run
+	$(BIN)/python docs/site/gallery.py
 
 $(VENV)/run: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

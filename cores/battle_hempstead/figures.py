@@ -52,7 +52,7 @@ def _figure_1(_: Laboratory) -> tuple[Panel, ...]:
         Panel(
             title="",
             x_label="performance [task/s]",
-            y_label="area [µm²]",
+            y_label="area [um2]",
             series=tuple(series),
             marks=tuple(marks),
             x_scale="log",
@@ -82,7 +82,7 @@ def _figure_4(_: Laboratory) -> tuple[Panel, ...]:
     unrolled = [0, *range(2, len(table.area_m2))]
     rounds = table.tasks_in_flight[unrolled]
     area, power = table.area_m2, full_power_w(table)
-    fine = np.linspace(1.0, 16.0, 61)
+    fine = np.linspace(1.0, 16.0, 601)
     law = des.des_law(unroll=fine)
     return (
         Panel(
@@ -130,7 +130,7 @@ def _figure_8(_: Laboratory) -> tuple[Panel, ...]:
     table = fft.fft_table()
     known = np.array([-1, 0])  # r64 and r2: the only published depths
     depth = table.latency_cycles
-    fine = np.linspace(depth[-1], depth[0], 61)
+    fine = np.linspace(depth[-1], depth[0], 601)
     law = fft.fft_law(pipeline_depth=fine)
     area, power = _relative(table.area_m2, -1), _relative(full_power_w(table), -1)
     shallow = full_power_w(table)[-1], table.area_m2[-1]
@@ -177,7 +177,7 @@ def _figure_12(_: Laboratory) -> tuple[Panel, ...]:
     """Power and area of a Jacobi core over as many single stencils."""
     table = jacobi.jacobi_table()
     stencils, area, power = table.tasks_in_flight, table.area_m2, full_power_w(table)
-    side = np.linspace(1.0, 4.0, 61)
+    side = np.linspace(1.0, 4.0, 601)
     law = jacobi.jacobi_law(side=side)
     return (
         Panel(

@@ -29,7 +29,7 @@ def _figure_5(laboratory: Laboratory) -> tuple[Panel, ...]:
         _use_case(
             SET_TOP_BOX,
             slow,
-            "µW",
+            "uW",
             1e6,
             [f"{1e9 / clock:.0f} ns" for clock in slow["clock_hz"]],
         ),
@@ -63,7 +63,7 @@ def _figure_9(laboratory: Laboratory) -> tuple[Panel, ...]:
         for rate in RATES_GBIT_PER_S
     ]
     return (
-        _sweep("least area", found, "area_m2", "power_w", "area [mm²]", 1e6),
+        _sweep("least area", found, "area_m2", "power_w", "area [mm2]", 1e6),
         _sweep("least power", found, "power_w", "area_m2", "power [mW]", 1e3),
     )
 

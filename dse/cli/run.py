@@ -80,6 +80,8 @@ def run(
     except InfeasibleError as error:
         if json:
             show_json(error.facts)
+        if out is not None and plots:
+            _draw_missed(studies.load(study, overrides=set_).question, error, out)
         if report:
             from dse.api.reports import report_infeasible
 
@@ -98,6 +100,17 @@ def run(
     else:
         marked = ", marked as interrupted" if result.run.interrupted else ""
         tell(f"written to {folder}{marked}" + ("" if plots else f"; dse plot {folder} draws it"))
+
+
+def _draw_missed(question: str, error: InfeasibleError, out: Path) -> None:
+    """Leave a picture of what is missed in the folder that was named for the run."""
+    from dse.infeasible.plots import FILES, save_missed
+    from dse.runs.result import PAGE
+
+    try:
+        save_missed(question, error.facts, out, (PAGE,))
+    except OutputError as fault:  # what is missed is told all the same
+        warn(f"{', '.join(FILES)} are not written: {fault}")
 
 
 def _fresh(stem: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,6 +21,7 @@ def sensitivity(
     seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
     prefer: Prefer = None,
     tolerance: Tolerance = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for a tornado and JSON.")] = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -39,3 +41,7 @@ def sensitivity(
             overrides=set_,
         )
     show(found, as_json=json)
+    if out is not None:
+        from dse.uncertainty import plots
+
+        plots.save_sensitivity(found, out)

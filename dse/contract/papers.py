@@ -195,11 +195,12 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Region:
-    """A labelled range of x, shaded."""
+    """A labelled range of x, shaded; equal `shade` numbers look alike in all figures."""
 
     label: str
     low: float
     high: float
+    shade: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -84,7 +84,7 @@ def remarks(shown: Sequence[ShownRun], preferences: Sequence[Preference], cloud:
         said.append(f"The runs prefer differently; what moves by hand begins with {first}.")
     if view.size > MOST_LINES:
         said.append(f"Of {view.size:,} designs {MOST_LINES:,} are lines across the axes: {RULE}.")
-    same = [view.words(name) for name, _ in view.objectives if _is_same(view, name)]
+    same = [view.words(name) for name, _ in view.objectives if front_view.is_same(view, name)]
     if same:
         said.append(f"The same for every design, and left out of the pictures: {', '.join(same)}.")
     beyond = [n for n, _ in view.objectives if column_facts(view, n)["axis"]["beyond"]]
@@ -92,10 +92,6 @@ def remarks(shown: Sequence[ShownRun], preferences: Sequence[Preference], cloud:
         words = ", ".join(view.words(name) for name in beyond)
         said.append(f"Some feasible designs lie beyond the axes, far from the front: {words}.")
     return said
-
-
-def _is_same(view: FrontView, name: str) -> bool:
-    return not column_facts(view, name)["varies"]
 
 
 def _cloud_words(run: ShownRun, most: int) -> str:

@@ -35,6 +35,16 @@ PALETTE = (
 FILLS = tuple(colour for colour, _ in PALETTE if colour != "#000000")
 """Colours of what fills an area, such as bars."""
 
+SHADES = (
+    *("#DCE9F4", "#FBEFD5", "#E9E9E9", "#DDF0E9"),
+    *("#F5E4EE", "#FFFDE0", "#FBE3D6", "#E3E0F3"),
+)
+"""Light fills of ranges, which carry their names."""
+
+DPI = 200
+CLOUD_DPI = 100
+"""Resolution of the clouds of points within a drawing of lines."""
+
 HALO = [patheffects.withStroke(linewidth=2.5, foreground="white")]
 """Keeps a label readable on top of lines."""
 
@@ -60,8 +70,9 @@ def save_figure(figure: Figure, stem: Path) -> tuple[Path, Path]:
         A file cannot be written.
     """
     png, svg = (stem.with_name(f"{stem.name}.{ending}") for ending in ("png", "svg"))
-    figure.savefig(png, dpi=150, metadata={"Software": None})
-    figure.savefig(svg, dpi=150, metadata={"Date": None, "Creator": None})
+    fast = {"compress_level": 3}
+    figure.savefig(png, dpi=DPI, metadata={"Software": None}, pil_kwargs=fast)
+    figure.savefig(svg, dpi=CLOUD_DPI, metadata={"Date": None, "Creator": None})
     return png, svg
 
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dse.algebra import units
-from dse.reports.front_view import FrontView
+from dse.reports.front_view import FrontView, choice_text
 from dse.reports.shown import RULE, shown_rows
 from dse.reports.text import hanging, new_table, pairs, printed, terminal_width
 from dse.reports.words import plural, with_error
@@ -118,9 +118,7 @@ def _highlights(view: FrontView, width: int) -> str:
 
     def design(row: int) -> str:
         parts = [view.names[row] if view.names else f"row {row + 1}"]
-        for name in view.axes if view.names else ():
-            value = _value(view, name, row)
-            parts.append(f"{view.words(name)} {value}" if _numeric(view, name) else value)
+        parts += [choice_text(view, name, row) for name in view.axes if view.names]
         limit = "" if view.category is None else f" ({view.front[view.category][row]}{bound})"
         return ", ".join(dict.fromkeys(parts)) + limit
 

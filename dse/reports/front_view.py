@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -149,10 +150,10 @@ def axis_scale(view: FrontView, name: str, cloud: Columns) -> Scale:
         ticks = tuple(elided(kind) for kind in kinds)
         return Scale(title, codes.astype(float), np.empty(0), -0.5, len(ticks) - 0.5, ticks=ticks)
     low, high = _range(values, background)
-    log = is_long(low, high)
-    factor, unit = units.scale([np.sqrt(low * high)] if log else [*values, low, high], name)
+    log = is_long(low, high) and not _is_even(values if name == view.sweep else ())
+    factor, unit = units.scale([np.sqrt(low * high)] if log and high > 1e4 * low else values, name)
     largest = max(abs(low), abs(high)) / factor
-    if not log and largest and not 1e-2 <= largest < 1e6:  # more digits than a tick has room for
+    if not log and largest and not 1e-2 <= largest < 1e7:  # more digits than a tick has room for
         power = 3 * int(np.floor(np.log10(largest) / 3))
         factor, unit = factor * 10.0**power, f"{power_of_ten(power)} {unit}".rstrip()
     low, high = _with_margin(low, high, log)
@@ -164,6 +165,12 @@ def axis_scale(view: FrontView, name: str, cloud: Columns) -> Scale:
 def is_long(low: float, high: float) -> bool:
     """Return whether a range is positive and longer than two decades, so that a logarithm suits."""
     return low > 0 and high > 100 * low
+
+
+def _is_even(values: Values | tuple[()]) -> bool:
+    """Whether many values follow each other in steps of one size, as those of a linear sweep."""
+    steps = np.diff(np.unique(values))
+    return len(steps) > 9 and bool(steps.max() < 1.5 * steps.min())
 
 
 def _range(front: Values, cloud: Values) -> tuple[float, float]:
@@ -201,25 +208,114 @@ def row_count(columns: Columns) -> int:
     return len(next(iter(columns.values()), ()))
 
 
-def groups(view: FrontView, most: int) -> dict[str, NDArray[np.bool_]]:
-    """Return which rows of the front belong together: by category, in order of name.
+def groups(
+    view: FrontView, most: int, given: NDArray[np.str_] | None = None
+) -> dict[str, NDArray[np.bool_]]:
+    """Return which rows of the front belong together: by what tells most of them, in order.
 
-    A sweep that leads to at most `most` designs is grouped by design; beyond `most`
-    categories the rarest become ``other``.
+    A sweep that leads to at most `most` designs is grouped by design.  Otherwise it is the choice
+    that explains most of the objectives (`telling_choice`), and without one the category; beyond
+    `most` of its values the rarest become ``other``.  `given` are labels to group by instead.
     """
-    labels = np.asarray(view.names, dtype=str)
-    if view.sweep is None or not 0 < len(np.unique(labels)) <= most:
+    names = np.asarray(view.names, dtype=str)
+    choice = telling_choice(view, most) if given is None else None
+    if given is not None:
+        labels = given
+    elif view.sweep is not None and 0 < len(np.unique(names)) <= most:
+        labels = names
+    elif choice is not None:
+        labels = choice_labels(view, choice)
+    elif view.category is not None:
+        kinds = view.front[view.category]
+        labels = np.array([f"{view.words(view.category)}: {kind}" for kind in kinds], dtype=str)
+    else:
         labels = np.full(view.size, "front")
-        if view.category is not None:
-            labels = np.array(
-                [f"{view.words(view.category)}: {kind}" for kind in view.front[view.category]]
-            )
-    kinds, counts = np.unique(labels, return_counts=True)
+    kinds, first, counts = np.unique(labels, return_index=True, return_counts=True)
+    if choice is not None and choice and view.front[choice].dtype.kind in "fiub":
+        order = np.argsort(view.front[choice][first], kind="stable")
+        kinds, counts = kinds[order], counts[order]
     if len(kinds) > most:
         frequent = np.sort(kinds[np.argsort(-counts, kind="stable")[: most - 1]])
         labels = np.where(np.isin(labels, frequent), labels, "other")
         kinds = np.append(frequent, "other")
     return {str(kind): labels == kind for kind in kinds}
+
+
+def telling_choice(view: FrontView, most: int) -> str | None:
+    """Return the choice that explains most of the objectives of a front, "" for its names.
+
+    That is the column of `axes`, or the names, of at most `most` values, whose groups leave the
+    least of the objectives' variance (of their logarithms where they are long); corrected for the
+    number of groups, as in an analysis of variance.  None where no choice explains anything.
+    """
+    best, found = 0.0, None
+    for name in (*view.axes, ""):
+        if not name and len(view.names) != view.size:
+            continue
+        groups_of = np.unique(choice_labels(view, name), return_inverse=True)[1]
+        count = int(groups_of.max(initial=0)) + 1
+        if not 1 < count <= most or view.size <= count:
+            continue
+        shares = [_explained(view.front[goal], groups_of) for goal, _ in view.objectives]
+        if np.mean(shares) > best + 1e-9:
+            best, found = float(np.mean(shares)), name
+    return found
+
+
+def _explained(values: Values, groups_of: NDArray[np.intp]) -> float:
+    """Return the adjusted share of the variance that lies between groups."""
+    if is_long(values.min(), values.max()):
+        values = np.log(values)
+    if np.ptp(values) <= 1e-12 * np.abs(values).max():
+        return 0.0
+    sizes = np.bincount(groups_of)
+    means = np.bincount(groups_of, values) / sizes
+    within = ((values - means[groups_of]) ** 2).sum() / (len(values) - len(sizes))
+    return float(1.0 - within / values.var(ddof=1))
+
+
+def choice_labels(view: FrontView, choice: str) -> NDArray[np.str_]:
+    """Return what was chosen for each design of the front: ``device: apu``; "" gives its names."""
+    if not choice:
+        return np.asarray(view.names, dtype=str)
+    kinds, place = np.unique(view.front[choice], return_inverse=True)
+    number = kinds.dtype.kind in "fiub"
+    shown = [units.show(float(kind), choice) if number else str(kind) for kind in kinds]
+    return np.array([f"{in_words(choice)}: {text}" for text in shown], dtype=str)[place]
+
+
+def choice_text(view: FrontView, choice: str, row: int) -> str:
+    """Return what was chosen for one design, as it stands behind its name: ``in flight 2``."""
+    value = view.front[choice][row]
+    if view.front[choice].dtype.kind not in "fiub":
+        return str(value)
+    return f"{view.words(choice)} {units.show(float(value), choice)}"
+
+
+def distinct_names(view: FrontView, rows: Sequence[int]) -> dict[int, str]:
+    """Return the names of some designs, equal ones with the choices that tell them apart."""
+    parts = {row: [view.names[row]] for row in rows}
+    for choice in view.axes:
+        alike: dict[tuple[str, ...], list[int]] = {}
+        for row, part in parts.items():
+            alike.setdefault(tuple(part), []).append(row)
+        for several in alike.values():
+            texts = {row: choice_text(view, choice, row) for row in several}
+            if len(set(texts.values())) > 1:
+                for row, text in texts.items():
+                    parts[row].append(text)
+    return {row: elided(", ".join(part)) for row, part in parts.items()}
+
+
+def kind_of(name: str) -> str:
+    """Return the name of a design without counts: ``u1 + u16`` of ``2 u1 + 1 u16``."""
+    return re.sub(r"(?<!\S)\d+ (?=\S)", "", name)
+
+
+def is_same(view: FrontView, name: str) -> bool:
+    """Whether an objective has one value, for all designs of the front and those around it."""
+    ends = np.concatenate([view.front[name], view.cloud.get(name, np.empty(0))])
+    return bool(np.ptp(ends) <= 1e-12 * np.abs(ends).max(initial=0.0))
 
 
 def staircase(x: Values, y: Values, sense: str) -> Values:
@@ -254,11 +350,11 @@ def power_of_ten(exponent: int) -> str:
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
-def decade(value: float) -> str:
-    """Return a power of ten as the tick of a logarithmic axis."""
-    if 1e-3 <= value < 1e5:
-        return f"{value:g}"
-    return power_of_ten(round(np.log10(value)))
+def power_text(value: float) -> str:
+    """Return for instance ``10⁵``, and ``2·10⁵`` between decades."""
+    exponent = int(np.floor(np.log10(value) + 1e-9))
+    factor = round(value / 10.0**exponent)
+    return (f"{factor}·" if factor > 1 else "") + power_of_ten(exponent)
 
 
 def legend_columns(lengths: Sequence[int], inches: float) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.reports import front_view, labels
+from dse.reports import front_view, labels, sweep_plots, ticks
 from dse.reports.drawing import PALETTE, Picture, drawing, save_figure
 from dse.reports.front_view import (
     Columns,
@@ -26,10 +26,7 @@ from dse.reports.front_view import (
     Scale,
     Values,
     axis_scale,
-    best_per_value,
-    decade,
     elided,
-    legend_columns,
     staircase,
     thinned,
 )
@@ -42,6 +39,9 @@ MOST_STRIP_ROWS = 20
 
 SIZES = ((12, 44, 0.4), (100, 24, 0.4), (400, 12, 0.3), (np.inf, 9, 0.0))
 """Up to so many points: area of a marker, width of its edge."""
+
+IN_CELL = 3.7
+"""Width of a legend in a free cell, in inches."""
 
 CLOUD_COLOUR = "0.80"
 LINE_COLOUR = "0.45"
@@ -86,65 +86,78 @@ def _figure(view: FrontView) -> Picture:
         figure.text(0.5, 0.45, "no feasible design", ha="center", fontsize=16, color="0.3")
         _title(figure, view)
         return figure
+    view, notes = _varying(view)
     cloud = thinned(view.cloud, MOST_CLOUD_POINTS)
     shown = np.isin(np.arange(view.size), shown_rows(view, MOST_FRONT_POINTS))
-    groups = front_view.groups(view, len(PALETTE))
-    groups = {label: rows & shown for label, rows in groups.items() if (rows & shown).any()}
+    if view.size > MOST_FRONT_POINTS:
+        notes.append(f"{MOST_FRONT_POINTS:,} of {view.size:,} designs drawn: {RULE}")
+    shades, labels_of, cell = None, None, None
+    seen: dict[str, set[str]] = {}
     if view.sweep is not None:
-        panels = _sweep(figure, view, cloud)
+        panels, shades = sweep_plots.draw_sweep(figure, view, cloud, HINTS, LINE_COLOUR)
+        labels_of = shades.rest if shades is not None else None
+        marked = sweep_plots.marked_rows(panels[0][1])
+        shown &= marked
+        notes += [f"shaded: {shades.words} in each panel"] if shades is not None else []
+        notes += [] if marked.all() else [f"marks at {sweep_plots.MOST_MARKED} of the values"]
     elif len(view.objectives) == 1:
         panels = _strip(figure, view, cloud)
     else:
-        panels = _pairs(figure, view, cloud)
+        panels, cell, seen = _pairs(figure, view, cloud)
+    groups = front_view.groups(view, len(PALETTE), labels_of)
+    groups = {label: rows & shown for label, rows in groups.items() if (rows & shown).any()}
     for axes, x, y in panels:
         _draw(axes, x, y, groups, view.recommended)
     _title(figure, view)
-    _legend(figure, view, groups, _cloud_label(panels))
-    figure.get_layout_engine().execute(figure)  # type: ignore[union-attr]
-    figure.set_layout_engine("none")  # names are placed for this layout, so it has to stay
+    cloud_label, note = _cloud_words(panels)
+    _legend(figure, cell, _handles(view, panels[0][0], groups, cloud_label, seen), [*notes, *note])
+    ticks.settle(figure)  # names are placed for this layout, so it has to stay
+    if shades is not None:
+        sweep_plots.name_shades(panels, shades)
     if view.names and view.sweep is None and len(view.objectives) > 1:
-        _name_points(figure, view, panels)
+        _name_points(view, panels)
     return figure
 
 
-def _pairs(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
-    """One panel per pair of objectives."""
+def _varying(view: FrontView) -> tuple[FrontView, list[str]]:
+    """Leave out objectives that are the same for every design, and say so."""
+    same = [name for name, _ in view.objectives if front_view.is_same(view, name)]
+    if len(same) == len(view.objectives):
+        return view, []
+    kept = tuple(pair for pair in view.objectives if pair[0] not in same)
+    values = (units.show(float(view.front[name][0]), name) for name in same)
+    told = [
+        f"left out: {view.words(name)}, {value} for every design"
+        for name, value in zip(same, values, strict=True)
+    ]
+    return replace(view, objectives=kept), told
+
+
+def _pairs(
+    figure: Figure, view: FrontView, cloud: Columns
+) -> tuple[list[Panel], Axes | None, dict[str, set[str]]]:
+    """One panel per pair of objectives; return also a free cell, and how references are drawn.
+
+    Three objectives make a corner, whose free cell takes the legend.
+    """
     pairs = list(combinations(view.objectives, 2))
-    across = 1 if len(pairs) == 1 else 3 if len(pairs) <= 6 else 5
+    across = 1 if len(pairs) == 1 else 2 if len(pairs) == 3 else 3 if len(pairs) <= 6 else 5
     down = -(-len(pairs) // across)
-    figure.set_size_inches((7.6, 5.0) if across == 1 else (4.3 * across, 3.9 * down))
-    grid = figure.subplots(down, across, squeeze=False).ravel()
-    for unused in grid[len(pairs) :]:
+    figure.set_size_inches((7.6, 5.0) if across == 1 else (4.4 * across, 3.9 * down))
+    cells = list(figure.subplots(down, across, squeeze=False).ravel())
+    free = cells.pop(1) if len(pairs) == 3 else None
+    for unused in cells[len(pairs) :]:
         unused.remove()
-    panels = []
-    for axes, ((x_name, x_sense), (y_name, y_sense)) in zip(grid, pairs, strict=False):
-        x, y = (
-            axis_scale(view, x_name, cloud),
-            axis_scale(view, y_name, cloud),
-        )
+    panels: list[Panel] = []
+    seen: dict[str, set[str]] = {}
+    for axes, ((x_name, x_sense), (y_name, y_sense)) in zip(cells, pairs, strict=False):
+        x, y = axis_scale(view, x_name, cloud), axis_scale(view, y_name, cloud)
         axes.set(xlabel=x.label + HINTS[x_sense], ylabel=y.label + HINTS[y_sense])
-        if len(pairs) == 1:
-            _line(axes, staircase(x.front, y.front, x_sense))
-        _mark_references(axes, view, (x_name, x), (y_name, y))
+        if len(pairs) == 1 and view.size > 1:
+            _line(axes, staircase(x.front, y.front, x_sense), "border of what is attained")
+        _mark_references(axes, view, (x_name, x), (y_name, y), seen)
         panels.append((axes, x, y))
-    return panels
-
-
-def _sweep(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
-    """One panel per objective, against the swept column."""
-    count = len(view.objectives)
-    figure.set_size_inches(7.6, 1.0 + 2.9 * count)
-    grid = figure.subplots(count, 1, sharex=True, squeeze=False).ravel()
-    x = axis_scale(view, str(view.sweep), cloud)
-    panels = []
-    for axes, (name, sense) in zip(grid, view.objectives, strict=True):
-        y = axis_scale(view, name, cloud)
-        axes.set_ylabel(y.label + HINTS[sense])
-        if not x.ticks:
-            _line(axes, best_per_value(x.front, y.front, sense))
-        panels.append((axes, x, y))
-    grid[-1].set_xlabel(x.label)
-    return panels
+    return panels, free, seen
 
 
 def _strip(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
@@ -180,25 +193,38 @@ def _strip(figure: Figure, view: FrontView, cloud: Columns) -> list[Panel]:
 
 
 def _mark_references(
-    axes: Axes, view: FrontView, across: tuple[str, Scale], up: tuple[str, Scale]
+    axes: Axes,
+    view: FrontView,
+    across: tuple[str, Scale],
+    up: tuple[str, Scale],
+    seen: dict[str, set[str]],
 ) -> None:
     """Mark what is no design: a cross, at the edge if it lies beyond; a line if half is known."""
     for entry in view.references:
-        at = {
-            name: float(np.clip(entry.values[name] / scale.factor, scale.low, scale.high))
+        known = {
+            name: (entry.values[name] / scale.factor, scale)
             for name, scale in (across, up)
             if name in entry.values
         }
+        at = {
+            name: float(np.clip(value, scale.low, scale.high))
+            for name, (value, scale) in known.items()
+        }
+        said = seen.setdefault(entry.name, set())
         if len(at) == 2:
             axes.scatter(*at.values(), clip_on=False, **REFERENCE)
+            beyond = any(at[name] != value for name, (value, _) in known.items())
+            said |= {"cross", "at an edge: beyond it"} if beyond else {"cross"}
         elif across[0] in at:
             axes.axvline(at[across[0]], color=LINE_COLOUR, linestyle=":", zorder=1)
+            said.add("dotted: half is known")
         elif at:
             axes.axhline(at[up[0]], color=LINE_COLOUR, linestyle=":", zorder=1)
+            said.add("dotted: half is known")
 
 
-def _line(axes: Axes, points: Values) -> None:
-    axes.plot(*points.T, color=LINE_COLOUR, linewidth=1, zorder=2)
+def _line(axes: Axes, points: Values, label: str) -> None:
+    axes.plot(*points.T, color=LINE_COLOUR, linewidth=1, zorder=2, label=label)
 
 
 def _draw(axes: Axes, x: Scale, y: Scale, groups: Groups, marked: Recommended | None) -> None:
@@ -238,12 +264,9 @@ def _dress(axes: Axes, which: str, scale: Scale) -> None:
         axis.set_ticks(range(len(scale.ticks)), labels=scale.ticks)
     elif scale.log:
         axes.set(**{f"{which}scale": "log"})
-        axis.set_major_formatter(FuncFormatter(lambda value, _: decade(value)))
-        axis.set_minor_locator(LogLocator(subs=(2, 5)))
-        axis.set_minor_formatter(NullFormatter())
+        ticks.log_ticks(axis, scale.low, scale.high)
     else:
-        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.7g}"))
+        ticks.number_ticks(axis)
     axes.set(**{f"{which}lim": (scale.low, scale.high)})
 
 
@@ -254,18 +277,21 @@ def _title(figure: Figure, view: FrontView) -> None:
     figure.suptitle(title)
 
 
-def _cloud_label(panels: Iterable[Panel]) -> str:
+def _cloud_words(panels: Iterable[Panel]) -> tuple[str, list[str]]:
     """Name the grey points, and own up to those that the axes leave out."""
     drawn = [(x, y) for _, x, y in panels if len(x.cloud) and len(y.cloud)]
     if not drawn:
-        return ""
+        return "", []
     seen = np.array([x.inside & y.inside for x, y in drawn])
-    share = "" if seen.all() else "some" if seen.any() else "all"
-    return f"feasible designs, {share} beyond the axes" if share else "feasible designs"
+    if not seen.any():
+        return "", ["the other feasible designs all lie beyond the axes"]
+    return f"feasible designs{'' if seen.all() else ', some beyond the axes'}", []
 
 
-def _legend(figure: Figure, view: FrontView, groups: Groups, cloud_label: str) -> None:
-    """Put the legend under the panels, where it covers nothing."""
+def _handles(
+    view: FrontView, axes: Axes, groups: Groups, cloud_label: str, seen: dict[str, set[str]]
+) -> list[Line2D]:
+    """Return an entry of the legend for everything that is drawn, and for nothing else."""
     look: dict[str, Any] = {"linestyle": "", "markeredgecolor": "0.15", "markeredgewidth": 0.4}
     handles = [
         Line2D([], [], marker=marker, color=colour, markersize=7, label=elided(label), **look)
@@ -275,29 +301,50 @@ def _legend(figure: Figure, view: FrontView, groups: Groups, cloud_label: str) -
         design = elided(view.recommended.design, 2 * front_view.MOST_CHARACTERS)
         look |= {"markerfacecolor": "none", "markeredgewidth": 1, "markersize": 11}
         handles.append(Line2D([], [], marker="o", label=f"recommended: {design}", **look))
-    for entry in view.references if len(view.objectives) > 1 and view.sweep is None else ():
+    for entry in view.references:
+        said = seen.get(entry.name, set())
+        how = "; ".join(sorted(said - {"cross"}))
         verdict = f": {entry.verdict}" if entry.verdict else ""
-        label = f"{entry.name}, no design{verdict} (at an edge: beyond it; dotted: half is known)"
+        label = f"{entry.name}, no design{verdict}{f' ({how})' if how else ''}"
         mark = look | {"markerfacecolor": "white", "markeredgewidth": 1, "markersize": 8}
-        handles.append(Line2D([], [], marker="X", label=label, **mark))
+        if "cross" in said:
+            handles.append(Line2D([], [], marker="X", label=label, **mark))
+        elif said:
+            handles.append(Line2D([], [], color=LINE_COLOUR, linestyle=":", label=label))
+    handles += [line for line in axes.lines if not str(line.get_label()).startswith("_")]
     if cloud_label:
         look |= {"markerfacecolor": CLOUD_COLOUR, "markeredgewidth": 0, "markersize": 6}
         handles.append(Line2D([], [], marker="o", label=cloud_label, **look))
-    lengths = [len(str(handle.get_label())) for handle in handles]
-    across = legend_columns(lengths, figure.get_figwidth())
-    look = {"loc": "outside lower center", "ncols": across, "frameon": False}
-    if view.size > MOST_FRONT_POINTS:
-        rule = f"{MOST_FRONT_POINTS:,} of {view.size:,} designs drawn: {RULE}"
-        look["title"] = textwrap.fill(rule, int(figure.get_figwidth() * 12))
-    _grow(figure, -(-len(handles) // across) + len(look.get("title", "").splitlines()))
-    figure.legend(handles=handles, title_fontsize="small", **look)
+    return handles
+
+
+def _legend(figure: Figure, cell: Axes | None, handles: list[Line2D], notes: Sequence[str]) -> None:
+    """Put the legend into a free cell, or under the panels, where it covers nothing."""
+    look: dict[str, Any] = {"frameon": False, "title_fontsize": "small"}
+    inches = figure.get_figwidth() if cell is None else IN_CELL
+    if notes:
+        wrapped = (textwrap.fill(f"{note}", int(inches * 12)) for note in notes)
+        look["title"] = "\n".join(wrapped)
+    if cell is not None:
+        cell.set_axis_off()
+        for handle in handles:
+            handle.set_label(textwrap.fill(str(handle.get_label()), int(inches * 11)))
+        cell.legend(handles=handles, loc="upper left", borderaxespad=0, **look)
+        return
+    for rows in range(1, len(handles) + 1):
+        across = -(-len(handles) // rows)
+        legend = figure.legend(handles=handles, loc="outside lower center", ncols=across, **look)
+        if across == 1 or legend.get_window_extent().width < 0.98 * figure.bbox.width:
+            _grow(figure, rows + len(look.get("title", "").splitlines()))
+            return
+        legend.remove()
 
 
 def _grow(figure: Figure, lines: int) -> None:
     figure.set_figheight(figure.get_figheight() + 0.23 * lines)
 
 
-def _name_points(figure: Figure, view: FrontView, panels: Iterable[Panel]) -> None:
+def _name_points(view: FrontView, panels: Iterable[Panel]) -> None:
     """Write names beside the ends of the front, and beside all of its points when few."""
     for axes, x, y in panels:
         named = [
@@ -305,5 +352,5 @@ def _name_points(figure: Figure, view: FrontView, panels: Iterable[Panel]) -> No
         ]
         if len(view.objectives) == 2 and view.size <= MOST_LABELS:
             named += range(view.size)
-        names = {row: elided(view.names[row]) for row in named}
+        names = front_view.distinct_names(view, list(dict.fromkeys(named)))
         labels.place(axes, np.column_stack([x.front, y.front]), names)

@@ -81,7 +81,9 @@ def draw_all(figures: Sequence[Figure], folder: Path, formats: Sequence[str] = B
     return [
         path
         for one in figures
-        for path in sheets.draw_sheet(one.name, checked(one, one.draw(laboratory)), folder, formats)
+        for path in sheets.draw_sheet(
+            one.name, checked(one, one.draw(laboratory)), folder, formats, one.source
+        )
     ]
 
 

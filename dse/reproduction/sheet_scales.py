@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
 from dse.contract.papers import Panel, Series
-from dse.reports.front_view import power_of_ten
+from dse.reports.ticks import log_ticks, number_ticks, whole_between
 
 HEADROOM = 0.13
 """Share of the height kept free above the data for the labels of regions and marks."""
@@ -92,38 +92,20 @@ def _widened(
 
 def _ticks(axis: Any, scale: str, limits: tuple[float, float], label: str, inches: float) -> None:
     if scale == "linear":
-        axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.7g}"))
+        number_ticks(axis)
         return
     if scale == "log2":
         in_bytes = label.endswith("[B]")
-        exponents = _whole(np.log2(limits))
+        exponents = whole_between(np.log2(limits))
         step = -(-len(exponents) // max(2, int(inches / (0.7 if in_bytes else 0.45))))
         major = [2.0**power for power in exponents if power % step == 0]
-        minor = []
         axis.set_major_formatter(FuncFormatter(lambda value, _: _power_of_two(value, in_bytes)))
     else:
-        exponents = _whole(np.log10(limits))
-        step = -(-len(exponents) // 7)
-        factors = (1.0,) if len(exponents) > 2 else (1.0, 2.0, 5.0)
-        around = (exponents[0] - 1, *exponents)
-        major = [f * 10.0**power for power in around for f in factors]
-        major = [value for value in major if limits[0] <= value <= limits[1]][::step]
-        few = len(exponents) <= 3  # with more decades minor ticks are a blur, and slow to draw
-        minor = [f * 10.0**power for power in around for f in range(2, 10)] if few else []
-        plain = major[0] >= 1e-3 and major[-1] < 1e5
-        axis.set_major_formatter(
-            FuncFormatter(lambda value, _: f"{value:g}" if plain else _power_of_ten(value))
-        )
+        log_ticks(axis, *limits)
+        return
     axis.set_major_locator(FixedLocator(major))
-    axis.set_minor_locator(FixedLocator(minor))
+    axis.set_minor_locator(FixedLocator([]))
     axis.set_minor_formatter(NullFormatter())
-
-
-def _whole(ends: Iterable[float]) -> list[int]:
-    """Return the whole numbers between two ends."""
-    low, high = ends
-    return list(range(int(np.ceil(low)), int(np.floor(high)) + 1))
 
 
 def _power_of_two(value: float, bytes_: bool) -> str:
@@ -132,10 +114,3 @@ def _power_of_two(value: float, bytes_: bool) -> str:
         return str(Fraction(value).limit_denominator(1 << 20))
     power = max(0, min(3, int(np.log2(value)) // 10))
     return f"{value / 1024**power:g} {('B', 'KiB', 'MiB', 'GiB')[power]}"
-
-
-def _power_of_ten(value: float) -> str:
-    """Return for instance ``10⁵``, and ``2·10⁵`` between decades."""
-    exponent = int(np.floor(np.log10(value) + 1e-9))
-    factor = round(value / 10.0**exponent)
-    return (f"{factor}·" if factor > 1 else "") + power_of_ten(exponent)

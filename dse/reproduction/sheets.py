@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from matplotlib.patches import Patch
 from PIL import Image
 
 from dse.contract.papers import Panel, Region, Series
-from dse.reports.drawing import FILLS, PALETTE, drawing
+from dse.reports.drawing import DPI, FILLS, PALETTE, SHADES, drawing
 from dse.reports.front_view import legend_columns
 from dse.reproduction import sheet_labels, sheet_scales
 
@@ -26,23 +27,24 @@ SMALL = 9
 
 DASHES = ((0, (5, 1.5)), (0, (1.5, 1.2)), (0, (7, 1.5, 1.5, 1.5)), (0, (3, 3)))
 HATCHES = ("", "///", "...", "xxx")
-SHADES = ("#DCE9F4", "#FBEFD5", "#E9E9E9", "#DDF0E9", "#F5E4EE", "#FFFDE0")
 MOST_KNOTS = 6
 """Most markers on a line; those of one with fewer points are its points."""
 FORMATS = ("png", "svg")
 
 
 def draw_sheet(
-    name: str, panels: Sequence[Panel], folder: Path, formats: Iterable[str]
+    name: str, panels: Sequence[Panel], folder: Path, formats: Iterable[str], source: str = ""
 ) -> list[Path]:
     """Draw panels into ``NAME.png``, ``NAME.svg`` in a folder, and return the paths.
+
+    `source` is what they are drawn after; it stands in the picture itself.
 
     Equal panels give equal bytes.  Curves of the same label look the same in all panels, and the
     legend is shared and stands below.
     """
     paths = []
     with drawing():
-        sheet, canvas = _sheet(panels)
+        sheet, canvas = _sheet(panels, source)
         for kind in formats:
             paths.append(folder / f"{name}.{kind}")
             if kind == "png":
@@ -60,13 +62,16 @@ def _save_small(canvas: FigureCanvasAgg, path: Path) -> None:
     pixels.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path)
 
 
-def _sheet(panels: Sequence[Panel]) -> tuple[Sheet, FigureCanvasAgg]:
-    sheet = Sheet(dpi=100)
+def _sheet(panels: Sequence[Panel], source: str = "") -> tuple[Sheet, FigureCanvasAgg]:
+    sheet = Sheet(dpi=DPI)
     canvas = FigureCanvasAgg(sheet)
     across = ACROSS.get(len(panels), 3)
     size = _panel_size(len(panels))
     looks, shades = _looks(panels), _shades(panels)
-    grid = _grid(sheet, size, across, len(panels), _legend(sheet, looks, size[0] * across))
+    credit = _credit(sheet, source, size[0] * across)
+    foot = credit + _legend(sheet, looks, size[0] * across)
+    grid = _grid(sheet, size, across, len(panels), foot)
+    _move_up(sheet, credit)
     for position, (axes, panel) in enumerate(zip(grid, panels, strict=True)):
         _curves(axes, panel, looks)
         sheet_scales.apply_scales(axes, panel, panels, size[0])
@@ -132,12 +137,21 @@ def _grid(
 
 
 def _looks(panels: Iterable[Panel]) -> dict[str, tuple[Series, dict[str, Any]]]:
-    """Return how the series of each label looks; hue, marker, dash and hatch never rely on hue."""
+    """Return how the series of each label looks.
+
+    Bars have hatches, points markers; lines have hues that differ in lightness too, and markers
+    where those are their points, or where there are more lines than hues.
+    """
     looks: dict[str, tuple[Series, dict[str, Any]]] = {}
-    for series in (series for panel in panels for series in panel.series):
+    every = [series for panel in panels for series in panel.series]
+    lines = {series.label for series in every if series.style == "line"}
+    for series in every:
         if series.label not in looks:
             alike = sum(other.style == series.style for other, _ in looks.values())
-            looks[series.label] = (series, _look(series, len(looks), alike))
+            look = _look(series, len(looks), alike)
+            if series.style == "line" and len(lines) <= len(PALETTE) and len(series.x) > MOST_KNOTS:
+                look["marker"] = ""
+            looks[series.label] = (series, look)
     return looks
 
 
@@ -174,9 +188,14 @@ def _curves(axes: Axes, panel: Panel, looks: dict[str, tuple[Series, dict[str, A
 
 
 def _shades(panels: Iterable[Panel]) -> dict[str, str]:
-    labels = dict.fromkeys(region.label for panel in panels for region in panel.regions)
-    labels.pop("", None)
-    return {label: SHADES[at % len(SHADES)] for at, label in enumerate(labels)} | {"": "white"}
+    """Return the shade of each label: the one it asks for, else the next that nobody does."""
+    regions = [region for panel in panels for region in panel.regions]
+    asked = {region.label: region.shade for region in regions if region.shade is not None}
+    free = [at for at in range(len(SHADES)) if at not in asked.values()] or [0]
+    others = [label for label in dict.fromkeys(r.label for r in regions) if label not in asked]
+    others = [label for label in others if label]
+    asked |= {label: free[at % len(free)] for at, label in enumerate(others)}
+    return {label: SHADES[at % len(SHADES)] for label, at in asked.items()} | {"": "white"}
 
 
 def _regions(axes: Axes, regions: Iterable[Region], shades: dict[str, str]) -> None:
@@ -208,3 +227,21 @@ def _legend(sheet: Sheet, looks: dict[str, tuple[Series, dict[str, Any]]], inche
         handlelength=2.8,
     )
     return 0.15 + 0.22 * rows
+
+
+def _credit(sheet: Sheet, source: str, inches: float) -> float:
+    """Write what the figure is drawn after below everything, and return the height of that."""
+    if not source:
+        return 0.0
+    lines = textwrap.wrap(f"after {source}", int(inches * 15))
+    sheet.text(0.01, 0.0, "\n".join(lines), fontsize=7, color="0.35", va="bottom")
+    return 0.06 + 0.125 * len(lines)
+
+
+def _move_up(sheet: Sheet, credit: float) -> None:
+    """Make room for the credit below the legend, now that the height of the sheet is known."""
+    height = sheet.get_figheight()
+    for text in sheet.texts:
+        text.set_y(0.03 / height)
+    for legend in sheet.legends:
+        legend.set_bbox_to_anchor((0.0, credit / height, 1.0, 1.0))

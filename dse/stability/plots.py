@@ -11,22 +11,23 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from dse.algebra import units
 from dse.files.csv import inert
 from dse.files.json import json_text
 from dse.files.working import new_folder
+from dse.reports import bands, ticks
 from dse.reports.drawing import FILLS, drawing, save_figure
-from dse.reports.front_view import decade, elided
-from dse.reports.words import in_words, unit_suffix
+from dse.reports.front_view import elided
+from dse.reports.words import in_words, plural, unit_suffix
 from dse.stability.crossovers import Crossovers
-from dse.stability.flips import FACTOR, Flips, Stability, change_text
+from dse.stability.flips import FACTOR, NOTHING_FITS, Flips, Stability, change_text
 
 MOST_BARS = 40
 LOG_FROM = 30.0
 """A range longer than this factor is drawn on a logarithmic axis."""
-MOST_NAMES = 12
+ROOM = 0.25
+"""Share of the height of the first panel that is kept for the names of designs."""
 FLIP_FILES = ("flips.json", "flips.png", "flips.svg")
 SWEEP_FILES = ("crossovers.csv", "crossovers.json", "crossovers.png", "crossovers.svg")
 
@@ -73,14 +74,13 @@ def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:
         axes.set_yticks(range(len(shown)), labels=[elided(entry.name) for entry in shown])
         axes.tick_params(axis="y", length=0)
         axes.set(xscale="log", xlim=_limits(shown), ylim=(max(len(shown), 1) - 0.4, -0.6))
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        ticks.log_ticks(axes.xaxis, *axes.get_xlim())
         hidden = len(found.found) - len(shown)
-        rest = f"; {hidden} more are not drawn" if hidden else ""
+        rest = f"\n{hidden} more are not drawn" if hidden else ""
         axes.set_xlabel(f"value relative to nominal; the answer holds inside the bar{rest}")
         title = f"{', '.join(found.answer)}: {found.preference}"
         figure.suptitle(textwrap.fill(title, 80))
+        ticks.settle(figure)
         return save_figure(figure, folder / "flips")
 
 
@@ -120,8 +120,9 @@ def _limits(shown: Sequence[Stability]) -> tuple[float, float]:
 def draw_crossovers(found: Crossovers, folder: Path) -> tuple[Path, Path]:
     """Draw ``crossovers.png`` and ``crossovers.svg``.
 
-    For a preference one panel per objective, with the part of each design shaded and a line at
-    each crossover; for a front a bar per design where it is on the front.
+    For a preference one panel per objective, with the part of each design shaded, named where it
+    is wide enough, and a line at each crossover; for a front a bar per design where it is on the
+    front.
     """
     with drawing():
         figure = Figure(layout="constrained")
@@ -131,43 +132,61 @@ def draw_crossovers(found: Crossovers, folder: Path) -> tuple[Path, Path]:
             panels = _panels(figure, found, factor)
         else:
             panels = [_spans(figure, found, factor)]
-        panels[-1].set_xlabel(_titled(found.assumption.name, unit))
+        label = panels[-1].set_xlabel
+        low, high = found.low / factor, found.high / factor
         for axes in panels:
-            if found.high > LOG_FROM * found.low:
-                _set_log(axes, "x")
-            axes.set_xlim(found.low / factor, found.high / factor)
-        figure.suptitle(textwrap.fill(f"{found.followed}: {found.study.question}", 80))
+            axes.set_xlim(low, high)
+            if high > LOG_FROM * low > 0:
+                axes.set_xscale("log")
+                ticks.log_ticks(axes.xaxis, low, high)
+            else:
+                ticks.number_ticks(axes.xaxis)
+        figure.suptitle(textwrap.fill(f"{found.followed}: {found.study.question}", 72))
+        hidden = len(found.held()) - MOST_BARS
+        said = f"\n{hidden} more are not drawn" if hidden > 0 and not len(found.curve) else "\n "
+        label(f"{_titled(found.assumption.name, unit)}{said}")
+        ticks.settle(figure)
+        if len(found.curve):
+            unnamed = bands.name_bands(panels[0], _bands(found, factor))
+            rest = f"{plural(unnamed, 'interval')} too narrow for a name; all are in crossovers.csv"
+            label(f"{_titled(found.assumption.name, unit)}\n{rest if unnamed else ''}")
         return save_figure(figure, folder / "crossovers")
+
+
+def _bands(found: Crossovers, factor: float) -> list[bands.Band]:
+    """Return the intervals of the answer, and what of the range has none."""
+    spans = [
+        (one.low / factor, one.high / factor, ", ".join(one.designs) or NOTHING_FITS)
+        for one in found.intervals
+    ]
+    last = spans[-1][1] if spans else found.low / factor
+    if last < found.high / factor:
+        spans.append((last, found.high / factor, "not searched"))
+    return bands.without_repeats(spans)
 
 
 def _panels(figure: Figure, found: Crossovers, factor: float) -> list[Axes]:
     goals = [goal.name for goal in found.study.problem.goals]
-    names = list(found.held())
-    figure.set_size_inches(8.2, 1.4 + 2.5 * len(goals) + 0.22 * min(len(names), MOST_NAMES))
+    spans, names = _bands(found, factor), list(found.held())
+    figure.set_size_inches(8.2, 1.4 + 2.5 * len(goals))
     grid = figure.subplots(len(goals), 1, sharex=True, squeeze=False).ravel()
     for column, (axes, name) in enumerate(zip(grid, goals, strict=True)):
         values = found.curve[:, 1 + column]
         known = values[np.isfinite(values)]
         scale, unit = units.scale(known, name) if len(known) else (1.0, "")
-        for interval in found.intervals:
-            ends = interval.low / factor, interval.high / factor
-            for design in interval.designs:
-                colour = FILLS[names.index(design) % len(FILLS)]
-                axes.axvspan(*ends, color=colour, alpha=0.3, linewidth=0)
-            if interval.low > found.low:
-                axes.axvline(ends[0], color="0.4", linewidth=0.7)
+        bands.shade(axes, spans, names)
         axes.plot(found.curve[:, 0] / factor, values / scale, color="0.1", linewidth=1.4)
+        low, high = axes.get_ylim()
         if len(known) and known.min() > 0 and known.max() > LOG_FROM * known.min():
-            _set_log(axes, "y")
+            axes.set_yscale("log")
+            low, high = known.min() / scale / 1.3, known.max() / scale * 1.3
+            high *= 1.0 if column else (high / low) ** ROOM
+            ticks.log_ticks(axes.yaxis, low, high)
+        else:
+            high += 0.0 if column else ROOM * (high - low)
+            ticks.number_ticks(axes.yaxis)
+        axes.set_ylim(low, high)
         axes.set_ylabel(_titled(name, unit))
-    handles = [
-        grid[0].barh(np.nan, np.nan, color=FILLS[number % len(FILLS)], alpha=0.3)
-        for number in range(min(len(names), MOST_NAMES))
-    ]
-    labels = [elided(name) for name in names[:MOST_NAMES]]
-    if len(names) > MOST_NAMES:
-        labels[-1] += f" (and {len(names) - MOST_NAMES} more)"
-    figure.legend(handles, labels, loc="outside lower center", frameon=False, ncols=2)
     return list(grid)
 
 
@@ -182,13 +201,6 @@ def _spans(figure: Figure, found: Crossovers, factor: float) -> Axes:
     axes.set_ylim(max(len(held), 1) - 0.4, -0.6)
     axes.grid(axis="x", color="0.9")
     return axes
-
-
-def _set_log(axes: Axes, which: str) -> None:
-    axes.set(**{f"{which}scale": "log"})
-    axis = axes.xaxis if which == "x" else axes.yaxis
-    axis.set_major_formatter(FuncFormatter(lambda value, _: decade(value)))
-    axis.set_minor_formatter(NullFormatter())
 
 
 def _titled(name: str, unit: str) -> str:

@@ -61,6 +61,8 @@ class Study:
         Which design of a front it recommends, where it says so.
     notes
         Assumptions that stand behind the numbers.
+    unchecked
+        Which of the notes are of rules that cannot be used, so that nothing is held to them.
     inputs
         Tables that the study names, by the name as written.
     sureness
@@ -78,6 +80,7 @@ class Study:
     inputs: Mapping[str, Input] = field(default_factory=dict)
     sureness: RecordSureness = field(default_factory=RecordSureness)
     mix: Mix | None = None
+    unchecked: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Return the question and what it amounts to."""
@@ -220,7 +223,7 @@ def prepare(found: Document) -> Study:
     scenario.notes += [*unchecked, *without_figures(graph, scenario)]
     stages = tuple(part.stage for part in built)
     problem = Problem(space, stages, graph, goals, constraints, requirements)
-    return _ready(written, problem, scenario, faults)
+    return replace(_ready(written, problem, scenario, faults), unchecked=tuple(unchecked))
 
 
 def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) -> Study:

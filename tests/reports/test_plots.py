@@ -175,13 +175,19 @@ def test_a_front_of_small_differences_is_drawn_with_its_surroundings():
     [
         ([1.0, 2.0], "feasible designs"),
         ([1.0, 1e3], "feasible designs, some beyond the axes"),
-        ([1e3, 2e3], "feasible designs, all beyond the axes"),
     ],
 )
 def test_the_legend_says_how_much_of_the_cloud_lies_beyond_the_axes(cloud, label):
     behind = {"area_m2": 2e-7 * np.array(cloud), "power_w": 1e-2 * np.array(cloud)}
     figure = plots._figure(replace(make(3), cloud=behind))
     assert figure.legends[0].get_texts()[-1].get_text() == label
+
+
+def test_a_cloud_that_lies_beyond_the_axes_is_told_and_has_no_entry():
+    behind = {"area_m2": np.array([2e-4, 4e-4]), "power_w": np.array([10.0, 20.0])}
+    (legend,) = plots._figure(replace(make(3), cloud=behind)).legends
+    assert not any("feasible" in text.get_text() for text in legend.get_texts())
+    assert legend.get_title().get_text() == "the other feasible designs all lie beyond the axes"
 
 
 def test_an_axis_is_logarithmic_beyond_two_decades_of_positive_values():

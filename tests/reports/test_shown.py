@@ -62,13 +62,18 @@ def test_of_very_many_designs_some_are_looked_at(monkeypatch):
     assert rows.tolist() == shown_rows(view, 20).tolist()
 
 
+def legend_of(figure):
+    """The legend, below all panels or in a free cell."""
+    (legend,) = (*figure.legends, *filter(None, (axes.get_legend() for axes in figure.axes)))
+    return legend
+
+
 @pytest.mark.parametrize(("objectives", "panels"), [(2, 1), (3, 3)])
 def test_a_picture_has_so_many_points_and_says_so(objectives, panels):
     figure = plots._figure(make(5000, objectives, cloud=0))
     drawn = [len(marks.get_offsets()) for axes in figure.axes for marks in axes.collections]
     assert sum(drawn) == panels * (plots.MOST_FRONT_POINTS + 1)  # and the ring
-    (legend,) = figure.legends
-    title = " ".join(legend.get_title().get_text().split())
+    title = " ".join(legend_of(figure).get_title().get_text().split())
     assert title == f"2,000 of 5,000 designs drawn: {shown.RULE}"
     small = plots._figure(make(2000, objectives, cloud=0))
-    assert small.legends[0].get_title().get_text() == ""
+    assert legend_of(small).get_title().get_text() == ""

@@ -78,6 +78,10 @@ def device_panel(title: str, device: LogCA) -> Panel:
     return panel(title, series, milestones(device))
 
 
+SHADES = ("oC", "oCA", "A", "LoC", "LoCA", "CA", "LCA", "LC")
+"""Regions that share a colour in all figures."""
+
+
 def optimisation_panel(title: str, device: LogCA) -> Panel:
     """Return one device's speedup over its optimisation regions, cut at powers of two."""
     found = regions(device, SIZES).power_of_two_cutoffs
@@ -92,6 +96,7 @@ def optimisation_panel(title: str, device: LogCA) -> Panel:
             for name, letter in PARAMETERS.items()
             if any(first <= middle < last for first, last in found[name])
         )
-        shaded.append(Region(label=label, low=low, high=high))
+        shade = SHADES.index(label) if label in SHADES else None
+        shaded.append(Region(label=label, low=low, high=high, shade=shade))
     plain = device_panel(title, device)
     return replace(plain, regions=tuple(shaded))

@@ -1,0 +1,119 @@
+"""Draw the gallery: a picture of each study and of each command that draws (`make gallery`).
+
+It runs what it shows, writes docs/gallery.md, docs/gallery/*.png and the picture of README.md.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+
+DOCS = Path(__file__).parents[1]
+ROOT = DOCS.parent
+FIRST = "crypto_interface_100gbps"
+INFEASIBLE = "constraints=[area <= 100000 um2, power <= 30 mW]"
+SHOWN = (
+    (
+        "What an infeasible study misses",
+        f'dse run studies/des_100gbps.yaml --set "{INFEASIBLE}" --out runs/infeasible',
+        "infeasible",
+        "Of the nearest design, by how much it misses which constraint; `infeasible.json` has the "
+        "conflicts and the repairs too.",
+    ),
+    (
+        "Who holds which interval",
+        "dse sweep studies/des_100gbps.yaml rate=1..240Gbps --out runs/crossovers",
+        "crossovers",
+        "The recommended design over the demanded rate, and its objectives; the borders are exact.",
+    ),
+    (
+        "What would change the answer",
+        "dse flips studies/settop_116mbps.yaml --out runs/flips",
+        "flips",
+        "How far each assumption may move, by itself, before another design is recommended.",
+    ),
+    (
+        "Which assumptions matter",
+        f"dse sensitivity studies/{FIRST}.yaml --out runs/sensitivity",
+        "sensitivity",
+        "The recommended design's objectives, with all assumptions moving at once.",
+    ),
+    (
+        "A simulation beside the model",
+        'dse simulate studies/nic_crypto_100gbps.yaml --set "workload.granularity=1500 B" '
+        "--out runs/simulation",
+        "simulation",
+        "Which share of offloads takes longer than how long, and what the model says of it.",
+    ),
+    (
+        "A fitted interface",
+        "dse fit interface link.csv --out runs/fit/link.yaml",
+        "link",
+        "Measured times of host and offload, the model, and where offloads start to pay.",
+    ),
+    (
+        "A figure of a paper",
+        "dse figure cores-9 --out runs/figure",
+        "cores-9",
+        "Drawn again from the models; [all of them](figures.md).",
+    ),
+)
+"""Title, command, picture in the folder that it names, and what one sees."""
+
+STATUSES = (0, 3)
+"""Those of a command that did what it should: 3 for an infeasible study."""
+
+
+def main() -> None:
+    """Run every command and write the page."""
+    folder = DOCS / "gallery"
+    folder.mkdir(exist_ok=True)
+    parts = ["# Gallery\n", "A picture of each study that comes with `dse`, then one of each "]
+    parts[-1] += "command that draws. `make gallery`\nruns these commands and draws them again.\n"
+    with tempfile.TemporaryDirectory() as place:
+        for study in sorted((ROOT / "studies").glob("*.yaml")):
+            question = study.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+            command = f"dse run studies/{study.name} --out runs/{study.stem}"
+            _draw(command, "front", folder / f"{study.stem}.png", Path(place))
+            parts += _section(study.stem, command, f"{study.stem}.png", question)
+        for title, command, picture, words in SHOWN:
+            _draw(command, picture, folder / f"{picture}.png", Path(place))
+            parts += _section(title, command, f"{picture}.png", words)
+    (DOCS / "front.png").write_bytes((folder / f"{FIRST}.png").read_bytes())
+    (DOCS / "gallery.md").write_text("\n".join(parts), encoding="utf-8")
+
+
+def _section(title: str, command: str, picture: str, words: str) -> list[str]:
+    return [f"## {title}\n", f"{words}\n", f"![{title}](gallery/{picture})\n", f"`{command}`\n"]
+
+
+def _draw(command: str, picture: str, target: Path, place: Path) -> None:
+    """Run a command in a folder with the studies, and keep its picture in 256 colours."""
+    if not (place / "studies").exists():
+        (place / "studies").symlink_to(ROOT / "studies")
+        page = (DOCS / "interfaces.md").read_text(encoding="utf-8")
+        tables = re.findall(r"^```text\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+        (table,) = (text for text in tables if "offload_us" in text)
+        (place / "link.csv").write_text(table, encoding="utf-8")
+    words = [*shlex.split(command)[1:]]
+    out = place / words[words.index("--out") + 1]
+    out.parent.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run([Path(sys.executable).parent / "dse", *words], cwd=place, check=False)
+    if done.returncode not in STATUSES:
+        sys.exit(f"{command}: status {done.returncode}")
+    folder = out.parent if out.suffix else out
+    with Image.open(folder / f"{picture}.png") as image:
+        flat = image.convert("RGB").quantize(
+            256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
+    flat.save(target, optimize=True)
+
+
+if __name__ == "__main__":
+    main()

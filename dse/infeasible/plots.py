@@ -1,0 +1,84 @@
+"""The picture of an infeasible study: how far its nearest design misses which constraint."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from dse.files.json import json_text
+from dse.files.working import new_folder
+from dse.reports import ticks
+from dse.reports.drawing import FILLS, drawing, save_figure
+from dse.reports.front_view import elided
+from dse.reports.words import violation_text
+
+FILES = ("infeasible.json", "infeasible.png", "infeasible.svg")
+LONG = 10.0
+"""From this violation on, relative to the limit, the axis is logarithmic."""
+LEAST = 1e-3
+"""Where a logarithmic axis begins."""
+
+
+def save_missed(question: str, facts: Mapping[str, Any], out: Path, also: tuple[str, ...]) -> None:
+    """Write why nothing is feasible as JSON and as a picture into a folder, all or nothing.
+
+    `facts` are those of an `InfeasibleError`; `also` are further files that the folder may hold.
+
+    Raises
+    ------
+    OutputError
+        When the folder holds something else, or cannot be written.
+    """
+    with new_folder(out, (*FILES, *also)) as folder:
+        (folder / FILES[0]).write_text(json_text(facts) + "\n", encoding="utf-8")
+        with drawing():
+            save_figure(_figure(question, facts), folder / "infeasible")
+
+
+def _figure(question: str, facts: Mapping[str, Any]) -> Figure:
+    figure = Figure(layout="constrained")
+    FigureCanvasAgg(figure)
+    missed = {rule: by if by > 0 else 0.0 for rule, by in facts.get("violations", {}).items()}
+    figure.set_size_inches(8.2, 2.1 + 0.36 * max(len(missed), 2))
+    figure.suptitle(textwrap.fill(f"No feasible design: {question}", 76))
+    if not missed:
+        figure.text(0.5, 0.4, "no design was measured", ha="center", color="0.3")
+        return figure
+    axes = figure.add_subplot()
+    finite = [by for by in missed.values() if math.isfinite(by)]
+    most = max(finite, default=0.0) or 0.01
+    log = most > LONG
+    high = most * (most / LEAST) ** 0.4 if log else 1.5 * most
+    for row, by in enumerate(missed.values()):
+        end = 100 * (by if math.isfinite(by) else high)
+        axes.barh(row, end, height=0.6, color=FILLS[3 if by else 0], linewidth=0)
+        place = min(max(end, 100 * LEAST if log else 0.0), 100 * high)
+        side = 1 if math.isfinite(by) else -1
+        axes.annotate(
+            violation_text(by),
+            (place, row),
+            (5 * side, 0),
+            textcoords="offset points",
+            ha="left" if side > 0 else "right",
+            va="center",
+        )
+    if log:
+        axes.set_xscale("log")
+        ticks.log_ticks(axes.xaxis, 100 * LEAST, 100 * high)
+    else:
+        ticks.number_ticks(axes.xaxis)
+    axes.set_xlim(100 * LEAST if log else 0.0, 100 * high)
+    axes.set_yticks(range(len(missed)), labels=[elided(rule) for rule in missed])
+    axes.set_ylim(max(len(missed), 2) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    nearest = f"nearest design: {facts.get('nearest_design') or 'as given'}"
+    axes.set_xlabel("how far it misses a constraint [% of the limit]")
+    figure.supxlabel(textwrap.fill(nearest, 95, max_lines=4), fontsize=9)
+    ticks.settle(figure)
+    return figure

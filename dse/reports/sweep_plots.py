@@ -1,0 +1,130 @@
+"""Fronts over a swept value: a panel per objective, shaded by who is best in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from dse.reports import bands, front_view
+from dse.reports.bands import Band
+from dse.reports.front_view import Columns, FrontView, Scale, Values, axis_scale, kind_of
+
+MOST_MARKED = 60
+"""Of more swept values so many have marks; the line and the shades have all."""
+HEADROOM = 0.16
+"""Share of the height of a panel that is kept for the names of the shades."""
+
+ARROW = " -> "
+
+
+@dataclass(frozen=True)
+class Shading:
+    """Who is best: shades of each panel, what they name, and what marks tell besides.
+
+    `rest` is what each design is apart from that, for its mark; None for the whole design.
+    """
+
+    bands: tuple[tuple[Band, ...], ...]
+    words: str
+    rest: NDArray[np.str_] | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """What the shades of all panels name, each once."""
+        return list(dict.fromkeys(name for panel in self.bands for *_, name in panel))
+
+
+def shading(view: FrontView, x: Scale) -> Shading:
+    """Return the kinds of the best designs as shades.
+
+    Of a chain it is one stage that is shaded, that which changes the least often along the sweep,
+    if it changes at all, and the other stages that the marks tell: as in figure 9 of Battle &
+    Hempstead.
+    """
+    kinds = np.array([kind_of(name) for name in view.names], dtype=str)
+    rows = [best_rows(x.front, view.front[name], sense) for name, sense in view.objectives]
+    parts = [kind.split(ARROW) for kind in kinds]
+    if len({len(part) for part in parts}) > 1 or len(parts[0]) < 2:
+        return Shading(tuple(_bands(x, best, kinds) for best in rows), "the best design")
+    stages = [np.array(stage, dtype=str) for stage in zip(*parts, strict=True)]
+    changes = [
+        sum(int((stage[best][1:] != stage[best][:-1]).sum()) for best in rows) for stage in stages
+    ]
+    moving = [number for number, count in enumerate(changes) if count] or [len(stages) - 1]
+    shaded = min(moving, key=lambda number: changes[number])
+    others = [ARROW.join(p for n, p in enumerate(part) if n != shaded) for part in parts]
+    stage = stages[shaded][0].partition(".")[0]
+    return Shading(
+        tuple(_bands(x, best, stages[shaded]) for best in rows),
+        f"{stage} of the best design",
+        np.array(others, dtype=str),
+    )
+
+
+def best_rows(x: Values, y: Values, sense: str) -> NDArray[np.intp]:
+    """Return for every value of `x`, rising, the row with the best `y`; the first of equals."""
+    order = np.lexsort((y if sense == "minimise" else -y, x))
+    return order[np.unique(x[order], return_index=True)[1]]
+
+
+def _bands(x: Scale, best: NDArray[np.intp], kinds: NDArray[np.str_]) -> tuple[Band, ...]:
+    """Return where which kind is best; one gives way to the next halfway between two values."""
+    at = x.front[best]
+    halfway = np.sqrt(at[1:] * at[:-1]) if x.log else (at[1:] + at[:-1]) / 2
+    beyond = 0.5 if x.ticks else 0.0
+    edges = [float(at[0]) - beyond, *halfway.tolist(), float(at[-1]) + beyond]
+    spans = zip(edges, edges[1:], kinds[best].tolist(), strict=False)
+    return tuple(bands.without_repeats(list(spans)))
+
+
+def marked_rows(x: Scale) -> NDArray[np.bool_]:
+    """Return which rows of the front have marks: those of `MOST_MARKED` values at most."""
+    values = np.unique(x.front)
+    if len(values) <= MOST_MARKED:
+        return np.ones(len(x.front), dtype=bool)
+    wanted = np.linspace(values[0], values[-1], MOST_MARKED)
+    if x.log:
+        wanted = np.geomspace(values[0], values[-1], MOST_MARKED)
+    nearest = np.abs(values[:, np.newaxis] - wanted).argmin(axis=0)
+    return np.isin(x.front, values[nearest])
+
+
+def draw_sweep(
+    figure: Figure, view: FrontView, cloud: Columns, hints: dict[str, str], line: str
+) -> tuple[list[tuple[Axes, Scale, Scale]], Shading | None]:
+    """Draw one panel per objective against the swept column; return these, and their shades."""
+    count = len(view.objectives)
+    figure.set_size_inches(7.6, 1.0 + 2.9 * count)
+    grid = figure.subplots(count, 1, sharex=True, squeeze=False).ravel()
+    x = axis_scale(view, str(view.sweep), cloud)
+    shades = shading(view, x) if view.names else None
+    panels = []
+    for number, (axes, (name, sense)) in enumerate(zip(grid, view.objectives, strict=True)):
+        y = axis_scale(view, name, cloud)
+        axes.set_ylabel(y.label + hints[sense])
+        if not x.ticks and len(np.unique(x.front)) > 1:
+            best = front_view.best_per_value(x.front, y.front, sense)
+            axes.plot(*best.T, color=line, linewidth=1, zorder=2, label="best of each value")
+        if shades is not None:
+            bands.shade(axes, shades.bands[number], shades.names)
+            y = _with_headroom(y)
+        panels.append((axes, x, y))
+    grid[-1].set_xlabel(x.label)
+    return panels, shades
+
+
+def _with_headroom(y: Scale) -> Scale:
+    if y.log:
+        return replace(y, high=y.high * (y.high / y.low) ** HEADROOM)
+    return replace(y, high=y.high + HEADROOM * (y.high - y.low))
+
+
+def name_shades(panels: Sequence[tuple[Axes, Scale, Scale]], shades: Shading) -> int:
+    """Write who is best into the shades; return how many are too narrow for it."""
+    pairs = zip(panels, shades.bands, strict=True)
+    return sum(bands.name_bands(axes, panel) for (axes, _, _), panel in pairs)

@@ -1,0 +1,100 @@
+"""What `dse sensitivity` leaves in a folder: a tornado for each objective, and JSON."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from dse.algebra import units
+from dse.files.json import json_text
+from dse.files.working import new_folder
+from dse.reports import ticks
+from dse.reports.drawing import FILLS, drawing, save_figure
+from dse.reports.front_view import elided
+from dse.reports.words import in_words, percent
+from dse.uncertainty.effects import Effect, Sensitivity
+from dse.uncertainty.sensitivity import SMALL, SensitivityReport
+
+FILES = ("sensitivity.json", "sensitivity.png", "sensitivity.svg")
+MOST_BARS = 15
+
+
+def save_sensitivity(found: SensitivityReport, out: Path) -> None:
+    """Write a sensitivity as JSON and as a picture into a folder, all or nothing."""
+    with new_folder(out, FILES) as folder:
+        (folder / FILES[0]).write_text(json_text(found.to_dict()) + "\n", encoding="utf-8")
+        draw_tornado(found, folder)
+
+
+def draw_tornado(found: SensitivityReport, folder: Path) -> tuple[Path, Path]:
+    """Draw ``sensitivity.png`` and ``sensitivity.svg``: bars by objective, the largest on top.
+
+    Sobol: the share of the objective's variance that an assumption makes with its interactions,
+    and in darker colour alone.  Morris: the mean change of the objective, and its spread.
+    """
+    with drawing():
+        return save_figure(_figure(found), folder / "sensitivity")
+
+
+def _figure(found: SensitivityReport) -> Figure:
+    figure = Figure(layout="constrained")
+    FigureCanvasAgg(figure)
+    shown = {name: _largest(effects) for name, effects in found.found.effects.items()}
+    shown = {name: effects for name, effects in shown.items() if effects}
+    rows = [max(2, len(effects)) for effects in shown.values()]
+    figure.set_size_inches(8.2, 1.0 + sum(0.95 + 0.3 * count for count in rows))
+    if not shown:
+        figure.text(0.5, 0.3, "no assumption moves an objective", ha="center", color="0.3")
+    else:
+        grid = figure.subplots(len(shown), 1, height_ratios=rows, squeeze=False).ravel()
+        for axes, (name, effects) in zip(grid, shown.items(), strict=True):
+            _panel(axes, name, effects, found.found)
+        handles, labels = grid[0].get_legend_handles_labels()
+        if labels:
+            figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False)
+    within = f"each assumption within {percent(found.found.width)} of its nominal value"
+    figure.suptitle(textwrap.fill(f"{found.design}, {within}", 76))
+    ticks.settle(figure)
+    return figure
+
+
+def _largest(effects: Sequence[Effect]) -> list[Effect]:
+    """Return the effects that are drawn, as far as any has one."""
+    largest = max((effect.size for effect in effects), default=0.0)
+    return [effect for effect in effects if effect.size > SMALL * largest][:MOST_BARS]
+
+
+def _panel(axes: Axes, name: str, effects: Sequence[Effect], found: Sensitivity) -> None:
+    places = range(len(effects))
+    if effects[0].total is not None:
+        sizes = [100 * effect.size for effect in effects]
+        axes.barh(places, sizes, height=0.6, color=FILLS[0], alpha=0.35, label="with interactions")
+        alone = [100 * max(effect.first or 0.0, 0.0) for effect in effects]
+        axes.barh(places, alone, height=0.3, color=FILLS[0], label="alone")
+        label = "share of its variance [%]"
+    else:
+        factor, unit = units.scale([effect.size for effect in effects], name)
+        sizes = [effect.size / factor for effect in effects]
+        axes.barh(places, sizes, height=0.6, color=FILLS[0], alpha=0.35)
+        spreads = [(effect.spread or 0.0) / factor for effect in effects]
+        axes.errorbar(sizes, places, xerr=spreads, fmt="none", ecolor="0.2", capsize=3)
+        label = f"mean change over the range [{unit}], and its spread"
+    hidden = len(_all_moving(found.effects[name])) - len(effects)
+    rest = f"; {hidden} smaller are not drawn" if hidden else ""
+    low, high = (units.show(end, name) for end in found.ranges[name])
+    axes.set_title(f"{in_words(name)}, {low} to {high}", fontsize=10, loc="left")
+    axes.set_xlabel(label + rest)
+    axes.set_yticks(places, labels=[elided(effect.name) for effect in effects])
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(max(len(effects), 2) - 0.4, -0.6)
+    axes.set_xlim(left=0.0)
+    ticks.number_ticks(axes.xaxis)
+
+
+def _all_moving(effects: Sequence[Effect]) -> list[Effect]:
+    return [effect for effect in effects if effect.size > 0]

@@ -1,0 +1,211 @@
+"""What people read off pictures: no tick over another, nothing cut, colours that stay apart."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from dse.api import answers
+from dse.infeasible import plots as missed
+from dse.reports import bands, front_view, plots, sweep_plots, ticks
+from dse.reports.drawing import DPI, PALETTE, drawing
+from dse.stability import plots as stability
+from dse.uncertainty import plots as tornado
+from tests.conftest import STUDIES
+from tests.reports.test_plots import VIEWS, make, swept
+
+
+def chain(count: int = 240):
+    """A sweep of two stages: the second changes once, the first after every tenth value."""
+    view = swept(count)
+    rate = np.linspace(1e9, 240e9, count)
+    names = [f"{1 + i} des.u{i // 10 % 4} -> 2 fft.r{i // 120}" for i in range(count)]
+    view = replace(view, front={**view.front, "workload.rate_bit_per_s": rate}, names=names)
+    return replace(view, sweep="workload.rate_bit_per_s")
+
+
+def caught(module, monkeypatch: pytest.MonkeyPatch, draw) -> Figure:
+    """Return the figure that would be saved."""
+    figures: list[Figure] = []
+    monkeypatch.setattr(module, "save_figure", lambda figure, stem: figures.append(figure))
+    draw()
+    return figures[0]
+
+
+def check(figure: Figure) -> None:
+    FigureCanvasAgg(figure)
+    figure.set_dpi(DPI)
+    figure.canvas.draw()
+    texts = [text.get_text() for text in figure.findobj(Text)]
+    assert not [text for text in texts if "mathdefault" in text]
+    for axes in figure.axes:
+        for which in ("x", "y"):
+            shown = [one for one in ticks.shown_labels(axes, which) if axes.axison]
+            assert not [one for one in shown if "$" in one.get_text()]
+            boxes = [label.get_window_extent() for label in shown]
+            assert not [
+                pair for pair in itertools.combinations(boxes, 2) if pair[0].overlaps(pair[1])
+            ]
+            if which == "x":
+                right = axes.get_window_extent().x1 + 0.05 * figure.dpi
+                assert all(box.x1 <= right for box in boxes)
+    for legend in (*figure.legends, *filter(None, (a.get_legend() for a in figure.axes))):
+        box = legend.get_window_extent()
+        assert box.x0 >= 0
+        assert box.y0 >= 0
+        assert box.x1 <= figure.bbox.width
+        assert box.y1 <= figure.bbox.height
+
+
+@pytest.mark.parametrize(
+    "view",
+    [*VIEWS.values(), chain(), make(40, 4), make(300, 3)],
+    ids=[*VIEWS, "chain", "four objectives", "a corner"],
+)
+def test_fronts_can_be_read(view) -> None:
+    with drawing():
+        check(plots._figure(view))
+
+
+@pytest.mark.parametrize("span", [(1.0, 240.0), (5e2, 3e6), (0.004, 2.0), (2.0, 9.0), (1e-9, 1e9)])
+def test_logarithmic_ticks_are_all_numbers_or_all_powers(span: tuple[float, float]) -> None:
+    figure = Figure(figsize=(3, 2), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes: Axes = figure.add_subplot()
+    axes.set(xscale="log", xlim=span)
+    with drawing():
+        ticks.log_ticks(axes.xaxis, *span)
+        ticks.settle(figure)
+        texts = [label.get_text() for label in ticks.shown_labels(axes, "x")]
+        check(figure)
+    assert len(texts) >= 2
+    assert len({text.isascii() for text in texts}) == 1  # 10⁵ is not
+
+
+def test_a_sweep_over_many_designs_names_them_on_the_spot(monkeypatch, tmp_path) -> None:
+    """At least 16 designs hold a part of the range; none is told by its colour alone."""
+    found = answers.sweep(STUDIES / "des_100gbps.yaml", "rate=1..240Gbps")
+    assert len(found.held()) >= 16
+    figure = caught(stability, monkeypatch, lambda: stability.draw_crossovers(found, tmp_path))
+    check(figure)
+    upper, lower = figure.axes
+    named = {text.get_text() for text in upper.texts}
+    assert {"1 u1", "1 u16", "2 u16", "3 u16"} <= named
+    left = len(found.intervals) - len(upper.texts)
+    assert (
+        f"{left} intervals too narrow for a name; all are in crossovers.csv" in lower.get_xlabel()
+    )
+    assert not figure.legends
+
+
+def test_what_an_infeasible_study_misses_is_drawn(tmp_path) -> None:
+    facts = {
+        "violations": {"area <= 1 um2": 12.5, "power <= 1 W": 0.0, "rate": float("inf")},
+        "nearest_design": "1 u1",
+    }
+    with drawing():
+        figure = missed._figure("Which?", facts)
+        check(figure)
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert texts == ["violated by 12.5x the limit", "met", "violated"]
+
+
+def test_the_tornado_has_the_largest_effect_on_top(monkeypatch, tmp_path) -> None:
+    found = answers.sensitivity(STUDIES / "settop_116mbps.yaml", samples=64)
+    figure = caught(tornado, monkeypatch, lambda: tornado.draw_tornado(found, tmp_path))
+    check(figure)
+    for axes, (_, effects) in zip(figure.axes, found.found.effects.items(), strict=True):
+        assert axes.get_yticklabels()[0].get_text() == effects[0].name
+
+
+def test_the_choice_that_explains_most_gives_the_colours() -> None:
+    """Of two choices one sets the power, the other nothing: the first is told."""
+    view = make(12)
+    device = np.array(["apu", "gpu"] * 6, dtype=object)
+    power = np.where(device == "apu", 1.0, 9.0) + np.linspace(0, 0.1, 12)
+    front = view.front | {"power_w": power, "area_m2": power, "interface.device": device}
+    front["interface.in_flight"] = np.repeat([1.0, 2.0], 6)
+    view = replace(view, front=front, axes=("interface.in_flight", "interface.device"))
+    assert list(front_view.groups(view, 8)) == ["device: apu", "device: gpu"]
+
+
+def test_an_objective_that_is_the_same_for_all_is_left_out_and_told() -> None:
+    view = make(6, 3, cloud=0)
+    view = replace(view, front=view.front | {"capacity_bit_per_s": np.full(6, 4e10)})
+    figure = plots._figure(view)
+    assert len(figure.axes) == 1
+    told = figure.legends[0].get_title().get_text()
+    assert told == "left out: capacity, 40 Gbit/s for every design"
+
+
+def test_equal_names_in_a_panel_get_what_tells_them_apart() -> None:
+    view = make(4)
+    front = view.front | {
+        "jacobi.clock": np.array([0.1, 0.1, 0.4, 0.4]),
+        "interface.in_flight": np.array([1.0, 2.0, 1.0, 2.0]),
+    }
+    axes = ("jacobi.clock", "interface.in_flight")
+    view = replace(view, front=front, axes=axes, names=["1 n4", "1 n4", "1 n4", "2 n1"])
+    assert front_view.distinct_names(view, [0, 2, 3]) == {
+        0: "1 n4, clock 0.1",
+        2: "1 n4, clock 0.4",
+        3: "2 n1",
+    }
+    assert front_view.distinct_names(view, [0]) == {0: "1 n4"}
+
+
+def test_a_chain_is_shaded_by_the_stage_that_changes_least_often() -> None:
+    view = chain()
+    scale = front_view.axis_scale(view, str(view.sweep), {})
+    assert not scale.log  # even steps
+    shades = sweep_plots.shading(view, scale)
+    assert shades.words == "fft of the best design"
+    assert [[name for *_, name in panel] for panel in shades.bands] == [["fft.r0", "fft.r1"]] * 2
+    assert shades.rest is not None
+    assert set(shades.rest) == {f"des.u{i}" for i in range(4)}
+
+
+def test_table_and_picture_have_the_same_unit() -> None:
+    """Also where the cloud reaches further: 0.9 mm2 of a front is in um2 in both."""
+    view = make(3)
+    front = view.front | {"area_m2": np.array([2e-7, 5e-7, 9e-7])}
+    cloud = {"area_m2": np.array([2e-7, 4e-6])}
+    scale = front_view.axis_scale(replace(view, front=front), "area_m2", cloud)
+    assert scale.label == "area [um2]"
+
+
+DEUTERANOPIA = np.array(
+    [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ]
+)
+"""Machado, Oliveira and Fernandes, IEEE TVCG 15(6), 2009, severity 1, on linear RGB."""
+
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+
+
+def lab(colour: str) -> np.ndarray:
+    """CIELAB (D65) of a colour as a deuteranope sees it."""
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    seen = TO_XYZ @ np.clip(DEUTERANOPIA @ linear, 0, 1) / np.array([0.9505, 1.0, 1.089])
+    f = np.where(seen > 0.008856, np.cbrt(seen), 7.787 * seen + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def test_colours_stay_apart_for_deuteranopes() -> None:
+    """A difference of 10 in CIELAB is seen at a glance; markers differ besides."""
+    colours = [lab(colour) for colour, _ in PALETTE]
+    apart = [np.linalg.norm(a - b) for a, b in itertools.combinations(colours, 2)]
+    assert min(apart) > 10
+    assert len({marker for _, marker in PALETTE}) == len(PALETTE)
+    plain = [lab(colour) for colour in bands.PLAIN]
+    assert np.linalg.norm(plain[0] - plain[1]) > 5
