@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -71,6 +71,24 @@ class StudyError(DseError):
             least = "at least " if len(self.faults) >= ENOUGH_FAULTS else ""
             shown.append(f"... and {least}{len(self.faults) - MOST_FAULTS} more")
         super().__init__("\n".join(shown))
+
+
+def faults_of(error: DseError) -> Iterator[dict[str, str | int]]:
+    """Yield each fault of an error as plain data; line and column are 0 where there is none."""
+    if not isinstance(error, StudyError):
+        faults: Iterable[Fault] = [Fault(where="", written="", rule=str(error), remedy="")]
+    else:
+        faults = error.faults
+    for fault in faults:
+        yield {
+            "file": fault.file,
+            "line": fault.line,
+            "column": fault.column,
+            "path": fault.where,
+            "written": fault.written,
+            "rule": fault.rule,
+            "remedy": fault.remedy,
+        }
 
 
 class ArgumentError(DseError):
@@ -200,13 +218,17 @@ def comma(number: str) -> tuple[str, str] | None:
     return "a number has no commas", remedy
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a remedy: the closest known names; if none is close the 12 shortest paths."""
+FEW_NAMES = 12
+"""So many are listed where none is close."""
+
+
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> str:
+    """Return a remedy: the closest known names; if none is close, all, or the 12 shortest paths."""
     names = sorted(known)
-    close = get_close_matches(name, names, n=3, cutoff=0.5)
+    close = get_close_matches(name, names, n=3, cutoff=cutoff)
     if close:
         return "did you mean " + " or ".join(repr(match) for match in close) + "?"
-    if len(names) > 12:
+    if len(names) > FEW_NAMES:
         names = get_close_matches(name, names, len(names), 0.0)
-        names = [*sorted(names, key=lambda path: path.count("."))[:12], "..."]
+        names = [*sorted(names, key=lambda path: path.count("."))[:FEW_NAMES], "..."]
     return f"known: {', '.join(names)}" if names else "none are known"

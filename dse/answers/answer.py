@@ -146,7 +146,7 @@ def recommend(
     notes = [*edge_notes(solved.study, ranked[0]), *_notes(solved.study, preference)]
     unpublished = solved.study.sureness.unpublished(problem.space.axes, ranked[0].tolist())
     rest = ("the runner-up", "what any other choice costs")
-    parts += [*compared, sections.notes_section(notes, unpublished, rest)]
+    parts += [*compared, sections.notes_section(notes, unpublished, rest, solved.study.unchecked)]
     return Recommendation(
         question=solved.study.question,
         preference=preference.text,
@@ -266,6 +266,7 @@ def recommend_swept(
         sections.notes_section(
             dict.fromkeys(n for entry in points for n in entry.study.notes),
             rest=(f"the answer at each {in_words(sweep.path)}",),
+            unchecked=first.unchecked,
         ),
     )
     return SweepAnswer(

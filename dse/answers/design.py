@@ -119,6 +119,8 @@ class Pick:
             return chosen if isinstance(chosen, str) else units.show(chosen, name)
         if name not in self.quantities:
             return "none"
+        if np.isinf(self.quantities[name]):  # a wait for a station that is always busy
+            return "endless"
         value = units.show(self.quantities[name], name)
         return f"{value} of {units.show(self.most[name], name)}" if name in self.most else value
 

@@ -284,11 +284,17 @@ def _span(ends: Sequence[str]) -> str:
 
 
 def notes_section(
-    found: Iterable[str], unpublished: Sequence[str] = (), rest: Sequence[str] = ()
+    found: Iterable[str],
+    unpublished: Sequence[str] = (),
+    rest: Sequence[str] = (),
+    unchecked: Sequence[str] = (),
 ) -> Section:
-    """Return what stands behind the numbers; `rest` is what else one screen leaves out."""
+    """Return what stands behind the numbers; `rest` is what else one screen leaves out.
+
+    Of the notes, one screen tells those that are `unchecked` rules.
+    """
     notes = list(found)
-    brief = []
+    brief = [f"note: {note}" for note in unchecked]
     if unpublished:
         few = plural(len(unpublished), "figure")
         brief.append(f"{few} behind it {'is' if len(unpublished) == 1 else 'are'} not published.")

@@ -14,20 +14,12 @@ from importlib import import_module
 from typer import Typer
 
 from dse.cli.app import app, write_in_any_encoding
+from dse.cli.groups import COMMANDS
 from dse.cli.interrupts import INTERRUPT
 from dse.errors import DseError
 from dse.files.position import visible
 
-__all__ = ["application", "main"]
-
-COMMANDS = (
-    *("check", "run", "answer", "evaluate", "plot", "report"),
-    *("flips", "sweep", "sensitivity", "simulate"),
-    *("verify", "explain", "diff"),
-    *("list", "show", "schema", "fit", "measure", "new"),
-    *("reproduce", "figure", "doctor"),
-)
-"""In the order of use: each module adds its command when it is imported."""
+__all__ = ["COMMANDS", "application", "main"]
 
 RARELY = 100_000
 """New objects until Python looks for circles of them: imports make many objects and no circles."""

@@ -25,30 +25,30 @@ from dse.errors import InfeasibleError
 def answer(
     study: StudyOrRun,
     rate: Annotated[
-        str | None, typer.Option(help='Demanded rate, such as "100 Gbps"; the study\'s.')
+        str | None, typer.Option(help='Demanded rate: "100 Gbps" (default: that of the study).')
     ] = None,
     prefer: Prefer = None,
     tolerance: Tolerance = None,
     samples: Annotated[
         int | None,
-        typer.Option(help="Draw what is uncertain so often, and say how sure the answer is."),
+        typer.Option(help="Number of Monte Carlo samples, which say how robust the answer is."),
     ] = None,
     uncertainty: Annotated[
         list[str] | None,
         typer.Option(
             metavar="PATH=PERCENT",
-            help='How sure a figure or field is: --uncertainty "area=10 %".',
+            help='Relative standard uncertainty: --uncertainty "area=10 %".',
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
     all_: Annotated[
-        bool, typer.Option("--all", help="Tell everything, not only what fits one screen.")
+        bool, typer.Option("--all", help="Show everything, not only what fits one screen.")
     ] = False,
     flips: Annotated[
         bool | None,
         typer.Option(
             "--flips/--no-flips",
-            help="All that would change the answer, or nothing of it; what is near.",
+            help="Show every flip point, or none (default: the nearest).",
             show_default=False,
         ),
     ] = None,
@@ -57,13 +57,14 @@ def answer(
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
-    """Answer a study: which design, why, what limits it, what any other choice would cost."""
+    """Recommend a design: why, what limits it, what others cost."""
     from dse.api import answers
     from dse.reports.progress import LateBar
     from dse.workers import cores
 
     shown = LateBar("assumptions")
-    parts = Parts(shown.close, apart=all_)
+    shown.doing("searching")
+    parts = Parts(shown.close, lambda: shown.doing("looking further"), apart=all_)
     try:
         found = answers.answer(
             study,

@@ -11,32 +11,38 @@ from typing import Annotated, Any, Protocol
 
 import typer
 
+from dse.cli.groups import SETTINGS, Commands
 from dse.files.position import visible
+from dse.reports import progress
 
 REFUTED = 1
 """Exit status when a run is not what it says."""
 
 app = typer.Typer(
     name="dse",
-    help="Which accelerator core, how many, behind which interface: fronts instead of guesses.",
+    cls=Commands,
+    context_settings=SETTINGS,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
 StudyFile = Annotated[Path, typer.Argument(help="Study file (YAML).", show_default=False)]
-StudyOrRun = Annotated[Path, typer.Argument(help="Study file, or the folder of a run.")]
-RunFolder = Annotated[Path, typer.Argument(help="Folder that `dse run` wrote.", show_default=False)]
+StudyOrRun = Annotated[
+    Path, typer.Argument(help="Study file, or the folder of a run.", show_default=False)
+]
+RunFolder = Annotated[
+    Path, typer.Argument(help="Folder of a run, as `dse run` wrote it.", show_default=False)
+]
 Prefer = Annotated[
     str | None,
-    typer.Option(help="power, area, knee, an objective, or an expression to minimise."),
+    typer.Option(help="What to minimise: power, area, knee, an objective or an expression."),
 ]
 Tolerance = Annotated[
     str | None,
     typer.Option(
         metavar="PERCENT",
-        help='Among designs so near the best the other objectives decide: "1 %".',
+        help='Designs this near the best count as equal; other objectives decide: "1 %".',
     ),
 ]
 Setting = Annotated[
@@ -47,19 +53,16 @@ Setting = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option(min=1, metavar="N", help="Most processes; as many as there are cores."),
+    typer.Option(min=1, metavar="N", help="Most processes (default: one per CPU core)."),
 ]
 FlipsBudget = Annotated[
     str | None,
     typer.Option(
         metavar="TIME",
-        help='CPU time to look for what would change the answer: "60 s". '
-        "10 s, and 60 s where all of it is asked for.",
+        help='CPU time to look for flip points: "60 s" (default: 10 s; 60 s with --flips).',
     ),
 ]
-Budget = Annotated[
-    str, typer.Option(metavar="TIME", help='CPU time that it may take, such as "10 min".')
-]
+Budget = Annotated[str, typer.Option(metavar="TIME", help='Most CPU time: "10 min".')]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
@@ -71,13 +74,28 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _quiet(wanted: bool) -> None:
+    if wanted:
+        progress.quieten()
+
+
 @app.callback()
 def _main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            callback=_quiet,
+            expose_value=False,
+            help="Print results and errors only: no progress, no warnings.",
+        ),
+    ] = False,
 ) -> None:
-    """Which accelerator core, how many, behind which interface: fronts instead of guesses."""
+    """Find which accelerator cores, how many, behind which interface."""
 
 
 class Found(Protocol):
@@ -105,15 +123,18 @@ def tell(text: str) -> None:
 
 def warn(text: str) -> None:
     """Print a warning on stderr: the command goes on, and ends with status 0 for all it knows."""
-    print(f"warning: {visible(text)}", file=sys.stderr)
+    if not progress.is_quiet():
+        print(f"warning: {visible(text)}", file=sys.stderr)
 
 
 class Parts:
     """Prints parts of a text as they come, a blank line between them if `apart`."""
 
-    def __init__(self, before: Callable[[], None], *, apart: bool) -> None:
-        """Print nothing so far; `before` is called before each part."""
-        self._before = before
+    def __init__(
+        self, before: Callable[[], None], after: Callable[[], None], *, apart: bool
+    ) -> None:
+        """Print nothing so far; call `before` and `after` around each part."""
+        self._before, self._after = before, after
         self._apart = apart
         self._started = False
 
@@ -122,6 +143,7 @@ class Parts:
         self._before()
         tell(f"\n{text}" if self._apart and self._started else text)
         self._started = True
+        self._after()
 
 
 def show_json(value: Any) -> None:
@@ -129,13 +151,6 @@ def show_json(value: Any) -> None:
     from dse.files.json import json_text
 
     print(json_text(value))
-
-
-def say(line: str) -> None:
-    """Show progress on stderr when it is a terminal; an empty line clears it."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[K{line}")
-        sys.stderr.flush()
 
 
 _PLAIN = {"\u2500": "-", "\u2026": "...", "\u00b2": "2", "\u00b5": "u", "\u2013": "-"}

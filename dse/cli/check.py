@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from dse.cli.app import Setting, StudyFile, app, tell
+from dse.cli.app import AsJson, Setting, StudyFile, app, show_json, tell
+from dse.errors import DseError, faults_of
 
 
 @app.command()
-def check(study: StudyFile, set_: Setting = None) -> None:
+def check(study: StudyFile, set_: Setting = None, json: AsJson = False) -> None:
     """Read a study and report every fault, without running it."""
     from dse import search
     from dse.api import studies
 
-    found = studies.load(study, overrides=set_)
-    search.check_search(found.problem, found.settings)
-    tell(f"{study}: {found.summary()}")
+    try:
+        found = studies.load(study, overrides=set_)
+        search.check_search(found.problem, found.settings)
+    except DseError as error:
+        if json:
+            show_json({"study": str(study), "faults": [*faults_of(error)]})
+        raise
+    if json:
+        show_json({"study": str(study), "faults": [], "summary": found.summary()})
+    else:
+        tell(f"{study}: {found.summary()}")

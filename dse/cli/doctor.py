@@ -9,7 +9,10 @@ from dse.cli.app import AsJson, app, show
 
 @app.command()
 def doctor(json: AsJson = False) -> None:
-    """Show versions, plug-ins and optional extras; exit status 1 when something is broken."""
+    """Check the installation: versions, plug-ins, extras.
+
+    The exit status is 1 where something is broken.
+    """
     from dse.installation.doctor import diagnose
 
     found = diagnose()

@@ -10,7 +10,7 @@ from dse.errors import InfeasibleError
 
 @app.command()
 def evaluate(study: StudyFile, set_: Setting = None, json: AsJson = False) -> None:
-    """Evaluate one design, with every term of its model written out."""
+    """Evaluate one design and show every term of its model."""
     from dse.api import studies
 
     found = studies.evaluate(study, overrides=set_)

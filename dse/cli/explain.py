@@ -15,15 +15,18 @@ def explain(
     design: Annotated[
         list[str],
         typer.Option(
-            metavar="NAME=VALUE", help='A design, as in front.csv: --design "des.u16=2 des.u8=1".'
+            metavar="NAME=VALUE",
+            help='Choices of the design, as in front.csv: --design "des.u16=2 des.u8=1".',
         ),
     ],
     json: AsJson = False,
 ) -> None:
-    """Say why a design is on the front of a run, or what it violates or is dominated by."""
+    """Explain why a design is on the front, or why it is not."""
     from dse.api import audits
+    from dse.reports.progress import bar
 
-    found = audits.explain(run, design)
+    with bar("designs", "evaluating"):
+        found = audits.explain(run, design)
     show(found, as_json=json)
     if found.verdict == "refutation":
         raise typer.Exit(REFUTED)

@@ -12,16 +12,19 @@ from dse.cli.app import Jobs, app, tell
 
 @app.command()
 def figure(
-    name: Annotated[str, typer.Argument(help="A figure that `dse list figures` shows, or all.")],
-    out: Annotated[Path | None, typer.Option(help="Folder for the pictures; figures/.")] = None,
+    name: Annotated[str, typer.Argument(help="Name of a figure (see `dse list figures`), or all.")],
+    out: Annotated[Path | None, typer.Option(help="Output folder (default: figures/).")] = None,
     gallery: Annotated[
-        Path | None, typer.Option(help="Write a Markdown page of them too; PNG only.")
+        Path | None, typer.Option(help="Write a Markdown page of the figures too (PNG only).")
     ] = None,
     jobs: Jobs = None,
 ) -> None:
-    """Draw a figure of one of the source papers again, from our models."""
+    """Redraw a figure of a source paper from the models."""
+    from dse.reports.progress import bar
     from dse.reproduction.figures import draw_figures
     from dse.workers import cores
 
-    for path in draw_figures(name, out, gallery, jobs=jobs or cores()):
+    with bar("figures", "drawing"):
+        paths = draw_figures(name, out, gallery, jobs=jobs or cores())
+    for path in paths:
         tell(str(path))

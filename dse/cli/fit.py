@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -10,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from dse.cli.app import AsJson, app, show_json, tell
+from dse.cli.groups import Commands
 
 if TYPE_CHECKING:
     from dse.fitting.interface.report import InterfaceReport
 
 fit = typer.Typer(
     name="fit",
-    help="Fit a record that studies can use to data of your own.",
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -24,39 +24,43 @@ app.add_typer(fit)
 
 Record = Annotated[
     Path | None,
-    typer.Option("--out", metavar="RECORD.yaml", help="Record to write; records/ITS NAME.yaml."),
+    typer.Option(
+        "--out", metavar="RECORD.yaml", help="Record to write (default: records/NAME.yaml)."
+    ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace a record that is there.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing record.")]
 
 
 @fit.callback()
 def _fit() -> None:
-    """Fit a record that studies can use to data of your own."""
+    """Fit a core, interface or platform to your own data."""
 
 
-Pure = Annotated[bool, typer.Option("--pure", help="LogCA as published: no fixed host time.")]
+Pure = Annotated[
+    bool, typer.Option("--pure", help="Fit LogCA as published, without a fixed host time.")
+]
 PerByte = Annotated[
     Literal["latency", "computing"],
-    typer.Option(help="What time per byte is taken for where the data cannot tell."),
+    typer.Option(help="What a time per byte counts as where the data cannot tell."),
 ]
 
 _COUNTED = "a path that counts from the folder of the study"
-_WIDTH = 100
 
 
 @fit.command()
 def core(
-    table: Annotated[Path, typer.Argument(metavar="TABLE.csv", help="A row per design.")],
+    table: Annotated[
+        Path, typer.Argument(metavar="TABLE.csv", help="Table with a row per design.")
+    ],
     out: Record = None,
     over: Annotated[
-        list[str] | None, typer.Option(help="Column that is a parameter; once or twice.")
+        list[str] | None, typer.Option(help="Column that is a parameter (once or twice).")
     ] = None,
     form: Annotated[
         list[str] | None,
         typer.Option(
             metavar="QUANTITY=FORM",
-            help="A form that is not chosen but given: constant, affine, square, power or "
-            "exponential.",
+            help="Form to fit instead of the best: constant, affine, square, power, exponential.",
         ),
     ] = None,
     set_: Annotated[
@@ -64,13 +68,13 @@ def core(
         typer.Option(
             "--set",
             metavar="FIELD=VALUE",
-            help='As in a stage with a table: --set "values.payload=64 bit".',
+            help='Set a field, as in a stage with a table: --set "values.payload=64 bit".',
         ),
     ] = None,
     force: Force = False,
     json: AsJson = False,
 ) -> None:
-    """Fit laws of area, power and rate over one or two parameters to a table of designs."""
+    """Fit a core: area, power and rate over one or two parameters."""
     from dse.api import fit as fits
     from dse.study import records
 
@@ -87,12 +91,13 @@ def platform(
     data: Annotated[
         Path,
         typer.Argument(
-            metavar="DATA.csv", help="A row per run: work, traffic, time and energy, with units."
+            metavar="DATA.csv",
+            help="Table with a row per run: work, traffic, time, energy, with units.",
         ),
     ],
     out: Record = None,
     precision: Annotated[
-        str, typer.Option(help="Precision of the operations: single or double.")
+        str, typer.Option(help="Precision of the operations (single or double).")
     ] = "single",
     force: Force = False,
     json: AsJson = False,
@@ -114,17 +119,19 @@ def platform(
 def interface(
     data: Annotated[
         Path | None,
-        typer.Argument(help="CSV with columns such as granularity_byte, host_us, offload_us."),
+        typer.Argument(help="CSV with granularity_byte, host_us, offload_us or the like."),
     ] = None,
     software: Annotated[
         Path | None, typer.Option(help="Output of `openssl speed` without the accelerator.")
     ] = None,
-    hardware: Annotated[Path | None, typer.Option(help="Output of it with.")] = None,
+    hardware: Annotated[
+        Path | None, typer.Option(help="Output of `openssl speed` with the accelerator.")
+    ] = None,
     algorithm: Annotated[
-        str | None, typer.Option(help="Which of several algorithms in both outputs.")
+        str | None, typer.Option(help="Algorithm, where the outputs have several.")
     ] = None,
     clock: Annotated[
-        str | None, typer.Option(help='Of times in cycles in the CSV: "3 GHz".')
+        str | None, typer.Option(help='Clock of times that the CSV has in cycles: "3 GHz".')
     ] = None,
     out: Record = None,
     pure: Pure = False,
@@ -132,7 +139,7 @@ def interface(
     force: Force = False,
     json: AsJson = False,
 ) -> None:
-    """Fit a kernel and an interface to host and offload times, or to openssl speed."""
+    """Fit an interface and a kernel to measured times."""
     from dse.fitting.interface.record import save_interface
     from dse.fitting.interface.report import read_timings, report_on
     from dse.study import records
@@ -152,10 +159,11 @@ def show_interface(found: InterfaceReport, files: Sequence[Path], *, as_json: bo
         show_json(interface_facts(found) | {"files": [str(file) for file in files]})
         return
     from dse.fitting.interface.text import interface_text
+    from dse.reports.text import paragraph
 
     tell(f"{interface_text(found)}\n")
     for file in files:
         tell(f"written to {file}")
     record = next(file for file in files if file.suffix == ".yaml")
     used = f"use it as `interface.device: {record}` and `workload.kernel: {record}`"
-    tell(textwrap.fill(f"{used}, {_COUNTED}", _WIDTH, break_on_hyphens=False))
+    tell(paragraph(f"{used}, {_COUNTED}"))

@@ -15,7 +15,6 @@ from dse.cli.app import (
     StudyOrRun,
     Tolerance,
     app,
-    say,
     show,
 )
 
@@ -25,34 +24,31 @@ def flips(
     study: StudyOrRun,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="An assumption, or part of its dotted name."),
+        typer.Option(metavar="NAME", help="Only assumptions whose dotted name contains this."),
     ] = None,
     prefer: Prefer = None,
     tolerance: Tolerance = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for a picture and JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Output folder for a picture and JSON.")] = None,
     budget: Budget = "60 s",
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
-    """Say for every assumption how far it may move before the answer changes."""
+    """Find how far each assumption may move until the answer flips."""
     from dse.api import answers
+    from dse.reports.progress import bar
 
-    found = answers.flips(
-        study,
-        only=only or [],
-        prefer=prefer,
-        tolerance=tolerance,
-        overrides=set_,
-        time_budget=budget,
-        progress=_assumption,
-    )
-    say("")
+    with bar("assumptions", "searching") as shown:
+        found = answers.flips(
+            study,
+            only=only or [],
+            prefer=prefer,
+            tolerance=tolerance,
+            overrides=set_,
+            time_budget=budget,
+            progress=lambda name, number, total: shown(number, total, name),
+        )
     show(found, as_json=json)
     if out is not None:
         from dse.stability import plots
 
         plots.save_flips(found, out)
-
-
-def _assumption(name: str, number: int, total: int) -> None:
-    say(f"{number} of {total} assumptions, now {name}")

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-SHOW_CURSOR = "\x1b[?25h"
-"""A bar hides it, and cannot show it again once the program has died."""
 
 
 class Interrupt:
@@ -64,8 +60,7 @@ class Interrupt:
         for each in SIGNALS:
             signal.signal(each, signal.SIG_DFL)
         after = ": the best so far follows; once more ends at once" if self._waits else ""
-        cursor = SHOW_CURSOR if sys.stderr.isatty() else ""
-        os.write(2, f"{cursor}\ninterrupted{after}\n".encode())  # a stream may be in use right now
+        os.write(2, f"\ninterrupted{after}\n".encode())  # a stream may be in use right now
         if not self._waits:
             raise KeyboardInterrupt
 

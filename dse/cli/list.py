@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import app
+from dse.cli.app import AsJson, app, show_json
 
 
 @app.command(name="list")
@@ -14,12 +14,17 @@ def list_(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="cores, interfaces, kernels, platforms, objectives, methods, figures or studies; "
-            "all."
+            help="cores, interfaces, kernels, platforms, objectives, methods, figures or studies "
+            "(default: all).",
+            show_default=False,
         ),
     ] = None,
+    json: AsJson = False,
 ) -> None:
-    """List what a study can name, with sources, and studies to start from."""
+    """List what studies can name, and studies to start from."""
     from dse.installation import inventory
 
-    inventory.list_(kind)
+    if json:
+        show_json(inventory.listed_facts(kind))
+    else:
+        inventory.list_(kind)

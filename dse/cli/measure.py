@@ -10,10 +10,11 @@ import typer
 
 from dse.cli.app import AsJson, app
 from dse.cli.fit import PerByte, Pure, show_interface
+from dse.cli.groups import Commands
 
 measure = typer.Typer(
     name="measure",
-    help="Measure on this machine what a study needs.",
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -22,25 +23,28 @@ app.add_typer(measure)
 
 @measure.callback()
 def _measure() -> None:
-    """Measure on this machine what a study needs."""
+    """Measure an interface of this machine for a study."""
 
 
 @measure.command("interface")
 def interface(
     out: Annotated[
-        Path, typer.Option(help="Folder for outputs, CSV, record and picture.", show_default=False)
+        Path,
+        typer.Option(
+            help="Output folder for measurements, CSV, record and picture.", show_default=False
+        ),
     ],
     algorithm: Annotated[str, typer.Option(help="AES or SHA, as openssl calls it.")] = "sha256",
     sizes: Annotated[
-        str, typer.Option(help="Granularities, with units.")
+        str, typer.Option(help="Granularities, with units, separated by commas.")
     ] = "16 B, 64 B, 256 B, 1 KiB, 4 KiB, 16 KiB, 64 KiB",
-    seconds: Annotated[int, typer.Option(min=1, help="Time of each measurement.")] = 1,
-    repetitions: Annotated[int, typer.Option(min=1, help="Of each; medians count.")] = 3,
+    seconds: Annotated[int, typer.Option(min=1, help="Seconds per measurement.")] = 1,
+    repetitions: Annotated[int, typer.Option(min=1, help="Repetitions; the median counts.")] = 3,
     pure: Pure = False,
     per_byte: PerByte = "latency",
     json: AsJson = False,
 ) -> None:
-    """Measure AES or SHA instructions of this x86 machine against software, and fit them."""
+    """Measure and fit AES or SHA instructions of this x86 machine."""
     from dse.fitting.interface.measure import measure_into, read_sizes
     from dse.fitting.interface.record import save_interface
     from dse.fitting.interface.report import report_on

@@ -8,31 +8,33 @@ from typing import Annotated
 import typer
 
 from dse.cli.app import app, tell
+from dse.cli.groups import Commands
 
 new = typer.Typer(
     name="new",
-    help="Write a starter: a package with a core, an objective or a method, or a study.",
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 app.add_typer(new)
 
 Out = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Folder for the package; one called NAME.")
+    Path | None,
+    typer.Option(metavar="DIR", help="Folder for the package (default: one called NAME)."),
 ]
 
 
 @new.callback()
 def _new() -> None:
-    """Write a starter: a package with a core, an objective or a method, or a study."""
+    """Write a starter: a study, or a package with a plug-in."""
 
 
 @new.command()
 def core(
-    name: Annotated[str, typer.Argument(help="What studies will call it, such as aes.")],
+    name: Annotated[str, typer.Argument(help="Name of the core in studies, such as aes.")],
     out: Out = None,
 ) -> None:
-    """Write a package with a core: record, test, study; installs and passes as it is."""
+    """Write a package with a core: record, test and study."""
     from dse.installation import scaffold
 
     _tell_package(scaffold.new_core(name, out))
@@ -40,10 +42,10 @@ def core(
 
 @new.command()
 def objective(
-    name: Annotated[str, typer.Argument(help="Its name with its unit, such as silicon_energy_j.")],
+    name: Annotated[str, typer.Argument(help="Name with its unit, such as silicon_energy_j.")],
     out: Out = None,
 ) -> None:
-    """Write a package with an objective: record, test, study; installs and passes as it is."""
+    """Write a package with an objective: record, test and study."""
     from dse.installation import scaffold
 
     _tell_package(scaffold.new_objective(name, out))
@@ -51,10 +53,10 @@ def objective(
 
 @new.command()
 def method(
-    name: Annotated[str, typer.Argument(help="What studies will call it, such as hill-climb.")],
+    name: Annotated[str, typer.Argument(help="Name of the method in studies, such as hill-climb.")],
     out: Out = None,
 ) -> None:
-    """Write a package with a search method: record, test, study; installs and passes as it is."""
+    """Write a package with a search method: record, test and study."""
     from dse.installation import scaffold
 
     _tell_package(scaffold.new_method(name, out))
@@ -63,14 +65,15 @@ def method(
 @new.command()
 def study(
     name: Annotated[
-        Path | None, typer.Argument(help="File to write: study.yaml, or that of --from.")
+        Path | None,
+        typer.Argument(help="File to write (default: study.yaml, or the name of --from)."),
     ] = None,
     from_: Annotated[
         str,
-        typer.Option("--from", metavar="STUDY", help="A study to copy; `dse list studies`."),
+        typer.Option("--from", metavar="STUDY", help="Study to copy (see `dse list studies`)."),
     ] = "",
 ) -> None:
-    """Write a study that runs as it is: a commented starter, or a copy."""
+    """Write a study to start from: a commented one, or a copy."""
     from dse.installation import scaffold
 
     target, *records = scaffold.new_study(name or Path(from_ or "study"), from_)

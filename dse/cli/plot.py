@@ -13,10 +13,15 @@ from dse.cli.app import RunFolder, app, tell
 @app.command()
 def plot(
     run: RunFolder,
-    out: Annotated[Path | None, typer.Option(help="Folder for the pictures; the run's.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Output folder (default: that of the run).")
+    ] = None,
 ) -> None:
-    """Draw the pictures of a finished run again."""
+    """Draw the pictures of a finished run."""
+    from dse.reports.progress import bar
     from dse.runs import result
 
-    for picture in result.plot(run, out or run):
+    with bar("pictures", "drawing"):
+        pictures = result.plot(run, out or run)
+    for picture in pictures:
         tell(str(picture))

@@ -14,28 +14,31 @@ from dse.cli.app import FlipsBudget, Prefer, Tolerance, app, tell
 def report(
     runs: Annotated[
         list[Path],
-        typer.Argument(metavar="RUN...", help="Folders that `dse run` wrote.", show_default=False),
+        typer.Argument(
+            metavar="RUN...", help="Folders of runs, as `dse run` wrote them.", show_default=False
+        ),
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The page; report.html in the first run's folder."),
+        typer.Option(
+            "--out", "-o", help="Page to write (default: report.html in the first folder)."
+        ),
     ] = None,
     prefer: Prefer = None,
     tolerance: Tolerance = None,
     flips: Annotated[
-        bool, typer.Option("--flips", help="Show what would change the answer too.")
+        bool, typer.Option("--flips", help="Include flip points: what would change the answer.")
     ] = False,
     flips_budget: FlipsBudget = None,
     cloud: Annotated[
-        int, typer.Option(min=0, help="Most feasible designs drawn, of all runs together.")
+        int, typer.Option(min=0, help="Most feasible designs to draw, over all runs.")
     ] = 100_000,
 ) -> None:
-    """Write runs as one web page, which needs no network: front, answer, certificate."""
+    """Write one or more runs as one web page that works offline."""
     from dse.api import reports
-    from dse.reports.progress import LateBar
+    from dse.reports.progress import bar
 
-    shown = LateBar("assumptions")
-    try:
+    with bar("assumptions", "reading the runs") as shown:
         page = reports.report(
             *runs,
             out=out,
@@ -46,6 +49,4 @@ def report(
             cloud=cloud,
             progress=shown,
         )
-    finally:
-        shown.close()
     tell(str(page))

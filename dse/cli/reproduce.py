@@ -14,23 +14,25 @@ from dse.cli.app import AsJson, Jobs, app, show, tell
 def reproduce(
     paper: Annotated[
         list[str] | None,
-        typer.Argument(help="Papers to check; all of them.", show_default=False),
+        typer.Argument(help="Papers to check (default: all).", show_default=False),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Tell every claim with its verdict and reason.")
+        bool, typer.Option("--all", help="Show every claim with its verdict and reason.")
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.md", help="Write pages: this one, and FILE_all.md."),
+        typer.Option(metavar="FILE.md", help="Write Markdown pages FILE.md and FILE_all.md."),
     ] = None,
     jobs: Jobs = None,
     json: AsJson = False,
 ) -> None:
-    """Find where papers contradict themselves, and check their claims against our models."""
+    """Check the claims of the source papers against the models."""
     from dse.api import papers
+    from dse.reports.progress import bar
     from dse.workers import cores
 
-    found = papers.reproduce(*(paper or []), jobs=jobs or cores())
+    with bar("claims", "checking claims"):
+        found = papers.reproduce(*(paper or []), jobs=jobs or cores())
     if out is not None:
         from dse.files.folder import write_text
 

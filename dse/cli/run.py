@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Jobs, Setting, StudyFile, app, say, show_json, tell, warn
+from dse.cli.app import AsJson, Jobs, Setting, StudyFile, app, show_json, tell, warn
 from dse.cli.interrupts import INTERRUPT
 from dse.errors import InfeasibleError, OutputError
 
@@ -22,30 +22,33 @@ RUNS = Path("runs")
 def run(
     study: StudyFile,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the files; a fresh one under runs/.")
+        Path | None, typer.Option(help="Output folder (default: a new one under runs/).")
     ] = None,
-    method: Annotated[str | None, typer.Option(help="Search method; `dse list methods`.")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="Search method (see `dse list methods`).")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the search.")] = None,
     budget: Annotated[int | None, typer.Option(help="Most designs to evaluate.")] = None,
     rows: Annotated[
-        int, typer.Option(help="Most designs of the front to print; front.csv has all.", min=1)
+        int, typer.Option(help="Most designs of the front to print (front.csv has all).", min=1)
     ] = 15,
     plots: Annotated[
-        bool, typer.Option("--plots/--no-plots", help="Draw pictures; `dse plot` can, later.")
+        bool, typer.Option("--plots/--no-plots", help="Draw pictures (`dse plot` can do so later).")
     ] = True,
     report: Annotated[
-        bool, typer.Option("--report", help="Write report.html too, a page that needs no network.")
+        bool, typer.Option("--report", help="Write report.html too, a web page that works offline.")
     ] = False,
     jobs: Jobs = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
-    """Search a study and write its front, evaluations, manifest and pictures."""
+    """Find the Pareto front of a study and write it to a folder."""
     from dse.api import studies
     from dse.reports.progress import LateBar
     from dse.workers import cores
 
     folder, progress = out or _fresh(study.stem), LateBar("designs")
+    progress.doing("reading the study")
     found: list[Result] = []
 
     def told(result: Result) -> None:
@@ -53,7 +56,7 @@ def run(
         found.append(result)
         if not json:
             tell(f"{result.text(rows=rows)}\n")
-        say(f"writing {folder}")
+        progress.doing(f"writing {folder}")
 
     try:
         with INTERRUPT.asked() as stop:
@@ -90,7 +93,6 @@ def run(
         raise
     finally:
         progress.close()
-        say("")
     for warning in result.warnings:
         warn(warning)
     if json:

@@ -7,7 +7,7 @@ from dse.cli.app import app, show_json
 
 @app.command()
 def schema() -> None:
-    """Print the JSON Schema of a study, for editors."""
+    """Print the JSON Schema of studies, for editors."""
     from dse.study.schema import json_schema
 
     show_json(json_schema())

@@ -13,12 +13,10 @@ from dse.cli.app import AsJson, Prefer, Setting, StudyOrRun, Tolerance, app, sho
 @app.command()
 def sensitivity(
     study: StudyOrRun,
-    method: Annotated[str, typer.Option(help="sobol or morris.")] = "sobol",
-    width: Annotated[
-        str, typer.Option(help="How far each assumption moves, to either side.")
-    ] = "10 %",
+    method: Annotated[str, typer.Option(help="Sensitivity analysis: sobol or morris.")] = "sobol",
+    width: Annotated[str, typer.Option(help="Range of each assumption, to either side.")] = "10 %",
     samples: Annotated[
-        int | None, typer.Option(help="Base samples (sobol) or trajectories (morris).")
+        int | None, typer.Option(help="Number of base samples (sobol) or trajectories (morris).")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the samples.")] = 0,
     prefer: Prefer = None,
@@ -27,19 +25,21 @@ def sensitivity(
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
-    """Say which assumptions move the objectives of the recommended design, and how much."""
+    """Rank assumptions by how much they move the objectives."""
     from dse.api import answers
+    from dse.reports.progress import bar
 
-    found = answers.sensitivity(
-        study,
-        method=method,
-        width=width,
-        samples=samples,
-        seed=seed,
-        prefer=prefer,
-        tolerance=tolerance,
-        overrides=set_,
-    )
+    with bar("samples", "searching, then sampling"):
+        found = answers.sensitivity(
+            study,
+            method=method,
+            width=width,
+            samples=samples,
+            seed=seed,
+            prefer=prefer,
+            tolerance=tolerance,
+            overrides=set_,
+        )
     show(found, as_json=json)
     if out is not None:
         from dse.uncertainty import plots

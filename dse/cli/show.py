@@ -6,14 +6,20 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import app
+from dse.cli.app import AsJson, app, show_json
 
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="A name that `dse list` shows, or a record file.")],
+    name: Annotated[
+        str, typer.Argument(help="Name of a catalogue entry (see `dse list`), or a record file.")
+    ],
+    json: AsJson = False,
 ) -> None:
-    """Show one core, interface, kernel, platform, objective or method in full."""
+    """Show all that is known of a core, interface, objective."""
     from dse.installation import details
 
-    details.show_name(name)
+    if json:
+        show_json(details.details_of(name))
+    else:
+        details.show_name(name)

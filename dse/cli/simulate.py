@@ -15,20 +15,22 @@ def simulate(
     study: StudyOrRun,
     design: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A design; the recommended one."),
+        typer.Option(
+            metavar="NAME=VALUE", help="Choices of the design (default: the recommended one)."
+        ),
     ] = None,
     offloads: Annotated[
-        int | None, typer.Option(help="How many arrive; enough for a wait sure to 5 %.")
+        int | None, typer.Option(help="Number of offloads (default: until waits are known to 5 %).")
     ] = None,
-    events: Annotated[int | None, typer.Option(help="Most events; 50 million.")] = None,
+    events: Annotated[int | None, typer.Option(help="Most events (default: 50 million).")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the arrivals and sizes.")] = 0,
     prefer: Prefer = None,
     tolerance: Tolerance = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for a picture and JSON.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Output folder for a picture and JSON.")] = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
-    """Simulate one design as discrete events, beside what the model says of it."""
+    """Simulate one design by discrete events, beside the model."""
     from dse.api import simulation
     from dse.reports.progress import bar
 

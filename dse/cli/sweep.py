@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Budget, Prefer, Setting, StudyOrRun, Tolerance, app, say, show
+from dse.cli.app import AsJson, Budget, Prefer, Setting, StudyOrRun, Tolerance, app, show
 
 
 @app.command()
@@ -17,45 +17,46 @@ def sweep(
         str | None,
         typer.Argument(
             metavar="NAME=FROM..TO",
-            help="An assumption and its range: rate=1..240Gbps; that of the study's sweep.",
+            help="Assumption and range: rate=1..240Gbps (default: the sweep of the study).",
             show_default=False,
         ),
     ] = None,
     prefer: Prefer = None,
     tolerance: Tolerance = None,
     front: Annotated[
-        bool, typer.Option("--front", help="Follow every design of the front, not the answer.")
+        bool, typer.Option("--front", help="Follow every design of the front, not only the answer.")
     ] = False,
     counts: Annotated[
-        bool, typer.Option("--counts", help="Tell designs apart by `least` instances too.")
+        bool, typer.Option("--counts", help="Tell designs apart by minimum instance counts too.")
     ] = False,
     by: Annotated[
         list[str] | None,
-        typer.Option(metavar="AXIS", help="Tell designs apart by this alone: --by device."),
+        typer.Option(metavar="AXIS", help="Tell designs apart by this choice alone: --by device."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for crossovers.csv, pictures and JSON.")
+        Path | None, typer.Option(help="Output folder for crossovers.csv, pictures and JSON.")
     ] = None,
     budget: Budget = "60 s",
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
-    """Say which design holds which interval of a number, with exact crossovers."""
+    """Find which design is best in which interval of a number."""
     from dse.api import answers
+    from dse.reports.progress import bar
 
-    found = answers.sweep(
-        study,
-        range_,
-        prefer=prefer,
-        tolerance=tolerance,
-        front=front,
-        counts=counts,
-        by=by or [],
-        overrides=set_,
-        time_budget=budget,
-        progress=lambda share: say(f"{share:.0%} of the range"),
-    )
-    say("")
+    with bar("parts of the range", "searching") as shown:
+        found = answers.sweep(
+            study,
+            range_,
+            prefer=prefer,
+            tolerance=tolerance,
+            front=front,
+            counts=counts,
+            by=by or [],
+            overrides=set_,
+            time_budget=budget,
+            progress=lambda share: shown(round(100 * share), 100),
+        )
     show(found, as_json=json)
     if out is not None:
         from dse.stability import plots

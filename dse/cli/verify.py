@@ -13,12 +13,12 @@ from dse.cli.app import REFUTED, AsJson, RunFolder, app, show
 def verify(
     run: RunFolder,
     trials: Annotated[
-        int, typer.Option(help="Random designs to hold against the front.")
+        int, typer.Option(help="Number of random designs to hold against the front.")
     ] = 1_000_000,
     seed: Annotated[int, typer.Option(help="Seed of the random designs.")] = 0,
     json: AsJson = False,
 ) -> None:
-    """Check a finished run again, independently of its search, and try to beat its front."""
+    """Check a run independently of its search; try to beat its front."""
     from dse.api import audits
     from dse.reports.progress import bar
 

@@ -6,6 +6,7 @@ import copy
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -230,4 +231,5 @@ def _neighbours(folder: Path, name: str, *patterns: str) -> str:
     """Return a remedy: what is in a folder, fits a pattern and has a name like `name`."""
     found = (path for pattern in patterns for path in folder.glob(pattern))
     known = {path.relative_to(folder).parts[0] for path in found} if folder.is_dir() else set()
-    return nearest(name, known) if known else "check the path"
+    close = get_close_matches(name, known, n=3, cutoff=0.75)
+    return f"did you mean {' or '.join(map(repr, close))}?" if close else "check the path"

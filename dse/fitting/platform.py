@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from inspect import signature
@@ -22,7 +21,7 @@ from dse.files.folder import read_bytes
 from dse.files.headers import Header
 from dse.files.position import Position
 from dse.plugins import registry
-from dse.reports.text import WIDTH, table_text
+from dse.reports.text import paragraph, table_text
 from dse.reports.words import in_words, interval, listed, percent, signed
 from dse.study import record_schema, records, uncertain
 from dse.study.fields import unit_of
@@ -198,7 +197,7 @@ def platform_text(done: PlatformFit) -> str:
     why = [f"{in_words(FIELDS[name])}: {text}" for name, text in found.unidentified.items()]
     if why:
         lines += ["", "not identified by these data; the interval is all that is possible:"]
-    wrapped = (textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in why)
+    wrapped = (paragraph(line, "  ") for line in why)
     return "\n".join([*lines, *wrapped])
 
 

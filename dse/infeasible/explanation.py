@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -17,7 +16,7 @@ from dse.infeasible.change import Repair
 from dse.infeasible.conflicts import with_conflicts
 from dse.infeasible.remedies import Remedies, remedies_of
 from dse.reports.designs import described
-from dse.reports.text import hanging, pairs, terminal_width
+from dse.reports.text import hanging, pairs, paragraph
 from dse.reports.words import listed, violation_text
 from dse.runs.instead import without_accelerators
 from dse.runs.runner import ENUMERABLE
@@ -134,8 +133,7 @@ def _repair_lines(
 
 def _numbered(remedies: Remedies, known: Collection[str]) -> Iterator[str]:
     for number, found in enumerate(remedies.repairs, 1):
-        text, width = f"  {number}. {found.sentence(known)}", terminal_width()
-        yield textwrap.fill(text, width, subsequent_indent="     ", break_on_hyphens=False)
+        yield paragraph(f"  {number}. {found.sentence(known)}", "     ")
         yield f"     {found.command}"
     if remedies.untried:
         yield hanging("not tried, as that is too much work", listed(remedies.untried))

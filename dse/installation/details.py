@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,56 +24,87 @@ from dse.search.settings import allowed_text, value_text
 from dse.study import records
 
 
+@dataclass(frozen=True)
+class Known:
+    """A record, what it is, where it comes from and, of a file, its provenance."""
+
+    kind: str
+    name: str
+    origin: str
+    record: Any
+    provenance: Mapping[str, Any] | None = None
+
+
 def show_name(name: str) -> None:
     """Print everything that is known of one name; a name of several kinds shows each."""
-    shown = _show_own(name)
+    for known in _every(name):
+        print(f"{known.kind} {known.name}  {known.origin and f'({known.origin})'}".rstrip())
+        _show(known.record)
+        if known.provenance is not None:
+            _show_provenance(known.provenance)
+
+
+def details_of(name: str) -> list[dict[str, Any]]:
+    """Return the same as plain data, in SI."""
+    return [
+        {"kind": known.kind, "name": known.name, "from": known.origin, **_plain(known.record)}
+        | ({} if known.provenance is None else {"provenance": known.provenance})
+        for known in _every(name)
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """Return a record without its functions."""
+    if is_dataclass(value):
+        plain = {entry.name: _plain(getattr(value, entry.name)) for entry in fields(value)}
+        return {name: one for name, one in plain.items() if one is not None}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value if isinstance(value, str | int | float) else None
+
+
+def _every(name: str) -> list[Known]:
+    """Return all that is called so.
+
+    Raises
+    ------
+    UnknownPluginError
+        Nothing is.
+    """
+    found = [*_own(name)]
     known: set[str] = set()
     for kind in registry.GROUPS:
         known.update(registry.names(kind))
-        for plugin in registry.plugins(kind):
-            if plugin.name == name or units.stem(plugin.name) == name:
-                print(f"{kind.__name__.lower()} {plugin.name}  ({plugin.distribution})")
-                _show(registry.get(kind, plugin.name))
-                shown = True
-    shown = shown or _show_of_papers(name)
-    if not shown and is_record(name):
+        found += [
+            Known(_word(kind), plugin.name, plugin.distribution, registry.get(kind, plugin.name))
+            for plugin in registry.plugins(kind)
+            if plugin.name == name or units.stem(plugin.name) == name
+        ]
+    if not found:  # only then are papers imported
+        records_of = ((kind, registry.records(kind).get(name)) for kind in registry.PAPERS)
+        found = [Known(_word(kind), name, "", one) for kind, one in records_of if one is not None]
+    if not found and is_record(name):
         raise UnknownPluginError(f"there is no file {name!r}", "check the path")
-    if not shown:
+    if not found:
         raise UnknownPluginError(f"nothing is called {name!r}", nearest(name, known))
+    return found
 
 
-def _show_of_papers(name: str) -> bool:
-    """Print the claim or figure of this name; only then are papers imported."""
-    shown = False
-    for kind in registry.PAPERS:
-        record = registry.records(kind).get(name)
-        if record is not None:
-            print(f"{kind.__name__.lower()} {name}")
-            _show(record)
-            shown = True
-    return shown
+def _word(kind: type) -> str:
+    return kind.__name__.lower()
 
 
-def _show_own(name: str) -> bool:
-    """Print the records of a file, or those of this name in the working directory."""
-    if is_record(name) and is_regular(Path(name)):
-        files, by_path = {name: records.read_record(Path(name))}, True
-    else:
-        files, by_path = records.own_records()[0], False
-    shown = False
+def _own(name: str) -> Iterator[Known]:
+    """Yield the records of a file, or those of this name in the working directory."""
+    by_path = is_record(name) and is_regular(Path(name))
+    files = {name: records.read_record(Path(name))} if by_path else records.own_records()[0]
     for path, file in files.items():
-        chosen = {
-            section: record
-            for section, record in file.records.items()
-            if by_path or record.name == name
-        }
-        for section, record in chosen.items():
-            print(f"{section} {record.name}  ({path})")
-            _show(record)
-        if chosen:
-            _show_provenance(file.provenance)
-            shown = True
-    return shown
+        chosen = [each for each in file.records.items() if by_path or each[1].name == name]
+        for section, record in chosen:
+            provenance = file.provenance if record is chosen[-1][1] else None
+            yield Known(section, record.name, path, record, provenance)
 
 
 def _show_provenance(provenance: Mapping[str, Any]) -> None:

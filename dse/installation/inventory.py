@@ -23,9 +23,7 @@ Record = TypeVar("Record")
 
 def list_(kind: str | None) -> None:
     """Print the names of one kind, or of all, with what they are and their source."""
-    if kind is not None and kind not in KINDS:
-        raise UnknownPluginError(f"{kind!r} cannot be listed", nearest(kind, KINDS))
-    for name in KINDS if kind is None else (kind,):
+    for name in _kinds(kind):
         listed, table = KINDS[name]
         headers, rows = table()
         print(f"{name} ({len(rows)})")
@@ -36,6 +34,22 @@ def list_(kind: str | None) -> None:
                 print(f"left out: {found.error}", file=sys.stderr)
     for fault in records.own_records()[1]:
         print(f"left out: {fault}", file=sys.stderr)
+
+
+def listed_facts(kind: str | None) -> dict[str, list[dict[str, str]]]:
+    """Return the same as plain data: rows by kind."""
+    found = {}
+    for name in _kinds(kind):
+        headers, rows = KINDS[name][1]()
+        keys = [header.partition(";")[0].replace(",", " and") for header in headers]
+        found[name] = [dict(zip(keys, row, strict=True)) for row in rows]
+    return found
+
+
+def _kinds(kind: str | None) -> Sequence[str]:
+    if kind is not None and kind not in KINDS:
+        raise UnknownPluginError(f"{kind!r} cannot be listed", nearest(kind, KINDS))
+    return [*KINDS] if kind is None else [kind]
 
 
 def _own(kind: type[records.Kind]) -> list[tuple[records.Kind, str]]:

@@ -26,7 +26,7 @@ def exact(
 
 
 @method(
-    description="the proven front: every design is evaluated or ruled out",
+    description="the proven front: every design is evaluated or pruned",
     budget=6_000_000_000,
     proves=True,
 )
@@ -40,7 +40,7 @@ def enumerate(
 
 
 @method(
-    description="the proven front: bounds prune parts that cannot lead to it",
+    description="branch and bound: prunes partial designs that cannot reach the front",
     budget=6_000_000_000,
     proves=True,
 )

@@ -7,7 +7,7 @@ from dse.methods.needed import needed
 
 
 @method(
-    description="tree-structured Parzen estimator: when evaluations are dear",
+    description="tree-structured Parzen estimator: for expensive evaluations",
     budget=1_000,
     population=25,
     options=(
@@ -33,7 +33,7 @@ def tpe(search: Search, *, seed: int, population: int, start: Index, multivariat
 
 
 @method(
-    description="NSGA-II as optuna has it, to compare with",
+    description="NSGA-II as implemented in optuna, for comparison",
     budget=2_000,
     population=50,
 )
@@ -50,7 +50,7 @@ def nsga2_optuna(search: Search, *, seed: int, population: int, start: Index) ->
 
 
 @method(
-    description="random designs: what every other method has to beat",
+    description="random search, the baseline",
     budget=12_000,
     population=1_000,
 )

@@ -28,6 +28,7 @@ from dse.contract import (
 from dse.contract.fits import Fit
 from dse.contract.papers import Claim, Figure
 from dse.errors import (
+    FEW_NAMES,
     FOREIGN,
     BrokenPluginError,
     DuplicatePluginError,
@@ -119,7 +120,10 @@ def get(kind: type[Record], name: str) -> Record:
     """
     if name not in _by_name(kind):
         word = kind.__name__.lower()
-        raise UnknownPluginError(f"{name!r} is not a known {word}", nearest(name, names(kind)))
+        known = names(kind)
+        vague = len(known) > FEW_NAMES or len(name) < 5  # else a list tells more than a guess
+        remedy = nearest(name, known, 0.5 if vague else 0.7)
+        raise UnknownPluginError(f"{name!r} is not a known {word}", remedy)
     (record,) = _usable(_by_name(kind)[name][0])
     return record  # type: ignore[no-any-return]
 

@@ -1,54 +1,139 @@
-"""Progress on a terminal."""
+"""Progress on a terminal: how much is done, how long it took, and about how long is left.
+
+A line on stderr, drawn by a thread of its own: it shows that something goes on also where no count
+comes.  Nothing is shown where stderr is no terminal, nor of what ends within half a second.
+"""
 
 from __future__ import annotations
 
+import math
+import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from dse.search import Progress
+DELAY_S = 0.5
+PERIOD_S = 0.25
+
+WINDOW = 40
+"""Lines whose counts tell the speed of late: what is left is told by the slower of it and all."""
+
+_quiet = threading.Event()
 
 
-@contextmanager
-def bar(what: str) -> Iterator[Progress | None]:
-    """Show how many of `what` are done on stderr when it is a terminal; nothing otherwise."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+def quieten() -> None:
+    """Show no progress in this process."""
+    _quiet.set()
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(what, total=None)
-        yield lambda done, total: shown.update(task, completed=done, total=total)
+
+def is_quiet() -> bool:
+    """Return whether only results and errors are wanted."""
+    return _quiet.is_set()
 
 
 class LateBar:
-    """A bar that is shown from the first step on, and gone before anything else is printed."""
+    """A line that comes after half a second, and is gone before anything else is printed."""
 
-    def __init__(self, what: str) -> None:
-        """Show nothing so far."""
+    def __init__(self, what: str = "designs", doing: str = "reading the study") -> None:
+        """Begin: `doing` is shown until the first step, then how many of `what` are done."""
         self._what = what
-        self._shown = ExitStack()
-        self._progress: Progress | None = None
-        self._begun = False
+        self._front: Callable[[], int] | None = None
+        self._total: int | None = None
+        self._lock = threading.Lock()
+        self._end: threading.Event | None = None
+        self._begin(doing)
 
-    def __call__(self, done: int, total: int) -> None:
-        """Show how many are done."""
-        if not self._begun:
-            self._begun = True
-            self._progress = self._shown.enter_context(bar(self._what))
-        if self._progress is not None:
-            self._progress(done, total)
+    def __call__(self, done: int, total: int, now: str = "") -> None:
+        """Show how many are done, and what is done now."""
+        if self._total is None:
+            self._begin(self._what)
+        self._now = now
+        self._done, self._total = done, total
+        self._awake()
+
+    def doing(self, text: str) -> None:
+        """Show what is done now, of which nothing can be counted."""
+        self._begin(text)
+        self._awake()
+
+    def watch(self, front: Callable[[], int]) -> None:
+        """Show beside the count how many designs are on the front so far."""
+        self._front = front
 
     def close(self) -> None:
-        """Take the bar away."""
-        self._shown.close()
-        self._progress, self._begun = None, False
+        """Take the line away until the next step."""
+        if self._end is not None:
+            self._end.set()
+            with self._lock:
+                sys.stderr.write("\r\x1b[K")
+                sys.stderr.flush()
+            self._end = None
+
+    def _begin(self, text: str) -> None:
+        self._text, self._done, self._total, self._now = text, 0, None, ""
+        self._since = time.monotonic()
+        self._late: deque[tuple[float, int]] = deque([(self._since, 0)], maxlen=WINDOW)
+
+    def _awake(self) -> None:
+        """Draw from now on, if it is not done already."""
+        if self._end is None and sys.stderr.isatty() and not is_quiet():
+            self._end = threading.Event()
+            threading.Thread(target=self._draw, args=(self._end,), daemon=True).start()
+
+    def _draw(self, end: threading.Event) -> None:
+        wait = DELAY_S
+        while not end.wait(wait):
+            wait = PERIOD_S
+            width = shutil.get_terminal_size().columns - 1
+            with self._lock:
+                if not end.is_set():
+                    sys.stderr.write(f"\r\x1b[K{self.line()[:width]}")
+                    sys.stderr.flush()
+
+    def line(self) -> str:
+        """Return what is shown now."""
+        now = time.monotonic()
+        took, done, total = now - self._since, self._done, self._total
+        if total is None:
+            return f"{self._text} ... {duration(took)}"
+        self._late.append((now, done))
+        before, already = self._late[0]
+        speed = min(done / took, (done - already) / (now - before)) if now > before else 0.0
+        parts = [f"{done:,} of {total:,} {self._text}".replace(",", " ")]
+        if self._front is not None and (size := self._front()):
+            parts.append(f"front of {size:,}".replace(",", " "))
+        parts.append(duration(took))
+        if speed > 0.0 and took > 1.0:
+            parts.append(f"about {duration((total - done) / speed)} left")
+        if self._now:
+            parts.append(f"now {self._now}")
+        return f"{done / max(total, 1):4.0%}  {', '.join(parts)}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in whole seconds, or in minutes, or in hours.
+
+    Examples
+    --------
+    >>> duration(4.2), duration(600.0), duration(9000.0)
+    ('4 s', '10 min', '2.5 h')
+    """
+    if seconds < 120.0:
+        return f"{seconds:.0f} s"
+    if seconds < 7200.0:
+        return f"{seconds / 60.0:.0f} min"
+    return f"{seconds / 3600.0:.1f} h" if math.isfinite(seconds) else "a long time"
+
+
+@contextmanager
+def bar(what: str, doing: str = "reading the study") -> Iterator[LateBar]:
+    """Show what is done inside, and how many of `what` once they are counted."""
+    shown = LateBar(what)
+    shown.doing(doing)
+    try:
+        yield shown
+    finally:
+        shown.close()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import html as escaping
-import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from dse.files.json import jsonable
-from dse.reports.text import WIDEST, WIDTH, table_text, terminal_width
+from dse.reports.text import WIDEST, paragraph, table_text, terminal_width
+
+INDENT = "  "
 
 
 @dataclass(frozen=True)
@@ -96,23 +97,22 @@ class OneScreen(Readable):
         return shown(self.question, self.sections)
 
 
-def sections_text(question: str, sections: Iterable[Section], *, width: int = WIDTH) -> str:
+def sections_text(question: str, sections: Iterable[Section]) -> str:
     """Return sections as plain text, a blank line between them."""
-    parts = [textwrap.fill(question, width)] if question else []
-    parts += [_text(section, width) for section in sections]
+    parts = [paragraph(question)] if question else []
+    widest = terminal_width(WIDEST)
+    parts += [_text(section, widest) for section in sections]
     return "\n\n".join(part for part in parts if part)
 
 
 def brief_text(question: str, sections: Iterable[Section]) -> str:
     """Return what sections tell in one screen, without blank lines but below the question."""
-    wide = terminal_width()
-    width = min(WIDTH, wide)
-    parts = [f"{textwrap.fill(question, width)}\n"] if question else []
+    parts = [f"{paragraph(question)}\n"] if question else []
     for section in sections:
         if section.brief is None:
-            parts.append("\n" * bool(section.title) + _text(section, width, wide))
+            parts.append("\n" * bool(section.title) + _text(section, terminal_width()))
         else:
-            parts += [_filled(line, width) for line in section.brief]
+            parts += [paragraph(line, INDENT) for line in section.brief]
     return "\n".join(part for part in parts if part)
 
 
@@ -136,20 +136,19 @@ class Teller:
             self._told(text)
 
 
-def _text(section: Section, width: int, widest: int = WIDEST) -> str:
+def _text(section: Section, widest: int) -> str:
     lines = [f"{section.title}:"] if section.title else []
-    lines += [_filled(line, width) for line in section.lines]
+    lines += [paragraph(line, INDENT) for line in section.lines]
     if section.rows and section.headers:
         lines.append(table_text(section.rows, section.headers, width=widest))
     elif section.rows:
         broad = max(len(name) for name, *_ in section.rows)
-        lines += [f"  {name:<{broad}}  {'  '.join(rest)}" for name, *rest in section.rows]
-    lines += [_filled(line, width) for line in section.remarks]
+        for name, *rest in section.rows:
+            lines.append(
+                paragraph(f"{INDENT}{name:<{broad}}  {'  '.join(rest)}", " " * (broad + 4))
+            )
+    lines += [paragraph(line, INDENT) for line in section.remarks]
     return "\n".join(lines)
-
-
-def _filled(line: str, width: int) -> str:
-    return textwrap.fill(line, width, subsequent_indent="  ")
 
 
 def html(question: str, sections: Iterable[Section]) -> str:

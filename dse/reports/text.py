@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import html
 import io
+import re
 import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 from rich import box
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -21,8 +24,15 @@ WIDTH = 100
 
 RULE_OF_TABLE = "─"
 
+NARROWEST = 40
 WIDEST = 120
-"""Longest line of a table."""
+"""Least and most columns of a table."""
+
+GAP = "  "
+"""Between columns."""
+
+PART = 10
+"""Least width of a column whose words are longer."""
 
 
 class Printable:
@@ -45,56 +55,68 @@ class Printable:
 def table_text(
     rows: Iterable[Sequence[str]], headers: Sequence[str], *, width: int | None = None
 ) -> str:
-    """Return rows of text as a table; columns after the first wrap, between words if they fit."""
-    cells = [tuple(row) for row in rows]
-    columns = list(zip(headers, *cells, strict=True))
-    first = max(len(line) for text in columns[0] for line in text.splitlines() or [""])
-    words = [
-        max(len(word) for text in column for word in text.split() or [""]) for column in columns[1:]
+    """Return rows of text as a table: cells wrap, first those after the first column.
+
+    Where not even the parts of long words fit, the table is wider than asked: nothing is cut.
+    """
+    cells = [tuple(headers), *(tuple(row) for row in rows)]
+    columns = list(zip(*cells, strict=True))
+    widths = _widths(columns, (width or terminal_width()) - len(GAP) * (len(headers) - 1))
+    lines = [_table_lines(row, widths) for row in cells]
+    rule = RULE_OF_TABLE * (sum(widths) + len(GAP) * (len(widths) - 1))
+    return "\n".join([*lines[0], rule, *(line for row in lines[1:] for line in row)])
+
+
+def _widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Return the width of each column; what is too narrow for whole words breaks within them."""
+    longest = [
+        max(cell_len(line) for text in column for line in _lines(text)) for column in columns
     ]
-    room = (width or terminal_width()) - 2 * len(headers)
-    least = [first, *words] if first + sum(words) <= room else None
-    text = _printed_columns(columns, least, None, width)
-    if least is not None and _letters(text) < sum(map(_letters, sum(columns, ()))):  # rich cut it
-        widths = _shared(least, columns, room)
-        return _printed_columns(columns, widths, widths, width)
-    return text
-
-
-def _printed_columns(
-    columns: Sequence[Sequence[str]],
-    least: Sequence[int] | None,
-    most: Sequence[int] | None,
-    width: int | None,
-) -> str:
-    """Return columns of a header and cells as a table, with limits to their widths if given."""
-    table = new_table()
-    for position, (header, *_) in enumerate(columns):
-        table.add_column(
-            Text(header),
-            no_wrap=position == 0,
-            overflow="fold",
-            min_width=None if least is None else least[position],
-            max_width=None if most is None else most[position],
-        )
-    for row in list(zip(*columns, strict=True))[1:]:
-        table.add_row(*map(Text, row))
-    return printed(table, width)
-
-
-def _letters(text: str) -> int:
-    """Return how many characters a text has that are neither space nor rule."""
-    return sum(not letter.isspace() and letter != RULE_OF_TABLE for letter in text)
-
-
-def _shared(least: Sequence[int], columns: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Return widths that fill the room; what is left over `least` goes where lines are longest."""
-    widths = [*least]
-    longest = [max(map(len, column)) for column in columns]
-    for _ in range(room - sum(widths)):
-        lacking = [most - own for most, own in zip(longest, widths, strict=True)]
-        widths[lacking.index(max(lacking))] += max(lacking) > 0
+    words = [max(map(cell_len, " ".join(column).split()), default=1) for column in columns]
+    parts = [min(size, PART) for size in words]
+    for least in ([longest[0], *words[1:]], [longest[0], *parts[1:]], words, parts):
+        if sum(least) <= room:
+            break
+    widths = [*longest]
+    for _ in range(sum(longest) - max(room, sum(least))):
+        spare = [own if own > low else 0 for own, low in zip(widths, least, strict=True)]
+        widths[spare.index(max(spare))] -= 1
     return widths
+
+
+def _table_lines(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """Return the lines of one row."""
+    wrapped = [
+        [part for line in _lines(text) for part in _wrapped(line, width)]
+        for text, width in zip(row, widths, strict=True)
+    ]
+    lines = []
+    for parts in zip_longest(*wrapped, fillvalue=""):
+        padded = [set_cell_size(part, width) for part, width in zip(parts, widths, strict=True)]
+        lines.append(GAP.join(padded).rstrip())
+    return lines
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines() or [""]
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """Return a line in lines that fit: between words, then behind marks in them, then anywhere."""
+    if cell_len(line) <= width:
+        return [line]
+    found, own = [], ""
+    for word in re.findall(r"\S+\s*", line):
+        fits = cell_len(word.rstrip()) <= width
+        for part in [word] if fits else re.findall(r"[^._/,=:-]*[._/,=:-]+\s*|[^._/,=:-]+", word):
+            if cell_len((own + part).rstrip()) > width:
+                found.append(own)
+                own = ""
+            while cell_len(part.rstrip()) > width:
+                found.append(part[:width])
+                part = part[width:]
+            own += part
+    return [part.rstrip() for part in (*found, own) if part.strip()]
 
 
 def pairs(rows: Iterable[Sequence[str]], *, width: int | None = None) -> str:
@@ -111,21 +133,32 @@ def new_table() -> Table:
 
 
 def printed(table: Table, width: int | None = None) -> str:
-    """Return a table as text."""
+    """Return a table as text, wider than asked where its cells do not fit."""
     stream = io.StringIO()
-    width = width or terminal_width()
     console = Console(
-        file=stream, width=width, color_system=None, force_terminal=False, force_jupyter=False
+        file=stream,
+        width=width or terminal_width(),
+        color_system=None,
+        force_terminal=False,
+        force_jupyter=False,
     )
+    console.width = max(console.width, console.measure(table).minimum)  # or it would cut cells
     console.print(table)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
 
 
 def hanging(label: str, text: str, *, width: int | None = None) -> str:
     """Return a label and a text whose further lines are indented."""
-    return textwrap.fill(f"{label}: {text}", width or terminal_width(), subsequent_indent="  ")
+    width = width or terminal_width()
+    return textwrap.fill(f"{label}: {text}", width, subsequent_indent="  ", break_on_hyphens=False)
 
 
-def terminal_width() -> int:
-    """Return how wide tables are unless told otherwise."""
-    return min(WIDEST, shutil.get_terminal_size(fallback=(100, 24)).columns)
+def paragraph(text: str, indent: str = "") -> str:
+    """Return prose in lines that fit, the further ones indented."""
+    width = min(WIDTH, terminal_width())
+    return textwrap.fill(text, width, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def terminal_width(otherwise: int = WIDTH) -> int:
+    """Return how wide tables are: as the terminal or $COLUMNS say, `otherwise` where neither is."""
+    return max(NARROWEST, min(WIDEST, shutil.get_terminal_size((otherwise, 24)).columns))

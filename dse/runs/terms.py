@@ -127,10 +127,12 @@ def _inputs(problem: Problem, index: np.ndarray) -> Iterator[Term]:
 def _stages(problem: Problem, index: np.ndarray) -> Iterator[Term]:
     columns = problem.terms(index)
     for position, stage in enumerate(problem.stages):
+        meaning = f"of all instances of {stage.name} together, and so on"
         for name, column in columns.items():
             if name.startswith(STAGE):
                 term = f"{stage.name}.{name.removeprefix(STAGE)}"
-                yield Term(term, float(column[position][0]), "the fleet's instances together")
+                yield Term(term, float(column[position][0]), meaning)
+                meaning = ""
 
 
 def _quantities(problem: Problem, index: np.ndarray) -> Iterator[Term]:

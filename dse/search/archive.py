@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,15 @@ from dse.search.sample import Sample, hashes
 
 Progress = Callable[[int, int], None]
 """Called with the number of designs evaluated so far and the number planned."""
+
+
+@runtime_checkable
+class FrontWatcher(Protocol):
+    """A `Progress` that shows the front, too."""
+
+    def watch(self, front: Callable[[], int]) -> None:
+        """Take a function that returns how many designs are on the front so far."""
+
 
 FEASIBLE_SAMPLE = 100_000
 INFEASIBLE_SAMPLE = 20_000
@@ -73,6 +82,8 @@ class Archive:
         self.compiled = False  # whether machine code was found to be worth it
         self._progress = progress
         self.forget()
+        if isinstance(progress, FrontWatcher):
+            progress.watch(lambda: len(self._front_index))
 
     def forget(self, *, every: bool = False) -> None:
         """Start again; `every`: each design of the space is going to be evaluated or pruned."""

@@ -85,7 +85,7 @@ def find_flips(
         pending.extendleft(entry for entry in reversed(group) if entry.name not in done)
         found += done.values()
         size = min(TOGETHER, 4 * size) if time.process_time() - start < SOON else max(1, size // 4)
-    ranked = sorted(found, key=lambda entry: (float(f"{entry.least_change:.6g}"), entry.name))
+    ranked = sorted(found, key=lambda entry: (float(f"{entry.least_factor:.6g}"), entry.name))
     answer = parts(study.problem, nominal.rows)[0]
     left = tuple(entry.name for entry in pending)
     return Flips(study, tracked.preference.text, answer, tuple(ranked), factor, until.seconds, left)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from dse.algebra import units
 from dse.reports.designs import difference
 from dse.reports.sections import Section, html
-from dse.reports.text import WIDTH, Printable, table_text
+from dse.reports.text import Printable, paragraph, table_text
 from dse.reports.words import plural, signed, unit_suffix
 from dse.stability.deadline import not_looked_at
 from dse.stability.edge import Edge
@@ -64,9 +63,24 @@ class Stability:
         return f"{self.name} (fitted)" if self.fitted else self.name
 
     @property
+    def least_factor(self) -> float:
+        """The least factor, or its reciprocal, by which a value flips the answer; inf for none."""
+        return math.exp(_distance(self.nearest_change)) if self.moves else math.inf
+
+    @property
     def least_change(self) -> float:
-        """The least relative change, in either direction, that flips the answer; inf for none."""
-        return min((abs(change) for change in self.changes if change is not None), default=math.inf)
+        """The relative change of the least factor, without its sign; inf for none."""
+        return abs(self.nearest_change) if self.moves else math.inf
+
+    @property
+    def moves(self) -> bool:
+        """Whether anything flips the answer."""
+        return self.changes != (None, None)
+
+    @property
+    def nearest_change(self) -> float:
+        """The relative change to the nearest flip: by ratio, so that 1/2 is as far as 2."""
+        return min((each for each in self.changes if each is not None), key=_distance)
 
     @property
     def is_limited(self) -> bool:
@@ -121,10 +135,10 @@ class Flips(Printable):
 
     def text(self) -> str:
         """Return a table, the least change first, and what changes nothing."""
-        lines = [f"{', '.join(self.answer)}: {self.preference}"]
+        lines = [paragraph(f"{', '.join(self.answer)}: {self.preference}")]
         if self.moving:
             lines.append(table_text([_row(self, entry) for entry in self.moving], HEADERS))
-        lines += [textwrap.fill(note, WIDTH, break_on_hyphens=False) for note in _notes(self)]
+        lines += [paragraph(note) for note in _notes(self)]
         return "\n\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -204,6 +218,11 @@ class Flips(Printable):
         }
 
 
+def _distance(change: float) -> float:
+    """Return how far a relative change is, as the logarithm of its factor."""
+    return abs(math.log1p(change)) if change > -1.0 else math.inf
+
+
 def change_text(change: float) -> str:
     """Return a relative change as text: per cent, or a factor where that reads better."""
     if change >= 1.0:
@@ -229,7 +248,7 @@ def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
         units.show(entry.nominal, entry.quantity),
         f">= {units.show(entry.low.holds_to, entry.quantity)}" if entry.low.limited else low,
         f"<= {units.show(entry.high.holds_to, entry.quantity)}" if entry.high.limited else high,
-        change_text(min((c for c in entry.changes if c is not None), key=abs)),
+        change_text(entry.nearest_change),
         "; ".join(beyond),
     )
 
@@ -261,13 +280,14 @@ def _searched(entry: Stability) -> str:
 
 def _facts(flips: Flips, entry: Stability) -> dict[str, Any]:
     unit = unit_suffix(entry.quantity)
-    change = entry.least_change
+    change, factor = entry.least_change, entry.least_factor
     sides = zip(("below", "above"), (entry.low, entry.high), entry.changes, strict=True)
     return {
         "assumption": entry.name,
         "fitted": entry.fitted,
         f"nominal{unit}": entry.nominal,
         "least_relative_change": change if math.isfinite(change) else None,
+        "least_factor": factor if math.isfinite(factor) else None,
         **{
             name: {
                 f"holds_to{unit}": side.holds_to,

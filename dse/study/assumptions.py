@@ -25,7 +25,7 @@ from dse.model.space import Axis, Index, Space, constant
 from dse.model.tables import is_choice_of_scenario
 from dse.study import schema
 from dse.study.demand import RATE, TASKS, followers
-from dse.study.faults import validate
+from dse.study.early import validate
 from dse.study.scenario import field_path
 from dse.study.stages import mixed_axes, prefix
 from dse.study.study import Study

@@ -8,13 +8,10 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from dse.contract import Core, Interface, Kernel, Platform
 from dse.errors import ENOUGH_FAULTS, Fault, PluginError, StudyError, UnitError, nearest
-from dse.files.document import Document, is_record
+from dse.files.document import Document
 from dse.files.position import quoted, shortened
-from dse.plugins import registry
 from dse.study.fields import Range, StudySection
-from dse.study.schema import StudyFile
 
 Path = tuple[str | int, ...]
 Shape = TypeVar("Shape", bound=StudySection)
@@ -85,22 +82,6 @@ def show_written(value: Any) -> str:
     return shortened("nothing" if value is None else str(value))
 
 
-def validate(document: Document) -> StudyFile:
-    """Return the study of a document.
-
-    Raises
-    ------
-    StudyError
-        With every fault of its shape: unknown and missing keys, wrong types, wrong units.
-    """
-    faults = Faults(document)
-    study = validate_as(StudyFile, faults)
-    if study is None:
-        _check_names(faults)
-        raise StudyError(faults.found)
-    return study
-
-
 def validate_as(model: type[Shape], faults: Faults) -> Shape | None:
     """Return the document of `faults` as `model`; None when its shape has faults, now added."""
     try:
@@ -109,23 +90,6 @@ def validate_as(model: type[Shape], faults: Faults) -> Shape | None:
         for problem in error.errors():
             _add(faults, dict(problem), model)
     return None
-
-
-def _check_names(faults: Faults) -> None:
-    """Look up the names that can be judged although the shape of the study is wrong."""
-    data = faults.document.data
-    stages = data.get("stages")
-    named: list[tuple[Path, type]] = [
-        (("stages", position, "core"), Core)
-        for position in range(len(stages) if isinstance(stages, list) else 0)
-    ]
-    named += [(("interface", "device"), Interface), (("budget", "platform"), Platform)]
-    named += [(("workload", "kernel"), Kernel)]
-    for path, kind in named:
-        name = lookup(data, path)
-        if isinstance(name, str) and not is_record(name):
-            with faults.at(path):
-                registry.get(kind, name)
 
 
 def _add(faults: Faults, problem: dict[str, Any], model: type[StudySection]) -> None:

@@ -27,6 +27,7 @@ from dse.study.axes import (
     spread_values,
 )
 from dse.study.designs import choose_designs
+from dse.study.early import not_a_count
 from dse.study.faults import Faults, Path
 from dse.study.scenario import Scenario
 
@@ -213,9 +214,7 @@ def _instances(
 
     def read(scalar: Any) -> float:
         if isinstance(scalar, bool) or not isinstance(scalar, int | float):
-            raise UnitError(
-                f"{scalar!r} is not a number of instances", "write whole numbers, or `least`"
-            )
+            raise not_a_count(scalar)
         if scalar != round(scalar) or scalar < least:
             raise UnitError(
                 f"a number of instances is a whole number from {least}", f"write {least} or more"

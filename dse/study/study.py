@@ -23,7 +23,8 @@ from dse.search.settings import EFFORT_S, MEMORY_BYTE, SearchSettings, option_fa
 from dse.study import preferring, schema
 from dse.study.arrivals import check_arrivals
 from dse.study.demand import checked_mix
-from dse.study.faults import Faults, validate
+from dse.study.early import check_rest, validate
+from dse.study.faults import Faults
 from dse.study.inputs import Input
 from dse.study.overrides import EXAMPLE, override
 from dse.study.policy import parted, settle_policy
@@ -60,6 +61,8 @@ class Study:
         Which design of a front it recommends, where it says so.
     notes
         Assumptions that stand behind the numbers.
+    unchecked
+        Which of the notes are of rules that cannot be used, so that nothing is held to them.
     inputs
         Tables that the study names, by the name as written.
     sureness
@@ -77,6 +80,7 @@ class Study:
     inputs: Mapping[str, Input] = field(default_factory=dict)
     sureness: RecordSureness = field(default_factory=RecordSureness)
     mix: Mix | None = None
+    unchecked: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Return the question and what it amounts to."""
@@ -186,6 +190,8 @@ def prepare(found: Document) -> Study:
     settle_policy(written, scenario, faults)
     built = build(written, scenario, faults)
     _check_parts(written, faults)
+    if faults.found:
+        check_rest(faults)
     faults.raise_any()
     chain = offered(part.stage.designs for part in built)
     check_cap(chain, scenario, faults)
@@ -217,7 +223,7 @@ def prepare(found: Document) -> Study:
     scenario.notes += [*unchecked, *without_figures(graph, scenario)]
     stages = tuple(part.stage for part in built)
     problem = Problem(space, stages, graph, goals, constraints, requirements)
-    return _ready(written, problem, scenario, faults)
+    return replace(_ready(written, problem, scenario, faults), unchecked=tuple(unchecked))
 
 
 def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) -> Study:

@@ -10,7 +10,8 @@ from dse.files import document
 from dse.files.document import Document
 from dse.study import schema
 from dse.study.axes import numeric
-from dse.study.faults import Faults, validate
+from dse.study.early import validate
+from dse.study.faults import Faults
 from dse.study.overrides import settable
 
 

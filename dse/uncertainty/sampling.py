@@ -22,7 +22,6 @@ from dse.files.document import Document
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.runs.runner import MOST_COUNTED, PREPARATION
 from dse.search import Progress, SearchSettings
 from dse.study.study import Study, prepare
 from dse.uncertainty import draws, unsure
@@ -40,6 +39,8 @@ MOST_ROUNDS, ROUND = 5, 10
 """Samples that no candidate answers are searched in rounds of so many."""
 CHECKS = 100
 """Samples that are searched after that, to see what the candidates lack."""
+SEARCH = 20_000
+"""Searching a sample takes as long as evaluating so many designs; less in small spaces."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +83,7 @@ def certainty(
     ranked = front[preference.order(study.problem, front)]
     searches = _Searches(study.document, options, settings or study.settings, drawn)
     order = _order(drawn)
-    work = min(len(order), QUIET + CHECKS) * (PREPARATION + min(study.problem.size, MOST_COUNTED))
+    work = min(len(order), QUIET + CHECKS) * min(study.problem.size, SEARCH)
     count = workers.processes(jobs, len(order), work)
     with workers.shared(searches.front, order, count) as fronts:
         pool = _Pool(drawn, ranked, preference, searches, zip(order, fronts, strict=False))

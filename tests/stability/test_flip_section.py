@@ -35,8 +35,8 @@ def test_the_answer_says_what_would_change_it() -> None:
     assert full.to_dict()["flips"]["assumptions"] == found.to_dict()["assumptions"]
     facts = near.to_dict()["flips"]
     moving = [entry for entry in facts["assumptions"] if entry["least_relative_change"]]
-    changes = [entry["least_relative_change"] for entry in moving]
-    assert changes == sorted(changes)
+    factors = [entry["least_factor"] for entry in moving]
+    assert factors == sorted(factors)
     assert len(moving) == facts["shown"] == facts["looked_at"] - facts["change_nothing"]
     assert len(moving) == sum(
         any(change and -0.5 <= change <= 1 for change in entry.changes) for entry in found.found

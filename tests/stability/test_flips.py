@@ -239,7 +239,7 @@ def test_text_and_json_say_the_same(write) -> None:
     facts = result.to_dict()
     text = result.text()
     assert facts["answer"] == ", ".join(result.answer)
-    changes = [entry["least_relative_change"] for entry in facts["assumptions"]]
+    changes = [entry["least_factor"] for entry in facts["assumptions"]]
     known = [change for change in changes if change is not None]
     assert known == sorted(known)
     assert changes[: len(known)] == known

@@ -213,7 +213,44 @@ def test_all_faults_are_reported_at_once_in_the_order_of_the_file(write: Write) 
         "stages.0.core",
         "interface.device",
         "axes.interface.in_flight",
+        "objectives.aera",
     ]
+
+
+SIX = """\
+workload: {rate: 100, granularity: 4 KiB}
+stages:
+  - core: dess
+    instances: leest
+interface: {device: parsecs}
+objectives: {powr: minimise, area: minimise}
+constraints: [areaa <= 3 mm2]
+prefer: powwer
+"""
+
+
+@pytest.mark.parametrize("rate", ["100", "100 Gbps"])
+def test_no_fault_hides_another(rate: str, write: Write) -> None:
+    """Neither one of the shape nor one of a plug-in's name."""
+    with pytest.raises(StudyError) as caught:
+        study.prepare(study.read_study(write(SIX.replace("rate: 100", f"rate: {rate}"))))
+    told = str(caught.value).splitlines()
+    assert told[-6:] == [
+        f"{caught.value.faults[-1].file}:{place}"
+        for place in (
+            "3:5: stages.0.core: 'dess' is not a known core; did you mean 'des'?",
+            "4:5: stages.0.instances: 'leest' is not a number of instances; "
+            "write whole numbers, or `least`",
+            "5:13: interface.device: 'parsecs' is not a known interface; did you mean 'sparc_t3'?",
+            "6:14: objectives.powr: 'powr'; this quantity is not known; "
+            "did you mean 'power' or 'own_power' or 'host_power'?",
+            "7:15: constraints.0: 'areaa <= 3 mm2'; there is no quantity 'areaa'; "
+            "did you mean 'area_m2' or 'area_ge'?",
+            "8:1: prefer: 'powwer'; there is no quantity 'powwer'; "
+            "did you mean 'power_w' or 'own_power_w' or 'host_power_w'?",
+        )
+    ]
+    assert len(told) == 6 + (rate == "100")
 
 
 def test_shape_faults_do_not_hide_unknown_names(write: Write) -> None:

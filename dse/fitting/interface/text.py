@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +11,7 @@ from dse.fitting.interface.adequacy import Curve
 from dse.fitting.interface.fit import SIGNIFICANCE
 from dse.fitting.interface.policy import break_even_text, policy
 from dse.fitting.interface.report import InterfaceReport
-from dse.reports.text import WIDTH, table_text
+from dse.reports.text import paragraph, table_text
 from dse.reports.words import interval, percent
 
 METHOD = "LogCA by least squares of log time, 95 % intervals"
@@ -34,7 +33,7 @@ def interface_text(found: InterfaceReport) -> str:
         "\n".join([head, *facts]),
         table_text(_parameters(found), headers),
         table_text(_curves(found), curve),
-        "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="  ") for line in sentences(found)),
+        "\n".join(paragraph(line, "  ") for line in sentences(found)),
     ]
     return "\n\n".join(parts)
 

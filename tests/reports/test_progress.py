@@ -1,0 +1,48 @@
+"""A line of progress: the count, the size of the front, and an estimate that promises nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from dse.reports import progress
+from dse.reports.progress import LateBar
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_a_line_tells_the_count_the_front_and_what_is_left(clock: list[float]) -> None:
+    shown = LateBar("designs")
+    assert shown.line() == "reading the study ... 0 s"
+    clock[0] += 3.0
+    assert shown.line() == "reading the study ... 3 s"
+    shown(0, 10_000)
+    shown.watch(lambda: 1_200)
+    clock[0] += 10.0
+    shown(2_500, 10_000)
+    assert shown.line() == " 25%  2 500 of 10 000 designs, front of 1 200, 10 s, about 30 s left"
+
+
+def test_what_is_left_follows_the_slower_of_late_and_overall_speed(clock: list[float]) -> None:
+    shown = LateBar("designs")
+    shown(0, 1_000)
+    clock[0] += 10.0
+    shown(500, 1_000)
+    shown.line()
+    for _ in range(progress.WINDOW):
+        clock[0] += 0.25
+        shown.line()
+    assert shown.line() == " 50%  500 of 1 000 designs, 20 s"  # nothing came: no promise
+    shown(510, 1_000)
+    assert shown.line().endswith("left")
+
+
+def test_nothing_is_drawn_where_there_is_no_terminal(capfd: pytest.CaptureFixture[str]) -> None:
+    with progress.bar("designs") as shown:
+        shown(1, 2)
+        shown.doing("writing")
+    assert capfd.readouterr() == ("", "")
