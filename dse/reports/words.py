@@ -40,6 +40,11 @@ def percent(share: float, digits: int = 3) -> str:
     return f"{float(f'{100 * share:.{digits}g}'):g} %"
 
 
+def multiple(factor: float) -> str:
+    """Return a factor to three significant digits, without a power of ten below a million."""
+    return f"{float(f'{factor:.3g}'):g}"
+
+
 def with_error(value: float, error: float, factor: float = 1.0, unit: str = "") -> str:
     """Return a share, times `factor`, and its standard error where it is estimated."""
     shown = f"{factor * value:.{4 if factor == 1 else 2}f}{unit}"
@@ -62,7 +67,7 @@ def change(new: float, old: float, than: str = "") -> str:
     if abs(share) < ROUNDING:
         return "the same"
     if share + 1 >= LARGE:
-        return f"{share + 1:.3g} times {than}" if than else f"{share + 1:.3g}x"
+        return f"{multiple(share + 1)} times {than}" if than else f"{multiple(share + 1)}x"
     if 0 < share + 1 < NEARLY_NOTHING:
         part = f"1/{float(f'{1 / (share + 1):.3g}'):,.0f}"
         return f"{part} of {than}" if than else part
@@ -100,5 +105,5 @@ def violation_text(relative: float) -> str:
         return "violated"
     if relative <= VIOLATED:
         return "just violated"
-    by = percent(relative) if relative < LARGE else f"{relative:.3g}x the limit"
+    by = percent(relative) if relative < LARGE else f"{multiple(relative)}x the limit"
     return f"violated by {by}"

@@ -11,7 +11,7 @@ import numpy as np
 
 from dse.algebra import units
 from dse.reports.sections import Section
-from dse.reports.words import LARGE, listed, percent, plural, unit_suffix
+from dse.reports.words import LARGE, listed, multiple, percent, plural, unit_suffix
 from dse.study.uncertain import NINETY_FIVE
 from dse.uncertainty.unsure import Uncertain
 
@@ -246,7 +246,7 @@ def _loss(share: float | None) -> str:
     """Return a regret as a share of the answer's value: in per cent, large ones as a multiple."""
     if share is None:
         return "none"
-    return percent(share) if share < LARGE else f"{share:.3g}x"
+    return percent(share) if share < LARGE else f"{multiple(share)}x"
 
 
 def _probability(share: float) -> str:
