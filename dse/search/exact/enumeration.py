@@ -63,9 +63,21 @@ def check_enumerable(problem: Searchable, *, budget: int | None, limit: int) -> 
             f"exact search would evaluate {product_text(problem.sizes)} designs; "
             f"{'its budget' if budgeted else 'the most it takes on'} is "
             f"{f'{bound:,}'.replace(',', ' ')}; "
-            f"give axes fewer values, raise the {'budget' if budgeted else 'effort'}, "
+            f"{_fewer(problem, bound)}, raise the {'budget' if budgeted else 'effort'}, "
             f"or search with another method, for instance nsga2"
         )
+
+
+def _fewer(problem: Searchable, most: int) -> str:
+    """Return which axis to give fewer values, and how many would do, where one alone suffices."""
+    space = getattr(problem, "space", None)
+    if space is None or not space.axes:
+        return "give axes fewer values"
+    largest = max(space.axes, key=lambda axis: axis.size)
+    enough = most * largest.size // problem.size
+    if enough < 1:
+        return f"give axes fewer values: {largest.name} has most, {largest.size}"
+    return f"give {largest.name} at most {enough} values of its {largest.size}"
 
 
 def enumerate_all(archive: Archive, *, chunk: int = CHUNK, whole: int = WHOLE) -> None:
