@@ -104,13 +104,13 @@ def run(
 
 def _draw_missed(question: str, error: InfeasibleError, out: Path) -> None:
     """Leave a picture of what is missed in the folder that was named for the run."""
-    from dse.infeasible.plots import FILES, save_missed
-    from dse.runs.result import PAGE
+    from dse.infeasible.plots import save_missed
+    from dse.runs.result import MISSED, PAGE
 
     try:
-        save_missed(question, error.facts, out, (PAGE,))
+        save_missed(question, error.facts, out, MISSED, (PAGE,))
     except OutputError as fault:  # what is missed is told all the same
-        warn(f"{', '.join(FILES)} are not written: {fault}")
+        warn(f"{', '.join(MISSED)} are not written: {fault}")
 
 
 def _fresh(stem: str) -> Path:

@@ -134,6 +134,7 @@ def working_folder(target: Path, files: Collection[str]) -> Iterator[WorkingFold
     """
     with _told(target):
         place = _free(target, files)
+        made = [above for above in place.parents if not above.exists()]
         place.parent.mkdir(parents=True, exist_ok=True)
         notes = tuple(_recovered(place))
         path, lock = _locked_beside(place)
@@ -144,6 +145,9 @@ def working_folder(target: Path, files: Collection[str]) -> Iterator[WorkingFold
         if working.path.exists():
             shutil.rmtree(working.path, ignore_errors=True)
         _unlock(lock)
+        with suppress(OSError):  # as they were, unless something lies in them by now
+            for above in made:
+                above.rmdir()
 
 
 @contextmanager

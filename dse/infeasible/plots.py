@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +18,29 @@ from dse.reports.drawing import FILLS, drawing, save_figure
 from dse.reports.front_view import elided
 from dse.reports.words import violation_text
 
-FILES = ("infeasible.json", "infeasible.png", "infeasible.svg")
 LONG = 10.0
 """From this violation on, relative to the limit, the axis is logarithmic."""
 LEAST = 1e-3
 """Where a logarithmic axis begins."""
 
 
-def save_missed(question: str, facts: Mapping[str, Any], out: Path, also: tuple[str, ...]) -> None:
+def save_missed(
+    question: str, facts: Mapping[str, Any], out: Path, names: Sequence[str], also: Sequence[str]
+) -> None:
     """Write why nothing is feasible as JSON and as a picture into a folder, all or nothing.
 
-    `facts` are those of an `InfeasibleError`; `also` are further files that the folder may hold.
+    `facts` are those of an `InfeasibleError`; `names` are those of the JSON, the picture as PNG and
+    as SVG; `also` are further files that the folder may hold.
 
     Raises
     ------
     OutputError
         When the folder holds something else, or cannot be written.
     """
-    with new_folder(out, (*FILES, *also)) as folder:
-        (folder / FILES[0]).write_text(json_text(facts) + "\n", encoding="utf-8")
+    with new_folder(out, (*names, *also)) as folder:
+        (folder / names[0]).write_text(json_text(facts) + "\n", encoding="utf-8")
         with drawing():
-            save_figure(_figure(question, facts), folder / "infeasible")
+            save_figure(_figure(question, facts), folder / Path(names[1]).stem)
 
 
 def _figure(question: str, facts: Mapping[str, Any]) -> Figure:

@@ -38,7 +38,10 @@ PAGE = "report.html"
 FILES = (stored.FRONT, stored.EVALUATIONS, checksums.MANIFEST, *PICTURES)
 """What a run leaves where everything is installed."""
 
-REPLACED = (*FILES, stored.EVALUATIONS_CSV, PAGE)
+MISSED = ("infeasible.json", "infeasible.png", "infeasible.svg")
+"""What is left in its place where nothing is feasible."""
+
+REPLACED = (*FILES, stored.EVALUATIONS_CSV, PAGE, *MISSED)
 """What a folder may hold that a run takes the place of, besides copies of tables."""
 
 MOST_EVALUATIONS = 120_000

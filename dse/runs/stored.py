@@ -81,8 +81,7 @@ def read_tables(run: Path) -> tuple[Table, Table]:
     MissingLibraryError
         See `read_evaluations`.
     """
-    evaluations = _evaluations(run)
-    front = _read_csv(run / FRONT)
+    front, evaluations = _read_csv(run / FRONT), _evaluations(run)
     return {name: _column(cells, evaluations[name]) for name, cells in front.items()}, evaluations
 
 

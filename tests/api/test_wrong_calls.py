@@ -199,5 +199,5 @@ def test_the_folder_of_a_run_is_named_as_what_it_is(tmp_path: Path) -> None:
     folder = str(tmp_path / "w")
     said = sentence(dse.run, (folder,), {})
     assert said.endswith("/w' is the folder of a run; name a study; `answer` takes runs")
-    assert sentence(dse.answer, (tmp_path / "v",), {}).endswith("/v'; known: w")
+    assert sentence(dse.answer, (tmp_path / "v",), {}).endswith("/v'; check the path")
     assert dse.answer(folder).pick.name == "1 u1"

@@ -78,8 +78,11 @@ def test_shipped_studies_have_the_same_losses_and_violations(path: Path) -> None
         agree(problem, points)
     tape = traced(problem)
     assert tape is not None
-    if path.stem != "platforms_power_bound":  # np.select is beyond the tape
-        assert not tape.opaque
+    beyond = {
+        "platforms_power_bound": None,  # np.select
+        "nic_crypto_100gbps": {"pcie_packet_byte_per_s"},  # looks at its numbers
+    }.get(path.stem, set())
+    assert beyond is None or tape.opaque.keys() == beyond
 
 
 @pytest.mark.parametrize("seed", range(25))

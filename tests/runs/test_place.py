@@ -180,7 +180,7 @@ def test_a_front_that_cannot_be_written_is_printed_and_kept(tmp_path, monkeypatc
     )
     assert "Pareto front of 1 design" in found.stdout
     assert verify_run(kept, trials=10).holds
-    assert not held(tmp_path / "place")
+    assert not (tmp_path / "place").exists()
 
 
 def test_a_picture_that_cannot_be_drawn_costs_no_table(tmp_path, monkeypatch) -> None:

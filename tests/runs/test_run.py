@@ -262,12 +262,16 @@ class TestNothingFits:
         assert "nearest design: " in text
         assert "violated by " in text
 
-    def test_the_command_exits_with_3_and_writes_nothing(self, write: Write) -> None:
+    def test_the_command_exits_with_3_and_writes_what_was_missed(self, write: Write) -> None:
         path = write(self.TEXT)
-        done = run_dse("run", path.name, "--out", "out", cwd=path.parent)
+        done = run_dse("run", path.name, cwd=path.parent)
         assert done.returncode == 3
         assert done.stderr.startswith("no feasible design\n")
         assert [entry.name for entry in path.parent.iterdir()] == ["study.yaml"]
+        done = run_dse("run", path.name, "--out", "out", cwd=path.parent)
+        assert done.returncode == 3
+        written = sorted(entry.name for entry in (path.parent / "out").iterdir())
+        assert written == ["infeasible.json", "infeasible.png", "infeasible.svg"]
 
 
 class TestCommand:
