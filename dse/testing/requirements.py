@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, permutations
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -21,11 +21,12 @@ from dse.plugins import registry
 from dse.testing import probe
 from dse.testing.directions import batches, check_directions, check_wiring, given_arguments
 from dse.testing.probe import Ranges, code_count, propose, require
-from dse.testing.systems import drawn_systems, full
+from dse.testing.systems import Systems, calibrated_bound, drawn_systems, full
 
 _SEED = 2015
 _SEEDS_OF_DOUBT = range(2016, 2026)
-"""Further systems are drawn before a declaration is asked for that the first ones suggest."""
+"""Further systems are drawn before a declaration is asked for that the first ones suggest, as they
+are and with the requirement's bound where its quantity lies."""
 
 _ROWS = 400
 _ROUNDING = 1e-12
@@ -109,7 +110,7 @@ def check_implied(requirement: Requirement, where: str, ranges: Ranges) -> None:
         rule = f"{where}: implies something of {name!r}, which is an argument"
         require(name not in arguments, f"{rule}; bound it as `quantity`")
     quantities = [name for name in registry.records(Objective) if units.suffix(name)]
-    every = list(_evaluated(requirement, quantities, ranges, [_SEED]))
+    every = list(_evaluated(requirement, quantities, drawn_systems(requirement, _SEED, ranges)))
     for name, column in requirement.implies.items():
         met, lower, _ = _implied(every, name, column)
         require(met > 0, f"{where}: no random system tries that it implies {name} >= {column}")
@@ -127,17 +128,25 @@ def check_implied(requirement: Requirement, where: str, ranges: Ranges) -> None:
                 met, lower, otherwise = _implied(every, name, column)
                 seems = met >= _FEWEST and not lower and otherwise
                 if seems and not further:
-                    further += _evaluated(requirement, quantities, ranges, _SEEDS_OF_DOUBT)
+                    further += _evaluated(requirement, quantities, _doubts(requirement, ranges))
                 seems = seems and not _implied(further, name, column)[1]
                 found = f"{where}: met only by a {name} of at least {column}, in {met} systems"
                 how = f"implies={{{name!r}: {column!r}}}"
                 propose(seems, requirement.undeclared, ["implies"], found, how)
 
 
+def _doubts(requirement: Requirement, ranges: Ranges) -> Iterator[Systems]:
+    for seed in _SEEDS_OF_DOUBT:
+        for systems in drawn_systems(requirement, seed, ranges):
+            yield systems
+            if {requirement.at_most, requirement.at_least}.isdisjoint(ranges):
+                yield calibrated_bound(systems, requirement, seed)
+
+
 def _evaluated(
-    requirement: Requirement, quantities: Sequence[str], ranges: Ranges, seeds: Iterable[int]
+    requirement: Requirement, quantities: Sequence[str], drawn: Iterable[Systems]
 ) -> Iterator[_Evaluated]:
-    for systems in chain.from_iterable(drawn_systems(requirement, one, ranges) for one in seeds):
+    for systems in drawn:
         step = systems.graph.bind(requirement)
         if step is not None:
             provided = list(filter(systems.graph.provides, quantities))

@@ -230,6 +230,23 @@ def _calibrated(systems: Systems, rng: np.random.Generator) -> Systems:
     return systems
 
 
+def calibrated_bound(systems: Systems, requirement: Requirement, seed: int) -> Systems:
+    """Return the systems with what studies bound a quantity by where the quantity lies.
+
+    A bound drawn for its unit alone may be met in odd systems only, by what is odd about them.
+    """
+    bound = requirement.at_most or requirement.at_least
+    if bound not in systems.inputs or not systems.graph.provides(requirement.quantity):
+        return systems
+    rng = np.random.default_rng(seed)
+    values = full(systems.columns([requirement.quantity])[requirement.quantity])
+    spot = rng.integers(FLEETS, size=SCENARIOS)
+    typical = np.take_along_axis(values, spot[:, np.newaxis], axis=1)
+    usable = np.isfinite(typical) & (typical > 0)
+    near = typical * 10 ** rng.uniform(-0.3, 0.3, (SCENARIOS, 1))
+    return systems.with_input(bound, np.where(usable, near, full(systems.inputs[bound])[:, :1]))
+
+
 def switches(systems: Systems) -> list[str]:
     """Return the columns that studies set to no or yes."""
     return [name for name in systems.inputs if code_count(name) == 2]

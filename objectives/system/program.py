@@ -25,6 +25,7 @@ from dse.contract import WAIT_MODES, Column, objective
         "interface_switch_cycles",
         "interface_switch_s",
     ),
+    undeclared={"settled_while": "steady arrivals do not wait, so that a core that waits is held"},
 )
 def program_speedup(
     *,

@@ -99,7 +99,7 @@ def link_load(
 
 @objective(
     source="store and forward",
-    rises_with=("throughput_bit_per_s", "storing_s_per_byte"),
+    rises_with=("throughput_bit_per_s", "storing_s_per_byte", "workload_size_cv2"),
     caution=Caution(
         given="workload_size_cv2",
         above=STORED,
