@@ -32,13 +32,13 @@ def limits_in_order(
 
 @objective(
     source=BATTLE_HEMPSTEAD,
-    rises_with=("rate_limit_bit_per_s", "offload_demand_bit_per_s"),
+    rises_with=("rate_limit_bit_per_s", "demand_bit_per_s"),
     at_most=("stage_capacity_bit_per_s", "link_bit_per_s", "pcie_payload_bit_per_s"),
     told=True,
     simulated="rate",
 )
 def throughput_bit_per_s(
-    *, rate_limit_bit_per_s: Column, offload_demand_bit_per_s: Column | float = np.inf
+    *, rate_limit_bit_per_s: Column, demand_bit_per_s: Column | float = np.inf
 ) -> Column:
     """Payload rate reached: what the design can carry, and no more than is demanded of it.
 
@@ -48,7 +48,7 @@ def throughput_bit_per_s(
     ----------
     Battle & Hempstead, section IV-C.
     """
-    return np.minimum(rate_limit_bit_per_s, offload_demand_bit_per_s)
+    return np.minimum(rate_limit_bit_per_s, demand_bit_per_s)
 
 
 @objective(

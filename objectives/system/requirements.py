@@ -101,10 +101,10 @@ def spares_power(
 
 @requirement(
     rule="the throughput reaches workload.rate",
-    rises_with=("offload_demand_bit_per_s",),
+    rises_with=("demand_bit_per_s",),
     falls_with=("throughput_bit_per_s",),
     quantity="throughput_bit_per_s",
-    at_least="offload_demand_bit_per_s",
+    at_least="demand_bit_per_s",
     relaxed_by_less=(
         "workload_rate_bit_per_s",
         "interface_overhead_cycles",
@@ -129,14 +129,14 @@ def spares_power(
     ),
     implies={
         # the throughput is at most each limit, and met means that it is the demand
-        **dict.fromkeys(_LIMITS, "offload_demand_bit_per_s"),
+        **dict.fromkeys(_LIMITS, "demand_bit_per_s"),
         # k * 8 g / T1 at the clocks allowed is no less than the rate
         "stream_limit_bit_per_s": "offload_stream_bit_per_s",
     },
 )
-def meets_demand(*, throughput_bit_per_s: Column, offload_demand_bit_per_s: Column) -> Column:
+def meets_demand(*, throughput_bit_per_s: Column, demand_bit_per_s: Column) -> Column:
     """Return the missing share of the demanded rate."""
-    return 1.0 - throughput_bit_per_s / offload_demand_bit_per_s
+    return 1.0 - throughput_bit_per_s / demand_bit_per_s
 
 
 @requirement(

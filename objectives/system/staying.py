@@ -18,7 +18,7 @@ from dse.objectives.system.offload_terms import BIT_PER_BYTE
     source="share of the demand",
     rises_with=("workload_rate_bit_per_s", "workload_payload_offloaded"),
 )
-def offload_demand_bit_per_s(
+def demand_bit_per_s(
     *, workload_rate_bit_per_s: Column, workload_payload_offloaded: Column | float = 1.0
 ) -> Column:
     """Payload rate demanded of the accelerators: what the policy offloads of the whole demand.

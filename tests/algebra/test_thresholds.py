@@ -184,7 +184,7 @@ def test_requirements_are_missed_by_a_share_of_their_bound():
     assert has_instances(stage_instances=(of(1.0), of(2.0))) == 0.0
     assert fits_host(host_cores=of(6.0), interface_host_cores=of(4.0)) == 0.5
     assert fits_in_flight(interface_in_flight=of(6.0), interface_max_in_flight=of(8.0)) == -0.25
-    assert meets_demand(throughput_bit_per_s=of(3e9), offload_demand_bit_per_s=of(4e9)) == 0.25
+    assert meets_demand(throughput_bit_per_s=of(3e9), demand_bit_per_s=of(4e9)) == 0.25
     leaks = {"leakage_power_w": of(3.0), "budget_power_cap_w": of(4.0)}
     assert spares_power(**leaks) == -0.25
     assert spares_power(**leaks, budget_constant_power_w=of(2.0)) == 0.25

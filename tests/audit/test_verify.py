@@ -315,7 +315,7 @@ def test_an_infeasible_design_names_what_it_violates_and_by_how_much(runs: Path)
     few = explain_design(runs / "mix", ["des.u16=1"])
     assert [violated.text for violated in few.violations] == [
         "the throughput reaches workload.rate: violated by 58.71 Gbit/s (58.7 %); "
-        "workload rate 100 Gbit/s, throughput 41.29 Gbit/s"
+        "demand 100 Gbit/s, throughput 41.29 Gbit/s"
     ]
     many = explain_design(runs / "mix", ["des.u8=6 des.u16=6"])
     (area,) = many.violations

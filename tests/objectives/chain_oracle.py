@@ -303,7 +303,7 @@ def rates(
     found["bound"] = float(in_order.index(min(in_order)))
     limit = found["rate_limit_bit_per_s"] = min(capacity, cap, link, memory, offload)
     demand = of["workload_rate_bit_per_s"] * of["workload_payload_offloaded"]
-    found["offload_demand_bit_per_s"] = demand
+    found["demand_bit_per_s"] = demand
     reached = found["throughput_bit_per_s"] = min(limit, demand)
     if not reached:
         return found  # nothing runs; times are endless

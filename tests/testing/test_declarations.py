@@ -105,15 +105,15 @@ def offloads_fast_enough(*, offload_limit_bit_per_s, workload_rate_bit_per_s):
 
 @requirement(
     rule="the rate is reached",
-    rises_with=("offload_demand_bit_per_s",),
+    rises_with=("demand_bit_per_s",),
     falls_with=("throughput_bit_per_s",),
     quantity="throughput_bit_per_s",
-    at_least="offload_demand_bit_per_s",
+    at_least="demand_bit_per_s",
     implies=REQUIREMENTS["meets_demand"].implies,
 )
-def reached(*, throughput_bit_per_s, offload_demand_bit_per_s):
+def reached(*, throughput_bit_per_s, demand_bit_per_s):
     """Return the share that is missing."""
-    return 1.0 - throughput_bit_per_s / offload_demand_bit_per_s
+    return 1.0 - throughput_bit_per_s / demand_bit_per_s
 
 
 def check(plugin: Plugin) -> None:
@@ -169,13 +169,13 @@ CASES = {
     ),
     "at_least": (
         replace(reached, quantity="", at_least=""),
-        "is met only by a offload_demand_bit_per_s that is at most throughput_bit_per_s",
-        replace(reached, at_least="", at_most="offload_demand_bit_per_s"),
-        "is met by a throughput_bit_per_s above offload_demand_bit_per_s; prove or remove",
+        "is met only by a demand_bit_per_s that is at most throughput_bit_per_s",
+        replace(reached, at_least="", at_most="demand_bit_per_s"),
+        "is met by a throughput_bit_per_s above demand_bit_per_s; prove or remove",
     ),
     "implies": (
         replace(reached, implies={k: v for k, v in reached.implies.items() if k not in LINK}),
-        "met only by a link_limit_bit_per_s of at least offload_demand_bit_per_s, in",
+        "met only by a link_limit_bit_per_s of at least demand_bit_per_s, in",
         replace(offloads_fast_enough, implies=LINK),
         "declares that it implies link_limit_bit_per_s of at least workload_rate_bit_per_s, but is",
     ),
