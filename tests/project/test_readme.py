@@ -127,6 +127,14 @@ def test_python_runs(page: str, folder: Path) -> None:
     assert found
 
 
+def test_python_of_the_page_on_answers_runs(folder: Path) -> None:
+    code, _ = blocks("docs/answers.md", "python")  # the other asks about a study of the reader
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Which mix of DES cores carries 100 Gbit/s?")
+
+
 def test_the_study_of_the_readme_is_the_shipped_one() -> None:
     text, _ = blocks("README.md", "yaml")
     shown = study.read_study(text).data

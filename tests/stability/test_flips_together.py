@@ -122,7 +122,7 @@ def test_the_answer_is_told_before_anything_else_is_looked_for(monkeypatch) -> N
     monkeypatch.setattr(flip_search, "find_flips", noted("flips", flip_search.find_flips))
     answer = dse.answer(SETTOP, told=lambda text: events.append(text))
     told = [event for event in events if event not in ("alternatives", "flips")]
-    assert "\n\n".join(told) == answer.text()
+    assert "\n\n".join(told) == answer.text(all=True)
     assert [event if event in ("alternatives", "flips") else "text" for event in events] == [
         *("text", "alternatives", "text", "flips", "text"),
         *["text"] * (len(told) - 3),
@@ -130,18 +130,28 @@ def test_the_answer_is_told_before_anything_else_is_looked_for(monkeypatch) -> N
     assert "Take " in events[0]
     assert "Runner-up" in events[2]
     assert events[4].startswith(LOOKED_FOR)
+    events.clear()
+    dse.answer(SETTOP, all=False, told=lambda text: events.append(text))
+    assert "Take " in events[0]
+    assert "bottleneck" in events[0]
+    assert events[1] == "flips"  # one screen has no alternatives to wait for
+    assert "alternatives" not in events
 
 
-def test_the_command_flushes_the_answer_first(monkeypatch, capsys) -> None:
+@pytest.mark.parametrize(
+    ("asked", "last"), [((), "The bottleneck"), (("--all",), "Runner-up")], ids=["screen", "all"]
+)
+def test_the_command_flushes_the_answer_first(asked, last, monkeypatch, capsys) -> None:
     seen: list[str] = []
 
     def looked(*_, **__) -> None:
         seen.append(capsys.readouterr().out)
 
     monkeypatch.setattr(flip_search, "flips_section", looked)
-    application()(["answer", str(SETTOP)], standalone_mode=False)
+    application()(["answer", str(SETTOP), *asked], standalone_mode=False)
     assert "Take " in seen[0]
-    assert "Runner-up" in seen[0]
+    assert last in seen[0]
+    assert "Take " not in capsys.readouterr().out  # what comes after it does not tell it again
     monkeypatch.undo()
     application()(["answer", str(SETTOP), "--json"], standalone_mode=False)
     assert json.loads(capsys.readouterr().out)["flips"]["not_looked_at"] == []
