@@ -132,7 +132,8 @@ def test_python_of_the_page_on_answers_runs(folder: Path) -> None:
     command = [sys.executable, "-W", "ignore", "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("Which mix of DES cores carries 100 Gbit/s?")
+    assert done.stdout.startswith("Which mix of DES cores carries 100 Gbit/s through")
+    assert "\nTake 3 u16.\n" in done.stdout
 
 
 def test_the_study_of_the_readme_is_the_shipped_one() -> None:
