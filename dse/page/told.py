@@ -27,6 +27,9 @@ RECORDS = {
 
 ASSUMED = "assumed, not published"
 
+MOST_ASSUMPTIONS = 2_000
+"""Numbers that a page lists."""
+
 
 def front_section(run: ShownRun) -> Section:
     """Return the front as a table: all of it, or the rows that tell most."""
@@ -38,10 +41,12 @@ def assumptions_section(run: ShownRun) -> Section:
     found = assumptions_of(run.study)
     rows = tuple(
         (entry.name, entry.show(entry.value), _source(run.study.document.data, entry))
-        for entry in found
+        for entry in found[:MOST_ASSUMPTIONS]
     )
     notes = run.run.manifest.get("notes") or ()
     lines = tuple(f"{note[:1].upper()}{note[1:]}." for note in notes)
+    if left := len(found) - len(rows):
+        lines += (f"{left:,} more are numbers of designs or constraints, which the run has.",)
     return Section("assumptions", run.name, lines, ("assumption", "value", "source"), rows)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -121,10 +122,10 @@ def assumptions_of(study: Study) -> tuple[Assumption, ...]:
         for assumption in (*found, *_designs(problem, growing))
         if assumption.value != 0.0 and math.isfinite(assumption.value)
     ]
-    names = [assumption.name for assumption in usable]
+    names = Counter(assumption.name for assumption in usable)
     return tuple(
         replace(entry, name=f"{entry.name}_{units.suffix(entry.quantity)}")
-        if names.count(entry.name) > 1
+        if names[entry.name] > 1
         else entry
         for entry in usable
     )
