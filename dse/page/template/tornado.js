@@ -3,16 +3,16 @@
 const MOST_BARS = 40;
 
 function drawTornado() {
-  const found = data.flips.filter((flips) => flips.assumptions.some((entry) => entry.least_relative_change !== null));
-  if (!found.length) return;
+  if (!data.flips.length) return;
   document.getElementById("tornado").hidden = false;
   const table = document.getElementById("tornado-table");
   const several = data.flips.length > 1;
   const head = ["assumption", "value over today's: the answer holds inside the bar", "change needed", "answer beyond"];
-  table.append(element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)))));
+  const any = data.flips.some((flips) => flips.assumptions.some((entry) => entry.least_relative_change !== null));
+  if (any) table.append(element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)))));
   const body = element("tbody");
   const words = [];
-  for (const flips of found) {
+  for (const flips of data.flips) {
     const moving = flips.assumptions.filter((entry) => entry.least_relative_change !== null)
       .sort((one, other) => nearest(one) - nearest(other));
     const shown = moving.slice(0, MOST_BARS);
