@@ -12,12 +12,12 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
-from rich import box
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 WIDTH = 100
 """Longest line of prose."""
@@ -121,6 +121,9 @@ def _wrapped(line: str, width: int) -> list[str]:
 
 def pairs(rows: Iterable[Sequence[str]], *, width: int | None = None) -> str:
     """Return rows of text in columns without headers."""
+    from rich.table import Table  # takes as long as the rest of a command that prints none
+    from rich.text import Text
+
     table = Table.grid(padding=(0, 2, 0, 0))
     for row in rows:
         table.add_row(*map(Text, row))
@@ -129,11 +132,16 @@ def pairs(rows: Iterable[Sequence[str]], *, width: int | None = None) -> str:
 
 def new_table() -> Table:
     """Return a table without rows, in the one look of all tables."""
+    from rich import box
+    from rich.table import Table
+
     return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
 
 
 def printed(table: Table, width: int | None = None) -> str:
     """Return a table as text, wider than asked where its cells do not fit."""
+    from rich.console import Console
+
     stream = io.StringIO()
     console = Console(
         file=stream,
