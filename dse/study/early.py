@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 from dse.algebra import units
@@ -57,10 +58,11 @@ def _check_words(faults: Faults) -> None:
     if data.get("designs") is not None or any("table" in stage for stage in _stages(data)):
         return
     known = set(registry.names(Objective))
-    stems = {units.stem(name) for name in known}
+    stems = Counter(map(units.stem, known))
+    either = {stem for stem, quantities in stems.items() if quantities > 1}  # the study tells which
     objectives = data.get("objectives")
     for name in objectives if isinstance(objectives, dict) else ():
-        if name not in known | stems and not _OF_A_STUDY.match(name):
+        if name not in known | stems.keys() and not _OF_A_STUDY.match(name):
             rule = "this quantity is not known"
             faults.add(("objectives", name), rule, nearest(name, stems), repr(name))
     constraints = data.get("constraints")
@@ -72,6 +74,8 @@ def _check_words(faults: Faults) -> None:
         texts.append((("prefer",), data.get("prefer")))
     for path, text in texts:
         if isinstance(text, str) and not _OF_A_STUDY.search(text):
+            if either & set(re.findall(r"\w+", text)):
+                continue
             with faults.at(path):
                 parse_expression(text, known)
 

@@ -11,6 +11,7 @@ import pytest
 
 from dse.errors import DseError, StudyError
 from dse.study import study
+from tests.conftest import ROOT
 
 Write = Callable[[str], Path]
 
@@ -333,3 +334,12 @@ def test_counts_of_a_mixed_stage_are_refused_before_they_are_listed(
     assert time.process_time() - start < 1.0
     assert f"stages.0.fleet: 'mixed'; {told}" in fault
     assert "is its clock in GHz" in fault
+
+
+def test_a_name_of_two_quantities_is_no_fault_beside_others(write) -> None:
+    text = (ROOT / "studies" / "settop_116mbps.yaml").read_text(encoding="utf-8")
+    text = text.replace("116.43 Mbit/s", "116.43 Mbps/s") + "constraints: [area <= 1 mm2]\n"
+    with pytest.raises(StudyError) as caught:
+        study.prepare(study.read_study(write(text)))
+    (fault,) = str(caught.value).splitlines()
+    assert "'Mbps/s' is not a known unit" in fault
