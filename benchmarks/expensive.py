@@ -206,8 +206,9 @@ def spaces(arguments: argparse.Namespace) -> Iterator[tuple[str, Callable[[], Ta
     yield "fleets, wrong model", lambda: made_up(wrong=True)
     if arguments.black_scholes:
         for name, limited in (("bs", False), ("bs, 4 % valid", True)):
-            yield name, lambda limited=limited: black_scholes(
-                arguments.black_scholes, limited=limited
+            yield (
+                name,
+                lambda limited=limited: black_scholes(arguments.black_scholes, limited=limited),
             )
 
 

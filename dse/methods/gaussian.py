@@ -26,6 +26,4 @@ def gaussian(search: Search, *, seed: int, population: int, start: Index, candid
     """
     from dse.search.expensive.search import improve
 
-    improve(
-        search, seed=seed, population=population, warm=bool(len(start)), candidates=candidates
-    )
+    improve(search, seed=seed, population=population, warm=bool(len(start)), candidates=candidates)

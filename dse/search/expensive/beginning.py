@@ -29,11 +29,12 @@ def ends(axes: Axes, random: np.random.Generator) -> Index:
     varied = int((sizes > 1).sum())
     prime = next((prime for prime in PRIMES if prime >= varied), PRIMES[-1])
     high = _two_levels(prime)[:, random.permutation(prime)]
+    high = np.insert(high, 1, values=True, axis=0)
     rows: Index = np.zeros((len(high), len(sizes)), dtype=np.int64)
     columns = itertools.cycle(range(prime))
     for axis, (size, ordered) in enumerate(zip(axes.sizes, axes.ordered, strict=True)):
         if ordered and size > 1:
-            rows[:, axis] = (high[:, next(columns)] ^ bool(random.integers(2))) * (size - 1)
+            rows[:, axis] = high[:, next(columns)] * (size - 1)
         elif size > 1:
             turn = np.arange(len(rows)) % size
             rows[:, axis] = random.permutation(size)[random.permutation(turn)]
@@ -52,8 +53,8 @@ def between(axes: Axes, random: np.random.Generator, count: int) -> Index:
 
 
 def _two_levels(prime: int) -> NDArray[np.bool_]:
-    """Return a two-level design (prime + 1, prime) of strength two, by quadratic residues."""
+    """Return a two-level design of strength two, (prime + 1, prime), its first row all low."""
     residues = {(number * number) % prime for number in range(prime)}
     first = np.array([number in residues for number in range(prime)])
     rows = [np.roll(first, shift) for shift in range(prime)]
-    return np.array([*rows, np.zeros(prime, dtype=bool)])
+    return np.array([np.zeros(prime, dtype=bool), *rows])

@@ -43,7 +43,8 @@ def _fewer(front: Matrix) -> Matrix:
     most = MOST_POINTS.get(front.shape[1], FEWEST)
     if len(front) <= most:
         return front
-    return front[np.linspace(0, len(front) - 1, most).round().astype(int)]
+    fewer: Matrix = front[np.linspace(0, len(front) - 1, most).round().astype(int)]
+    return fewer
 
 
 def _cut(front: list[tuple[float, ...]], reference: tuple[float, ...]) -> list[Box]:

@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 from dse.contract import Index, Matrix, Search
 from dse.search.expensive.features import Features
 
-NEIGHBOURS = 200
-"""Designs of the front whose neighbours are drawn."""
-
 
 class Pool(Protocol):
     """Designs that have not been evaluated, and their features."""
@@ -67,12 +64,14 @@ class Whole:
 class Drawn:
     """Designs of a space too large to enumerate: random ones, and neighbours of the front."""
 
-    def __init__(self, search: Search, features: Features, count: int) -> None:
-        """Draw `count` designs for each batch, about half of them near the front."""
+    def __init__(
+        self, search: Search, features: Features, count: int, random: np.random.Generator
+    ) -> None:
+        """Draw `count` designs for each batch, at most half of them near the front."""
         self._search = search
         self._known = features
         self._count = count
-        self._refill(np.empty((0, len(search.sizes)), dtype=np.int64), np.random.default_rng(0))
+        self._refill(np.empty((0, len(search.sizes)), dtype=np.int64), random)
 
     def features_of(self, index: Index) -> Matrix:
         """Return the features of any designs."""

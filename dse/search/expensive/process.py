@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 
 from dse.contract import Column, Matrix
 
@@ -19,6 +19,10 @@ STEPS = 40
 
 JITTER = 1e-8
 """Of the variance: noise that is always there, so that a factor exists."""
+
+MOST_FITTED = 300
+"""Parameters are fitted to at most so many of the designs seen, evenly through their order; the
+means are those of all."""
 
 BLOCK = 8_192
 """Designs that are predicted at a time."""
@@ -63,10 +67,7 @@ class Process:
 
     def between(self, first: Matrix, second: Matrix) -> Matrix:
         """Return the prior covariances, (p, q), of designs (p, f) with others (q, f)."""
-        inverse = np.exp(-self.parameters[:-2])
-        here, there = first * inverse, second * inverse
-        squared = (here**2).sum(axis=1)[:, None] + (there**2).sum(axis=1) - 2 * here @ there.T
-        return _kernel(np.maximum(squared, 0.0), self.parameters)[0]
+        return _between(first, second, self.parameters)
 
     def whitened(self, features: Matrix) -> Matrix:
         """Return V (n, q), whose V.T @ V is the covariance that the observations explain."""
@@ -81,7 +82,7 @@ class Process:
     @property
     def noise(self) -> float:
         """The variance of e."""
-        return float(np.exp(self.parameters[-1])) + JITTER * self.variance
+        return _noise(self.parameters)
 
     def left_out(self) -> Column:
         """Return y_i less its mean when y_i itself is left out, (n,): eq. 5.12, c as it is."""
@@ -103,17 +104,20 @@ def fitted(features: Matrix, values: Column, start: Column | None = None) -> Pro
     low = np.r_[np.full(d, -2.5), level - 4, level - 11]
     high = np.r_[np.full(d, 3.0), level + 4, level + 0.5]
     first = np.r_[np.full(d, np.log(LENGTH)), level, level - 4.6] if start is None else start
-    squares = (features[:, None] - features[None]) ** 2
+    some = np.unique(np.linspace(0, len(y) - 1, MOST_FITTED).round().astype(int))
+    squares = (features[some, None] - features[None, some]) ** 2
     found = minimize(
         _loss,
         np.clip(first, low, high),
-        args=(squares, y),
+        args=(squares, y[some]),
         jac=True,
         method="L-BFGS-B",
-        bounds=np.stack([low, high], axis=1),
+        bounds=Bounds(low, high),
         options={"maxiter": STEPS},
     )
-    factor = cholesky(_observed(squares, found.x)[0], lower=True)
+    covariance = _between(features, features, found.x)
+    np.fill_diagonal(covariance, np.exp(found.x[-2]) + _noise(found.x))
+    factor = cholesky(covariance, lower=True)
     return Process(features, constant, found.x, factor, cho_solve((factor, True), y))
 
 
@@ -124,11 +128,21 @@ def _kernel(squared: Matrix, parameters: Column) -> tuple[Matrix, Matrix]:
     return decay * (1.0 + r + r * r / 3.0), decay * (1.0 + r)
 
 
+def _between(first: Matrix, second: Matrix, parameters: Column) -> Matrix:
+    inverse = np.exp(-parameters[:-2])
+    here, there = first * inverse, second * inverse
+    squared = (here**2).sum(axis=1)[:, None] + (there**2).sum(axis=1) - 2 * here @ there.T
+    return _kernel(np.maximum(squared, 0.0), parameters)[0]
+
+
+def _noise(parameters: Column) -> float:
+    return float(np.exp(parameters[-1]) + JITTER * np.exp(parameters[-2]))
+
+
 def _observed(squares: NDArray[np.float64], parameters: Column) -> tuple[Matrix, Matrix, Matrix]:
     """Return the covariance of observations, without noise, and the factor of derivatives."""
     kernel, slope = _kernel(squares @ np.exp(-2 * parameters[:-2]), parameters)
-    noise = np.exp(parameters[-1]) + JITTER * np.exp(parameters[-2])
-    return kernel + noise * np.eye(len(kernel)), kernel, slope
+    return kernel + _noise(parameters) * np.eye(len(kernel)), kernel, slope
 
 
 def _loss(parameters: Column, squares: NDArray[np.float64], y: Column) -> tuple[float, Column]:

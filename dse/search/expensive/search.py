@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract import Column, Index, Matrix, Search
+from dse.contract import Index, Matrix, Search
 from dse.model.front import nondominated
 from dse.search.expensive.beginning import BETWEEN, between, ends
 from dse.search.expensive.choosing import Batch, explore, goals, shortlist
-from dse.search.expensive.features import Features
 from dse.search.expensive.feasible import Chances
+from dse.search.expensive.features import Features
 from dse.search.expensive.model import Objectives
 from dse.search.expensive.pool import Drawn, Pool, Whole
 
@@ -46,9 +46,7 @@ class _Seen:
         return np.asarray((self.violation <= 0).all(axis=1)) & self.finite
 
 
-def improve(
-    search: Search, *, seed: int, population: int, warm: bool, candidates: int
-) -> None:
+def improve(search: Search, *, seed: int, population: int, warm: bool, candidates: int) -> None:
     """Search by expected hypervolume improvement until the room is used.
 
     Parameters
@@ -64,7 +62,9 @@ def improve(
     features = Features(search)
     whole = search.unseen(random, candidates + 1)
     pool: Pool = (
-        Whole(whole, features) if len(whole) <= candidates else Drawn(search, features, candidates)
+        Whole(whole, features)
+        if len(whole) <= candidates
+        else Drawn(search, features, candidates, random)
     )
     seen = _Seen(
         np.empty((0, len(search.sizes)), dtype=np.int64),
@@ -124,5 +124,3 @@ def _batch(
     rows = shortlist(mean, chance, random)
     batch = Batch(objectives, pool.features[rows], mean[rows], span, chance[rows])
     return rows[batch.choose(observed, count)]
-
-
