@@ -12,7 +12,7 @@ MOST_CONSTRAINTS = 4
 """Where more constraints are missed than this, they are taken together, as met or not."""
 
 LEAST_ERROR = 0.2
-"""Least standard error of a prediction, in spreads of what was seen: the chance is never 0 or 1."""
+"""Least standard error of a prediction, on the scale on which violations are modelled."""
 
 
 class Chances:
@@ -44,7 +44,7 @@ class Chances:
             process = fitted(features[rows], values, self._parameters.get(key))
             self._parameters[key] = process.parameters
             error = float(np.sqrt(np.mean(process.left_out() ** 2)))
-            self._parts.append((process, max(error, LEAST_ERROR * float(np.std(values)), 1e-9)))
+            self._parts.append((process, max(error, LEAST_ERROR)))
 
     def of(self, features: Matrix) -> Column:
         """Return the chance of each design, (q,): the product over the constraints."""
