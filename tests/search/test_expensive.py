@@ -243,7 +243,8 @@ def test_one_objective_that_may_be_negative():
     assert [31, 7] in designs.tolist()
 
 
-def test_rare_validity():
+@pytest.mark.parametrize("seed", [1, 2])
+def test_rare_validity(seed):
     """Two designs of a hundred are valid, and nothing says how far the others are from it."""
     problem = smooth(
         sizes=(20, 20, 5),
@@ -256,7 +257,7 @@ def test_rare_validity():
     valid = problem.evaluate(index).feasible
     assert valid.mean() < 0.025
     problem.seen.clear()
-    _, designs = searched(problem, budget=150)
+    _, designs = searched(problem, budget=150, seed=seed)
     works = problem.violations(designs)[:, 0] < 0
     assert not works[:20].any()
     first = int(works.argmax())
