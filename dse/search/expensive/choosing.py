@@ -134,4 +134,6 @@ class Batch:
 def _best(merit: Column) -> int:
     """Return the row of the most merit; rounding decides nothing."""
     most = float(merit.max())
-    return int(np.round(merit / most, DIGITS).argmax()) if most > 0 else int(merit.argmax())
+    if most <= 0:
+        return int(merit.argmax())
+    return int(np.round(np.maximum(merit, 0.0) / most, DIGITS).argmax())
