@@ -18,13 +18,13 @@ from dse.plugins import registry
 from dse.search import Archive, run_method
 from dse.search.expensive import MOST_DESIGNS, method_for
 from dse.search.expensive import process as processes
-from dse.search.expensive.beginning import PRIMES, between, ends
+from dse.search.expensive.beginning import PRIMES, between, extremes
 from dse.search.expensive.boxes import boxes
-from dse.search.expensive.choosing import Batch, goals
+from dse.search.expensive.choosing import Believer, goals
 from dse.search.expensive.feasible import Chances
 from dse.search.expensive.features import Features, straight
 from dse.search.expensive.improvement import expected_improvement
-from dse.search.expensive.model import Objectives
+from dse.search.expensive.model import ModelledLosses
 from dse.search.expensive.process import Process, fitted
 from tests.search.test_search import Synthetic, everything, oracle_front
 
@@ -134,11 +134,11 @@ def test_a_process_learns_a_function_and_which_features_count():
 
 def test_believing_a_design_lowers_variances_as_observing_it_does():
     features, values = data()
-    objectives = Objectives(1)
+    objectives = ModelledLosses(1)
     objectives.learn(features, np.exp(values)[:, None], np.full((25, 1), np.nan))
     process = objectives.known[0].process
     others = data(7, seed=5)[0]
-    batch = Batch(objectives, others, np.zeros((7, 1)), np.ones(1), np.ones(7))
+    batch = Believer(objectives, others, np.zeros((7, 1)), np.ones(1), np.ones(7))
     batch._believe(2)
     more = np.concatenate([features, others[2:3]])
     observed = conditioned(process, more, np.zeros(26))
@@ -166,7 +166,7 @@ def test_every_two_axes_meet_at_all_pairs_of_their_ends(count):
     axes = Synthetic(
         (5,) * count + (1, 3), lambda i: i[:, :1], ordered=(True,) * (count + 1) + (False,)
     )
-    rows = ends(axes, np.random.default_rng(1))
+    rows = extremes(axes, np.random.default_rng(1))
     assert (rows[0, :count] == 0).all()
     assert (rows[1, :count] == 4).all()
     for pair in itertools.combinations(range(count), 2):
@@ -301,7 +301,7 @@ def test_a_wrong_model_is_dropped_by_its_leave_one_out_error(wrong):
     model = 3 * loss**0.9
     if wrong:
         model[:, 0] = np.exp(2 * random.standard_normal(30))
-    objectives = Objectives(2)
+    objectives = ModelledLosses(2)
     objectives.learn(Features(problem).of(index), loss, model)
     assert objectives.known[0].trusted == (not wrong)
     model[3] = np.nan  # a design of which nothing is expected

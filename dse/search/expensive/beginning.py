@@ -18,7 +18,7 @@ PRIMES = (3, 7, 11, 19, 23)
 """Axes for which Paley's construction gives a two-level design, one row more than axes."""
 
 
-def ends(axes: Axes, random: np.random.Generator) -> Index:
+def extremes(axes: Axes, random: np.random.Generator) -> Index:
     """Return designs in which every two axes meet at all four pairs of their ends, equally often.
 
     Plackett and Burman, "The design of optimum multifactorial experiments", Biometrika 33 (1946):
