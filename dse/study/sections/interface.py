@@ -116,7 +116,9 @@ class InterfaceSection(StudySection):
     max_in_flight: Annotated[
         Amount, Unit("Most concurrent offloads", "interface_max_in_flight", integer=True)
     ] = None
-    host_cores: Annotated[Amount, Unit("Cores of the host", "interface_host_cores")] = None
+    host_cores: Annotated[
+        Amount, Unit("Cores of the host", "interface_host_cores", counts=True)
+    ] = None
     host_power: Annotated[Amount, Unit("Power of the whole host", "interface_host_power_w")] = None
     buffer_area: Annotated[
         Amount, Unit("Area of buffer memory", "interface_buffer_area_m2_per_bit", zero=True)
