@@ -13,6 +13,7 @@ import pytest
 from dse.errors import StoreError
 from dse.store import disks, store
 from dse.store.rows import read_cells, stored_cells
+from dse.store.salvage import salvage
 from dse.store.shelf import StoreShelf
 from dse.store.store import STORE, STORE_FILES, TALLY, Store, open_store, open_to_read
 from tests.store.examples import IDENTITY, filled, keep, measured
@@ -187,6 +188,29 @@ def test_a_folder_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.Mo
         "was not closed, and cannot be read where it may not be written; "
         "copy its folder to where it may be"
     )
+
+
+def test_what_can_be_read_of_a_damaged_store_is_salvaged(tmp_path: Path) -> None:
+    keys = filled(tmp_path / "old", 300)
+    content = bytearray((tmp_path / "old" / STORE).read_bytes())
+    page = content.index(keys[150].encode()) // 4096
+    content[4096 * page : 4096 * (page + 1)] = bytes(4096)
+    (tmp_path / "old" / STORE).write_bytes(content)
+    edit(tmp_path / "old", "UPDATE evaluations SET cause = 'altered' WHERE number = 300")
+    before = (tmp_path / "old" / STORE).read_bytes()
+    assert refused(tmp_path / "old").startswith("is damaged: ")
+    (tmp_path / "new").mkdir()
+    count = salvage(tmp_path / "old", tmp_path / "new")
+    assert 280 < count < 300
+    with open_store(tmp_path / "new") as found:
+        stored = {row.key: row.measurement for row in found.rows()}
+    assert len(stored) == count
+    assert all(stored[name] == measured(keys.index(name)) for name in stored)
+    assert keys[299] not in stored
+    assert (tmp_path / "old" / STORE).read_bytes() == before
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [STORE, TALLY]
+    with pytest.raises(StoreError, match="has a store already"):
+        salvage(tmp_path / "old", tmp_path / "new")
 
 
 MOUNTS = """\
