@@ -25,16 +25,20 @@ class Event:
     number: int
 
 
-def events(
+def events(command: Sequence[str], folder: Path) -> list[Event]:
+    """Run a command, and return its changes in a folder, in their order."""
+    return [event for event, _ in traced_calls(command, folder)]
+
+
+def traced_calls(
     command: Sequence[str], folder: Path, *, calls: str = CHANGES, prefix: str = ""
-) -> list[Event]:
-    """Run a command, and return its calls for files in a folder, in their order.
+) -> list[tuple[Event, str]]:
+    """Run a command, and return its calls for files in a folder, with the lines that tell them.
 
     What it prints may name the folder, too: a call has its path in quotes, or at a handle.
     `prefix` is how the files' names begin.
     """
-    place = f"{folder}/{prefix}"
-    trace = folder / "trace"
+    place, trace = f"{folder}/{prefix}", folder / "trace"
     _traced(["-y", "-e", f"trace={calls}", "-o", str(trace)], command).check_returncode()
     lines = trace.read_text(errors="replace").splitlines()
     trace.unlink()
@@ -44,7 +48,7 @@ def events(
         if match["process"] == main:
             counts[match["name"]] += 1
             if f'"{place}' in line or f"<{place}" in line:
-                found.append(Event(match["name"], counts[match["name"]]))
+                found.append((Event(match["name"], counts[match["name"]]), line))
     return found
 
 
