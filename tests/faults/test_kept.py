@@ -39,8 +39,9 @@ def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-def command(folder: Path) -> list[str]:
-    return [sys.executable, "-m", "tests.faults.coordinator", str(folder), str(DESIGNS)]
+def command(folder: Path, seconds: float = 0.0) -> list[str]:
+    program = [sys.executable, "-m", "tests.faults.coordinator"]
+    return [*program, str(folder), str(DESIGNS), str(seconds)]
 
 
 def told(folder: Path) -> list[tuple[str, str]]:
@@ -78,7 +79,7 @@ def test_a_kill_at_any_moment_loses_nothing(tmp_path: Path, undisturbed: str) ->
     for _ in range(kills):
         folder = tmp_path / "a"
         folder.mkdir()
-        with subprocess.Popen(command(folder), stdout=subprocess.DEVNULL) as program:
+        with subprocess.Popen(command(folder, 0.002), stdout=subprocess.DEVNULL) as program:
             log = folder / coordinator.ACKNOWLEDGED
             while not (log.exists() and log.stat().st_size) and program.poll() is None:
                 time.sleep(0.001)
