@@ -11,8 +11,9 @@ from pathlib import Path
 
 from dse.errors import StoreError
 from dse.store import database
+from dse.store.opening import open_store
 from dse.store.rows import StoredMeasurement, read_cells
-from dse.store.store import STORE, STORE_FILES, open_store
+from dse.store.store import STORE, STORE_FILES
 
 LEAST_BYTE = 128
 """A row takes more than this: its key and its checksum have 64 letters each."""

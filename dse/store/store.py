@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,10 +14,10 @@ from typing import Any, Self
 
 from dse.contract.evaluators import Measurement, Value, key
 from dse.errors import ContractError, StoreError
+from dse.files.working import flush
 from dse.store import database
-from dse.store.disks import network_type
 from dse.store.rows import COLUMNS, StoredMeasurement, checksum, read_cells, stored_cells
-from dse.store.tally import Tally, locked, raise_tally, tally_in
+from dse.store.tally import Tally, locked, raise_tally
 
 STORE = "evaluations.sqlite"
 TALLY = "evaluations.tally"
@@ -33,12 +31,14 @@ _INSERT = f"INSERT OR REPLACE INTO evaluations VALUES ({', '.join('?' * len(COLU
 
 
 class Store:
-    """Measurements on disk, by `dse.contract.evaluators.key`; made by `open_store`.
+    """Measurements on disk, by `dse.contract.evaluators.key`; opened by `dse.store.opening`.
 
     Attributes
     ----------
     path
         The database.
+    name
+        Of this store; its tally has it, too.
     notes
         What was found when it was opened, for the user.
     """
@@ -48,7 +48,7 @@ class Store:
     ) -> None:
         """Keep an open connection to a store that is checked."""
         self.path, self.notes = path, tuple(notes)
-        self._connection, self._name = connection, name
+        self.name, self._connection = name, connection
 
     def __enter__(self) -> Self:
         """Return the store."""
@@ -196,13 +196,13 @@ class Store:
             try:
                 database.write_safely(copy, target)
                 self._connection.backup(copy)
-                tally = Tally(self._name, _count(copy))
+                tally = Tally(self.name, _count(copy))
             finally:
                 copy.close()
             with locked(folder / TALLY) as handle:
                 raise_tally(handle, tally)
-            _on_disk(target)
-            _on_disk(folder)
+            flush(target)
+            flush(folder)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -217,130 +217,12 @@ class Store:
         tally = self.path.with_name(TALLY)
         try:
             with database.told(tally), locked(tally) as handle:
-                raise_tally(handle, Tally(self._name, count))
+                raise_tally(handle, Tally(self.name, count))
         except StoreError:
             self.close()
             raise
 
 
-def open_store(folder: Path, *, anywhere: bool = False) -> Store:
-    """Return the store in a folder, to be written; made where there is none.
-
-    All of it is read and checked: some 25 microseconds a row.
-
-    Parameters
-    ----------
-    folder
-        Of a run; it must exist.
-    anywhere
-        Take a network file system, too; a note of the store then says what can happen.
-
-    Raises
-    ------
-    StoreError
-        The store is damaged, has lost rows, is none, is a later version's, cannot be written,
-        or is on a network file system.
-    """
-    path, notes = folder / STORE, []
-    with database.told(path):
-        kind = network_type(folder)
-        if kind and not anywhere:
-            raise StoreError(
-                f"{path} would be on a network file system ({kind}), where locks and flushes "
-                f"cannot be relied on; name a folder on a local disk"
-            )
-        if kind:
-            notes.append(
-                f"{path} is on a network file system ({kind}): only one machine may use it"
-            )
-        with locked(folder / TALLY) as handle:
-            tally = _tally(folder / TALLY, handle)
-            if not path.exists() or not path.stat().st_size:  # SQLite would remove its log
-                _require_nothing_lost(path, tally, 0)
-            connection = database.connect(path)
-            try:
-                if database.is_new(connection):
-                    _require_nothing_lost(path, tally, 0)
-                    database.write_safely(connection, path)
-                    database.create(connection, tally.store if tally else uuid.uuid4().hex)
-                    _on_disk(folder)
-                store, count = _checked(path, connection, tally, notes)
-                database.write_safely(connection, path)
-                raise_tally(handle, Tally(store._name, count))
-            except BaseException:
-                connection.close()
-                raise
-    return store
-
-
-def open_to_read(folder: Path) -> Store:
-    """Return the store in a folder, to be read only; another process may write to it.
-
-    Raises
-    ------
-    StoreError
-        There is none, it is damaged or has lost rows, is a later version's, or was killed where
-        it may not be written.
-    """
-    path, tally = folder / STORE, None
-    if not path.is_file():
-        raise StoreError(f"{folder} has no {STORE}; name the folder of a run that measures designs")
-    with database.told(path):
-        if (folder / TALLY).exists():
-            with locked(folder / TALLY, shared=True) as handle:
-                tally = _tally(folder / TALLY, handle)
-        connection = database.connect_to_read(path)
-        try:
-            store, _ = _checked(path, connection, tally, [])
-        except BaseException:
-            connection.close()
-            raise
-    return store
-
-
-def _checked(
-    path: Path, connection: sqlite3.Connection, tally: Tally | None, notes: list[str]
-) -> tuple[Store, int]:
-    """Return a store of which every row was read, and how many they are."""
-    name = database.check(connection, path)
-    if tally and tally.store != name:
-        raise database.damaged(path, f"{TALLY} beside it belongs to another store")
-    count = sum(1 for _ in Store(path, connection, name).rows())
-    _require_nothing_lost(path, tally, count)
-    if tally is None and count:
-        notes.append(f"{path.with_name(TALLY)} is gone: the {count} measurements there are all")
-    store = Store(path, connection, name, notes)
-    store.descriptions()
-    return store, count
-
-
-def _require_nothing_lost(path: Path, tally: Tally | None, count: int) -> None:
-    if tally and count < tally.count:
-        raise StoreError(
-            f"{path} has {count} of the {tally.count} measurements that were kept: it, or "
-            f"{path.name}-wal, is not the one that was written; put back a copy of both, or "
-            f"remove {TALLY} to go on with what there is"
-        )
-
-
-def _tally(path: Path, handle: int) -> Tally | None:
-    try:
-        return tally_in(handle)
-    except ValueError as error:
-        raise StoreError(
-            f"{path}: {error}, so that nobody knows whether all measurements are there; put back "
-            f"a copy of it, or remove it to go on with those that are"
-        ) from error
-
-
 def _count(connection: sqlite3.Connection) -> int:
     (count,) = connection.execute("SELECT coalesce(max(number), 0) FROM evaluations").fetchone()
     return int(count)
-
-
-def _on_disk(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

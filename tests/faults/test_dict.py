@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from dse.contract.evaluators import Measurement, key
+from dse.store.opening import open_store, open_to_read
 from dse.store.shelf import StoreShelf
-from dse.store.store import STORE_FILES, open_store, open_to_read
+from dse.store.store import STORE_FILES
 from tests.store.examples import IDENTITY, design, keep
 
 EVERYTHING = "DSE_FAULTS" in os.environ
@@ -125,7 +126,7 @@ class StoreBesideDict(RuleBasedStateMachine):
 
 TestStoreBesideDict = StoreBesideDict.TestCase
 TestStoreBesideDict.settings = (
-    settings(max_examples=1000, stateful_step_count=50, deadline=None)
+    settings(max_examples=200, stateful_step_count=50, deadline=None)
     if EVERYTHING
     else settings(max_examples=12, stateful_step_count=20, deadline=None)
 )

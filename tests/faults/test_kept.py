@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from dse.store.store import STORE, TALLY, open_to_read
+from dse.store.opening import open_to_read
+from dse.store.store import STORE, TALLY
 from tests.conftest import ROOT
 from tests.faults import coordinator
 from tests.faults.injection import STRACE, Event, injected, traced_calls

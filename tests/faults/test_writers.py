@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dse.contract.evaluators import key
-from dse.store.store import open_store, open_to_read
+from dse.store.opening import open_store, open_to_read
 from tests.conftest import ROOT
 from tests.store.examples import IDENTITY, design, measured
 

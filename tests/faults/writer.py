@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from dse.store.opening import open_store
 from dse.store.shelf import StoreShelf
-from dse.store.store import open_store
 from tests.store.examples import IDENTITY, keep, measured
 
 

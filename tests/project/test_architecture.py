@@ -164,7 +164,12 @@ ONLY_USERS = {
     "pandas": {"dse.runs.result"},
     "pyarrow": {"dse.runs.stored"},
     "pymoo": {"dse.search.heuristic.pymoo", "dse.methods.genetic"},
-    "sqlite3": {"dse.store.database", "dse.store.salvage", "dse.store.store"},
+    "sqlite3": {
+        "dse.store.database",
+        "dse.store.opening",
+        "dse.store.salvage",
+        "dse.store.store",
+    },
     "ruamel": {"dse.files.yaml"},
     "typer": {module for module in SOURCES if package(module) == "cli"},
 }

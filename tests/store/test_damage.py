@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from dse.errors import StoreError
-from dse.store import disks, store
+from dse.store import disks, opening
+from dse.store.opening import open_store, open_to_read
 from dse.store.rows import read_cells, stored_cells
 from dse.store.salvage import salvage
 from dse.store.shelf import StoreShelf
-from dse.store.store import STORE, STORE_FILES, TALLY, Store, open_store, open_to_read
+from dse.store.store import STORE, STORE_FILES, TALLY, Store
 from tests.store.examples import IDENTITY, filled, keep, measured
 
 WAL = f"{STORE}-wal"
@@ -240,7 +241,7 @@ def test_the_file_system_of_a_folder(folder: str, kind: str, tmp_path: Path) -> 
 
 
 def test_a_network_file_system_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "network_type", lambda folder: "nfs4")
+    monkeypatch.setattr(opening, "network_type", lambda folder: "nfs4")
     assert refused(tmp_path) == (
         "would be on a network file system (nfs4), where locks and flushes cannot be relied on; "
         "name a folder on a local disk"

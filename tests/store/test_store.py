@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from dse.contract.evaluators import FAILURES, Measurement, key
 from dse.errors import ContractError, StoreError
+from dse.store.opening import open_store, open_to_read
 from dse.store.rows import StoredMeasurement, read_cells, stored_cells
 from dse.store.shelf import StoreShelf
-from dse.store.store import STORE, STORE_FILES, TALLY, open_store, open_to_read
+from dse.store.store import STORE, STORE_FILES, TALLY
 from tests.conftest import ROOT
 from tests.store.examples import FAILED, IDENTITY, design, filled, keep, measured
 
@@ -206,7 +207,7 @@ def test_keeping_counts_for_all_or_nothing_when_interrupted(tmp_path: Path) -> N
 def test_a_process_waits_for_another_that_writes(tmp_path: Path) -> None:
     filled(tmp_path)
     code = (
-        "import sys, pathlib; from dse.store.store import open_store; "
+        "import sys, pathlib; from dse.store.opening import open_store; "
         "store = open_store(pathlib.Path(sys.argv[1])); store.describe({'by': 'the other'})"
     )
     with open_store(tmp_path) as store:
