@@ -6,6 +6,7 @@ import math
 import struct
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,7 @@ def test_causes_with_any_characters_come_back(
     identity: str, cause: str, said: str, folder: str, kind: str, attempts: int, seconds: float
 ) -> None:
     given_design = {cause or "axis": said, "x": -0.0}
+    assert len(fields(Measurement)) == 7  # those below
     found = Measurement(
         values={},
         cause=cause,
