@@ -21,7 +21,7 @@ FLOORS = (
     ("files", "model"),
     ("search",),
     ("methods", "testing", "study", "reports"),
-    ("runs", "fitting", "reproduction", "installation"),
+    ("runs", "fitting", "reproduction", "installation", "silicon"),
     ("infeasible",),
     ("answers", "stability", "audit", "page"),
     ("uncertainty", "simulation"),
