@@ -46,7 +46,11 @@ class CellReader:
             return None
         flip_flop = next((self._flip_flop(ff) for ff in group.all("ff")), None)
         pin_groups = list(_pins(group))
-        inputs = [pin for pin, inside, _ in pin_groups if inside.get("direction") in _READ]
+        inputs = [
+            pin
+            for pin, inside, outer in pin_groups
+            if (inside.get("direction") or outer.get("direction")) in _READ
+        ]
         states = [flip_flop.state, flip_flop.inverted] if flip_flop else []
         stateful = next(group.all("latch", "statetable"), None) is not None
         if not stateful and flip_flop is not None:
