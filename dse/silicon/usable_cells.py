@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.silicon.boolean import truth_table
 from dse.silicon.library import Arc, Cell, CellLibrary, FlipFlop, LookupTable, Pin
@@ -174,7 +175,7 @@ def _templates(library: CellLibrary) -> Iterator[str]:
     )
     tables = (getattr(arc, name) for arc in arcs for name in _TABLES)
     shapes = {table.values.shape for table in tables if table is not None}
-    for rows, columns in sorted(shapes):
+    for rows, columns in sorted({(max(3, rows), max(3, columns)) for rows, columns in shapes}):
         yield f"  lu_table_template (grid_{rows}_{columns}) {{"
         yield "    variable_1 : input_net_transition;"
         yield "    variable_2 : total_output_net_capacitance;"
@@ -235,9 +236,16 @@ def _arc(arcs: Sequence[Arc]) -> Iterator[str]:
 
 
 def _worst(tables: Sequence[LookupTable]) -> LookupTable:
-    first = tables[0]
-    values = [table.at(first.rows[:, None], first.columns[None, :]) for table in tables]
-    return LookupTable(first.rows, first.columns, np.max(values, axis=0))
+    rows, columns = _axis(tables[0].rows, 1e-12), _axis(tables[0].columns, 1e-15)
+    values = [table.at(rows[:, None], columns[None, :]) for table in tables]
+    return LookupTable(rows, columns, np.max(values, axis=0))
+
+
+def _axis(values: NDArray[np.float64], step: float) -> NDArray[np.float64]:
+    """Return an axis with 3 values or more: abc looks beside the first and the last."""
+    if len(values) == 1:
+        return np.asarray(values[0] + step * np.arange(3))
+    return np.linspace(values[0], values[1], 3) if len(values) == 2 else values
 
 
 def _row(values: Iterable[float]) -> str:
