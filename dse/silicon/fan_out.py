@@ -22,7 +22,7 @@ _MOST_BUFFERS = 64
 
 
 @dataclass(frozen=True)
-class Spread:
+class BufferedNetlist:
     """A netlist with buffers behind flip-flops.
 
     Attributes
@@ -42,7 +42,7 @@ class Spread:
 
 def spread_fan_out(
     netlist: Netlist, library: CellLibrary, usable: UsableCells, *, most_fan_out: int = 16
-) -> Spread:
+) -> BufferedNetlist:
     """Return a netlist in which no flip-flop drives much by itself.
 
     For every net that a flip-flop drives and more than `most_fan_out` pins take, the delay from
@@ -83,7 +83,7 @@ def spread_fan_out(
             added.append(Instance(f"{instance.name}_buffer_{number}", tree.buffer, nets))
     net_count = netlist.net_count + len(added)
     found = replace(netlist, instances=(*instances, *added), net_count=net_count)
-    return Spread(found, changed, len(added))
+    return BufferedNetlist(found, changed, len(added))
 
 
 Taker = tuple[int, str]

@@ -19,7 +19,7 @@ from dse.silicon.netlist import (
     read_netlist,
 )
 from dse.silicon.usable_cells import UsableCells, usable_cells
-from dse.silicon.yosys import chosen_yosys, raise_errors, run_yosys
+from dse.silicon.yosys import chosen_yosys, full_name, raise_errors, run_yosys
 
 _LATCHES = "t:$dlatch t:$adlatch t:$dlatchsr"
 _ABC = (
@@ -196,7 +196,7 @@ def _mapped(
     check_netlist(netlist, library)
     warnings = dict.fromkeys(re.findall(r"^(?:.*: )?Warning: (.*)$", told.log, re.M))
     return Mapped(
-        netlist, str(yosys), "\n".join(script), tuple(warnings), usable.left_out, told.cpu_s
+        netlist, full_name(yosys), "\n".join(script), tuple(warnings), usable.left_out, told.cpu_s
     )
 
 

@@ -5,6 +5,7 @@ It is not reentrant, and what it runs may crash; neither ends this program.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import resource
@@ -17,12 +18,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
 from dse.errors import DseError, Fault, MissingLibraryError, StudyError
 
-_PYOSYS = "import sys\nfrom pyosys import libyosys\nlibyosys.run_pass('script script.ys')\n"
+_PYOSYS = "from pyosys import libyosys; libyosys.run_pass('script script.ys')"
 _ERROR = re.compile(
     r"^(?:(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? )?ERROR: ?(?P<rule>.*)$", re.M
 )
@@ -31,33 +32,24 @@ _NEVER_FILES = ("input", "<stdin>")
 
 @dataclass(frozen=True)
 class Yosys:
-    """A program that maps: ``pyosys`` or ``yosys``, its version, and how it is called."""
+    """A program that maps, ``pyosys`` or ``yosys``, and how it is called to run ``script.ys``."""
 
     name: str
-    version: str
     command: tuple[str, ...]
-
-    def __str__(self) -> str:
-        """Return name and version."""
-        return f"{self.name} {self.version}"
 
 
 class MappingTimeError(DseError):
     """Mapping took longer than it may."""
 
 
-@cache
 def found_yosys() -> tuple[Yosys, ...]:
-    """Return what is installed, pyosys first: its version is the one that `pip` knows."""
+    """Return what is installed, pyosys first: its version is that of the extra."""
     found = []
-    with suppress(PackageNotFoundError):
-        found.append(Yosys("pyosys", version("pyosys"), (sys.executable, "-P", "-c", _PYOSYS)))
+    if find_spec("pyosys"):
+        found.append(Yosys("pyosys", (sys.executable, "-P", "-c", _PYOSYS)))
     path = shutil.which("yosys")
     if path:
-        done = subprocess.run([path, "-V"], capture_output=True, text=True, check=False)  # noqa: S603  a list, no shell
-        told = re.search(r"Yosys (\S+)", done.stdout)
-        if told:
-            found.append(Yosys("yosys", told.group(1), (path, "-s", "script.ys")))
+        found.append(Yosys("yosys", (path, "-s", "script.ys")))
     return tuple(found)
 
 
@@ -185,3 +177,18 @@ def _errors(log: str, remedies: Sequence[tuple[str, str]]) -> Iterator[Fault]:
         last = log.strip().rpartition("\n")[2] or "nothing"
         rule = f"Yosys ended before its work was done, and said last: {last}"
         yield Fault(where="", written="", rule=rule, remedy="was memory short?")
+
+
+@cache
+def full_name(yosys: Yosys) -> str:
+    """Return name and version, which it is asked for once.
+
+    Raises
+    ------
+    StudyError
+        It does not run.
+    """
+    told = run_yosys(yosys, ["write_json empty.json"], {}, time_limit_s=60.0)
+    raise_errors(told, (), done="empty.json")
+    written = json.loads(told.files["empty.json"])["creator"]
+    return f"{yosys.name} {written.split()[1]}"
