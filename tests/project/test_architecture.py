@@ -15,13 +15,14 @@ from dse.study.schema import SECTIONS, StageSection
 from tests.conftest import ROOT
 
 FLOORS = (
-    ("errors", "contract"),
+    ("errors",),
+    ("contract",),
     ("workers",),
     ("algebra", "plugins"),
     ("files", "model"),
     ("search", "store"),
     ("methods", "testing", "study", "reports"),
-    ("runs", "fitting", "reproduction", "installation"),
+    ("runs", "fitting", "reproduction", "installation", "silicon"),
     ("infeasible",),
     ("answers", "stability", "audit", "page"),
     ("uncertainty", "simulation"),

@@ -1,0 +1,5 @@
+"""Silicon: from hardware descriptions and standard-cell libraries to tables of cores.
+
+A mapped netlist meets a liberty library: static timing, switching activity, power.
+May import `dse.errors`, `dse.contract`, `dse.algebra`, `dse.plugins` and `dse.files`.
+"""

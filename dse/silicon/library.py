@@ -1,0 +1,217 @@
+"""Standard cells as records: pins, arcs, tables, flip-flops; all in SI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Sense = Literal["positive", "negative", "both"]
+"""Unateness: to which edge of an output a rising input leads."""
+
+
+@dataclass(frozen=True, eq=False)
+class LookupTable:
+    """A table of the nonlinear delay model (NLDM); a scalar has one row and one column.
+
+    Attributes
+    ----------
+    rows
+        Slew (s) at the input, shape (n,); for constraints, slew of the data.
+    columns
+        Load (F) at the output, shape (m,); for constraints, slew (s) of the clock.
+    values
+        Shape (n, m): s, or J for tables of internal power.
+    """
+
+    rows: NDArray[np.float64]
+    columns: NDArray[np.float64]
+    values: NDArray[np.float64]
+
+    def at(
+        self, row: NDArray[np.float64] | float, column: NDArray[np.float64] | float
+    ) -> NDArray[np.float64]:
+        """Return values between the rows and columns, bilinear; beyond them the edge's plane."""
+        row, column = np.broadcast_arrays(np.asarray(row, float), np.asarray(column, float))
+        which = np.zeros(row.size, dtype=np.intp)
+        return TableStack((self,)).at(which, row.ravel(), column.ravel()).reshape(row.shape)
+
+
+class TableStack:
+    """Tables of any shapes as arrays of one shape, so that many are read at once."""
+
+    def __init__(self, tables: Sequence[LookupTable]) -> None:
+        """Pad axes with infinity; the number of a table is its place in the sequence."""
+        self._rows, self._row_last = _padded([table.rows for table in tables])
+        self._columns, self._column_last = _padded([table.columns for table in tables])
+        shape = (len(tables), self._rows.shape[1], self._columns.shape[1])
+        self._values = np.zeros(shape)
+        for place, table in enumerate(tables):
+            height, width = table.values.shape
+            self._values[place, :height, :width] = table.values
+
+    def at(
+        self, which: NDArray[np.intp], row: NDArray[np.float64], column: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the value of table `which` at each row and column, all of shape (n,).
+
+        Bilinear between four neighbours, ``(1-r)(1-c) v00 + (1-r) c v01 + r (1-c) v10 + r c v11``
+        with r and c the shares of the way; beyond the table the same plane goes on, so that r or
+        c is below 0 or above 1 (Liberty User Guide, "Table Lookup and Interpolation").
+        """
+        i, above, down = _between(self._rows[which], self._row_last[which], row)
+        j, right, across = _between(self._columns[which], self._column_last[which], column)
+        values = self._values
+        upper = values[which, i, j] * (1 - across) + values[which, i, right] * across
+        lower = values[which, above, j] * (1 - across) + values[which, above, right] * across
+        return np.asarray(upper * (1 - down) + lower * down)
+
+
+def _padded(axes: list[NDArray[np.float64]]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    longest = max((len(axis) for axis in axes), default=1)
+    padded = np.full((len(axes), longest), np.inf)
+    for place, axis in enumerate(axes):
+        padded[place, : len(axis)] = axis
+    return padded, np.array([len(axis) - 1 for axis in axes], dtype=np.intp)
+
+
+def _between(
+    axes: NDArray[np.float64], last: NDArray[np.intp], wanted: NDArray[np.float64]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+    """Return the two entries of an axis beside each value, and how far along it is."""
+    at = (axes <= wanted[:, None]).sum(axis=1) - 1
+    at = np.clip(at, 0, np.maximum(last - 1, 0))
+    following = np.minimum(at + 1, last)
+    every = np.arange(len(wanted))
+    start = axes[every, at]
+    length = axes[every, following] - start
+    share = np.divide(wanted - start, length, out=np.zeros(len(wanted)), where=length > 0)
+    return at, following, share
+
+
+@dataclass(frozen=True)
+class Arc:
+    """How an output follows an input, or when an input must be stable before or after another.
+
+    Attributes
+    ----------
+    related_pin
+        The input that causes; of a constraint, the clock.
+    sense
+        "positive": a rising input raises the output; "negative": it lowers it; "both".
+    kind
+        The ``timing_type`` of liberty: "combinational", "rising_edge", "setup_rising", ...
+    cell_rise, cell_fall
+        Delay (s) to a rising and to a falling output, from 50 % to 50 % as the library has it.
+    rise_transition, fall_transition
+        Slew (s) of the output.
+    rise_constraint, fall_constraint
+        Time (s) for which rising and falling data must be stable.
+    when
+        Condition on other pins, empty if there is none.
+    """
+
+    related_pin: str
+    sense: Sense
+    kind: str = "combinational"
+    cell_rise: LookupTable | None = None
+    cell_fall: LookupTable | None = None
+    rise_transition: LookupTable | None = None
+    fall_transition: LookupTable | None = None
+    rise_constraint: LookupTable | None = None
+    fall_constraint: LookupTable | None = None
+    when: str = ""
+
+
+@dataclass(frozen=True)
+class InternalPower:
+    """Energy (J) inside a cell per transition of a pin; of an output, by slew and load.
+
+    `related_pin` is empty for inputs; energies from several supply rails add up.
+    """
+
+    related_pin: str
+    when: str
+    rise: LookupTable | None
+    fall: LookupTable | None
+    rail: str = ""
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A pin of a cell; `function` is the Boolean expression that drives it.
+
+    `edge_capacitance_f` has what a rising and a falling edge see, where the library tells them
+    apart; of a range, the largest.
+    """
+
+    name: str
+    direction: str
+    capacitance_f: float = 0.0
+    function: str | None = None
+    arcs: tuple[Arc, ...] = ()
+    power: tuple[InternalPower, ...] = ()
+    clock: bool = False
+    max_capacitance_f: float | None = None
+    edge_capacitance_f: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class FlipFlop:
+    """The state of a flip-flop, as liberty's group `ff` has it: names and Boolean expressions.
+
+    `state` and `inverted` are names that functions of outputs use.
+    """
+
+    state: str
+    inverted: str
+    next_state: str
+    clocked_on: str
+    clear: str | None = None
+    preset: str | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A standard cell."""
+
+    name: str
+    area_m2: float
+    leakage_w: float
+    pins: Mapping[str, Pin]
+    flip_flop: FlipFlop | None = None
+    latch: bool = False
+    dont_use: bool = False
+
+
+@dataclass(frozen=True)
+class WireLoad:
+    """Capacitance (F) of a net by its fan-out; beyond the last, `slope_f` for each further pin."""
+
+    name: str
+    capacitance_f: tuple[float, ...]
+    slope_f: float
+
+    def of(self, fan_out: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the capacitance (F) of nets with so many inputs; 0 where there is none."""
+        known = np.array([0.0, *self.capacitance_f])
+        last = len(known) - 1
+        further = np.maximum(fan_out - last, 0) * self.slope_f
+        return np.asarray(known[np.minimum(fan_out, last)] + further)
+
+
+@dataclass(frozen=True)
+class CellLibrary:
+    """Cells of one process at one corner; `sources` has the sha256 of each file by its name."""
+
+    name: str
+    voltage_v: float
+    temperature_c: float
+    corner: str
+    cells: Mapping[str, Cell]
+    sources: Mapping[str, str]
+    wire_loads: Mapping[str, WireLoad]
+    notes: tuple[str, ...] = ()
