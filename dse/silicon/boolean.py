@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.errors import DseError, nearest
+from dse.errors import ExpressionError, nearest
 
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_][\w\[\].]*|[01])|([!'&*|+^()])|(\S))")
 MOST_PINS = 16
 """So many pins at most: the table has 2**n entries."""
 
 
-class FunctionError(DseError):
+class FunctionError(ExpressionError):
     """A Boolean expression of liberty that cannot be read."""
 
 
@@ -38,7 +38,7 @@ def truth_table(function: str, pins: Sequence[str]) -> NDArray[np.bool_]:
     """
     if len(pins) > MOST_PINS:
         rule = f"a function of {len(pins)} pins has more than 2**{MOST_PINS} entries"
-        raise FunctionError(f"{function!r}; {rule}; use cells with fewer pins")
+        raise FunctionError(f"{function!r}: {rule}", "use cells with fewer pins")
     return _Reader(function, pins).read()
 
 
@@ -62,7 +62,7 @@ class _Reader:
     def _fault(
         self, rule: str, remedy: str = "write names with ! ' ^ * & + | ( )"
     ) -> FunctionError:
-        return FunctionError(f"{self.function!r}; {rule}; {remedy}")
+        return FunctionError(f"{self.function!r}: {rule}", remedy)
 
     def _peek(self) -> str:
         return self.tokens[self.next] if self.next < len(self.tokens) else ""

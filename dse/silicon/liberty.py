@@ -1,12 +1,182 @@
-"""Liberty files: cells of a process at one corner."""
+"""Liberty files: the cells of a process at one corner."""
 
 from __future__ import annotations
 
-from dse.silicon.boolean import truth_table as truth_table
-from dse.silicon.library import Arc as Arc
-from dse.silicon.library import Cell as Cell
-from dse.silicon.library import CellLibrary as CellLibrary
-from dse.silicon.library import FlipFlop as FlipFlop
-from dse.silicon.library import InternalPower as InternalPower
-from dse.silicon.library import LookupTable as LookupTable
-from dse.silicon.library import Pin as Pin
+import gzip
+import hashlib
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from dse.errors import Fault, StudyError
+from dse.files.document import no_such
+from dse.files.folder import read_bytes
+from dse.silicon.liberty_cells import CellReader
+from dse.silicon.liberty_grammar import LibertyGroup, LibertyText, words
+from dse.silicon.liberty_tables import LibertyUnits, read_units
+from dse.silicon.library import Cell, CellLibrary, WireLoad
+
+
+def read_liberty(*paths: str | Path) -> CellLibrary:
+    """Return the cells in liberty files, which may be gzipped; several make one library.
+
+    Delays, slews and energies are tables of the nonlinear delay model (Liberty User Guide and
+    Reference Manual, Open Source Liberty).  Not read: current-source models, buses and banks of
+    bits (their cells are left out and named), energy drawn from rails of 0 V (the same charge
+    is counted at the supply), resistance of wires.  Leakage is ``cell_leakage_power``; where it
+    is missing or 0, the mean over the states of ``leakage_power``.
+
+    Raises
+    ------
+    StudyError
+        A file cannot be read, or breaks a rule; all faults at once.
+    """
+    if not paths:
+        raise StudyError([Fault(where="", written="", rule="no file", remedy="name a .lib file")])
+    parts: list[CellLibrary] = []
+    readers: list[CellReader] = []
+    faults: list[Fault] = []
+    for path in map(Path, paths):
+        content = _content(path)
+        text = LibertyText(_unpacked(content, path).decode(errors="replace"), str(path))
+        library = text.library()
+        if library is not None:
+            source = {path.name: hashlib.sha256(content).hexdigest()}
+            reader = CellReader(library, text, read_units(library, text))
+            readers.append(reader)
+            parts.append(_library(library, reader, source))
+        faults += text.faults
+    faults += _disagreements(parts)
+    if faults:
+        raise StudyError(faults)
+    return _joined(parts, tuple(_notes(readers)))
+
+
+def _content(path: Path) -> bytes:
+    if not path.exists():
+        raise no_such(path, "file", "*.lib*")
+    return read_bytes(path)
+
+
+def _unpacked(content: bytes, path: Path) -> bytes:
+    if not content.startswith(b"\x1f\x8b"):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        rule, remedy = f"the file cannot be unpacked: {error}", "fetch it again"
+        fault = Fault(where="", written=repr(str(path)), rule=rule, remedy=remedy)
+        raise StudyError([fault]) from None
+
+
+def _library(library: LibertyGroup, reader: CellReader, source: dict[str, str]) -> CellLibrary:
+    text, units = reader.text, reader.units
+    cells: dict[str, Cell] = {}
+    for group in library.all("cell"):
+        cell = reader.cell(group)
+        if cell is not None and cell.name in cells:
+            rule, remedy = "a cell has a name of its own", "leave one out"
+            text.fault(group.at, (cell.name,), f"cell ({cell.name})", rule, remedy)
+        elif cell is not None:
+            cells[cell.name] = cell
+    voltage, temperature, corner = _conditions(library, text)
+    return CellLibrary(
+        name=next(iter(library.words()), ""),
+        voltage_v=voltage * units.volt,
+        temperature_c=temperature,
+        corner=corner,
+        cells=cells,
+        sources=source,
+        wire_loads={
+            wire.name: wire
+            for group in library.all("wire_load")
+            for wire in [_wire_load(group, text, units)]
+        },
+    )
+
+
+def _conditions(library: LibertyGroup, text: LibertyText) -> tuple[float, float, str]:
+    """Return voltage, temperature and name of the default operating conditions."""
+    conditions = {
+        name: group for group in library.all("operating_conditions") for name in group.words()[:1]
+    }
+    default = library.get("default_operating_conditions")
+    name = default if default in conditions else next(iter(conditions), "")
+    group = conditions.get(name, library)
+    found = []
+    for key in ("voltage", "temperature"):
+        written = group.get(key) or library.get(f"nom_{key}")
+        try:
+            found.append(float(written))
+        except ValueError:
+            rule, remedy = f"a library has a {key}", f"write 'nom_{key} : ...;'"
+            text.fault(group.place(key), (), repr(written), rule, remedy)
+            found.append(0.0)
+    return found[0], found[1], name
+
+
+def _wire_load(group: LibertyGroup, text: LibertyText, units: LibertyUnits) -> WireLoad:
+    """Return capacitance by fan-out: of a unit of length, times the lengths that are given."""
+    name = next(iter(group.words()), "")
+    try:
+        each = float(group.get("capacitance", "0")) * units.farad
+        lengths = {
+            int(fan_out): float(length)
+            for key, written, _ in group.lists
+            if key == "fanout_length"
+            for fan_out, length in [words(written)[:2]]
+        }
+        slope = float(group.get("slope", "0"))
+    except ValueError:
+        rule, remedy = "a wire load has numbers", "write 'fanout_length (1, 10);'"
+        text.fault(group.at, (name,), "", rule, remedy)
+        return WireLoad(name, (), 0.0)
+    known, most = sorted(lengths), max(lengths, default=0)
+    row = [
+        lengths.get(n) or lengths[min(known, key=lambda k: abs(k - n))] for n in range(1, most + 1)
+    ]
+    return WireLoad(name, tuple(each * length for length in row), each * slope)
+
+
+def _notes(readers: list[CellReader]) -> Iterator[str]:
+    left_out = [name for reader in readers for name in reader.left_out]
+    if left_out:
+        yield f"cells with buses or banks are left out: {', '.join(left_out)}"
+    if count := sum(reader.mean_leakage for reader in readers):
+        yield f"leakage is the mean over the states in {count} cells"
+    if count := sum(reader.ground_energy for reader in readers):
+        yield f"energy drawn from rails of 0 V is left out: {count} groups"
+
+
+def _disagreements(parts: list[CellLibrary]) -> Iterator[Fault]:
+    """Yield what keeps files from being one library."""
+    for part in parts[1:]:
+        (file,), (first,) = part.sources, parts[0].sources
+        for what in ("voltage_v", "temperature_c"):
+            one, other = getattr(parts[0], what), getattr(part, what)
+            if one != other:
+                written = f"{file} has {other:g}, {first} {one:g}"
+                rule, remedy = "files of one library have one corner", "give those of one corner"
+                yield Fault(where=what, written=written, rule=rule, remedy=remedy)
+    owner: dict[str, str] = {}
+    for part in parts:
+        (file,) = part.sources
+        for cell in part.cells:
+            if cell in owner:
+                written, rule = f"in {owner[cell]} and {file}", "a cell has a name of its own"
+                yield Fault(where=cell, written=written, rule=rule, remedy="give one of the files")
+            owner[cell] = file
+
+
+def _joined(parts: list[CellLibrary], notes: tuple[str, ...]) -> CellLibrary:
+    first = parts[0]
+    return CellLibrary(
+        name=first.name,
+        voltage_v=first.voltage_v,
+        temperature_c=first.temperature_c,
+        corner=first.corner,
+        cells={name: cell for part in parts for name, cell in part.cells.items()},
+        sources={name: digest for part in parts for name, digest in part.sources.items()},
+        wire_loads={name: wire for part in parts for name, wire in part.wire_loads.items()},
+        notes=notes,
+    )

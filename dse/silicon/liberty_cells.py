@@ -1,0 +1,216 @@
+"""Cells and pins of a liberty file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dse.silicon.boolean import FunctionError, truth_table
+from dse.silicon.liberty_grammar import LibertyGroup, LibertyText, words
+from dse.silicon.liberty_tables import LibertyUnits, TableReader
+from dse.silicon.library import Arc, Cell, FlipFlop, InternalPower, LookupTable, Pin, Sense
+
+_SENSES: dict[str, Sense] = {
+    "positive_unate": "positive",
+    "negative_unate": "negative",
+    "non_unate": "both",
+}
+_DELAYS = ("cell_rise", "cell_fall", "rise_transition", "fall_transition")
+_CONSTRAINTS = ("rise_constraint", "fall_constraint")
+_UNUSED = ("min_pulse_width", "minimum_period", "three_state_disable")
+_READ = ("input", "inout")
+_BANKS = ("bus", "ff_bank", "latch_bank")
+
+
+class CellReader:
+    """Turns groups ``cell`` into records; counts what was assumed."""
+
+    def __init__(self, library: LibertyGroup, text: LibertyText, units: LibertyUnits) -> None:
+        """Keep what all cells of a library share."""
+        self.text = text
+        self.units = units
+        self.tables = TableReader(library, text, units)
+        voltages = (words(written) for name, written, _ in library.lists if name == "voltage_map")
+        self.ground = {rail for rail, *volt in voltages if volt and float(volt[0]) == 0}
+        self.left_out: list[str] = []
+        self.mean_leakage = 0
+        self.ground_energy = 0
+
+    def cell(self, group: LibertyGroup) -> Cell | None:
+        """Return a cell, or None where it has buses or banks, which are not read."""
+        name = next(iter(group.words()), "")
+        if next(group.all(*_BANKS), None) is not None:
+            self.left_out.append(name)
+            return None
+        flip_flop = next((self._flip_flop(ff) for ff in group.all("ff")), None)
+        pin_groups = list(_pins(group))
+        inputs = [pin for pin, inside, _ in pin_groups if inside.get("direction") in _READ]
+        states = [flip_flop.state, flip_flop.inverted] if flip_flop else []
+        stateful = next(group.all("latch", "statetable"), None) is not None
+        if not stateful and flip_flop is not None:
+            ff = next(group.all("ff"))
+            for key in ("next_state", "clocked_on", "clear", "preset"):
+                self._check(ff, key, (name,), [*inputs, *states])
+        pins = {}
+        for pin, inside, outer in pin_groups:
+            known = None if stateful else [*inputs, *states]
+            pins[pin] = self._pin(pin, inside, outer, (name, pin), known)
+        if flip_flop:
+            pins = {pin: _as_clock(record, flip_flop) for pin, record in pins.items()}
+        return Cell(
+            name=name,
+            area_m2=self._number(group, "area", (name,)) * self.units.square_metre,
+            leakage_w=self._leakage(group, name) * self.units.watt,
+            pins=pins,
+            flip_flop=flip_flop,
+            latch=stateful,
+            dont_use=group.get("dont_use") == "true",
+        )
+
+    def _number(self, group: LibertyGroup, name: str, path: tuple[str, ...]) -> float:
+        written = group.get(name, "0")
+        try:
+            return float(written)
+        except ValueError:
+            place = group.place(name)
+            self.text.fault(place, (*path, name), repr(written), "a number is needed", "write one")
+            return 0.0
+
+    def _leakage(self, cell: LibertyGroup, name: str) -> float:
+        """Return the cell's plain value, else the mean over its states, summed over rails."""
+        plain = self._number(cell, "cell_leakage_power", (name,))
+        if plain:
+            return plain
+        rails: dict[str, list[float]] = {}
+        for group in cell.all("leakage_power"):
+            rail = group.get("related_pg_pin")
+            if rail not in self.ground:
+                rails.setdefault(rail, []).append(self._number(group, "value", (name,)))
+        self.mean_leakage += bool(rails)
+        return sum(sum(values) / len(values) for values in rails.values())
+
+    def _flip_flop(self, group: LibertyGroup) -> FlipFlop:
+        state, inverted = (*group.words(), "", "")[:2]
+        return FlipFlop(
+            state=state,
+            inverted=inverted,
+            next_state=group.get("next_state"),
+            clocked_on=group.get("clocked_on"),
+            clear=group.get("clear") or None,
+            preset=group.get("preset") or None,
+        )
+
+    def _check(
+        self, group: LibertyGroup, key: str, path: tuple[str, ...], known: Sequence[str]
+    ) -> None:
+        written = group.get(key)
+        if not written:
+            return
+        try:
+            truth_table(written, known)
+        except FunctionError as error:
+            where = (*path, key)
+            self.text.fault(group.place(key), where, "", error.rule, error.remedy)
+
+    def _pin(
+        self,
+        name: str,
+        group: LibertyGroup,
+        outer: LibertyGroup,
+        path: tuple[str, ...],
+        known: Sequence[str] | None,
+    ) -> Pin:
+        direction = group.get("direction") or outer.get("direction")
+        if direction not in ("input", "output", "inout", "internal"):
+            rule = "direction is input, output, inout or internal"
+            self.text.fault(group.place("direction"), path, repr(direction), rule, "write one")
+        if known is not None:
+            self._check(group, "function", path, known)
+        function = group.get("function") or None
+        capacitance = self._number(group, "capacitance", path)
+        most = self._number(group, "max_capacitance", path) * self.units.farad
+        return Pin(
+            name=name,
+            direction=direction,
+            capacitance_f=capacitance * self.units.farad,
+            function=function,
+            arcs=tuple(self._arcs(group, path, function, known)),
+            power=tuple(self._power(group, path)),
+            clock=group.get("clock") == "true",
+            max_capacitance_f=most or None,
+        )
+
+    def _arcs(
+        self,
+        pin: LibertyGroup,
+        path: tuple[str, ...],
+        function: str | None,
+        known: Sequence[str] | None,
+    ) -> Iterator[Arc]:
+        for timing in pin.all("timing"):
+            kind = timing.get("timing_type", "combinational")
+            if kind.startswith(_UNUSED):
+                continue
+            tables: dict[str, LookupTable | None] = {
+                group.kind: self.tables.table(group, (*path, group.kind), self.units.second)
+                for group in timing.all(*_DELAYS, *_CONSTRAINTS)
+            }
+            if not tables:
+                continue
+            for related in words(timing.get("related_pin")):
+                written = _SENSES.get(timing.get("timing_sense"))
+                sense = written or unateness(function, related, known)
+                when = timing.get("when")
+                yield Arc(related_pin=related, sense=sense, kind=kind, when=when, **tables)
+
+    def _power(self, pin: LibertyGroup, path: tuple[str, ...]) -> Iterator[InternalPower]:
+        for group in pin.all("internal_power"):
+            if group.get("related_pg_pin") in self.ground:
+                self.ground_energy += 1
+                continue
+            found = {
+                table.kind: self.tables.table(table, (*path, table.kind), self.units.joule)
+                for table in group.all("rise_power", "fall_power", "power")
+            }
+            both = found.get("power")
+            rise, fall = found.get("rise_power", both), found.get("fall_power", both)
+            if rise is None and fall is None:
+                continue
+            for related in words(group.get("related_pin")) or [""]:
+                yield InternalPower(related, group.get("when"), rise, fall)
+
+
+def _pins(cell: LibertyGroup) -> Iterator[tuple[str, LibertyGroup, LibertyGroup]]:
+    """Yield name, group and outer group of each pin; those of a bundle inherit its direction."""
+    for group in cell.all("pin"):
+        yield from ((name, group, group) for name in group.words())
+    for bundle in cell.all("bundle"):
+        own = {name: group for group in bundle.all("pin") for name in group.words()}
+        found = bundle.last("members")
+        for name in words(found[0]) if found else own:
+            yield name, own.get(name, bundle), bundle
+
+
+def _as_clock(pin: Pin, flip_flop: FlipFlop) -> Pin:
+    """Return a pin marked as clock if the flip-flop is clocked on it."""
+    clocked = pin.name in words(flip_flop.clocked_on.translate(str.maketrans("!()'", "    ")))
+    return replace(pin, clock=True) if clocked and not pin.clock else pin
+
+
+def unateness(function: str | None, related: str, known: Sequence[str] | None) -> Sense:
+    """Return how a function follows one of its pins; "both" where it cannot be told.
+
+    Examples
+    --------
+    >>> unateness("!(A B)", "A", ["A", "B"])
+    'negative'
+    """
+    if not function or known is None or related not in known:
+        return "both"
+    table = truth_table(function, known).reshape((2,) * len(known))
+    axis = len(known) - 1 - list(known).index(related)
+    low, high = np.take(table, 0, axis), np.take(table, 1, axis)
+    rises, falls = bool(np.any(high & ~low)), bool(np.any(low & ~high))
+    return "both" if rises == falls else "positive" if rises else "negative"
