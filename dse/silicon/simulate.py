@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -196,7 +195,7 @@ class _Count:
     def __init__(self, gates: Gates, ports: Integers, period_s: float, most: int) -> None:
         self.gates, self.ports, self.most = gates, ports, most
         self.sources = np.concatenate([ports, gates.states])
-        self.period = ceil(period_s / TICK_S)
+        self.period = round(period_s / TICK_S)
         self.cycles = self.work = 0
         shape = gates.net_count
         self.toggles, self.settled, self.high, self.latest, self.capped = np.zeros(
@@ -240,7 +239,7 @@ class _Count:
 
     def check_arrivals(self) -> None:
         """Raise an error where a path ends later than the period."""
-        allowed = self.period + len(self.gates.levels)  # each delay is rounded to a tick
+        allowed = self.period + 1 + len(self.gates.levels)  # all of them rounded to ticks
         late = {net: end for net, end in self.gates.ends.items() if self.latest[net] > allowed}
         faults = []
         for net in sorted(late, key=lambda net: -self.latest[net]):
