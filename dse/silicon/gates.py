@@ -212,16 +212,18 @@ class _Builder:
         causes: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         names, table = read
+        inputs = self._nets(instance, names, states)
         delays = []
         for name in names:
             delay = self.timing.delays.get((position, causes.get(name, name), pin))
+            if name not in instance.nets and name not in states:
+                continue
             if delay is None or min(delay.rise_s, delay.fall_s) < 0:
                 rule = f"there is no delay of 0 or more from {causes.get(name, name)} to {pin}"
                 self._fault(instance, rule, "analyse the timing of this netlist and library")
             else:
                 delays.append(delay)
-        function = NetFunction(net, self._nets(instance, names, states), table)
-        self.gates.append(_Gate(function, tuple(delays)))
+        self.gates.append(_Gate(NetFunction(net, inputs, table), tuple(delays)))
 
     def check_drivers(self) -> None:
         """Note nets that several gates or ports drive, and those in use that none drives."""

@@ -109,15 +109,15 @@ def simulate_gates(
         A port without stimulus, or of another shape.
     """
     period_s = timing.period_s if period_s is None else period_s
-    ports, driven = _driven(netlist, clock, stimulus, warm_up)
     gates = gates_of(netlist, library, timing, clock)
+    ports, driven = _driven(netlist, clock, stimulus, warm_up)
     warm, counted = driven[:warm_up], driven[warm_up:]
     zeros = np.zeros(len(gates.states), np.int64)
     start = settle(gates, zeros, ports, warm, BINARY)
     unsure = settle(gates, zeros + UNKNOWN, ports, warm, TERNARY)
-    count = _Count(gates, ports, period_s, most_transitions)
+    count = _Count(gates, ports, period_s, most_transitions, most_work)
     shown = np.array([net for nets in netlist.outputs.values() for net in nets], np.int64)
-    values, state = count.run(start, counted, shown, most_work)
+    values, state = count.run(start, counted, shown)
     count.check_arrivals()
     if len(values) < len(counted):
         rest = _settled_at(gates, state, ports, counted[len(values) :], BINARY, shown)
@@ -192,8 +192,10 @@ def _unknown(gates: Gates, unknown: Integers, known: Bits) -> Iterator[str]:
 class _Count:
     """Sums over cycles, block by block."""
 
-    def __init__(self, gates: Gates, ports: Integers, period_s: float, most: int) -> None:
-        self.gates, self.ports, self.most = gates, ports, most
+    def __init__(
+        self, gates: Gates, ports: Integers, period_s: float, most: int, most_work: int
+    ) -> None:
+        self.gates, self.ports, self.most, self.most_work = gates, ports, most, most_work
         self.sources = np.concatenate([ports, gates.states])
         self.period = round(period_s / TICK_S)
         self.cycles = self.work = 0
@@ -203,15 +205,15 @@ class _Count:
         )
 
     def run(
-        self, start: Settled, driven: Bits, shown: Integers, most_work: int
+        self, start: Settled, driven: Bits, shown: Integers
     ) -> tuple[NDArray[np.uint8], Integers]:
-        """Count cycles until all or `most_work` is done.
+        """Count cycles until all or the most work is done.
 
         Returns the settled values of `shown` in these cycles and the state after them.
         """
         state, before, size = start.state, start.values[-1:], 1
         found = []
-        while self.cycles < len(driven) and self.work < most_work:
+        while self.cycles < len(driven) and self.work < self.most_work:
             some = driven[self.cycles : self.cycles + size]
             settled = settle(self.gates, state, self.ports, some, BINARY)
             if settled.forced.any():
@@ -263,8 +265,8 @@ class _Count:
         """Yield what the limits left out, of `cycles` cycles."""
         if self.cycles < cycles:
             yield (
-                f"transitions counted in the first {self.cycles} of {cycles} cycles: "
-                f"{self.work:.2g} changes of gates' inputs were the most"
+                f"transitions are counted in the first {self.cycles} of {cycles} cycles alone: "
+                f"gates' inputs changed {self.work} times, the most is {self.most_work}"
             )
         gates = sum(len(level.functions.outputs) for level in self.gates.levels)
         if self.capped.any():
