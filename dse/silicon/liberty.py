@@ -8,6 +8,9 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dse.errors import Fault, StudyError
 from dse.files.document import no_such
 from dse.files.folder import read_bytes
@@ -131,11 +134,12 @@ def _wire_load(group: LibertyGroup, text: LibertyText, units: LibertyUnits) -> W
         rule, remedy = "a wire load has numbers", "write 'fanout_length (1, 10);'"
         text.fault(group.at, (name,), "", rule, remedy)
         return WireLoad(name, (), 0.0)
-    known, most = sorted(lengths), max(lengths, default=0)
-    row = [
-        lengths.get(n) or lengths[min(known, key=lambda k: abs(k - n))] for n in range(1, most + 1)
-    ]
-    return WireLoad(name, tuple(each * length for length in row), each * slope)
+    known = sorted(lengths)
+    fan_outs = np.arange(1, max(known, default=0) + 1)
+    row: NDArray[np.float64] = (
+        np.interp(fan_outs, known, [lengths[n] for n in known]) if known else fan_outs * 1.0
+    )
+    return WireLoad(name, tuple(float(each * length) for length in row), each * slope)
 
 
 def _notes(readers: list[CellReader]) -> Iterator[str]:

@@ -129,17 +129,20 @@ class CellReader:
         if known is not None:
             self._check(group, "function", path, known)
         function = group.get("function") or None
-        capacitance = self._number(group, "capacitance", path)
+        keys = ("rise_capacitance", "fall_capacitance")
+        rise, fall = (self._number(group, key, path) * self.units.farad for key in keys)
+        plain = self._number(group, "capacitance", path) * self.units.farad or (rise + fall) / 2
         most = self._number(group, "max_capacitance", path) * self.units.farad
         return Pin(
             name=name,
             direction=direction,
-            capacitance_f=capacitance * self.units.farad,
+            capacitance_f=plain,
             function=function,
             arcs=tuple(self._arcs(group, path, function, known)),
             power=tuple(self._power(group, path)),
             clock=group.get("clock") == "true",
             max_capacitance_f=most or None,
+            edge_capacitance_f=(rise or plain, fall or plain) if rise or fall else None,
         )
 
     def _arcs(

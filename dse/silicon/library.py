@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,23 +35,61 @@ class LookupTable:
         self, row: NDArray[np.float64] | float, column: NDArray[np.float64] | float
     ) -> NDArray[np.float64]:
         """Return values between the rows and columns, bilinear; beyond them the edge's plane."""
-        i, above, down = _place(self.rows, row)
-        j, right, across = _place(self.columns, column)
-        upper = self.values[i, j] * (1 - across) + self.values[i, right] * across
-        lower = self.values[above, j] * (1 - across) + self.values[above, right] * across
+        row, column = np.broadcast_arrays(np.asarray(row, float), np.asarray(column, float))
+        which = np.zeros(row.size, dtype=np.intp)
+        return TableStack((self,)).at(which, row.ravel(), column.ravel()).reshape(row.shape)
+
+
+class TableStack:
+    """Tables of any shapes as arrays of one shape, so that many are read at once."""
+
+    def __init__(self, tables: Sequence[LookupTable]) -> None:
+        """Pad axes with infinity; the number of a table is its place in the sequence."""
+        self._rows, self._row_last = _padded([table.rows for table in tables])
+        self._columns, self._column_last = _padded([table.columns for table in tables])
+        shape = (len(tables), self._rows.shape[1], self._columns.shape[1])
+        self._values = np.zeros(shape)
+        for place, table in enumerate(tables):
+            height, width = table.values.shape
+            self._values[place, :height, :width] = table.values
+
+    def at(
+        self, which: NDArray[np.intp], row: NDArray[np.float64], column: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the value of table `which` at each row and column, all of shape (n,).
+
+        Bilinear between four neighbours, ``(1-r)(1-c) v00 + (1-r) c v01 + r (1-c) v10 + r c v11``
+        with r and c the shares of the way; beyond the table the same plane goes on, so that r or
+        c is below 0 or above 1 (Liberty User Guide, "Table Lookup and Interpolation").
+        """
+        i, above, down = _between(self._rows[which], self._row_last[which], row)
+        j, right, across = _between(self._columns[which], self._column_last[which], column)
+        values = self._values
+        upper = values[which, i, j] * (1 - across) + values[which, i, right] * across
+        lower = values[which, above, j] * (1 - across) + values[which, above, right] * across
         return np.asarray(upper * (1 - down) + lower * down)
 
 
-def _place(
-    axis: NDArray[np.float64], wanted: NDArray[np.float64] | float
+def _padded(axes: list[NDArray[np.float64]]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    longest = max((len(axis) for axis in axes), default=1)
+    padded = np.full((len(axes), longest), np.inf)
+    for place, axis in enumerate(axes):
+        padded[place, : len(axis)] = axis
+    return padded, np.array([len(axis) - 1 for axis in axes], dtype=np.intp)
+
+
+def _between(
+    axes: NDArray[np.float64], last: NDArray[np.intp], wanted: NDArray[np.float64]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
     """Return the two entries of an axis beside each value, and how far along it is."""
-    wanted = np.asarray(wanted, dtype=np.float64)
-    if len(axis) == 1:
-        first = np.zeros(wanted.shape, dtype=np.intp)
-        return first, first, np.zeros(wanted.shape)
-    at = np.clip(np.searchsorted(axis, wanted, side="right") - 1, 0, len(axis) - 2)
-    return at, at + 1, (wanted - axis[at]) / (axis[at + 1] - axis[at])
+    at = (axes <= wanted[:, None]).sum(axis=1) - 1
+    at = np.clip(at, 0, np.maximum(last - 1, 0))
+    following = np.minimum(at + 1, last)
+    every = np.arange(len(wanted))
+    start = axes[every, at]
+    length = axes[every, following] - start
+    share = np.divide(wanted - start, length, out=np.zeros(len(wanted)), where=length > 0)
+    return at, following, share
 
 
 @dataclass(frozen=True)
@@ -103,7 +141,11 @@ class InternalPower:
 
 @dataclass(frozen=True)
 class Pin:
-    """A pin of a cell; `function` is the Boolean expression that drives it."""
+    """A pin of a cell; `function` is the Boolean expression that drives it.
+
+    `edge_capacitance_f` has what a rising and a falling edge see, where the library tells them
+    apart.
+    """
 
     name: str
     direction: str
@@ -113,6 +155,7 @@ class Pin:
     power: tuple[InternalPower, ...] = ()
     clock: bool = False
     max_capacitance_f: float | None = None
+    edge_capacitance_f: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -150,6 +193,13 @@ class WireLoad:
     name: str
     capacitance_f: tuple[float, ...]
     slope_f: float
+
+    def of(self, fan_out: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the capacitance (F) of nets with so many inputs; 0 where there is none."""
+        known = np.array([0.0, *self.capacitance_f])
+        last = len(known) - 1
+        further = np.maximum(fan_out - last, 0) * self.slope_f
+        return np.asarray(known[np.minimum(fan_out, last)] + further)
 
 
 @dataclass(frozen=True)

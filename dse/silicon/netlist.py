@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dse.errors import Fault, StudyError, nearest
+from dse.files.document import no_such
+from dse.files.folder import read_bytes
+from dse.files.position import Position, shortened, visible
+from dse.silicon.library import CellLibrary
 
 CONSTANT_0, CONSTANT_1 = 0, 1
 """Two nets that never change; every other net has a number from 2."""
@@ -32,6 +41,8 @@ class Netlist:
         In the order of the file.
     net_count
         Every net is below it.
+    net_names
+        What nets are called in the description, for messages.
     """
 
     top: str
@@ -39,3 +50,204 @@ class Netlist:
     outputs: Mapping[str, tuple[int, ...]]
     instances: tuple[Instance, ...]
     net_count: int
+    net_names: Mapping[int, str] = field(default_factory=dict)
+
+    def named(self, net: int) -> str:
+        """Return a net's name, or its number where it has none."""
+        return self.net_names.get(net, f"net {net}")
+
+
+def read_netlist(written: str | Path, *, top: str) -> Netlist:
+    """Return the module `top` of what ``write_json`` of Yosys writes.
+
+    Parameters
+    ----------
+    written
+        The text, or the path of a file.
+    top
+        The module, flattened and mapped to cells of a library.
+
+    Raises
+    ------
+    StudyError
+        It is no such text; the module is missing; cells are generic, latches or modules, pins
+        have several bits or unknown values; all faults at once.
+    """
+    modules = _modules(written)
+    if top not in modules:
+        raise StudyError([_fault("top", repr(top), "no such module", nearest(top, modules))])
+    module = modules[top]
+    ports: dict[str, dict[str, tuple[int, ...]]] = {"input": {}, "output": {}}
+    faults = [*_generic(module, modules)]
+    for name, port in module["ports"].items():
+        if port["direction"] not in ports:
+            rule, remedy = "a port is an input or an output", "split it in two"
+            faults.append(_fault(name, port["direction"], rule, remedy))
+            continue
+        faults += _unknown_bits(name, port["bits"])
+        ports[port["direction"]][name] = tuple(map(_net, port["bits"]))
+    instances = []
+    for name, cell in module["cells"].items():
+        faults += (
+            fault
+            for pin, bits in cell["connections"].items()
+            for fault in (*_unknown_bits(f"{name}.{pin}", bits), *_wide(name, pin, bits))
+        )
+        nets = {pin: _net(bits[0]) for pin, bits in cell["connections"].items() if bits}
+        instances.append(Instance(visible(name), cell["type"], nets))
+    if faults:
+        raise StudyError(faults)
+    names = _net_names(module)
+    used = (net for instance in instances for net in instance.nets.values())
+    wired = (net for side in ports.values() for nets in side.values() for net in nets)
+    highest = max((1, *used, *wired))
+    return Netlist(top, ports["input"], ports["output"], tuple(instances), highest + 1, names)
+
+
+def _modules(written: str | Path) -> dict[str, Any]:
+    if isinstance(written, Path) and not written.exists():
+        raise no_such(written, "file", "*.json")
+    text = read_bytes(written).decode(errors="replace") if isinstance(written, Path) else written
+    file = str(written) if isinstance(written, Path) else ""
+    remedy = "write it with 'write_json' of Yosys"
+    try:
+        modules = json.loads(text)["modules"]
+        for module in modules.values():
+            for part in ("ports", "cells", "netnames"):
+                module[part].items()
+    except json.JSONDecodeError as error:
+        place = Position(error.lineno, error.colno, file)
+        raise StudyError([place.fault((), "", f"no JSON: {error.msg}", remedy)]) from None
+    except (KeyError, TypeError, AttributeError):
+        rule = "a netlist has modules with ports, cells and netnames"
+        raise StudyError([_fault(file, "", rule, remedy)]) from None
+    found: dict[str, Any] = modules
+    return found
+
+
+def _generic(module: Mapping[str, Any], modules: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield one fault for each kind of cell that is of no library."""
+    first: dict[str, list[str]] = {}
+    for name, cell in module["cells"].items():
+        first.setdefault(cell["type"], []).append(name)
+    for kind, names in first.items():
+        if kind in modules and "blackbox" not in modules[kind].get("attributes", {}):
+            yield _kind(kind, names, "a module, not a cell", "flatten the netlist")
+        elif not kind.startswith("$"):
+            continue
+        elif "latch" in kind.lower() or "_SR_" in kind:
+            remedy = "assign the signal on every path through its process"
+            yield _kind(kind, names, "a latch, which has no clock", remedy)
+        elif kind.startswith("$mem"):
+            yield _kind(kind, names, "a memory that is not mapped", "run 'memory_map'")
+        else:
+            remedy = "map it: 'dfflibmap' for flip-flops, 'abc' for logic"
+            yield _kind(kind, names, "a generic cell, of no library", remedy)
+
+
+def _kind(kind: str, names: list[str], rule: str, remedy: str) -> Fault:
+    more = f" and {len(names) - 1} more" if names[1:] else ""
+    return _fault(shortened(visible(names[0])) + more, kind, rule, remedy)
+
+
+def _unknown_bits(where: str, bits: list[Any]) -> Iterator[Fault]:
+    for bit in bits:
+        if not isinstance(bit, int) and bit not in ("0", "1"):
+            rule = "a bit without a value that nothing drives"
+            yield _fault(where, repr(bit), rule, "drive it, or run 'setundef -zero'")
+            return
+
+
+def _wide(name: str, pin: str, bits: list[Any]) -> Iterator[Fault]:
+    if len(bits) > 1:
+        rule, remedy = f"a pin has one bit, not {len(bits)}", "map to cells of a library"
+        yield _fault(f"{name}.{pin}", "", rule, remedy)
+
+
+def _net(bit: int | str) -> int:
+    return bit if isinstance(bit, int) else CONSTANT_1 if bit == "1" else CONSTANT_0
+
+
+def _net_names(module: Mapping[str, Any]) -> dict[int, str]:
+    """Return a name for each net, one of the description before one that a tool made up."""
+    names: dict[int, str] = {}
+    wires = sorted(module["netnames"].items(), key=lambda wire: wire[1].get("hide_name", 0))
+    for name, wire in wires:
+        for i, bit in enumerate(wire["bits"]):
+            if isinstance(bit, int):
+                names.setdefault(bit, visible(f"{name}[{i}]" if wire["bits"][1:] else name))
+    return names
+
+
+def check_netlist(netlist: Netlist, library: CellLibrary) -> None:
+    """Let every instance be a cell that can be timed, and every net have one driver.
+
+    Raises
+    ------
+    StudyError
+        A cell is not in the library, is a latch or lacks a pin; a net has two drivers or none;
+        all faults at once.
+    """
+    faults = [*_cell_faults(netlist, library)]
+    if not faults:
+        faults = [*_driver_faults(netlist, library)]
+    if faults:
+        raise StudyError(faults)
+
+
+def _cell_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
+    first: dict[str, list[str]] = {}
+    for instance in netlist.instances:
+        first.setdefault(instance.cell, []).append(instance.name)
+    for kind, names in first.items():
+        if kind not in library.cells:
+            remedy = nearest(kind, library.cells)
+            yield _kind(kind, names, f"no cell of {library.name}", remedy)
+        elif library.cells[kind].latch:
+            remedy = "assign the signal on every path through its process"
+            yield _kind(kind, names, "a latch, which has no clock", remedy)
+    for instance in netlist.instances:
+        cell = library.cells.get(instance.cell)
+        if cell is None:
+            continue
+        for name in instance.nets.keys() - cell.pins.keys():
+            rule, remedy = f"{cell.name} has no such pin", nearest(name, cell.pins)
+            yield _fault(f"{instance.name}.{name}", "", rule, remedy)
+        for pin in cell.pins.values():
+            if pin.direction == "input" and pin.name not in instance.nets:
+                rule, remedy = "an input that nothing drives", "connect it"
+                yield _fault(f"{instance.name}.{pin.name}", "", rule, remedy)
+
+
+def _driver_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
+    drivers = {CONSTANT_0: "the constant 0", CONSTANT_1: "the constant 1"}
+    read: dict[int, str] = {}
+    faults = []
+
+    def drive(net: int, by: str) -> None:
+        if net in drivers:
+            written, rule = f"{drivers[net]} and {by}", "two drivers of one net"
+            faults.append(_fault(netlist.named(net), written, rule, "keep one"))
+        drivers[net] = by
+
+    for name, nets in netlist.inputs.items():
+        for net in nets:
+            drive(net, f"input {name}")
+    for instance in netlist.instances:
+        for pin, net in instance.nets.items():
+            if library.cells[instance.cell].pins[pin].direction == "input":
+                read.setdefault(net, f"{instance.name}.{pin}")
+            else:
+                drive(net, f"{instance.name}.{pin}")
+    for name, nets in netlist.outputs.items():
+        for net in nets:
+            read.setdefault(net, f"output {name}")
+    yield from faults
+    for net, reader in read.items():
+        if net not in drivers:
+            rule, remedy = "a net that nothing drives", "drive it, or tie it to a constant"
+            yield _fault(netlist.named(net), f"read by {reader}", rule, remedy)
+
+
+def _fault(where: str, written: str, rule: str, remedy: str) -> Fault:
+    return Fault(where=where, written=written, rule=rule, remedy=remedy)

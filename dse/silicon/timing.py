@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dse.errors import Fault, StudyError, nearest
+from dse.silicon.liberty_cells import unateness
+from dse.silicon.library import CellLibrary, WireLoad
+from dse.silicon.netlist import Netlist, check_netlist
+from dse.silicon.timing_graph import TimingGraph, timing_graph
+
+_EDGES = ("rise", "fall")
 
 
 @dataclass(frozen=True)
@@ -59,3 +68,242 @@ class Timing:
     fall_slews_s: NDArray[np.float64]
     loads_f: NDArray[np.float64]
     notes: tuple[str, ...] = ()
+
+
+def analyse(
+    netlist: Netlist,
+    library: CellLibrary,
+    *,
+    clock: str,
+    input_slew_s: float = 0.0,
+    clock_slew_s: float = 0.0,
+    output_load_f: float = 0.0,
+    wire: WireLoad | None = None,
+    ports: bool = True,
+) -> Timing:
+    """Return the least clock period of a netlist, its critical path, delays, slews and loads.
+
+    Delays and slews of the nonlinear delay model; the worst slew of a net goes on, and the worst
+    of the conditions ``when``.  The clock is ideal: it reaches every flip-flop at once.  A path
+    begins at the clock's edge and ends a setup time before the next,
+
+        period = clock to output + delays of the path + setup.
+
+    Hold times, recovery and removal of asynchronous inputs, and largest slews and loads are not
+    checked.  A delay or slew that a table extrapolates below 0 is 0, and counted in the notes.
+
+    Parameters
+    ----------
+    clock
+        The input that clocks every flip-flop, on its rising edge.
+    input_slew_s, clock_slew_s
+        Slew (s) of the other inputs and of the clock.
+    output_load_f
+        Load (F) of each output.
+    wire
+        Capacitance of nets by fan-out; without it wires have none.
+    ports
+        Count paths from inputs, which change at the clock's edge, and to outputs, which must be
+        there before the next.  Without, only paths between flip-flops.
+
+    Raises
+    ------
+    StudyError
+        The netlist does not fit the library (`check_netlist`), has no such clock, flip-flops on
+        another clock or edge, a loop, or no path.
+    """
+    check_netlist(netlist, library)
+    clock_net = _clock_net(netlist, library, clock)
+    loads = net_loads(netlist, library, output_load_f, wire)
+    graph = timing_graph(netlist, library)
+    run = _Run(graph, loads)
+    for name, nets in netlist.inputs.items():
+        if name != clock:
+            run.start(np.array(nets), input_slew_s, 0.0 if ports else -np.inf)
+    run.start(np.array([clock_net]), clock_slew_s, 0.0)
+    run.propagate()
+    period, path = _critical(netlist, run, clock_slew_s, ports)
+    notes = tuple(_notes(netlist, library, run, wire, path, netlist.named(clock_net)))
+    slews = np.maximum(run.slew, 0.0)
+    delays = run.delays()
+    return Timing(period, path, delays, slews[0::2], slews[1::2], loads.mean(axis=1), notes)
+
+
+def net_loads(
+    netlist: Netlist, library: CellLibrary, output_load_f: float, wire: WireLoad | None
+) -> NDArray[np.float64]:
+    """Return the load (F) of a rising and of a falling net: input pins, outputs, wire.
+
+    Shape (net_count, 2).
+    """
+    loads = np.zeros((netlist.net_count, 2))
+    fan_out = np.zeros(netlist.net_count, dtype=np.intp)
+    for instance in netlist.instances:
+        pins = library.cells[instance.cell].pins
+        for name, net in instance.nets.items():
+            pin = pins[name]
+            if pin.direction == "input":
+                loads[net] += pin.edge_capacitance_f or pin.capacitance_f
+                fan_out[net] += 1
+    for nets in netlist.outputs.values():
+        np.add.at(loads, list(nets), output_load_f)
+        np.add.at(fan_out, list(nets), 1)
+    return loads if wire is None else loads + wire.of(fan_out)[:, None]
+
+
+def _clock_net(netlist: Netlist, library: CellLibrary, clock: str) -> int:
+    """Return the clock's net, which clocks every flip-flop and nothing else."""
+    nets = netlist.inputs.get(clock, ())
+    if len(nets) != 1:
+        rule = "the clock is an input of one bit"
+        raise _one("clock", repr(clock), rule, nearest(clock, netlist.inputs))
+    faults = [*_clock_faults(netlist, library, nets[0], clock)]
+    if faults:
+        raise StudyError(faults)
+    return nets[0]
+
+
+def _clock_faults(
+    netlist: Netlist, library: CellLibrary, clock_net: int, clock: str
+) -> Iterator[Fault]:
+    for instance in netlist.instances:
+        cell = library.cells[instance.cell]
+        for name, net in instance.nets.items():
+            clocked = cell.flip_flop is not None and cell.pins[name].clock
+            where = f"{instance.name}.{name}"
+            if clocked and net != clock_net:
+                rule, remedy = f"{clock!r} clocks every flip-flop", "use one clock, not gated"
+                yield Fault(where=where, written=netlist.named(net), rule=rule, remedy=remedy)
+            elif clocked and cell.flip_flop and _falling(cell.flip_flop.clocked_on, name):
+                rule, remedy = "the clock's rising edge clocks", "use 'posedge' only"
+                yield Fault(where=where, written=cell.name, rule=rule, remedy=remedy)
+            elif not clocked and net == clock_net:
+                rule, remedy = "the clock drives flip-flops only", "use another signal as data"
+                yield Fault(where=where, written=clock, rule=rule, remedy=remedy)
+
+
+def _falling(clocked_on: str, pin: str) -> bool:
+    return unateness(clocked_on, pin, [pin]) != "positive"
+
+
+class _Run:
+    """Arrivals and slews of the edges of all nets; -inf where nothing arrives."""
+
+    def __init__(self, graph: TimingGraph, loads: NDArray[np.float64]) -> None:
+        self.graph = graph
+        self.loads = loads
+        self.arrival = np.full(2 * len(loads), -np.inf)
+        self.slew = np.full(2 * len(loads), -np.inf)
+        self.best = np.full(2 * len(loads), -1, dtype=np.intp)
+        self.delay = np.zeros(len(graph.arcs.source))
+        self.clipped = 0
+
+    def start(self, nets: NDArray[np.intp], slew_s: float, arrival_s: float) -> None:
+        for edge in (0, 1):
+            self.slew[2 * nets + edge] = slew_s
+            self.arrival[2 * nets + edge] = arrival_s
+
+    def propagate(self) -> None:
+        levels = self.graph.arcs.levels
+        for first, end in pairwise(levels.tolist()):
+            self._level(slice(first, end))
+
+    def _level(self, these: slice) -> None:
+        arcs, tables = self.graph.arcs, self.graph.tables
+        source, target = arcs.source[these], arcs.target[these]
+        known = np.maximum(self.slew[source], 0.0)
+        load = self.loads[target >> 1, target & 1]
+        delay = tables.at(arcs.delay[these], known, load)
+        slew = tables.at(arcs.slew[these], known, load)
+        self.clipped += int(np.count_nonzero((delay < 0) | (slew < 0)))
+        self.delay[these] = delay = np.maximum(delay, 0.0)
+        arrives = arcs.passes[these] & np.isfinite(self.slew[source])
+        slew = np.where(arrives, np.maximum(slew, 0.0), -np.inf)
+        np.maximum.at(self.slew, target, slew)
+        arrival = np.where(arrives, self.arrival[source] + delay, -np.inf)
+        np.maximum.at(self.arrival, target, arrival)
+        won = np.isfinite(arrival) & (arrival == self.arrival[target])
+        self.best[target[won]] = np.flatnonzero(won) + these.start
+
+    def delays(self) -> dict[tuple[int, str, str], Delay]:
+        """Return the worst delay of each pair of pins, over edges and conditions."""
+        arcs = self.graph.arcs
+        worst = np.zeros((len(arcs.pairs), 2))
+        np.maximum.at(worst, (arcs.pair, arcs.target & 1), self.delay)
+        return {
+            pair: Delay(rise, fall)
+            for pair, (rise, fall) in zip(arcs.pairs, worst.tolist(), strict=True)
+        }
+
+
+def _critical(
+    netlist: Netlist, run: _Run, clock_slew_s: float, ports: bool
+) -> tuple[float, tuple[PathStep, ...]]:
+    """Return the latest end of a path, setup included, and the path."""
+    setups = run.graph.setups
+    slew = np.maximum(run.slew[setups.source], 0.0)
+    setup = run.graph.tables.at(setups.table, slew, np.full(len(slew), clock_slew_s))
+    needed = run.arrival[setups.source] + setup
+    best = int(np.argmax(needed)) if len(needed) else -1
+    period = float(needed[best]) if best >= 0 else -np.inf
+    outputs = {
+        2 * net + edge: name
+        for name, nets in netlist.outputs.items()
+        for net in nets
+        for edge in (0, 1)
+    }
+    latest = max(outputs, key=lambda node: float(run.arrival[node]), default=-1) if ports else -1
+    if latest >= 0 and run.arrival[latest] > period:
+        period = float(run.arrival[latest])
+        end = PathStep(outputs[latest], "output", "", _EDGES[latest & 1], 0.0, period)
+        return period, (*_steps(netlist, run, latest), end)
+    if not np.isfinite(period):
+        rule = "no path from flip-flop to flip-flop" + (", nor from or to a port" if ports else "")
+        remedy = "give the design registers" + ("" if ports else ", or count paths of ports")
+        raise _one(netlist.top, "", rule, remedy)
+    node = int(setups.source[best])
+    instance = netlist.instances[setups.instance[best]]
+    increment, edge = float(setup[best]), _EDGES[node & 1]
+    end = PathStep(instance.name, instance.cell, setups.pins[best], edge, increment, period)
+    return period, (*_steps(netlist, run, node), end)
+
+
+def _steps(netlist: Netlist, run: _Run, node: int) -> tuple[PathStep, ...]:
+    """Return the steps of the latest path to an edge, first to last."""
+    steps, arcs = [], run.graph.arcs
+    while (arc := int(run.best[node])) >= 0:
+        position, _, pin = arcs.pairs[arcs.pair[arc]]
+        instance, arrival = netlist.instances[position], float(run.arrival[node])
+        edge, increment = _EDGES[node & 1], float(run.delay[arc])
+        steps.append(PathStep(instance.name, instance.cell, pin, edge, increment, arrival))
+        node = int(arcs.source[arc])
+    name = netlist.named(node >> 1)
+    steps.append(PathStep(name, "input", "", _EDGES[node & 1], 0.0, 0.0))
+    return tuple(reversed(steps))
+
+
+def _notes(
+    netlist: Netlist,
+    library: CellLibrary,
+    run: _Run,
+    wire: WireLoad | None,
+    path: tuple[PathStep, ...],
+    clock: str,
+) -> Iterator[str]:
+    yield f"wires by fan-out: {wire.name}" if wire else "wires have no capacitance and no delay"
+    flip_flops = sum(
+        library.cells[instance.cell].flip_flop is not None for instance in netlist.instances
+    )
+    if not flip_flops:
+        yield "no flip-flop: the period is that of the longest path between ports"
+    elif path[-1].cell == "output":
+        yield "the longest path ends at an output, before any setup"
+    elif path[0].instance != clock:
+        yield "the longest path begins at an input, which changes at the clock's edge"
+    if run.clipped:
+        count = len(run.delay)
+        yield f"delays or slews extrapolated below 0 are 0: {run.clipped} of {count} arcs"
+
+
+def _one(where: str, written: str, rule: str, remedy: str) -> StudyError:
+    return StudyError([Fault(where=where, written=written, rule=rule, remedy=remedy)])

@@ -1,0 +1,254 @@
+"""The arcs of a mapped netlist as columns, in an order in which each follows what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.errors import Fault, StudyError
+from dse.silicon.library import Arc, Cell, CellLibrary, LookupTable, TableStack
+from dse.silicon.netlist import Netlist
+
+RISE, FALL = 0, 1
+_SENSES = {
+    "positive": ((RISE, RISE), (FALL, FALL)),
+    "negative": ((FALL, RISE), (RISE, FALL)),
+    "both": ((RISE, RISE), (FALL, RISE), (RISE, FALL), (FALL, FALL)),
+}
+_KINDS = {
+    "combinational": (RISE, FALL),
+    "combinational_rise": (RISE,),
+    "combinational_fall": (FALL,),
+    "clear": (FALL,),
+    "preset": (RISE,),
+}
+ASYNCHRONOUS = ("clear", "preset")
+MOST_NAMED = 8
+"""So many instances of a loop are named."""
+
+Numbers = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class ArcColumns:
+    """Arcs between edges of nets, sorted by level; all of shape (n,).
+
+    Attributes
+    ----------
+    source, target
+        Twice the net, plus 1 for its falling edge.
+    delay, slew
+        Numbers of tables.
+    instance, pair
+        Position of the instance, and of its two pins in `pairs`.
+    passes
+        Whether arrivals pass: not through asynchronous inputs of flip-flops.
+    levels
+        Where each level begins, and the end; shape (levels + 1,).
+    """
+
+    source: Numbers
+    target: Numbers
+    delay: Numbers
+    slew: Numbers
+    instance: Numbers
+    pair: Numbers
+    passes: NDArray[np.bool_]
+    levels: Numbers
+    pairs: tuple[tuple[int, str, str], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class SetupColumns:
+    """Constraints of flip-flops: edge of a data net, table, instance; all of shape (n,)."""
+
+    source: Numbers
+    table: Numbers
+    instance: Numbers
+    pins: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TimingGraph:
+    """Arcs and constraints of a netlist, and the tables that they read."""
+
+    arcs: ArcColumns
+    setups: SetupColumns
+    tables: TableStack
+
+
+class _Tables:
+    """Gives each table a number; number 0 is a table of zero."""
+
+    def __init__(self) -> None:
+        zero = LookupTable(np.zeros(1), np.zeros(1), np.zeros((1, 1)))
+        self.tables = [zero]
+        self._numbers: dict[int, int] = {}
+
+    def number(self, table: LookupTable | None) -> int:
+        if table is None:
+            return 0
+        if id(table) not in self._numbers:
+            self._numbers[id(table)] = len(self.tables)
+            self.tables.append(table)
+        return self._numbers[id(table)]
+
+
+def timing_graph(netlist: Netlist, library: CellLibrary) -> TimingGraph:
+    """Return the arcs of every instance, levelised.
+
+    Raises
+    ------
+    StudyError
+        Logic forms a loop; its instances are named.
+    """
+    by_cell: dict[str, list[int]] = {}
+    for position, instance in enumerate(netlist.instances):
+        by_cell.setdefault(instance.cell, []).append(position)
+    tables, pairs = _Tables(), _Pairs()
+    arcs: list[Numbers] = [np.zeros((7, 0), np.intp)]
+    setups: list[Numbers] = [np.zeros((4, 0), np.intp)]
+    for name, positions in by_cell.items():
+        cell = library.cells[name]
+        nets = {
+            pin: np.array([netlist.instances[at].nets.get(pin, -1) for at in positions], np.intp)
+            for pin in cell.pins
+        }
+        at = np.array(positions, np.intp)
+        arcs += _arc_columns(cell, at, nets, tables, pairs)
+        setups += _setup_columns(cell, at, nets, tables, pairs)
+    source, target, delay, slew, instance, pair, passing = np.concatenate(arcs, axis=1)
+    passes = passing == 1
+    level = _levels(netlist, source[passes], target[passes], instance[passes])[instance]
+    level[~passes] = level.max(initial=0) + 1  # nothing waits for them
+    order = np.argsort(level, kind="stable")
+    ordered = ArcColumns(
+        source=source[order],
+        target=target[order],
+        delay=delay[order],
+        slew=slew[order],
+        instance=instance[order],
+        pair=pair[order],
+        passes=passes[order],
+        levels=np.searchsorted(level[order], np.arange(level.max(initial=0) + 2)),
+        pairs=tuple(pairs.named),
+    )
+    data, table, flip_flop, pin = np.concatenate(setups, axis=1)
+    constraints = SetupColumns(data, table, flip_flop, tuple(pairs.pins[at] for at in pin))
+    return TimingGraph(ordered, constraints, TableStack(tables.tables))
+
+
+class _Pairs:
+    """Numbers of pairs of an instance's pins, and of names of pins."""
+
+    def __init__(self) -> None:
+        self.named: list[tuple[int, str, str]] = []
+        self.pins: list[str] = []
+
+    def of(self, positions: Numbers, related: str, pin: str) -> Numbers:
+        first = len(self.named)
+        self.named += ((at, related, pin) for at in positions.tolist())
+        return np.arange(first, len(self.named))
+
+
+def _arc_columns(
+    cell: Cell, at: Numbers, nets: Mapping[str, Numbers], tables: _Tables, pairs: _Pairs
+) -> Iterator[Numbers]:
+    """Yield source, target, delay, slew, instance, pair and passing of each arc of a cell."""
+    numbered: dict[tuple[str, str], Numbers] = {}
+    for pin in cell.pins.values():
+        for arc in pin.arcs if pin.direction == "output" else ():
+            for before, after in _edges(arc):
+                delay = (arc.cell_rise, arc.cell_fall)[after]
+                if delay is None or arc.related_pin not in nets:
+                    continue
+                key = (arc.related_pin, pin.name)
+                if key not in numbered:
+                    numbered[key] = pairs.of(at, *key)
+                slew = (arc.rise_transition, arc.fall_transition)[after]
+                used = (nets[arc.related_pin] >= 0) & (nets[pin.name] >= 0)
+                same = np.ones(len(at), np.intp)
+                columns = (
+                    2 * nets[arc.related_pin] + before,
+                    2 * nets[pin.name] + after,
+                    tables.number(delay) * same,
+                    tables.number(slew) * same,
+                    at,
+                    numbered[key],
+                    (arc.kind not in ASYNCHRONOUS) * same,
+                )
+                yield np.stack(columns)[:, used]
+
+
+def _edges(arc: Arc) -> Iterator[tuple[int, int]]:
+    """Yield the edges of input and output that an arc joins."""
+    if arc.kind == "rising_edge":
+        yield from ((RISE, RISE), (RISE, FALL))
+    for before, after in _SENSES[arc.sense]:
+        if after in _KINDS.get(arc.kind, ()):
+            yield before, after
+
+
+def _setup_columns(
+    cell: Cell, at: Numbers, nets: Mapping[str, Numbers], tables: _Tables, pairs: _Pairs
+) -> Iterator[Numbers]:
+    """Yield edge of the data, table, instance and name of the pin of each constraint."""
+    for pin in cell.pins.values():
+        for arc in pin.arcs if pin.direction == "input" else ():
+            if arc.kind != "setup_rising":
+                continue
+            for edge, table in enumerate((arc.rise_constraint, arc.fall_constraint)):
+                if table is not None:
+                    same = np.ones(len(at), np.intp)
+                    number = tables.number(table) * same
+                    name = len(pairs.pins) * same
+                    pairs.pins.append(pin.name)
+                    yield np.stack((2 * nets[pin.name] + edge, number, at, name))
+
+
+def _levels(netlist: Netlist, source: Numbers, target: Numbers, instance: Numbers) -> Numbers:
+    """Return the level of each instance: one more than the highest that it needs.
+
+    Flip-flops and what only ports drive have level 0.  Instances of one level do not wait for
+    each other, so that all of them are worked out at once.
+    """
+    count = len(netlist.instances)
+    driver = np.full(netlist.net_count, -1, np.intp)
+    driver[target >> 1] = instance
+    joined = np.unique(np.stack((driver[source >> 1], instance)), axis=1)
+    before, after = joined[:, joined[0] >= 0]
+    starts = np.searchsorted(before, np.arange(count + 1))
+    waiting = np.bincount(after, minlength=count)
+    level = np.zeros(count, np.intp)
+    ready = np.flatnonzero(waiting == 0)
+    number = 0
+    while len(ready):
+        level[ready] = number
+        number += 1
+        lengths = starts[ready + 1] - starts[ready]
+        offsets = np.repeat(starts[ready] - np.cumsum(lengths) + lengths, lengths)
+        reached = after[offsets + np.arange(len(offsets))]
+        np.subtract.at(waiting, reached, 1)
+        ready = np.unique(reached[waiting[reached] == 0])
+    if np.any(waiting > 0):
+        raise _loop(netlist, before, after, waiting > 0)
+    return level
+
+
+def _loop(netlist: Netlist, before: Numbers, after: Numbers, left: NDArray[np.bool_]) -> StudyError:
+    """Return what to say of a loop: go back from an instance that waits until one comes again."""
+    among = left[before] & left[after]
+    needs = dict(zip(after[among].tolist(), before[among].tolist(), strict=True))
+    at, seen = int(np.flatnonzero(left)[0]), dict[int, None]()
+    while at not in seen:
+        seen[at] = None
+        at = needs[at]
+    order = list(seen)
+    names = [netlist.instances[i].name for i in reversed(order[order.index(at) :])]
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    written = " -> ".join([*names[:MOST_NAMED], *more, names[0]])
+    rule, remedy = "logic forms a loop without a flip-flop", "put a register in it"
+    return StudyError([Fault(where=netlist.top, written=written, rule=rule, remedy=remedy)])
