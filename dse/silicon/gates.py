@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
-from types import MappingProxyType
 
 import numpy as np
 
-from dse.errors import DseError, nearest
+from dse.errors import Fault, StudyError
 from dse.silicon.boolean import truth_table
 from dse.silicon.functions import (
     Functions,
@@ -22,24 +20,12 @@ from dse.silicon.functions import (
     side_by_side,
 )
 from dse.silicon.library import Cell, CellLibrary, FlipFlop
-from dse.silicon.netlist import CONSTANT_0, CONSTANT_1, Instance, Netlist
-from dse.silicon.timing import Delay, Timing
+from dse.silicon.netlist import Instance, Netlist, check_netlist
+from dse.silicon.timing import Delay, Timing, clock_net_of
+from dse.silicon.timing_graph import MOST_NAMED
 
 TICK_S = 1e-15
 """Delays are whole numbers of it, so that equal sums are equal."""
-
-MOST_FAULTS = 20
-"""So many faults of a netlist are told."""
-
-
-class NetlistError(DseError):
-    """A netlist that cannot be simulated: its faults, one a line."""
-
-    def __init__(self, faults: Sequence[str]) -> None:
-        """Tell the first `MOST_FAULTS`, and how many more there are."""
-        more = len(faults) - MOST_FAULTS
-        shown = [*faults[:MOST_FAULTS], *([f"... and {more} more"] if more > 0 else [])]
-        super().__init__("\n".join(shown))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +60,7 @@ class Gates:
     next_state, clear, preset
         Per flip-flop.
     ends
-        Where paths end, by net: data pins of flip-flops and ports.
+        Where paths end at flip-flops: a pin by its net.
     """
 
     net_count: int
@@ -98,29 +84,25 @@ def gates_of(netlist: Netlist, library: CellLibrary, timing: Timing, clock: str)
 
     Raises
     ------
-    NetlistError
-        A cell that the library lacks, a latch, a flip-flop that something else than the rising
-        edge of `clock` moves, a pin or net that nothing or too much drives, a loop of gates, a
-        pin without a delay: all of them at once.
+    StudyError
+        The netlist does not fit the library (`check_netlist`), something but flip-flops on its
+        rising edge uses the clock, a pin has no delay, or gates form a loop.
     FunctionError
         A function of the library cannot be read.
     """
-    builder = _Builder(netlist, library, timing, clock)
+    check_netlist(netlist, library)
+    clock_net_of(netlist, library, clock)
+    builder = _Builder(netlist, timing)
     for position, instance in enumerate(netlist.instances):
-        builder.add(position, instance)
-    for port, nets in netlist.outputs.items():
-        for bit, net in enumerate(nets):
-            builder.ends.setdefault(net, f"output {port}[{bit}]")
-    builder.check_drivers()
-    levels = builder.levels() if not builder.faults else ()
+        builder.add(position, instance, library.cells[instance.cell])
     if builder.faults:
-        raise NetlistError(builder.faults)
+        raise StudyError(builder.faults)
     kept = {name: _sorted(functions) for name, functions in builder.kept.items()}
     return Gates(
         net_count=netlist.net_count + len(builder.names),
         states=netlist.net_count + np.arange(len(builder.names)),
         names=tuple(builder.names),
-        levels=levels,
+        levels=tuple(builder.levels()),
         ends=builder.ends,
         **kept,
     )
@@ -133,138 +115,77 @@ def _sorted(functions: Sequence[NetFunction]) -> Functions:
 class _Builder:
     """Collects functions and faults, instance by instance."""
 
-    def __init__(self, netlist: Netlist, library: CellLibrary, timing: Timing, clock: str) -> None:
-        self.netlist, self.library, self.timing = netlist, library, timing
-        self.faults: list[str] = []
+    def __init__(self, netlist: Netlist, timing: Timing) -> None:
+        self.netlist, self.timing = netlist, timing
+        self.faults: list[Fault] = []
         self.gates: list[_Gate] = []
         self.kept: dict[str, list[NetFunction]] = {"next_state": [], "clear": [], "preset": []}
         self.names: list[str] = []
         self.ends: dict[int, str] = {}
         self.read = cache(_read)
-        nets = netlist.inputs.get(clock, ())
-        if len(nets) != 1:
-            ports = [port for port, bits in netlist.inputs.items() if len(bits) == 1]
-            rule = "the clock is an input port of one bit"
-            raise NetlistError([f"{netlist.top}: clock {clock!r}; {rule}; {nearest(clock, ports)}"])
-        self.clock_net = nets[0]
 
-    def add(self, position: int, instance: Instance) -> None:
-        cell = self.library.cells.get(instance.cell)
-        if cell is None:
-            rule = f"library {self.library.name} has no such cell"
-            self._fault(instance, rule, nearest(instance.cell, self.library.cells))
-        elif cell.latch:
-            self._fault(instance, "it is a latch", "describe flip-flops of one clock")
-        elif cell.flip_flop:
-            self._flip_flop(position, instance, cell, cell.flip_flop)
-        else:
-            for pin, net in _outputs(instance, cell):
-                function = cell.pins[pin].function or ""
-                self._gate(position, instance, pin, net, self.read(function, _inputs(cell)), {})
-
-    def _fault(self, instance: Instance, rule: str, remedy: str) -> None:
-        written = f"{self.netlist.top}: {instance.name} ({instance.cell})"
-        self.faults.append(f"{written}; {rule}; {remedy}")
+    def add(self, position: int, instance: Instance, cell: Cell) -> None:
+        """Add the gates of an instance, and the state of a flip-flop."""
+        pins = tuple(pin.name for pin in cell.pins.values() if pin.direction == "input")
+        nets, causes, own = dict(instance.nets), {pin: pin for pin in pins}, None
+        if cell.flip_flop is not None:
+            own = (cell.flip_flop.state, cell.flip_flop.inverted)
+            nets[own[0]] = self.netlist.net_count + len(self.names)
+            causes[own[0]] = cell.flip_flop.clocked_on.strip("() ")
+            self._flip_flop(instance, cell.flip_flop, pins, nets)
+        for pin, net in instance.nets.items():
+            if cell.pins[pin].direction != "output":
+                continue
+            names, table = self.read(cell.pins[pin].function or "", pins, own)
+            delays = [self.timing.delays.get((position, causes[name], pin)) for name in names]
+            for name, delay in zip(names, delays, strict=True):
+                if delay is None or min(delay.rise_s, delay.fall_s) < 0:
+                    self._no_delay(instance, f"from {causes[name]} to {pin}")
+            known = tuple(delay for delay in delays if delay is not None)
+            function = NetFunction(net, tuple(nets[name] for name in names), table)
+            self.gates.append(_Gate(function, known))
 
     def _flip_flop(
-        self, position: int, instance: Instance, cell: Cell, flip_flop: FlipFlop
-    ) -> None:
-        clock = flip_flop.clocked_on.strip("() ")
-        if clock not in cell.pins or instance.nets.get(clock) != self.clock_net:
-            rule = f"it is clocked on {flip_flop.clocked_on!r}, not on the clock's rising edge"
-            self._fault(instance, rule, "use one clock, without gates or inverters before it")
-            return
-        state = self.netlist.net_count + len(self.names)
-        self.names.append(instance.name)
-        own = (flip_flop.state, flip_flop.inverted)
-        nets = {flip_flop.state: state}
-        for pin, net in _outputs(instance, cell):
-            read = self.read(cell.pins[pin].function or "", _inputs(cell), own)
-            self._gate(position, instance, pin, net, read, nets, {flip_flop.state: clock})
-        wanted = (flip_flop.next_state, flip_flop.clear or "0", flip_flop.preset or "0")
-        for kept, function in zip(self.kept.values(), wanted, strict=True):
-            names, table = self.read(function, _inputs(cell), own)
-            inputs = self._nets(instance, names, nets)
-            kept.append(NetFunction(state, inputs, table))
-            for name, net in zip(names, inputs, strict=True):
-                if net != state:
-                    self.ends.setdefault(net, f"pin {name} of {instance.name} ({cell.name})")
-
-    def _nets(
-        self, instance: Instance, names: Sequence[str], states: Mapping[str, int]
-    ) -> tuple[int, ...]:
-        nets = {**instance.nets, **states}
-        for name in names:
-            if name not in nets:
-                self._fault(instance, f"pin {name} is not connected", "connect it")
-            elif nets[name] == self.clock_net:
-                self._fault(instance, f"pin {name} is on the clock", "use it for flip-flops alone")
-        return tuple(nets.get(name, CONSTANT_0) for name in names)
-
-    def _gate(
         self,
-        position: int,
         instance: Instance,
-        pin: str,
-        net: int,
-        read: tuple[tuple[str, ...], bytes],
-        states: Mapping[str, int],
-        causes: Mapping[str, str] = MappingProxyType({}),
+        flip_flop: FlipFlop,
+        pins: tuple[str, ...],
+        nets: Mapping[str, int],
     ) -> None:
-        names, table = read
-        inputs = self._nets(instance, names, states)
-        delays = []
-        for name in names:
-            delay = self.timing.delays.get((position, causes.get(name, name), pin))
-            if name not in instance.nets and name not in states:
-                continue
-            if delay is None or min(delay.rise_s, delay.fall_s) < 0:
-                rule = f"there is no delay of 0 or more from {causes.get(name, name)} to {pin}"
-                self._fault(instance, rule, "analyse the timing of this netlist and library")
-            else:
-                delays.append(delay)
-        self.gates.append(_Gate(NetFunction(net, inputs, table), tuple(delays)))
+        state = nets[flip_flop.state]
+        self.names.append(instance.name)
+        functions = (flip_flop.next_state, flip_flop.clear or "0", flip_flop.preset or "0")
+        for kept, function in zip(self.kept.values(), functions, strict=True):
+            names, table = self.read(function, pins, (flip_flop.state, flip_flop.inverted))
+            kept.append(NetFunction(state, tuple(nets[name] for name in names), table))
+            for name in names:
+                if nets[name] != state:
+                    self.ends.setdefault(nets[name], f"{instance.name}.{name}")
 
-    def check_drivers(self) -> None:
-        """Note nets that several gates or ports drive, and those in use that none drives."""
-        ports = [net for nets in self.netlist.inputs.values() for net in nets]
-        driven = Counter([*ports, *(gate.function.output for gate in self.gates)])
-        driven.update((CONSTANT_0, CONSTANT_1))
-        users = dict(self.ends)
-        for gate in self.gates:
-            for net in gate.function.inputs:
-                users.setdefault(net, f"a gate that drives net {gate.function.output}")
-        for net, count in driven.items():
-            if count > 1:
-                rule = f"{count} gates or ports drive it"
-                self.faults.append(f"{self.netlist.top}: net {net}; {rule}; leave one")
-        for net, user in users.items():
-            if net not in driven and net < self.netlist.net_count:
-                self.faults.append(f"{self.netlist.top}: net {net}; {user} needs it; drive it")
+    def _no_delay(self, instance: Instance, written: str) -> None:
+        rule, remedy = "no delay of 0 or more", "analyse the timing of this netlist"
+        where = f"{instance.name} ({instance.cell})"
+        self.faults.append(Fault(where=where, written=written, rule=rule, remedy=remedy))
 
-    def levels(self) -> tuple[Level, ...]:
-        """Return the gates by level, or note a loop."""
+    def levels(self) -> Iterator[Level]:
+        """Yield the gates by level."""
         drivers = {gate.function.output: number for number, gate in enumerate(self.gates)}
-        sorter = TopologicalSorter(
-            {
-                number: [drivers[net] for net in gate.function.inputs if net in drivers]
-                for number, gate in enumerate(self.gates)
-            }
+        needs = (
+            [drivers[net] for net in gate.function.inputs if net in drivers] for gate in self.gates
         )
+        sorter = TopologicalSorter(dict(enumerate(needs)))
         try:
             sorter.prepare()
         except CycleError as error:
             nets = [self.gates[number].function.output for number in error.args[1]]
-            path = " -> ".join(str(net) for net in nets[:MOST_FAULTS])
-            rule = "a loop of gates without a flip-flop"
-            self.faults.append(f"{self.netlist.top}: nets {path}; {rule}; break it with one")
-            return ()
-        found = []
+            written = " -> ".join(map(self.netlist.named, nets[:MOST_NAMED]))
+            rule, remedy = "logic forms a loop without a flip-flop", "put a register in it"
+            fault = Fault(where=self.netlist.top, written=written, rule=rule, remedy=remedy)
+            raise StudyError([fault]) from None
         while sorter.is_active():
             ready = sorter.get_ready()
             sorter.done(*ready)
-            found.append(_level([self.gates[number] for number in sorted(ready)]))
-        return tuple(found)
+            yield _level([self.gates[number] for number in sorted(ready)])
 
 
 def _level(gates: Sequence[_Gate]) -> Level:
@@ -277,19 +198,9 @@ def _level(gates: Sequence[_Gate]) -> Level:
 
 
 def _read(
-    function: str, pins: tuple[str, ...], state: tuple[str, str] | None = None
+    function: str, pins: tuple[str, ...], state: tuple[str, str] | None
 ) -> tuple[tuple[str, ...], bytes]:
     """Return on what a function of a cell depends, and its truth table over it."""
     if state is None:
         return needed(truth_table(function, pins), pins)
     return needed(of_state(function, pins, *state), (*pins, state[0]))
-
-
-def _inputs(cell: Cell) -> tuple[str, ...]:
-    return tuple(pin.name for pin in cell.pins.values() if pin.direction == "input")
-
-
-def _outputs(instance: Instance, cell: Cell) -> Iterator[tuple[str, int]]:
-    for pin, net in instance.nets.items():
-        if pin in cell.pins and cell.pins[pin].direction == "output":
-            yield pin, net

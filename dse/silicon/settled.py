@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.errors import Fault, StudyError
 from dse.silicon.functions import UNKNOWN, Integers
-from dse.silicon.gates import Gates, NetlistError
+from dse.silicon.gates import Gates
 from dse.silicon.netlist import CONSTANT_1
 
 MOST_PASSES = 20
@@ -54,7 +55,7 @@ def settle(
 
     Raises
     ------
-    NetlistError
+    StudyError
         Clears and presets do not come to rest.
     """
     cycles = len(stimulus)
@@ -73,8 +74,10 @@ def settle(
                 break
             state, forced[cycle] = held, True
         else:
-            rule = f"clears and presets do not come to rest in cycle {cycle}"
-            raise NetlistError([f"{rule}; drive them from inputs or flip-flops without a loop"])
+            rule = "clears and presets do not come to rest within a cycle"
+            remedy = "drive them without a loop through what they act on"
+            fault = Fault(where=f"cycle {cycle}", written="", rule=rule, remedy=remedy)
+            raise StudyError([fault])
         values[cycle] = nets
         following = np.empty_like(state)
         following[gates.next_state.outputs - gates.net_count] = gates.next_state.at(nets, radix)

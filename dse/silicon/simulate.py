@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.errors import ArgumentError, nearest
+from dse.errors import ArgumentError, Fault, StudyError, nearest
 from dse.silicon.functions import BINARY, TERNARY, UNKNOWN, Integers
-from dse.silicon.gates import TICK_S, Gates, NetlistError, gates_of
+from dse.silicon.gates import TICK_S, Gates, gates_of
 from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import Netlist
 from dse.silicon.settled import Settled, settle
@@ -40,8 +40,8 @@ class Activity:
     Attributes
     ----------
     outputs
-        Settled value of each output port in each cycle after the warm-up, shape (cycles, bits):
-        what a flip-flop would take at the edge that ends the cycle.
+        Settled value of each output port in each cycle of the stimulus, shape (cycles, bits):
+        what the edge that ends the cycle finds there.
     known
         Which of them depend on no state unknown at the start, same shapes.
     cycles
@@ -74,6 +74,7 @@ def simulate_gates(
     stimulus: Mapping[str, Bits],
     warm_up: int,
     period_s: float | None = None,
+    ports: bool = True,
     most_transitions: int = MOST_TRANSITIONS,
     most_work: int = MOST_WORK,
 ) -> Activity:
@@ -95,6 +96,8 @@ def simulate_gates(
         Cycles that are not counted, at least 1.
     period_s
         Clock period; without it, the least that the timing allows.
+    ports
+        Outputs settle within the period; without, only what flip-flops take does.
     most_transitions
         Most of a gate in one cycle; those beyond are left out.
     most_work
@@ -102,35 +105,38 @@ def simulate_gates(
 
     Raises
     ------
-    NetlistError
+    StudyError
         The netlist cannot be simulated (see `dse.silicon.gates.gates_of`), a path ends later
         than the period, or a flip-flop is cleared or preset after the warm-up.
     ArgumentError
         A port without stimulus, or of another shape.
     """
-    period_s = timing.period_s if period_s is None else period_s
     gates = gates_of(netlist, library, timing, clock)
-    ports, driven = _driven(netlist, clock, stimulus, warm_up)
-    warm, counted = driven[:warm_up], driven[warm_up:]
-    zeros = np.zeros(len(gates.states), np.int64)
-    start = settle(gates, zeros, ports, warm, BINARY)
-    unsure = settle(gates, zeros + UNKNOWN, ports, warm, TERNARY)
-    count = _Count(gates, ports, period_s, most_transitions, most_work)
+    driven, stimuli = _driven(netlist, clock, stimulus, warm_up)
     shown = np.array([net for nets in netlist.outputs.values() for net in nets], np.int64)
-    values, state = count.run(start, counted, shown)
-    count.check_arrivals()
-    if len(values) < len(counted):
-        rest = _settled_at(gates, state, ports, counted[len(values) :], BINARY, shown)
-        values = np.concatenate([values, rest])
+    warm, counted = stimuli[:warm_up], stimuli[warm_up:]
+    zeros = np.zeros(len(gates.states), np.int64)
+    start = settle(gates, zeros, driven, warm, BINARY)
+    unsure = settle(gates, zeros + UNKNOWN, driven, warm, TERNARY)
+    period = round((timing.period_s if period_s is None else period_s) / TICK_S)
+    count = _Count(gates, driven, period, most_transitions, most_work)
+    found, state = count.run(start, counted, shown)
+    late = [*count.late(netlist, ports)]
+    if late:
+        raise StudyError(late)
+    rest = _settled_at(gates, state, driven, counted[count.cycles :], BINARY, shown)
+    values = np.concatenate([start.values[:, shown], found, rest])
     unknown = np.flatnonzero(unsure.values[-1][gates.states] == UNKNOWN)
     known = np.ones(values.shape, np.bool_)
+    known[:warm_up] = unsure.values[:, shown] != UNKNOWN
     if len(unknown):
-        known = _settled_at(gates, unsure.state, ports, counted, TERNARY, shown) != UNKNOWN
+        later = _settled_at(gates, unsure.state, driven, counted, TERNARY, shown)
+        known[warm_up:] = later != UNKNOWN
     return Activity(
         outputs=_by_port(netlist, values == 1),
         known=_by_port(netlist, known),
         **count.sums(netlist, clock),
-        notes=(*count.notes(len(counted)), *_unknown(gates, unknown, known)),
+        notes=(*count.notes(len(counted)), *_unknown(gates, unknown, known[warm_up:])),
     )
 
 
@@ -161,12 +167,12 @@ def _driven(
 
 
 def _settled_at(
-    gates: Gates, state: Integers, ports: Integers, driven: Bits, radix: int, nets: Integers
+    gates: Gates, state: Integers, driven: Integers, stimuli: Bits, radix: int, nets: Integers
 ) -> NDArray[np.uint8]:
     """Return the settled values of some nets, shape (cycles, nets)."""
-    found = []
-    for first in range(0, len(driven), MOST_CYCLES):
-        settled = settle(gates, state, ports, driven[first : first + MOST_CYCLES], radix)
+    found = [np.zeros((0, len(nets)), np.uint8)]
+    for first in range(0, len(stimuli), MOST_CYCLES):
+        settled = settle(gates, state, driven, stimuli[first : first + MOST_CYCLES], radix)
         state = settled.state
         found.append(settled.values[:, nets])
     return np.concatenate(found)
@@ -193,11 +199,11 @@ class _Count:
     """Sums over cycles, block by block."""
 
     def __init__(
-        self, gates: Gates, ports: Integers, period_s: float, most: int, most_work: int
+        self, gates: Gates, driven: Integers, period: int, most: int, most_work: int
     ) -> None:
-        self.gates, self.ports, self.most, self.most_work = gates, ports, most, most_work
-        self.sources = np.concatenate([ports, gates.states])
-        self.period = round(period_s / TICK_S)
+        self.gates, self.driven, self.period = gates, driven, period
+        self.most, self.most_work = most, most_work
+        self.sources = np.concatenate([driven, gates.states])
         self.cycles = self.work = 0
         shape = gates.net_count
         self.toggles, self.settled, self.high, self.latest, self.capped = np.zeros(
@@ -205,7 +211,7 @@ class _Count:
         )
 
     def run(
-        self, start: Settled, driven: Bits, shown: Integers
+        self, start: Settled, stimuli: Bits, shown: Integers
     ) -> tuple[NDArray[np.uint8], Integers]:
         """Count cycles until all or the most work is done.
 
@@ -213,13 +219,13 @@ class _Count:
         """
         state, before, size = start.state, start.values[-1:], 1
         found = []
-        while self.cycles < len(driven) and self.work < self.most_work:
-            some = driven[self.cycles : self.cycles + size]
-            settled = settle(self.gates, state, self.ports, some, BINARY)
+        while self.cycles < len(stimuli) and self.work < self.most_work:
+            some = stimuli[self.cycles : self.cycles + size]
+            settled = settle(self.gates, state, self.driven, some, BINARY)
             if settled.forced.any():
-                cycle = self.cycles + int(np.argmax(settled.forced))
-                rule = f"a flip-flop is cleared or preset in cycle {cycle} after the warm-up"
-                raise NetlistError([f"{rule}; hold clears and presets still, or warm up longer"])
+                where = f"cycle {self.cycles + int(np.argmax(settled.forced))} after the warm-up"
+                rule, remedy = "clears and presets act in the warm-up alone", "make it longer"
+                raise StudyError([Fault(where=where, written="", rule=rule, remedy=remedy)])
             found.append(settled.values[:, shown])
             size = self._add(np.concatenate([before, settled.values]))
             state, before = settled.state, settled.values[-1:]
@@ -239,17 +245,20 @@ class _Count:
         fitting = cycles * BLOCK // max(1, int(moved.count.sum()))
         return max(1, min(4 * cycles, fitting, MOST_CYCLES))
 
-    def check_arrivals(self) -> None:
-        """Raise an error where a path ends later than the period."""
+    def late(self, netlist: Netlist, ports: bool) -> Iterator[Fault]:
+        """Yield each end of a path that is reached after the period."""
         allowed = self.period + 1 + len(self.gates.levels)  # all of them rounded to ticks
-        late = {net: end for net, end in self.gates.ends.items() if self.latest[net] > allowed}
-        faults = []
-        for net in sorted(late, key=lambda net: -self.latest[net]):
-            arrival = f"{late[net]}: arrives after {self.latest[net] * TICK_S:.4g} s"
-            rule = f"the clock period is {self.period * TICK_S:.4g} s"
-            faults.append(f"{arrival}; {rule}; use a period that the same timing allows")
-        if faults:
-            raise NetlistError(faults)
+        outputs = {
+            net: f"{port}[{bit}]"
+            for port, nets in netlist.outputs.items()
+            for bit, net in enumerate(nets)
+        }
+        ends = {**(outputs if ports else {}), **self.gates.ends}
+        for net in np.flatnonzero(self.latest > allowed).tolist():
+            if net in ends:
+                written = f"{netlist.named(net)} arrives after {self.latest[net] * TICK_S:.6g} s"
+                rule = f"the clock period is {self.period * TICK_S:.6g} s"
+                yield Fault(where=ends[net], written=written, rule=rule, remedy="use a longer one")
 
     def sums(self, netlist: Netlist, clock: str) -> dict[str, Any]:
         """Return the sums of an `Activity`."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.errors import Fault, StudyError
 from dse.silicon.functions import BINARY, Integers
-from dse.silicon.gates import TICK_S, Gates, Level, NetlistError
+from dse.silicon.gates import TICK_S, Gates, Level
 
 TIME_BITS, PIN_BITS = 31, 4
 """Bits of a time in ticks and of an input's number where both stand in one integer."""
@@ -96,7 +97,7 @@ def transitions(
 
     Raises
     ------
-    NetlistError
+    StudyError
         A transition does not fit into `TIME_BITS`.
     """
     pool = _Pool(gates.net_count)
@@ -196,10 +197,10 @@ class _Piece:
     ) -> None:
         size = len(self.outputs)
         if time.max(initial=0) >= 1 << TIME_BITS:
-            ticks = f"{1 << TIME_BITS} steps of {TICK_S:g} s"
-            raise NetlistError(
-                [f"a transition is later than {ticks}; cut the path with flip-flops"]
-            )
+            written = f"{time.max() * TICK_S:.4g} s after the clock edge"
+            rule = f"transitions come within {(1 << TIME_BITS) * TICK_S:.4g} s"
+            fault = Fault(where="", written=written, rule=rule, remedy="cut the path in stages")
+            raise StudyError([fault])
         counts = np.bincount(gate, minlength=size)
         pool.add(self.outputs, counts, cycle << TIME_BITS | time)
         signed = np.where(value == 1, -time, time).astype(np.float64)

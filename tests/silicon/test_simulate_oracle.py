@@ -51,7 +51,7 @@ def test_outputs_and_transitions_are_those_of_the_events(case: Case) -> None:
     outputs, toggles, high = by_events(case)
     clock = case.netlist.inputs["clk"][0]
     toggles[clock], high[clock] = 2 * found.cycles, found.cycles * case.period / 2
-    assert found.outputs["z"].astype(int).tolist() == outputs.tolist()
+    assert found.outputs["z"][WARM_UP:].astype(int).tolist() == outputs.tolist()
     assert found.toggles.tolist() == toggles.tolist()
     np.testing.assert_allclose(found.high, high / (found.cycles * case.period), rtol=1e-12)
 
@@ -61,8 +61,8 @@ def test_outputs_and_transitions_are_those_of_the_events(case: Case) -> None:
 def test_what_is_called_known_does_not_depend_on_the_first_state(case: Case) -> None:
     found = activity(case)
     other, _, _ = by_events(case, first=1)
-    known = found.known["z"]
-    assert (found.outputs["z"] == other)[known].all()
+    known = found.known["z"][WARM_UP:]
+    assert (found.outputs["z"][WARM_UP:] == other)[known].all()
 
 
 @settings(max_examples=60, deadline=None)
