@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dse.errors import ExpressionError, nearest
 
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_][\w\[\].]*|[01])|([!'&*|+^()])|(\S))")
+_NAME = re.compile(r"[A-Za-z_][\w\[\].]*")
 MOST_PINS = 16
 """So many pins at most: the table has 2**n entries."""
 
@@ -40,6 +41,17 @@ def truth_table(function: str, pins: Sequence[str]) -> NDArray[np.bool_]:
         rule = f"a function of {len(pins)} pins has more than 2**{MOST_PINS} entries"
         raise FunctionError(f"{function!r}: {rule}", "use cells with fewer pins")
     return _Reader(function, pins).read()
+
+
+def names_in(function: str) -> list[str]:
+    """Return the names in a function, sorted, each once.
+
+    Examples
+    --------
+    >>> names_in("!(B A1) + B'")
+    ['A1', 'B']
+    """
+    return sorted(set(_NAME.findall(function)))
 
 
 class _Reader:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dse.errors import Fault, StudyError
 from dse.files.document import no_such
@@ -135,11 +134,9 @@ def _wire_load(group: LibertyGroup, text: LibertyText, units: LibertyUnits) -> W
         text.fault(group.at, (name,), "", rule, remedy)
         return WireLoad(name, (), 0.0)
     known = sorted(lengths)
-    fan_outs = np.arange(1, max(known, default=0) + 1)
-    row: NDArray[np.float64] = (
-        np.interp(fan_outs, known, [lengths[n] for n in known]) if known else fan_outs * 1.0
-    )
-    return WireLoad(name, tuple(float(each * length) for length in row), each * slope)
+    fan_outs = range(1, max(known, default=0) + 1)
+    row = [float(np.interp(n, known, [lengths[k] for k in known])) for n in fan_outs]
+    return WireLoad(name, tuple(each * length for length in row), each * slope)
 
 
 def _notes(readers: list[CellReader]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dse.silicon.boolean import FunctionError, truth_table
+from dse.silicon.boolean import FunctionError, names_in, truth_table
 from dse.silicon.liberty_grammar import LibertyGroup, LibertyText, words
 from dse.silicon.liberty_tables import LibertyUnits, TableReader
 from dse.silicon.library import Arc, Cell, FlipFlop, InternalPower, LookupTable, Pin, Sense
@@ -46,7 +46,11 @@ class CellReader:
             return None
         flip_flop = next((self._flip_flop(ff) for ff in group.all("ff")), None)
         pin_groups = list(_pins(group))
-        inputs = [pin for pin, inside, _ in pin_groups if inside.get("direction") in _READ]
+        inputs = [
+            pin
+            for pin, inside, outer in pin_groups
+            if (inside.get("direction") or outer.get("direction")) in _READ
+        ]
         states = [flip_flop.state, flip_flop.inverted] if flip_flop else []
         stateful = next(group.all("latch", "statetable"), None) is not None
         if not stateful and flip_flop is not None:
@@ -170,7 +174,8 @@ class CellReader:
 
     def _power(self, pin: LibertyGroup, path: tuple[str, ...]) -> Iterator[InternalPower]:
         for group in pin.all("internal_power"):
-            if group.get("related_pg_pin") in self.ground:
+            rail = group.get("related_pg_pin")
+            if rail in self.ground:
                 self.ground_energy += 1
                 continue
             found = {
@@ -182,7 +187,7 @@ class CellReader:
             if rise is None and fall is None:
                 continue
             for related in words(group.get("related_pin")) or [""]:
-                yield InternalPower(related, group.get("when"), rise, fall)
+                yield InternalPower(related, group.get("when"), rise, fall, rail)
 
 
 def _pins(cell: LibertyGroup) -> Iterator[tuple[str, LibertyGroup, LibertyGroup]]:
@@ -198,7 +203,7 @@ def _pins(cell: LibertyGroup) -> Iterator[tuple[str, LibertyGroup, LibertyGroup]
 
 def _as_clock(pin: Pin, flip_flop: FlipFlop) -> Pin:
     """Return a pin marked as clock if the flip-flop is clocked on it."""
-    clocked = pin.name in words(flip_flop.clocked_on.translate(str.maketrans("!()'", "    ")))
+    clocked = pin.name in names_in(flip_flop.clocked_on)
     return replace(pin, clock=True) if clocked and not pin.clock else pin
 
 

@@ -130,13 +130,14 @@ class Arc:
 class InternalPower:
     """Energy (J) inside a cell per transition of a pin; of an output, by slew and load.
 
-    `related_pin` is empty for inputs.
+    `related_pin` is empty for inputs; energies from several supply rails add up.
     """
 
     related_pin: str
     when: str
     rise: LookupTable | None
     fall: LookupTable | None
+    rail: str = ""
 
 
 @dataclass(frozen=True)

@@ -247,7 +247,9 @@ def _loop(netlist: Netlist, before: Numbers, after: Numbers, left: NDArray[np.bo
         seen[at] = None
         at = needs[at]
     order = list(seen)
-    names = [netlist.instances[i].name for i in reversed(order[order.index(at) :])]
+    loop = order[order.index(at) :][::-1]
+    first = loop.index(min(loop))
+    names = [netlist.instances[i].name for i in (*loop[first:], *loop[:first])]
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     written = " -> ".join([*names[:MOST_NAMED], *more, names[0]])
     rule, remedy = "logic forms a loop without a flip-flop", "put a register in it"

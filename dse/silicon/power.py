@@ -1,0 +1,311 @@
+"""Power of a mapped netlist from how often its nets change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.errors import ArgumentError
+from dse.silicon.boolean import names_in, truth_table
+from dse.silicon.library import Cell, CellLibrary, InternalPower, TableStack
+from dse.silicon.netlist import Netlist
+from dse.silicon.timing import Timing
+
+MOST_CONDITION_PINS = 12
+"""A condition ``when`` on more pins than this holds half of the time."""
+
+Floats = NDArray[np.float64]
+
+
+class Switching(Protocol):
+    """How often nets change: `toggles` with glitches, `settled` without, counts per net.
+
+    `high` is the share of time for which a net is 1; all arrays have shape (net_count,).
+    """
+
+    @property
+    def cycles(self) -> int:
+        """Return the clock cycles over which transitions are counted."""
+
+    @property
+    def toggles(self) -> NDArray[Any]:
+        """Return transitions of each net."""
+
+    @property
+    def settled(self) -> NDArray[Any]:
+        """Return transitions of each net's settled value from cycle to cycle."""
+
+    @property
+    def high(self) -> Floats:
+        """Return the share of time for which each net is 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class DynamicPower:
+    """Power (W) of transitions by what takes it, each of shape (instances,).
+
+    Attributes
+    ----------
+    nets_w
+        Charging of nets: by the instance that drives one; a net of an input port by the
+        instances that it drives, in equal parts.
+    internal_w
+        Inside the cells.
+    clock_w
+        Charging of the clock's net, in equal parts, and energy inside flip-flops per edge of
+        their clock pins.
+    """
+
+    nets_w: Floats
+    internal_w: Floats
+    clock_w: Floats
+
+    @property
+    def instances_w(self) -> Floats:
+        """Return the sum for each instance."""
+        return self.nets_w + self.internal_w + self.clock_w
+
+    @property
+    def total_w(self) -> float:
+        """Return the sum over all instances."""
+        return float(self.nets_w.sum() + self.internal_w.sum() + self.clock_w.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Power:
+    """Power of a netlist at a clock period.
+
+    Attributes
+    ----------
+    dynamic, settled
+        With glitches, and without: as if each net changed at most once in a cycle.
+    leakage_w
+        Shape (instances,).
+    """
+
+    period_s: float
+    dynamic: DynamicPower
+    settled: DynamicPower
+    leakage_w: Floats
+    notes: tuple[str, ...] = ()
+
+    @property
+    def total_w(self) -> float:
+        """Return dynamic power with glitches, and leakage."""
+        return self.dynamic.total_w + float(self.leakage_w.sum())
+
+
+def average_power(
+    netlist: Netlist,
+    library: CellLibrary,
+    timing: Timing,
+    activity: Switching,
+    *,
+    clock: str,
+    period_s: float,
+) -> Power:
+    """Return the mean power of a netlist whose nets change as often as `activity` says.
+
+    Energy of a cycle, with n transitions per cycle of a net or pin:
+
+        E = sum over nets n C V^2 / 2  +  sum over pins n (E_rise + E_fall) / 2
+
+    with C the load of a net, wire included, and E the tables ``internal_power`` at the slew of
+    the related pin and the load; the clock has two transitions in each cycle.  Every transition
+    of a net is a full one, also that of a short glitch.
+
+    Which input a transition of an output comes from is not known: tables of several related
+    pins count by how often each changes.  Conditions ``when`` count by their probability, pins
+    taken for independent, each 1 for the share `high` of the time; the state of a flip-flop
+    that no pin shows, half of the time.  Of an output the conditions that are given count as all
+    there are.  Of an input, none of them holding means no energy; a table without a condition
+    takes the rest.
+
+    Raises
+    ------
+    ArgumentError
+        The period is not above 0, nothing was counted, or the activity is of other nets.
+    """
+    if not 0 < period_s < np.inf:
+        raise ArgumentError(f"period_s={period_s!r}: a period is above 0 s; give the clock's")
+    if activity.cycles <= 0 or len(activity.toggles) != netlist.net_count:
+        written = f"{activity.cycles} cycles of {len(activity.toggles)} nets"
+        rule = f"at least one cycle of {netlist.net_count} nets is needed"
+        raise ArgumentError(f"activity: {written}; {rule}; simulate this netlist")
+    (clock_net,) = netlist.inputs[clock]
+    energy = _Energy(netlist, library, timing, np.asarray(activity.high, float), clock_net)
+    cells = (library.cells[instance.cell] for instance in netlist.instances)
+    found = []
+    for counted in (activity.toggles, activity.settled):
+        rate = np.asarray(counted, float) / activity.cycles
+        rate[clock_net] = 2.0
+        found.append(energy.power(rate, period_s))
+    leakage = np.array([cell.leakage_w for cell in cells])
+    return Power(period_s, found[0], found[1], leakage, tuple(energy.notes()))
+
+
+class _Energy:
+    """Energies of a netlist's pins, for any rates of transitions."""
+
+    def __init__(
+        self,
+        netlist: Netlist,
+        library: CellLibrary,
+        timing: Timing,
+        high: Floats,
+        clock_net: int,
+    ) -> None:
+        self.netlist = netlist
+        self.timing = timing
+        self.high = high
+        self.clock_net = clock_net
+        self.slew = (timing.rise_slews_s + timing.fall_slews_s) / 2
+        self.volt = library.voltage_v
+        by_cell: dict[str, list[int]] = {}
+        for position, instance in enumerate(netlist.instances):
+            by_cell.setdefault(instance.cell, []).append(position)
+        self.groups = [
+            _Group(library.cells[name], at, netlist, self) for name, at in by_cell.items()
+        ]
+
+    def power(self, rate: Floats, period_s: float) -> DynamicPower:
+        """Return the power for `rate` transitions of each net per cycle."""
+        count = len(self.netlist.instances)
+        nets, internal, clock = (np.zeros(count) for _ in range(3))
+        charging = 0.5 * self.timing.loads_f * self.volt**2 * rate
+        self._share(charging, nets, clock)
+        for group in self.groups:
+            for pin in group.cell.pins:
+                energy = group.internal(pin, rate)
+                clocked = group.nets[pin] == self.clock_net
+                internal[group.at] += np.where(clocked, 0.0, energy)
+                clock[group.at] += np.where(clocked, energy, 0.0)
+        return DynamicPower(nets / period_s, internal / period_s, clock / period_s)
+
+    def _share(self, charging: Floats, nets: Floats, clock: Floats) -> None:
+        """Give each net's energy to its driver, or to what it drives."""
+        driven = np.zeros(len(charging), bool)
+        sinks = np.zeros(len(charging))
+        for group in self.groups:
+            for pin, record in group.cell.pins.items():
+                net = group.nets[pin]
+                used = net >= 0
+                if record.direction == "output":
+                    nets[group.at[used]] += charging[net[used]]
+                    driven[net[used]] = True
+                else:
+                    np.add.at(sinks, net[used], 1.0)
+        left = np.where(driven, 0.0, charging) / np.maximum(sinks, 1.0)
+        for group in self.groups:
+            for pin, record in group.cell.pins.items():
+                if record.direction != "output":
+                    net = group.nets[pin]
+                    part = np.where(net >= 0, left[net], 0.0)
+                    clocked = net == self.clock_net
+                    nets[group.at] += np.where(clocked, 0.0, part)
+                    clock[group.at] += np.where(clocked, part, 0.0)
+
+    def notes(self) -> Iterator[str]:
+        """Yield what the energies assume."""
+        several = sum(
+            any(len({power.related_pin for power in pin.power}) > 1 for pin in pins)
+            for group in self.groups
+            for pins in [group.cell.pins.values()]
+        )
+        if several:
+            kinds = f"{several} kinds of cells"
+            yield f"energy of outputs by how often each related pin changes: {kinds}"
+        without = sum(
+            not any(pin.power for pin in group.cell.pins.values()) for group in self.groups
+        )
+        if without:
+            yield f"no energy inside is given: {without} kinds of cells"
+
+
+class _Group:
+    """All instances of one cell."""
+
+    def __init__(self, cell: Cell, at: Sequence[int], netlist: Netlist, energy: _Energy) -> None:
+        self.cell = cell
+        self.at = np.array(at, np.intp)
+        self.energy = energy
+        self.nets = {
+            pin: np.array([netlist.instances[i].nets.get(pin, -1) for i in at], np.intp)
+            for pin in cell.pins
+        }
+        self.per_transition = {
+            name: {
+                related: self._mean(name, related) for related in {p.related_pin for p in pin.power}
+            }
+            for name, pin in cell.pins.items()
+        }
+
+    def internal(self, name: str, rate: Floats) -> Floats:
+        """Return the energy (J) of a cycle inside each instance that a pin's transitions take."""
+        parts = self.per_transition[name]
+        zero = np.zeros(len(self.at))
+        if not parts:
+            return zero
+        own = self._of(rate, name)
+        weights = {pin: self._of(rate, pin) if pin in self.nets else zero + 1.0 for pin in parts}
+        total = sum(weights.values(), zero)
+        mean = np.where(total > 0, 0.0, 1.0 / len(parts))
+        safe = np.where(total > 0, total, 1.0)
+        return own * sum((parts[pin] * (weights[pin] / safe + mean) for pin in parts), zero)
+
+    def _of(self, column: Floats, pin: str) -> Floats:
+        """Return what a column over nets has for a pin; 0 where it is not connected."""
+        net = self.nets[pin]
+        return np.where(net >= 0, column[net], 0.0)
+
+    def _mean(self, name: str, related: str) -> Floats:
+        """Return the energy (J) per transition of a pin, the mean over conditions."""
+        output = self.cell.pins[name].direction == "output"
+        slew = self._of(self.energy.slew, related if related in self.nets else name)
+        load = self._of(self.energy.timing.loads_f, name) if output else np.zeros(len(self.at))
+        groups = [p for p in self.cell.pins[name].power if p.related_pin == related]
+        energy = np.zeros(len(self.at))
+        for rail in dict.fromkeys(group.rail for group in groups):
+            of_rail = [group for group in groups if group.rail == rail]
+            for group, share in zip(of_rail, self._shares(of_rail, output), strict=True):
+                energy += share * _transition(group, slew, load)
+        return energy
+
+    def _shares(self, groups: list[InternalPower], output: bool) -> Iterator[Floats]:
+        """Yield how much of the transitions each group has."""
+        chances = [self._probability(group.when) if group.when else None for group in groups]
+        covered = sum((share for share in chances if share is not None), np.zeros(len(self.at)))
+        plain = sum(chance is None for chance in chances)
+        rest = np.maximum(1.0 - covered, 0.0)
+        for chance in chances:
+            if chance is None:
+                yield rest / plain
+            elif output and not plain:
+                even = np.full(len(self.at), 1.0 / len(groups))
+                yield np.divide(chance, covered, out=even, where=covered > 0)
+            else:
+                yield chance
+
+    def _probability(self, when: str) -> Floats:
+        """Return how probable a condition is, its pins independent."""
+        names = names_in(when)
+        if len(names) > MOST_CONDITION_PINS:
+            return np.full(len(self.at), 0.5)
+        table = truth_table(when, names)
+        chance = np.ones((1, len(self.at)))
+        for name in names:
+            high = self._of(self.energy.high, name) if name in self.nets else 0.5
+            chance = np.concatenate((chance * (1.0 - high), chance * high))
+        return np.asarray(table.astype(float) @ chance)
+
+
+def _transition(group: InternalPower, slew: Floats, load: Floats) -> Floats:
+    """Return the mean energy (J) of a rising and a falling transition."""
+    tables = [table for table in (group.rise, group.fall) if table is not None]
+    stack = TableStack(tables)
+    energies = (stack.at(np.full(len(slew), i), slew, load) for i in range(len(tables)))
+    return np.asarray(sum(energies, np.zeros(len(slew))) / 2)

@@ -1,0 +1,263 @@
+"""Static timing: a path by hand, an oracle written apart, and OpenSTA where it is installed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dse.errors import StudyError
+from dse.silicon.liberty import read_liberty
+from dse.silicon.timing import analyse
+from tests.silicon.toy import PATH, TOY, Cells, netlist, path, toy, verilog
+
+NS, PF = 1e-9, 1e-12
+
+
+def test_a_path_by_hand() -> None:
+    """Start, NAND2, INV, end: every net has one pin of 0.01 pF.
+
+    clock to Q, rising       0.1 + 0.1 x 0 + 2 x 0.01   = 0.120, slew 0.04 + 4 x 0.01 = 0.08
+    NAND2, falling           0.015 + 0.1 x 0.08 + 0.01  = 0.033, slew 0.02 + 2 x 0.01 = 0.04
+    INV, rising              0.02 + 0.1 x 0.04 + 0.02   = 0.044, slew 0.08
+    setup, rising            0.05 + 0.1 x 0.08          = 0.058
+    period                                                0.255 ns
+
+    The other edges: 0.05 + 0.01 = 0.06 falling, 0.03 + 0.004 + 0.02 = 0.054 rising,
+    0.01 + 0.1 x 0.08 + 0.01 = 0.028 falling, setup 0.06 + 0.1 x 0.04 = 0.064: 0.206 ns.
+    """
+    timing = analyse(path(), toy(), clock="clk", ports=False)
+    assert timing.period_s == pytest.approx(0.255 * NS)
+    steps = [(step.instance, step.pin, step.edge) for step in timing.critical_path]
+    assert steps == [
+        ("clk", "", "rise"),
+        ("start", "Q", "rise"),
+        ("nand", "Y", "fall"),
+        ("inv", "Y", "rise"),
+        ("end", "D", "rise"),
+    ]
+    increments = [step.increment_s / NS for step in timing.critical_path]
+    assert increments == pytest.approx([0, 0.120, 0.033, 0.044, 0.058])
+    arrivals = [step.arrival_s / NS for step in timing.critical_path]
+    assert arrivals == pytest.approx([0, 0.120, 0.153, 0.197, 0.255])
+    inverter = timing.delays[2, "A", "Y"]
+    assert (inverter.rise_s, inverter.fall_s) == pytest.approx((0.044 * NS, 0.028 * NS))
+    net = path().instances[2].nets["Y"]
+    assert timing.loads_f[net] == pytest.approx(0.01 * PF)
+    assert timing.rise_slews_s[net] == pytest.approx(0.08 * NS)
+    assert timing.fall_slews_s[net] == pytest.approx(0.04 * NS)
+    assert timing.notes == ("wires have no capacitance and no delay",)
+
+
+def test_slews_loads_and_wires_by_hand() -> None:
+    """A wire of 0.001 pF on each net: 2 x 0.001 ns, 1 x 0.001, 2 x 0.001 and slews of 0.004, 0.002.
+
+    clock to Q 0.1 + 0.1 x 0.2 + 0.022 = 0.142, slew 0.084; NAND2 0.015 + 0.0084 + 0.011 = 0.0344,
+    slew 0.042; INV 0.02 + 0.0042 + 0.022 = 0.0462, slew 0.084; setup 0.05 + 0.0084.
+    """
+    wire = toy().wire_loads["short"]
+    timing = analyse(path(), toy(), clock="clk", clock_slew_s=0.2 * NS, wire=wire, ports=False)
+    assert timing.period_s == pytest.approx((0.142 + 0.0344 + 0.0462 + 0.0584) * NS)
+    assert timing.notes == ("wires by fan-out: short",)
+    clock = path().inputs["clk"][0]
+    assert timing.loads_f[clock] == pytest.approx((2 * 0.02 + 0.002) * PF)
+    assert timing.rise_slews_s[clock] == 0.2 * NS
+
+
+def test_paths_of_ports_count_unless_told_otherwise() -> None:
+    """From a falling `b`: NAND2 0.04 + 0.1 x 2 + 0.02 = 0.26, slew 0.08; INV 0.028; setup 0.064.
+
+    The sum is 0.352 ns (a rising `b` takes 0.23 + 0.044 + 0.058).
+
+    To `q`: 0.1 + 2 x 0.1 = 0.3 ns with a load of 0.1 pF, 0.5 ns with one of 0.2 pF.
+    """
+    slow = {"clock": "clk", "input_slew_s": 2 * NS}
+    from_input = analyse(path(), toy(), **slow)
+    assert from_input.period_s == pytest.approx(0.352 * NS)
+    begins = "the longest path begins at an input, which changes at the clock's edge"
+    assert begins in from_input.notes
+    assert from_input.critical_path[0].instance == "b"
+    to_output = analyse(path(), toy(), clock="clk", output_load_f=0.2 * PF)
+    assert to_output.period_s == pytest.approx(0.5 * NS)
+    assert to_output.critical_path[-1].cell == "output"
+    assert "the longest path ends at an output, before any setup" in to_output.notes
+    for between in (slow, {"clock": "clk", "output_load_f": 0.2 * PF}):
+        assert analyse(path(), toy(), ports=False, **between).period_s < 0.3 * NS
+
+
+def test_no_flip_flop_is_said() -> None:
+    logic = netlist(("clk", "a"), ("y",), {"inv": "INV A=a Y=y"})
+    timing = analyse(logic, toy(), clock="clk", input_slew_s=1 * NS)
+    assert timing.period_s == pytest.approx(0.12 * NS)
+    assert "no flip-flop: the period is that of the longest path between ports" in timing.notes
+    with pytest.raises(StudyError) as caught:
+        analyse(logic, toy(), clock="clk", ports=False)
+    assert str(caught.value) == (
+        "top: no path from flip-flop to flip-flop; give the design registers, or count paths of "
+        "ports"
+    )
+
+
+def test_delays_below_zero_are_clipped_and_counted(tmp_path: Path) -> None:
+    """At a slew of 0 this inverter has -0.02 ns; at 1 ns 0.08."""
+    text = TOY.read_text().replace(
+        'values ("0.02, 0.22", "0.12, 0.32")', 'values ("-0.02, -0.02", "0.08, 0.08")', 1
+    )
+    (tmp_path / "clip.lib").write_text(text)
+    timing = analyse(
+        netlist(("clk", "a"), ("y",), {"inv": "INV A=a Y=y"}),
+        read_liberty(tmp_path / "clip.lib"),
+        clock="clk",
+    )
+    assert timing.delays[0, "A", "Y"].rise_s == 0.0
+    assert timing.notes[-1] == "delays or slews extrapolated below 0 are 0: 1 of 2 arcs"
+
+
+def test_asynchronous_clear_has_delays_but_no_path() -> None:
+    cells = {
+        "logic": "INV A=q Y=d",
+        "clear": "INV A=q Y=r",
+        "ff": "DFFR CK=clk D=d RN=r Q=q QN=n",
+    }
+    timing = analyse(netlist(("clk",), ("n",), cells), toy(), clock="clk")
+    assert timing.delays[2, "RN", "Q"].fall_s > 0
+    assert timing.delays[2, "RN", "Q"].rise_s == 0
+    assert "clear" not in {step.instance for step in timing.critical_path}
+
+
+FAULTS = {
+    "top: a -> b -> a; logic forms a loop without a flip-flop; put a register in it": {
+        "a": "NAND2 A=d B=y Y=w",
+        "b": "INV A=w Y=y",
+        "ff": "DFF CK=clk D=w Q=q",
+    },
+    "gated.CK: g; 'clk' clocks every flip-flop; use one clock, not gated": {
+        "ff": "DFF CK=clk D=d Q=g",
+        "gated": "DFF CK=g D=d Q=q",
+    },
+    "logic.B: clk; the clock drives flip-flops only; use another signal as data": {
+        "logic": "NAND2 A=d B=clk Y=e",
+        "ff": "DFF CK=clk D=e Q=q",
+    },
+}
+
+
+@pytest.mark.parametrize("expected", FAULTS)
+def test_faults_are_named(expected: str) -> None:
+    with pytest.raises(StudyError) as caught:
+        analyse(netlist(("clk", "d"), ("q",), FAULTS[expected]), toy(), clock="clk")
+    assert str(caught.value) == expected
+
+
+def test_a_clock_that_is_no_input() -> None:
+    with pytest.raises(StudyError) as caught:
+        analyse(path(), toy(), clock="clock")
+    assert str(caught.value) == (
+        "clock: 'clock'; the clock is an input of one bit; did you mean 'clk'?"
+    )
+
+
+GATES = {
+    "INV": [("A", -1, 0.02)],
+    "BUF": [("A", 1, 0.04)],
+    "NAND2": [("A", -1, 0.03), ("B", -1, 0.04)],
+    "NOR2": [("A", -1, 0.04), ("B", -1, 0.06)],
+    "AND2": [("A", 1, 0.05), ("B", 1, 0.06)],
+    "XOR2": [("A", 1, 0.06), ("A", -1, 0.05), ("B", 1, 0.08), ("B", -1, 0.07)],
+    "MUX2": [("A", 1, 0.06), ("B", 1, 0.06), ("S", 1, 0.08), ("S", -1, 0.08)],
+}
+"""Pin, sense and delay `d` of the toy's gates, as the head of its file has them."""
+
+
+def random_cells(seed: int) -> Cells:
+    """Return gates in a row, each on nets before it, and flip-flops before and after them."""
+    draw = np.random.default_rng(seed)
+    cells, nets = {}, ["d", "e"]
+    for i in range(5):
+        cells[f"f{i}"] = f"DFF CK=clk D=n{draw.integers(20, 60)} Q=q{i}"
+        nets.append(f"q{i}")
+    for i in range(60):
+        kind = str(draw.choice(list(GATES)))
+        pins = dict.fromkeys(pin for pin, _, _ in GATES[kind])
+        chosen = " ".join(f"{pin}={draw.choice(nets[-12:])}" for pin in pins)
+        cells[f"g{i}"] = f"{kind} {chosen} Y=n{i}"
+        nets.append(f"n{i}")
+    return cells
+
+
+def oracle(cells: Cells) -> float:
+    """Return the period (ns) of flip-flops, gates, inputs `d` and `e` and output `n59`."""
+    pins = {name: dict(p.split("=") for p in text.split()[1:]) for name, text in cells.items()}
+    kinds = {name: text.split()[0] for name, text in cells.items()}
+    load: dict[str, float] = {}
+    for of in pins.values():
+        for pin, net in of.items():
+            if pin not in ("Y", "Q"):
+                load[net] = load.get(net, 0) + (0.02 if pin == "CK" else 0.01)
+    late = dict.fromkeys(product("de", (1, -1)), (0.0, 0.0))
+    for name in cells:
+        if kinds[name] == "DFF":
+            net = pins[name]["Q"]
+            c = load.get(net, 0)
+            late[net, 1] = (0.1 + 2 * c, 0.04 + 4 * c)
+            late[net, -1] = (0.05 + c, 0.02 + 2 * c)
+    for name in cells:
+        if kinds[name] == "DFF":
+            continue
+        net = pins[name]["Y"]
+        c = load.get(net, 0)
+        for edge in (1, -1):
+            time = max(
+                late[pins[name][pin], edge * sense][0]
+                + (d if edge > 0 else d / 2)
+                + 0.1 * late[pins[name][pin], edge * sense][1]
+                + (2 * c if edge > 0 else c)
+                for pin, sense, d in GATES[kinds[name]]
+            )
+            late[net, edge] = (time, 0.04 + 4 * c if edge > 0 else 0.02 + 2 * c)
+    ends = [late["n59", edge][0] for edge in (1, -1)]
+    for name in cells:
+        if kinds[name] == "DFF":
+            for edge, setup in ((1, 0.05), (-1, 0.06)):
+                time, slew = late[pins[name]["D"], edge]
+                ends.append(time + setup + 0.1 * slew)
+    return max(ends)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_oracle_agrees_on_random_netlists(seed: int) -> None:
+    cells = random_cells(seed)
+    timing = analyse(netlist(("clk", "d", "e"), ("n59",), cells), toy(), clock="clk")
+    assert timing.period_s == pytest.approx(oracle(cells) * NS, rel=1e-9)
+    total = sum(step.increment_s for step in timing.critical_path)
+    assert timing.period_s == pytest.approx(total, rel=1e-9)
+
+
+@pytest.mark.skipif(shutil.which("sta") is None, reason="OpenSTA is not installed")
+@pytest.mark.parametrize("ports", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_open_sta_agrees(seed: int, ports: bool, tmp_path: Path) -> None:
+    cells = random_cells(seed) if seed else dict(PATH, more="INV A=e Y=n59")
+    inputs = ("clk", "d", "e") if seed else ("clk", "d", "b")
+    ours = analyse(netlist(inputs, ("n59",), cells), toy(), clock="clk", ports=ports)
+    (tmp_path / "top.v").write_text(verilog(inputs, ("n59",), cells))
+    ends = (
+        "set_input_delay 0 -clock clk [all_inputs]\nset_output_delay 0 -clock clk [all_outputs]"
+        if ports
+        else "set_false_path -from [all_inputs]\nset_false_path -to [all_outputs]"
+    )
+    (tmp_path / "run.tcl").write_text(
+        f"read_liberty {TOY}\nread_verilog {tmp_path / 'top.v'}\nlink_design top\n"
+        f"create_clock -name clk -period 8 [get_ports clk]\n{ends}\n"
+        "report_checks -path_delay max -digits 6\n"
+    )
+    command = ["sta", "-no_splash", "-exit", str(tmp_path / "run.tcl")]
+    told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    slack = re.search(r"([-0-9.]+)\s+slack", told)
+    assert slack is not None, told
+    assert ours.period_s / NS == pytest.approx(8 - float(slack[1]), abs=5e-6)
