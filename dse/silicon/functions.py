@@ -104,12 +104,12 @@ def ternary(table: NDArray[np.bool_]) -> Integers:
     return values.ravel()
 
 
-def needed(table: NDArray[np.bool_], pins: Sequence[str]) -> tuple[tuple[str, ...], bytes]:
+def essential(table: NDArray[np.bool_], pins: Sequence[str]) -> tuple[tuple[str, ...], bytes]:
     """Return the pins on which a function depends, and its truth table over them as bytes.
 
     Examples
     --------
-    >>> names, table = needed(truth_table("A B + A !B", ["A", "B"]), ["A", "B"])
+    >>> names, table = essential(truth_table("A B + A !B", ["A", "B"]), ["A", "B"])
     >>> names, np.frombuffer(table, bool).tolist()
     (('A',), [False, True])
     """

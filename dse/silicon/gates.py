@@ -15,7 +15,7 @@ from dse.silicon.functions import (
     Functions,
     Integers,
     NetFunction,
-    needed,
+    essential,
     of_state,
     side_by_side,
 )
@@ -202,5 +202,5 @@ def _read(
 ) -> tuple[tuple[str, ...], bytes]:
     """Return on what a function of a cell depends, and its truth table over it."""
     if state is None:
-        return needed(truth_table(function, pins), pins)
-    return needed(of_state(function, pins, *state), (*pins, state[0]))
+        return essential(truth_table(function, pins), pins)
+    return essential(of_state(function, pins, *state), (*pins, state[0]))

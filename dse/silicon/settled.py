@@ -35,7 +35,7 @@ class Settled:
     forced: NDArray[np.bool_]
 
 
-def settle(
+def settle_cycles(
     gates: Gates, state: Integers, ports: Integers, stimulus: NDArray[np.bool_], radix: int
 ) -> Settled:
     """Return settled values of cycles that begin in `state`.

@@ -14,7 +14,7 @@ from dse.silicon.functions import BINARY, TERNARY, UNKNOWN, Integers
 from dse.silicon.gates import TICK_S, Gates, gates_of
 from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import Netlist
-from dse.silicon.settled import Settled, settle
+from dse.silicon.settled import Settled, settle_cycles
 from dse.silicon.timing import Timing
 from dse.silicon.waveforms import transitions
 
@@ -116,8 +116,8 @@ def simulate_gates(
     shown = np.array([net for nets in netlist.outputs.values() for net in nets], np.int64)
     warm, counted = stimuli[:warm_up], stimuli[warm_up:]
     zeros = np.zeros(len(gates.states), np.int64)
-    start = settle(gates, zeros, driven, warm, BINARY)
-    unsure = settle(gates, zeros + UNKNOWN, driven, warm, TERNARY)
+    start = settle_cycles(gates, zeros, driven, warm, BINARY)
+    unsure = settle_cycles(gates, zeros + UNKNOWN, driven, warm, TERNARY)
     period = round((timing.period_s if period_s is None else period_s) / TICK_S)
     count = _Count(gates, driven, period, most_transitions, most_work)
     found, state = count.run(start, counted, shown)
@@ -172,7 +172,7 @@ def _settled_at(
     """Return the settled values of some nets, shape (cycles, nets)."""
     found = [np.zeros((0, len(nets)), np.uint8)]
     for first in range(0, len(stimuli), MOST_CYCLES):
-        settled = settle(gates, state, driven, stimuli[first : first + MOST_CYCLES], radix)
+        settled = settle_cycles(gates, state, driven, stimuli[first : first + MOST_CYCLES], radix)
         state = settled.state
         found.append(settled.values[:, nets])
     return np.concatenate(found)
@@ -221,7 +221,7 @@ class _Count:
         found = []
         while self.cycles < len(stimuli) and self.work < self.most_work:
             some = stimuli[self.cycles : self.cycles + size]
-            settled = settle(self.gates, state, self.driven, some, BINARY)
+            settled = settle_cycles(self.gates, state, self.driven, some, BINARY)
             if settled.forced.any():
                 where = f"cycle {self.cycles + int(np.argmax(settled.forced))} after the warm-up"
                 rule, remedy = "clears and presets act in the warm-up alone", "make it longer"
