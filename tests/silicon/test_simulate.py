@@ -119,6 +119,15 @@ def test_a_reset_makes_states_known_and_is_refused_later() -> None:
     )
 
 
+def test_an_unknown_clear_makes_unknown_what_it_would_change() -> None:
+    drawn = netlist(
+        ("dff", {"D": 5, "K": CLOCK, "Q": 5}),
+        ("dffr", {"D": CONSTANT_1, "K": CLOCK, "R": 5, "Q": 6}),
+        ports="a",
+    )
+    assert not run(drawn, [1.0, 1.0]).known["z"].any()
+
+
 def chain(stages: int) -> tuple[Netlist, list[float]]:
     """Return xor gates of which each sees its predecessor twice, the second time late."""
     instances, net = [], A
