@@ -159,7 +159,7 @@ def _best(
     if not len(front):
         found, together = shortfalls(problem, outcome, preference)
         return Alternative(axis, choice, None, shortfalls=found, together=together)
-    point = front[preference.order(problem, front)[:1]]
+    point = preference.first(problem, front)
     merit = float(preference.merit(problem, point)[0]) if preference.is_quantity else None
     return Alternative(axis, choice, pick(problem, point[0], preference.quantity), merit)
 

@@ -255,14 +255,18 @@ def recommend_swept(
     points: Sequence[KnownFront], sweep: Sweep, preference: Preference
 ) -> SweepAnswer:
     """Return the answers of a study with a sweep from the fronts at its values."""
-    picks = tuple(_first(entry, preference) for entry in points)
-    designs = [_told_apart(entry, preference) for entry in points]
+    best = [preference.first(entry.study.problem, entry.front) for entry in points]
+    told = [*zip([entry.study.problem for entry in points], best, strict=True)]
+    picks = tuple(
+        pick(problem, rows[0], preference.quantity) if len(rows) else None for problem, rows in told
+    )
+    designs = [_told_apart(problem, rows) for problem, rows in told]
     first = points[0].study
     goals = [goal.name for goal in first.problem.goals]
     parts = (
         sections.intervals_section(sweep, picks, designs, goals, preference.design),
         sections.sweep_section(sweep, picks, goals, preference.design),
-        *_without_swept(points, sweep, preference),
+        *_without_swept(points, best, sweep, preference),
         sections.notes_section(
             dict.fromkeys(n for entry in points for n in entry.study.notes),
             rest=(f"the answer at each {in_words(sweep.path)}",),
@@ -280,24 +284,18 @@ def recommend_swept(
 
 
 def _without_swept(
-    points: Sequence[KnownFront], sweep: Sweep, preference: Preference
+    points: Sequence[KnownFront], best: Sequence[Index], sweep: Sweep, preference: Preference
 ) -> Iterator[Section]:
     """Yield what can be done without accelerators at which values of a sweep."""
-    found = [without_the_best(entry.study, entry.front, preference) for entry in points]
+    found = [
+        without_the_best(entry.study.problem, entry.front, preference, rows)
+        for entry, rows in zip(points, best, strict=True)
+    ]
     lines = tuple(swept_text(sweep, entries) for entries in zip(*found, strict=True))
     if lines:
         yield Section("instead", "Without accelerators", lines, brief=lines)
 
 
-def _first(solved: KnownFront, preference: Preference) -> Pick | None:
-    if not len(solved.front):
-        return None
-    order = preference.order(solved.study.problem, solved.front)
-    return pick(solved.study.problem, solved.front[order[0]], preference.quantity)
-
-
-def _told_apart(solved: KnownFront, preference: Preference) -> tuple[str, ...]:
+def _told_apart(problem: Problem, best: Index) -> tuple[str, ...]:
     """Return what tells the answer from those at other values of a sweep; empty for none."""
-    problem, front = solved.study.problem, solved.front
-    rows = front[preference.order(problem, front)[:1]]
-    return next(iter(design_parts(problem, rows, counts=False)), ())
+    return next(iter(design_parts(problem, best, counts=False)), ()) if len(best) else ()

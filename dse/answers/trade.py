@@ -92,7 +92,7 @@ def bought_section(problem: Problem, front: Index, chosen: Pick, preference: Pre
     name = preference.quantity
     if name is None or preference.tolerance or not preference.others:
         return Section("bought", brief=())
-    best = front[preference.order(problem, front)[:1]]
+    best = preference.first(problem, front)
     merit, loss = preference.merit(problem, front), problem.evaluate(front).loss
     columns = [column for column, goal in enumerate(problem.goals) if goal.name != name]
     for tolerance in LITTLE:

@@ -121,7 +121,6 @@ def answer(
         When what was asked makes no sense; `InfeasibleError` when no design fits.
     """
     from dse.stability.deadline import FLIPS_BUDGET, FULL_BUDGET, deadline
-    from dse.stability.flip_search import without_flips
     from dse.uncertainty import sampling
 
     time_given = flips_budget or (FULL_BUDGET if flips else FLIPS_BUDGET)
@@ -135,7 +134,7 @@ def answer(
         if sampled is not None:
             raise _one_at_a_time(fronts.sweep)
         swept = recommend_swept(fronts.points, fronts.sweep, preference)
-        swept = swept.with_section(without_flips(SWEEP_FLIPS)) if flips else swept
+        swept = _without_flips(swept) if flips else swept
         told(swept.text(all=all))
         return swept
     teller = Teller(first.study.question, told, all=all)
@@ -150,6 +149,12 @@ def answer(
         teller.tell(found.sections[-2:-1])
     teller.tell(found.sections[-1:])
     return found
+
+
+def _without_flips(swept: SweepAnswer) -> SweepAnswer:
+    from dse.stability.flip_search import without_flips  # takes longer than a small search
+
+    return swept.with_section(without_flips(SWEEP_FLIPS))
 
 
 def _changing(

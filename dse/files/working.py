@@ -294,13 +294,14 @@ def _on_disk(folder: Path, *, within: bool = True) -> None:
     files = [path for path in folder.rglob("*") if path.is_file()] if within else []
     folders = [path for path in folder.rglob("*") if path.is_dir()] if within else []
     for path in files:
-        _synchronise(path)
+        flush(path)
     for path in [*folders, folder]:
         with suppress(OSError):  # not every system can be told to, for folders
-            _synchronise(path)
+            flush(path)
 
 
-def _synchronise(path: Path) -> None:
+def flush(path: Path) -> None:
+    """Wait until a file, or the names in a folder, would outlast a power failure."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

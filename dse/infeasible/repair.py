@@ -187,15 +187,18 @@ def _confirmed(
 
 def _first_solved(infeasible: Study, field: Field, value: float) -> tuple[str, Solved] | None:
     """Return the shortest text of a value that admits a design, and what it admits."""
-    for text in _field_texts(field, value):
+    now = field.tightest(infeasible.problem)
+    counted = field.unit.counts and now is not None and now.is_integer()
+    for text in _field_texts(field, value, whole=counted):
         solved = _solved(infeasible, field.overrides(text))
         if solved is not None:
             return text, solved
     return None
 
 
-def _field_texts(field: Field, value: float) -> list[str]:
-    return thresholds.candidates(value, field.column, up=field.more, whole=field.unit.integer)
+def _field_texts(field: Field, value: float, *, whole: bool = False) -> list[str]:
+    whole = whole or field.unit.integer
+    return thresholds.candidates(value, field.column, up=field.more, whole=whole)
 
 
 def _further(infeasible: Study, field: Field, value: float) -> float | None:

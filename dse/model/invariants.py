@@ -7,16 +7,18 @@ breaks an invariant stops the run with the design and the term.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column, Guard
-from dse.errors import ContractError
+from dse.errors import ContractError, DseError
 from dse.model.graph import Step, bind
 from dse.model.problem import Problem
+from dse.model.several import as_one
 from dse.model.space import Index
 from dse.plugins import registry
 
@@ -32,8 +34,33 @@ def check_invariants(problem: Problem, *designs: Index) -> None:
     ContractError
         Naming the design, the quantity or rule, and the value.
     """
-    some = [part[:: max(1, len(part) // MOST_DESIGNS)] for part in designs]
-    looked_at = np.concatenate(some)
+    _look(problem, _some(designs))
+
+
+def check_together(problems: Sequence[Problem], designs: Sequence[Sequence[Index]]) -> None:
+    """Look at designs of several problems as `check_invariants` at those of each, in one go.
+
+    Raises
+    ------
+    ContractError
+        What it raises for the first of the problems for which it does.
+    """
+    whole = as_one(problems) if problems[1:] else None
+    if whole is not None:
+        some = [_some(parts) for parts in designs]
+        which = np.repeat(np.arange(len(some)), [len(rows) for rows in some])
+        with suppress(DseError):  # then each of them is looked at alone, and tells its own
+            _look(whole, np.column_stack([np.concatenate(some), which]))
+            return
+    for problem, parts in zip(problems, designs, strict=True):
+        check_invariants(problem, *parts)
+
+
+def _some(designs: Sequence[Index]) -> Index:
+    return np.concatenate([part[:: max(1, len(part) // MOST_DESIGNS)] for part in designs])
+
+
+def _look(problem: Problem, looked_at: Index) -> None:
     index = looked_at[problem.evaluate(looked_at).feasible]
     if not len(index) or not problem.graph.steps:  # designs evaluated already have no model
         return

@@ -21,6 +21,11 @@ def shape_of(points: Points) -> tuple[int, ...]:
     return (len(points),) if isinstance(points, np.ndarray) else points.shape or (1,)
 
 
+def full_column(column: Column, count: int) -> Column:
+    """Return a column with a row for each of so many designs."""
+    return column if column.shape == (count,) else np.broadcast_to(column, (count,))
+
+
 def matrix_of(columns: Sequence[Column], shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return columns that broadcast to `shape` as a matrix, one contiguous column each."""
     matrix = np.empty((len(columns), *shape))

@@ -99,15 +99,19 @@ class Preference:
         names = [goal.name for goal in problem.goals]
         return names.index(self.quantity) if self.quantity in names else None
 
-    def merit(self, problem: Problem, index: Index) -> NDArray[np.float64]:
-        """Return what is minimised for the designs `index` of a front, (n,)."""
+    def merit(
+        self, problem: Problem, index: Index, loss: Matrix | None = None
+    ) -> NDArray[np.float64]:
+        """Return what is minimised for the designs `index` of a front, (n,).
+
+        Their losses (n, m) are evaluated unless they are given.
+        """
         column = self.column(problem)
-        if column is not None:
-            return finite(problem.evaluate(index).loss[:, column])
-        if self.expression is None:
-            return bend(problem.evaluate(index).loss)
-        value = self.expression.value(problem.describe(index))
-        return finite(np.broadcast_to(value, (len(index),)))
+        if column is None and self.expression is not None:
+            value = self.expression.value(problem.describe(index))
+            return finite(np.broadcast_to(value, (len(index),)))
+        losses = problem.evaluate(index).loss if loss is None else loss
+        return bend(losses) if column is None else finite(losses[:, column])
 
     def design_on(self, problem: Problem, front: Index) -> str:
         """Return which design of a front (n, d), n >= 1, it is, in words.
@@ -148,13 +152,17 @@ class Preference:
 
     def order(self, problem: Problem, index: Index) -> NDArray[np.intp]:
         """Return the rows of a front, best first; ties in the order in which fronts are written."""
-        if not len(index):
-            return np.empty(0, dtype=np.intp)
+        if len(index) < 2:
+            return np.arange(len(index))
         loss = problem.evaluate(index).loss
         written = tables.sort_order(problem, index, loss)
-        keys = self.keys(problem, self.merit(problem, index)[written], loss[written])
+        keys = self.keys(problem, self.merit(problem, index, loss)[written], loss[written])
         order: NDArray[np.intp] = written[np.lexsort(keys[::-1])]
         return order
+
+    def first(self, problem: Problem, front: Index) -> Index:
+        """Return the best design of a front (n, d), as its one row; none of an empty one."""
+        return front[self.order(problem, front)[:1]]
 
 
 def finite(value: Matrix) -> Matrix:

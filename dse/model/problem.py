@@ -17,7 +17,7 @@ from dse.errors import ContractError, EvaluationError, NotFiniteError
 from dse.model.failures import EVALUATED, Failures
 from dse.model.fleet import offered
 from dse.model.graph import REMEDY, Graph, Step
-from dse.model.matrices import matrix_of, rounded, shape_of
+from dse.model.matrices import full_column, matrix_of, rounded, shape_of
 from dse.model.space import Block, Boxes, Index, Points, Space, as_index, product_text
 from dse.model.stage import Stage
 from dse.model.tape.compiled import Candidates
@@ -290,7 +290,7 @@ class Problem:
         columns = self._columns(index, self.graph.steps, ())
         count = len(index)
         return {
-            name: np.broadcast_to(column, (count,))
+            name: full_column(column, count)
             for name, column in columns.items()
             if not isinstance(column, tuple)
         }
@@ -305,7 +305,7 @@ class Problem:
         """Return the number of instances of each design, named ``<stage>.<design>``."""
         columns = self.space.columns(index)
         return {
-            f"{stage.name}.{design}": np.broadcast_to(count, (len(index),))
+            f"{stage.name}.{design}": full_column(count, len(index))
             for stage in self.stages
             for design, count in zip(stage.designs.names, stage.counts(columns), strict=True)
         }

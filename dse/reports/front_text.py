@@ -89,9 +89,9 @@ def _front(view: FrontView, width: int, most: int) -> str:
 def _references(
     view: FrontView, designs: Cells | None, columns: Mapping[str, Cells]
 ) -> Iterator[list[str]]:
-    """Yield a row of the table for what is no design, with what is known of it."""
+    """Yield a row of the table for what is no design, with what is known of it; - is unknown."""
     for entry in view.references if designs and view.sweep is None else ():
-        values = {name: units.show(value, name) for name, value in entry.values.items()}
+        values = {n: units.show(value, n) if value else "none" for n, value in entry.values.items()}
         values |= {view.category: entry.verdict} if view.category and entry.verdict else {}
         yield [f"({entry.name})", *(values.get(name, "-") for name in columns)]
 

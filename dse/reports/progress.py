@@ -14,9 +14,17 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 DELAY_S = 0.5
 PERIOD_S = 0.25
+
+MOST_MEASURED = 2_000
+"""Designs of a front up to which its hypervolume is told beside: in two milliseconds, or less."""
 
 WINDOW = 40
 """Lines whose counts tell the speed of late: what is left is told by the slower of it and all."""
@@ -40,7 +48,8 @@ class LateBar:
     def __init__(self, what: str = "designs", doing: str = "reading the study") -> None:
         """Begin: `doing` is shown until the first step, then how many of `what` are done."""
         self._what = what
-        self._front: Callable[[], int] | None = None
+        self._front: Callable[[], NDArray[np.float64]] | None = None
+        self._measured: tuple[object, str] = (None, "")
         self._total: int | None = None
         self._lock = threading.Lock()
         self._end: threading.Event | None = None
@@ -59,8 +68,8 @@ class LateBar:
         self._begin(text)
         self._awake()
 
-    def watch(self, front: Callable[[], int]) -> None:
-        """Show beside the count how many designs are on the front so far."""
+    def watch(self, front: Callable[[], NDArray[np.float64]]) -> None:
+        """Show beside the count what the front is so far, whose losses (n, m) are asked for."""
         self._front = front
 
     def close(self) -> None:
@@ -103,14 +112,28 @@ class LateBar:
         before, already = self._late[0]
         speed = min(done / took, (done - already) / (now - before)) if now > before else 0.0
         parts = [f"{done:,} of {total:,} {self._text}".replace(",", " ")]
-        if self._front is not None and (size := self._front()):
-            parts.append(f"front of {size:,}".replace(",", " "))
+        if self._front is not None:
+            parts += self._of_front(self._front())
         parts.append(duration(took))
         if speed > 0.0 and took > 1.0:
             parts.append(f"about {duration((total - done) / speed)} left")
         if self._now:
             parts.append(f"now {self._now}")
         return f"{done / max(total, 1):4.0%}  {', '.join(parts)}"
+
+    def _of_front(self, loss: NDArray[np.float64]) -> list[str]:
+        """Return the size of a front, and its hypervolume where that is told in no time."""
+        size, objectives = loss.shape
+        if not size:
+            return []
+        told = [f"front of {size:,}".replace(",", " ")]
+        if not (1 < size <= MOST_MEASURED and 1 < objectives <= 3):
+            return told
+        if self._measured[0] is not loss:
+            from dse.model.volume import own_hypervolume
+
+            self._measured = loss, f"hypervolume {own_hypervolume(loss).value:.3f}"
+        return [*told, self._measured[1]]
 
 
 def duration(seconds: float) -> str:

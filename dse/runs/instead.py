@@ -21,7 +21,6 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.words import change, in_words, listed, plural
 from dse.study.scenario import field_path
-from dse.study.study import Study
 from dse.study.swept import Sweep
 
 Columns = Mapping[str, NDArray[np.float64]]
@@ -263,11 +262,15 @@ def _preferred(expression: Expression | None, now: Columns, known: Columns) -> b
     return one < other - SAME * abs(other)
 
 
-def without_the_best(study: Study, front: Index, preference: Preference) -> tuple[Without, ...]:
-    """Return what it takes to do without the best design of a front; or any, if it is empty."""
-    problem = study.problem
-    order = preference.order(problem, front)
-    point = front[order[:1]] if len(order) else np.zeros((1, len(problem.sizes)), dtype=np.int64)
+def without_the_best(
+    problem: Problem, front: Index, preference: Preference, best: Index | None = None
+) -> tuple[Without, ...]:
+    """Return what it takes to do without the best design of a front; or any, if it is empty.
+
+    Where the best is known it is given, (1, d) or (0, d).
+    """
+    best = preference.first(problem, front) if best is None else best
+    point = best if len(best) else np.zeros((1, len(problem.sizes)), dtype=np.int64)
     return tuple(without_accelerators(problem, point, preference, front))
 
 

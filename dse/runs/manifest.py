@@ -183,7 +183,7 @@ def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
 def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
     """Return what is said of one front, which starts after so many rows of front.csv."""
     study, quality, reference = part.study, part.quality, np.array(part.quality.reference)
-    instead = without_the_best(study, part.front, study.preference)
+    instead = without_the_best(study.problem, part.front, study.preference)
     return {
         "front": len(part.front),
         "reference_point": objective_values(study.problem, reference) if len(reference) else {},
@@ -199,7 +199,7 @@ def _part(part: FrontOfPart, start: int) -> dict[str, Any]:
 
 def _swept(sweep: Sweep, parts: Parts) -> list[dict[str, Any]]:
     """Return what can be done without accelerators at which values of a sweep."""
-    found = (without_the_best(p.study, p.front, p.study.preference) for p in parts)
+    found = (without_the_best(p.study.problem, p.front, p.study.preference) for p in parts)
     return [{"text": swept_text(sweep, entries)} for entries in zip(*found, strict=True)]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
 from dse import search, workers
-from dse.errors import TooLargeError
+from dse.errors import DseError, TooLargeError
 from dse.files.document import Document
 from dse.model import invariants, tables
 from dse.model.problem import Problem
@@ -134,7 +134,7 @@ def run_study(
         if sweep is None:
             answers = [solve_study(study.prepare(document), options, progress, partial=True)]
         else:
-            answers = [*_swept(document, sweep, options, progress, jobs, stop)]
+            answers = [*_checked(_swept(document, sweep, options, progress, jobs, stop))]
     settings = options.apply(answers[0].study.settings)
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
 
@@ -147,7 +147,7 @@ def _swept(
     jobs: int,
     stop: Stop | None,
 ) -> Iterator[SolvedStudy]:
-    """Yield the answer for each value of a sweep.
+    """Yield the answer for each value of a sweep, its invariants unchecked.
 
     A study cannot be sent to another process: each prepares those that it needs.  Once the search
     is to stop, the others are left to this process, in which nothing more is searched.
@@ -159,10 +159,10 @@ def _swept(
     count = workers.processes(jobs, total, work)
     with workers.shared(partial(_found_at, options), points, count, stop) as found:
         for position, point in enumerate(points):
-            prepared = study.prepare(point) if position else first
+            prepared = study.prepare(point, first) if position else first
             solved = next(found, None) if count > 1 else None
             if solved is None:
-                yield solve_study(prepared, options, None, partial=True)
+                yield _solved(prepared, options, None, partial=True)
             else:
                 yield SolvedStudy(prepared, *solved)
             if progress is not None:
@@ -170,8 +170,38 @@ def _swept(
 
 
 def _found_at(options: Options, point: Document) -> tuple[Outcome, Quality, float]:
-    solved = solve_study(study.prepare(point), options, None, partial=True)
+    solved = _solved(study.prepare(point), options, None, partial=True)
     return solved.outcome, solved.quality, solved.seconds
+
+
+def _checked(answers: Iterable[SolvedStudy]) -> Iterator[SolvedStudy]:
+    """Yield answers whose invariants hold; those of several small ones are checked together."""
+    for some in _batches(answers):
+        _check(some)
+        yield from some
+
+
+def _batches(answers: Iterable[SolvedStudy]) -> Iterator[list[SolvedStudy]]:
+    """Yield as many answers at a time as have enough designs to look at."""
+    waiting: list[SolvedStudy] = []
+    designs = 0
+    try:
+        for answer in answers:
+            waiting.append(answer)
+            designs += len(answer.outcome.front_index) + len(answer.outcome.sample_index)
+            if designs > invariants.MOST_DESIGNS:
+                yield waiting
+                waiting, designs = [], 0
+    except DseError:  # a broken invariant of an earlier answer comes first
+        yield waiting
+        raise
+    yield waiting
+
+
+def _check(answers: Sequence[SolvedStudy]) -> None:
+    problems = [answer.study.problem for answer in answers]
+    found = [(answer.outcome.front_index, answer.outcome.sample_index) for answer in answers]
+    invariants.check_together(problems, found)
 
 
 def solve_study(
@@ -184,11 +214,19 @@ def solve_study(
     TooLargeError
         When the front is not proven by the method that should, and not `partial`.
     """
+    answer = _solved(prepared, options, progress, partial=partial)
+    _check([answer])
+    return answer
+
+
+def _solved(
+    prepared: Study, options: Options, progress: Progress | None, *, partial: bool
+) -> SolvedStudy:
+    """Search one study and measure its front."""
     start = time.perf_counter()
     settings = replace(options.apply(prepared.settings), partial=partial)
     outcome = search.run_search(prepared.problem, settings, progress)
     seconds = time.perf_counter() - start
-    invariants.check_invariants(prepared.problem, outcome.front_index, outcome.sample_index)
     order = tables.sort_order(prepared.problem, outcome.front_index, outcome.front_loss)
     outcome = replace(
         outcome, front_index=outcome.front_index[order], front_loss=outcome.front_loss[order]

@@ -30,8 +30,8 @@ Progress = Callable[[int, int], None]
 class FrontWatcher(Protocol):
     """A `Progress` that shows the front, too."""
 
-    def watch(self, front: Callable[[], int]) -> None:
-        """Take a function that returns how many designs are on the front so far."""
+    def watch(self, front: Callable[[], Matrix]) -> None:
+        """Take a function that returns the losses (n, m) of the front so far, in any thread."""
 
 
 FEASIBLE_SAMPLE = 100_000
@@ -83,7 +83,7 @@ class Archive:
         self._progress = progress
         self.forget()
         if isinstance(progress, FrontWatcher):
-            progress.watch(lambda: len(self._front))
+            progress.watch(lambda: self._front.lately)
 
     def forget(self, *, every: bool = False) -> None:
         """Start again; `every`: each design of the space is going to be evaluated or pruned."""

@@ -42,9 +42,10 @@ class FrontSoFar:
             self._merge()
         return self._index, self._loss
 
-    def __len__(self) -> int:
-        """Return how many were the best when last compared; any thread may ask."""
-        return len(self._index)
+    @property
+    def lately(self) -> Matrix:
+        """Losses of those that were the best when last compared; any thread may ask."""
+        return self._loss
 
     def some(self, most: int) -> Matrix:
         """Return losses of designs of the front as it was lately, not much more than `most`."""

@@ -133,8 +133,7 @@ class CellReader:
         if known is not None:
             self._check(group, "function", path, known)
         function = group.get("function") or None
-        keys = ("rise_capacitance", "fall_capacitance")
-        rise, fall = (self._number(group, key, path) * self.units.farad for key in keys)
+        rise, fall = (self._edge_capacitance(group, edge, path) for edge in ("rise", "fall"))
         plain = self._number(group, "capacitance", path) * self.units.farad or (rise + fall) / 2
         most = self._number(group, "max_capacitance", path) * self.units.farad
         return Pin(
@@ -148,6 +147,19 @@ class CellReader:
             max_capacitance_f=most or None,
             edge_capacitance_f=(rise or plain, fall or plain) if rise or fall else None,
         )
+
+    def _edge_capacitance(self, pin: LibertyGroup, edge: str, path: tuple[str, ...]) -> float:
+        """Return the capacitance (F) that an edge sees; of a range, the largest."""
+        key = f"{edge}_capacitance"
+        found = pin.last(f"{key}_range")
+        if found is None:
+            return self._number(pin, key, path) * self.units.farad
+        try:
+            return max(map(float, words(found[0]))) * self.units.farad
+        except ValueError:
+            rule, remedy = "a range is two numbers", "write '(0.001, 0.002)'"
+            self.text.fault(found[1], (*path, f"{key}_range"), found[0], rule, remedy)
+            return 0.0
 
     def _arcs(
         self,

@@ -145,7 +145,7 @@ class Pin:
     """A pin of a cell; `function` is the Boolean expression that drives it.
 
     `edge_capacitance_f` has what a rising and a falling edge see, where the library tells them
-    apart.
+    apart; of a range, the largest.
     """
 
     name: str

@@ -116,7 +116,7 @@ def analyse(
     clock_net = clock_net_of(netlist, library, clock)
     loads = net_loads(netlist, library, output_load_f, wire)
     graph = timing_graph(netlist, library)
-    run = _Run(graph, loads)
+    run = _Run(graph, loads[:, 1:])
     for name, nets in netlist.inputs.items():
         if name != clock:
             run.start(np.array(nets), input_slew_s, 0.0 if ports else -np.inf)
@@ -126,24 +126,25 @@ def analyse(
     notes = tuple(_notes(netlist, library, run, wire, path, netlist.named(clock_net)))
     slews = np.maximum(run.slew, 0.0)
     delays = run.delays()
-    return Timing(period, path, delays, slews[0::2], slews[1::2], loads.mean(axis=1), notes)
+    return Timing(period, path, delays, slews[0::2], slews[1::2], loads[:, 0], notes)
 
 
 def net_loads(
     netlist: Netlist, library: CellLibrary, output_load_f: float, wire: WireLoad | None
 ) -> NDArray[np.float64]:
-    """Return the load (F) of a rising and of a falling net: input pins, outputs, wire.
+    """Return the load (F) of each net: input pins, outputs, wire; shape (net_count, 3).
 
-    Shape (net_count, 2).
+    The mean load, and what a rising and a falling edge see.
     """
-    loads = np.zeros((netlist.net_count, 2))
+    loads = np.zeros((netlist.net_count, 3))
     fan_out = np.zeros(netlist.net_count, dtype=np.intp)
     for instance in netlist.instances:
         pins = library.cells[instance.cell].pins
         for name, net in instance.nets.items():
             pin = pins[name]
             if pin.direction == "input":
-                loads[net] += pin.edge_capacitance_f or pin.capacitance_f
+                plain = pin.capacitance_f
+                loads[net] += (plain, *(pin.edge_capacitance_f or (plain, plain)))
                 fan_out[net] += 1
     for nets in netlist.outputs.values():
         np.add.at(loads, list(nets), output_load_f)

@@ -73,10 +73,12 @@ class Unit:
         among: tuple[float, ...] = (),
         words: Mapping[str, float] | None = None,
         key: str = "",
+        counts: bool = False,
     ) -> None:
         """Keep what the field means and may be; the suffix of each column is its unit.
 
-        `words` stand for values; `key` is that of a mapping which says what a number is.
+        `words` stand for values; `key` is that of a mapping which says what a number is; what
+        `counts` things may be a share of one, and is a whole number where nobody asks for a share.
         """
         self.columns = columns
         self.integer = integer
@@ -85,6 +87,7 @@ class Unit:
         self.description = description
         self.words = words or {}
         self.key = key
+        self.counts = counts
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler

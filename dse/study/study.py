@@ -13,7 +13,7 @@ from dse.files import document, memory
 from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document
 from dse.model.fleet import offered
-from dse.model.graph import wire
+from dse.model.graph import Graph, wire
 from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
@@ -174,8 +174,11 @@ def ready(found: Document) -> Study:
     return replace(prepare(at_value(found, sweep, 0)), document=found)
 
 
-def prepare(found: Document) -> Study:
+def prepare(found: Document, like: Study | None = None) -> Study:
     """Return the study of a document, ready to run.
+
+    What another study, of the same document with another value, has wired up is used again as far
+    as both set the same columns.
 
     Raises
     ------
@@ -211,19 +214,29 @@ def prepare(found: Document) -> Study:
     stage_axes = tuple(axis for part in built for axis in part.axes)
     space = Space((*stage_axes, *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
-    objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
-    if scenario.mix is not None:
-        objectives = Mixed(objectives, scenario.parts)
-    graph = wire(objectives, inputs | set(chain))
+    graph = _wired(inputs | set(chain), scenario, like)
     named = Named(graph, registry.names(contract.Objective), reportable(inputs))
     goals = goals_of(written, named, faults)
     constraints = constraints_of(written, named.expression, faults)
     faults.raise_any()
-    requirements, unchecked = applied_requirements(graph)
+    if like is not None and graph is like.problem.graph:
+        requirements, unchecked = like.problem.requirements, [*like.unchecked]
+    else:
+        requirements, unchecked = applied_requirements(graph)
     scenario.notes += [*unchecked, *without_figures(graph, scenario)]
     stages = tuple(part.stage for part in built)
     problem = Problem(space, stages, graph, goals, constraints, requirements)
     return replace(_ready(written, problem, scenario, faults), unchecked=tuple(unchecked))
+
+
+def _wired(inputs: set[str], scenario: Scenario, like: Study | None) -> Graph:
+    """Return what `inputs` feed of all quantities; the graph of a study `like` this, if it fits."""
+    objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
+    if scenario.mix is not None:
+        objectives = Mixed(objectives, scenario.parts)
+    elif like is not None and like.mix is None and like.problem.graph.inputs == inputs:
+        return like.problem.graph
+    return wire(objectives, inputs)
 
 
 def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) -> Study:

@@ -52,7 +52,7 @@ def sensitivity_of(
         raise UnitError(rule, remedy)
     study, front = known.points[0].study, known.points[0].front
     preference = study.preferring(prefer, tolerance)
-    point = front[preference.order(study.problem, front)[:1]]
+    point = preference.first(study.problem, front)
     design = described(study.problem, point)[0]
     if is_evaluated(study.document):
         study, point = _alone(study, point)

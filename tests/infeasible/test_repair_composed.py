@@ -114,7 +114,8 @@ def test_a_rule_is_kept_or_left_out(write: Write) -> None:
     [  # 2 offloads of 4 KiB in flight: at 40 Gbit/s each has 1638.4 ns
         ("in_flight: 2", "interface.in_flight", "3", "", 3),
         ("link: 4 GB/s", "interface.link", "5 GB/s", "byte_per_s", 5e9),
-        ("host_cores: 1", "interface.host_cores", "1.2208", "", 1.2208),
+        ("host_cores: 0.9", "interface.host_cores", "1.2208", "", 1.2208),
+        ("host_cores: 1", "interface.host_cores", "2", "", 2),  # whole, as the study's own
         ("host_cores: 1", "interface.overhead", "819.2 ns", "s", 819.2e-9),
         ("host_cores: 1", "workload.granularity", "5000 B", "byte", 5000),
     ],

@@ -17,8 +17,10 @@ from dse.errors import ContractError
 from dse.model import invariants
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import wire
-from dse.model.problem import Problem
+from dse.model.problem import Evaluation, Problem
+from dse.model.space import Index, Points, as_index, one_block
 from dse.plugins import registry
+from dse.study import study, swept
 from tests.conftest import problem_of
 
 SETTINGS = {
@@ -114,6 +116,55 @@ def test_a_broken_quantity_is_refused(
     with pytest.raises(ContractError, match=f"^implausible: .*{re.escape(text)}") as caught:
         check(broken(problem, name, change))
     assert "design: des.design = " in str(caught.value)
+
+
+def several(written: str) -> tuple[list[Problem], Index]:
+    """Return a study at three values of a swept field, as a run prepares them, and all designs."""
+    found = study.read_study(f"{STUDY}sweep: {{{written}}}\n")
+    sweep = swept.sweep_of(found)
+    assert sweep is not None
+    points = [swept.at_value(found, sweep, position) for position in range(3)]
+    first = study.prepare(points[0])
+    problems = [first.problem, *(study.prepare(point, first).problem for point in points[1:])]
+    return problems, as_index(one_block(first.problem.sizes))
+
+
+RATES = "workload.rate: [9 Gbit/s, 14 Gbit/s, 19 Gbit/s]"
+SWEPT = {
+    "constants, as one": (RATES, 1),
+    "more than constants, one by one": ("des.clock: [1, 0.9, 0.8]", 3),
+}
+
+
+@pytest.mark.parametrize("case", SWEPT)
+def test_values_of_a_sweep_are_looked_at_together(
+    case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written, evaluations = SWEPT[case]
+    problems, rows = several(written)
+    evaluate, asked = Problem.evaluate, []
+
+    def counted(self: Problem, points: Points) -> Evaluation:
+        asked.append(len(points))
+        return evaluate(self, points)
+
+    monkeypatch.setattr(Problem, "evaluate", counted)
+    invariants.check_together(problems, [[rows]] * 3)
+    assert asked == [3 * len(rows) // evaluations] * evaluations
+
+
+def test_a_broken_value_of_a_sweep_says_what_it_says_alone() -> None:
+    problems, rows = several(RATES)
+    feasible = rows[problems[0].evaluate(rows).feasible]
+    most = problems[0].describe(feasible)["power_w"].max()
+    wrong = broken(problems[0], "power_w", lambda v: np.where(v > most, 1.01 * v, v)).graph
+    problems = [replace(problem, graph=wrong) for problem in problems]
+    invariants.check_invariants(problems[0], rows)
+    with pytest.raises(ContractError, match="power is energy over time") as alone:
+        invariants.check_invariants(problems[1], rows)
+    with pytest.raises(ContractError) as together:
+        invariants.check_together(problems, [[rows]] * 3)
+    assert str(together.value) == str(alone.value)
 
 
 def test_a_quantity_that_fails_is_named(problem: Problem) -> None:

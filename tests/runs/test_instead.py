@@ -29,7 +29,7 @@ def test_a_front_shows_the_host_alone_as_no_design(tmp_path: Path) -> None:
     assert [cell.strip() for cell in row if cell] == [
         "(the host alone)",
         "6.25 W",
-        "0 um2",
+        "none",
         "could do it",
     ]
     said = "No design: The host alone would need 0.25 host cores of 4. It would be on the front."

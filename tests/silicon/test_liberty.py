@@ -129,7 +129,9 @@ def test_bundles_states_and_supply_rails(tmp_path: Path) -> None:
     text = TOY.read_text().rstrip()[:-1]
     text += """
       cell (TWO) { area : 4 ; bundle (D) { members (D0, D1); direction : input;
-          pin (D0) { capacitance : 0.03; } pin (D1) { capacitance : 0.04; } }
+          pin (D0) { capacitance : 0.03; }
+          pin (D1) { capacitance : 0.04; rise_capacitance : 0.04; fall_capacitance : 0.05;
+            rise_capacitance_range (0.03, 0.06); } }
         pin (Y) { direction : output; function : "D0 * D1";
           internal_power () { related_pin : "D0 D1"; related_pg_pin : VSS;
             power (scalar) { values ("1"); } }
@@ -142,6 +144,8 @@ def test_bundles_states_and_supply_rails(tmp_path: Path) -> None:
     library = read_liberty(tmp_path / "more.lib")
     two = library.cells["TWO"]
     assert [two.pins[pin].capacitance_f / PF for pin in ("D0", "D1")] == [0.03, 0.04]
+    assert two.pins["D0"].edge_capacitance_f is None
+    assert two.pins["D1"].edge_capacitance_f == pytest.approx((0.06 * PF, 0.05 * PF))
     assert [power.related_pin for power in two.pins["Y"].power] == ["D0", "D1"]
     assert two.pins["Y"].power[0].fall is two.pins["Y"].power[0].rise
     assert "WIDE" not in library.cells

@@ -254,6 +254,21 @@ def test_no_fault_hides_another(rate: str, write: Write) -> None:
     assert len(told) == 6 + (rate == "100")
 
 
+def test_a_faulty_table_of_cores_hides_no_unknown_quantity(write: Write) -> None:
+    write("design,area_um2,clock_mhz,cycles_per_block,power_mw\na,2650,fast,176,0.6\n", "cores.csv")
+    text = SIX.replace("rate: 100", "rate: 100 Gbps").replace("parsecs", "sparc_t3")
+    text = text.replace("core: dess", "table: cores.csv\n    values: {payload: 128 bit}")
+    with pytest.raises(StudyError) as caught:
+        study.prepare(study.read_study(write(text)))
+    assert [fault.where for fault in caught.value.faults] == [
+        "clock_mhz",
+        "stages.0.instances",
+        "objectives.powr",
+        "constraints.0",
+        "prefer",
+    ]
+
+
 def test_shape_faults_do_not_hide_unknown_names(write: Write) -> None:
     text = GOOD.replace("100 Gbit/s", "100 W").replace("core: des", "core: dse")
     with pytest.raises(StudyError) as caught:

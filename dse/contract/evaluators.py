@@ -1,0 +1,105 @@
+"""Evaluators: what measures designs outside this program, and where measurements are kept.
+
+A design is what a study's axes say of it: a number in SI, or a choice, by the name of the axis.
+What a model computes is never kept, for it is computed again faster than read; what was measured
+is on disk before it counts.  So a search that is run again with the same measurements finds the
+same front, and to resume is to repeat.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+Value = float | str
+"""What a design has on one axis: a number in SI, or a choice."""
+
+FAILURES = ("exit", "signal", "timeout", "output", "start", "worker", "memory")
+"""Kinds of failure of a measurement: a program that returned not 0, was ended by a signal, took
+too long, told no usable numbers, could not be started; a worker that died; too little memory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """What came of measuring one design.
+
+    Attributes
+    ----------
+    values
+        By output, in SI; empty when it failed.
+    cause
+        Why it failed, in words; empty when it did not.
+    kind
+        One of `FAILURES`; empty when it did not fail.
+    attempts
+        How often it was tried.
+    seconds
+        Time of all attempts.
+    said
+        The end of what it wrote on standard error.
+    folder
+        Its working folder, where that was kept.
+    """
+
+    values: Mapping[str, float]
+    cause: str = ""
+    kind: str = ""
+    attempts: int = 1
+    seconds: float = 0.0
+    said: str = ""
+    folder: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether there are no values to count with."""
+        return bool(self.cause)
+
+
+class Evaluator(Protocol):
+    """Measures designs; a record that can be sent to another process."""
+
+    @property
+    def outputs(self) -> Mapping[str, str]:
+        """Unit in which each output is written ("um2"), by quantity and SI unit ("area_m2")."""
+
+    @property
+    def identity(self) -> str:
+        """What it is, its version included: the same identity stands for the same values."""
+
+    def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
+        """Measure one design once, in a folder of its own; what fails is told, never raised."""
+
+
+class Shelf(Protocol):
+    """Where measurements are kept, by `key`."""
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, Measurement]:
+        """Return those of the measurements that are kept."""
+
+    def keep(
+        self, found: Mapping[str, Measurement], designs: Mapping[str, Mapping[str, Value]]
+    ) -> None:
+        """Keep measurements and the designs that they are of; on disk before this returns."""
+
+
+def key(identity: str, design: Mapping[str, Value]) -> str:
+    """Return under which a measurement of a design by an evaluator is kept: 64 hexadecimal digits.
+
+    SHA-256 of canonical JSON: names sorted, numbers as the shortest text that reads as the same
+    double (1 and 1.0 are one number, and so are 0.0 and -0.0).
+
+    Raises
+    ------
+    ValueError
+        A number of the design is not finite.
+    """
+    values = {
+        name: value if isinstance(value, str) else float(value) + 0.0
+        for name, value in design.items()
+    }
+    text = json.dumps([identity, values], sort_keys=True, allow_nan=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

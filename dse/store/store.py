@@ -1,0 +1,228 @@
+"""A store of measurements in the folder of a run: opened, checked, kept to, read, copied."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from dse.contract.evaluators import Measurement, Value, key
+from dse.errors import ContractError, StoreError
+from dse.files.working import flush
+from dse.store import database
+from dse.store.rows import COLUMNS, StoredMeasurement, checksum, read_cells, stored_cells
+from dse.store.tally import Tally, locked, raise_tally
+
+STORE = "evaluations.sqlite"
+TALLY = "evaluations.tally"
+STORE_FILES = (STORE, f"{STORE}-wal", f"{STORE}-shm", f"{STORE}-journal", TALLY)
+"""What a store has in the folder of a run; the middle three while it is open, or was killed."""
+
+AT_ONCE = 500
+"""Rows that are read, or asked for, by one statement."""
+
+_INSERT = f"INSERT OR REPLACE INTO evaluations VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
+
+
+class Store:
+    """Measurements on disk, by `dse.contract.evaluators.key`; opened by `dse.store.opening`.
+
+    Attributes
+    ----------
+    path
+        The database.
+    name
+        Of this store; its tally has it, too.
+    notes
+        What was found when it was opened, for the user.
+    """
+
+    def __init__(
+        self, path: Path, connection: sqlite3.Connection, name: str, notes: Iterable[str] = ()
+    ) -> None:
+        """Keep an open connection to a store that is checked."""
+        self.path, self.notes = path, tuple(notes)
+        self.name, self._connection = name, connection
+
+    def __enter__(self) -> Self:
+        """Return the store."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the store."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the store; of its files the database and the tally stay."""
+        self._connection.close()
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        with database.told(self.path):
+            return _count(self._connection)
+
+    def rows(self, after: int = 0) -> Iterator[StoredMeasurement]:
+        """Yield what is kept, in the order in which it came, from behind number `after` on.
+
+        Raises
+        ------
+        StoreError
+            A row does not have its checksum, or one is missing.
+        """
+        while True:
+            with database.told(self.path):
+                found = self._connection.execute(
+                    "SELECT * FROM evaluations WHERE number > ? ORDER BY number LIMIT ?",
+                    (after, AT_ONCE),
+                ).fetchall()
+            for cells in found:
+                after += 1
+                if cells[0] != after:
+                    raise database.damaged(self.path, f"row {after} is missing")
+                yield self._read(cells)
+            if not found:
+                return
+
+    def find(self, keys: Sequence[str]) -> dict[str, StoredMeasurement]:
+        """Return what is kept of some keys and is not to be measured again."""
+        stored = {row.key: row for row in self._having(keys)}
+        return {name: stored[name] for name in keys if name in stored and not stored[name].again}
+
+    def _having(self, keys: Sequence[str]) -> Iterator[StoredMeasurement]:
+        for start in range(0, len(keys), AT_ONCE):
+            some = keys[start : start + AT_ONCE]
+            places = ", ".join("?" * len(some))
+            with database.told(self.path):
+                found = self._connection.execute(
+                    f"SELECT * FROM evaluations WHERE key IN ({places})",  # noqa: S608
+                    some,
+                ).fetchall()
+            yield from map(self._read, found)
+
+    def _read(self, cells: Sequence[Any]) -> StoredMeasurement:
+        try:
+            return read_cells(cells)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise database.damaged(self.path, f"row {cells[0]}: {error}") from error
+
+    def keep(
+        self,
+        identity: str,
+        found: Mapping[str, Measurement],
+        designs: Mapping[str, Mapping[str, Value]],
+    ) -> None:
+        """Keep what an evaluator measured; on disk when this returns, all of it or nothing.
+
+        What is kept already stays, unless it is to be measured again.
+
+        Raises
+        ------
+        ContractError
+            A key is not that of its design.
+        StoreError
+            The disk is full or refuses; the store is then closed, for a page of it may be in
+            the memory of the system only.  What was kept before stays.
+        """
+        for name in found:
+            if name != key(identity, designs[name]):
+                raise ContractError(f"{name} is not the key of {dict(designs[name])}; use `key`")
+        with self._writing():
+            last = _count(self._connection)
+            stored = {row.key: row for row in self._having([*found])}
+            rows = []
+            for name, measurement in found.items():
+                before = stored.get(name)
+                if before and not before.again:
+                    continue
+                last += before is None
+                row = StoredMeasurement(
+                    number=before.number if before else last,
+                    key=name,
+                    identity=identity,
+                    design=designs[name],
+                    measurement=measurement,
+                    again=False,
+                    kept_at=datetime.now(UTC).isoformat(),
+                )
+                rows.append(stored_cells(row))
+            self._connection.executemany(_INSERT, rows)
+        self._count_up(last)
+
+    def measure_again(self, kinds: Collection[str] = ()) -> int:
+        """Let failures be measured again, all or those of some kinds; return how many they are."""
+        with self._writing():
+            rows = [row for row in self.rows() if row.measurement.failed and not row.again]
+            rows = [row for row in rows if not kinds or row.measurement.kind in kinds]
+            cells = [stored_cells(replace(row, again=True)) for row in rows]
+            self._connection.executemany(_INSERT, cells)
+        return len(cells)
+
+    def describe(self, facts: Mapping[str, Any]) -> None:
+        """Keep what a run is, as plain data: its study, settings, seed, versions."""
+        text = json.dumps(facts, allow_nan=False)
+        with self._writing():
+            (last,) = self._connection.execute("SELECT count(*) FROM runs").fetchone()
+            cells = (last + 1, text)
+            row = (*cells, checksum(cells))
+            self._connection.execute("INSERT INTO runs VALUES (?, ?, ?)", row)
+
+    def descriptions(self) -> list[dict[str, Any]]:
+        """Return what the runs were that measured for this store, the last one last."""
+        with database.told(self.path):
+            found = self._connection.execute("SELECT * FROM runs ORDER BY number").fetchall()
+        for number, cells in enumerate(found, 1):
+            if cells[0] != number or checksum(cells[:-1]) != cells[-1]:
+                raise database.damaged(self.path, f"description {number} has another checksum")
+        return [json.loads(text) for _, text, _ in found]
+
+    def copy_to(self, folder: Path) -> None:
+        """Write what is kept to another folder, which has no store; on disk when this returns."""
+        target = folder / STORE
+        with database.told(target):
+            if any((folder / name).exists() for name in STORE_FILES):
+                raise StoreError(f"{folder} has a store already; name another folder")
+            copy = database.connect(target)
+            try:
+                database.write_safely(copy, target)
+                self._connection.backup(copy)
+                tally = Tally(self.name, _count(copy))
+            finally:
+                copy.close()
+            with locked(folder / TALLY) as handle:
+                raise_tally(handle, tally)
+            flush(target)
+            flush(folder)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            with database.told(self.path), database.transaction(self._connection):
+                yield
+        except StoreError:
+            self.close()
+            raise
+
+    def _count_up(self, count: int) -> None:
+        tally = self.path.with_name(TALLY)
+        try:
+            with database.told(tally), locked(tally) as handle:
+                raise_tally(handle, Tally(self.name, count))
+        except StoreError:
+            self.close()
+            raise
+
+
+def _count(connection: sqlite3.Connection) -> int:
+    (count,) = connection.execute("SELECT coalesce(max(number), 0) FROM evaluations").fetchone()
+    return int(count)
