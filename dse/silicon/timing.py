@@ -113,7 +113,7 @@ def analyse(
         another clock or edge, a loop, or no path.
     """
     check_netlist(netlist, library)
-    clock_net = _clock_net(netlist, library, clock)
+    clock_net = clock_net_of(netlist, library, clock)
     loads = net_loads(netlist, library, output_load_f, wire)
     graph = timing_graph(netlist, library)
     run = _Run(graph, loads[:, 1:])
@@ -152,8 +152,14 @@ def net_loads(
     return loads if wire is None else loads + wire.of(fan_out)[:, None]
 
 
-def _clock_net(netlist: Netlist, library: CellLibrary, clock: str) -> int:
-    """Return the clock's net, which clocks every flip-flop and nothing else."""
+def clock_net_of(netlist: Netlist, library: CellLibrary, clock: str) -> int:
+    """Return the clock's net, which clocks every flip-flop and nothing else.
+
+    Raises
+    ------
+    StudyError
+        There is no such input, a flip-flop has another clock or edge, or a gate uses it.
+    """
     nets = netlist.inputs.get(clock, ())
     if len(nets) != 1:
         rule = "the clock is an input of one bit"

@@ -118,6 +118,19 @@ def test_delays_below_zero_are_clipped_and_counted(tmp_path: Path) -> None:
     assert timing.notes[-1] == "delays or slews extrapolated below 0 are 0: 1 of 2 arcs"
 
 
+def test_the_worst_slew_goes_on(tmp_path: Path) -> None:
+    """Of NAND2, whose A now gives 1.04 + 4 load; a constant has no slew and no path."""
+    head, gate = TOY.read_text().split("  cell (NAND2)")
+    slow = gate.replace('("0.04, 0.44", "0.04, 0.44")', '("1.04, 1.44", "1.04, 1.44")', 1)
+    (tmp_path / "slow.lib").write_text(f"{head}  cell (NAND2){slow}")
+    cells = {"nand": "NAND2 A=a B=b Y=y", "tied": "NAND2 A=a B=1 Y=z"}
+    found = netlist(("clk", "a", "b"), ("y", "z"), cells)
+    timing = analyse(found, read_liberty(tmp_path / "slow.lib"), clock="clk")
+    for name in ("y", "z"):
+        assert timing.rise_slews_s[found.outputs[name][0]] == pytest.approx(1.04 * NS)
+    assert [step.instance for step in timing.critical_path] == ["b", "nand", "y"]
+
+
 def test_asynchronous_clear_has_delays_but_no_path() -> None:
     cells = {
         "logic": "INV A=q Y=d",

@@ -1,0 +1,206 @@
+"""A mapped netlist as arrays: gates by level, flip-flops as states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+
+import numpy as np
+
+from dse.errors import Fault, StudyError
+from dse.silicon.boolean import truth_table
+from dse.silicon.functions import (
+    Functions,
+    Integers,
+    NetFunction,
+    essential,
+    of_state,
+    side_by_side,
+)
+from dse.silicon.library import Cell, CellLibrary, FlipFlop
+from dse.silicon.netlist import Instance, Netlist, check_netlist
+from dse.silicon.timing import Delay, Timing, clock_net_of
+from dse.silicon.timing_graph import MOST_NAMED
+
+TICK_S = 1e-15
+"""Delays are whole numbers of it, so that equal sums are equal."""
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """Gates of which none waits for another.
+
+    `delays` counts ticks by gate, input and new value of the output, shape (n, inputs, 2).
+    """
+
+    functions: Functions
+    delays: Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Gates:
+    """A netlist as arrays.
+
+    Nets have the numbers that they have in the netlist.  Behind them each flip-flop has a net of
+    its own, the state, which changes with the clock; its outputs follow it like gates, with the
+    delay from clock to output.
+
+    Attributes
+    ----------
+    net_count
+        With the states.
+    states
+        Net of each flip-flop's state, shape (flip-flops,).
+    names
+        Of the flip-flops.
+    levels
+        Flip-flops' outputs and gates, each behind the levels that drive it.
+    next_state, clear, preset
+        Per flip-flop.
+    ends
+        Where paths end at flip-flops: a pin by its net.
+    """
+
+    net_count: int
+    states: Integers
+    names: tuple[str, ...]
+    levels: tuple[Level, ...]
+    next_state: Functions
+    clear: Functions
+    preset: Functions
+    ends: Mapping[int, str]
+
+
+@dataclass(frozen=True)
+class _Gate:
+    function: NetFunction
+    delays: tuple[Delay, ...]
+
+
+def gates_of(netlist: Netlist, library: CellLibrary, timing: Timing, clock: str) -> Gates:
+    """Return a netlist as arrays.
+
+    Raises
+    ------
+    StudyError
+        The netlist does not fit the library (`check_netlist`), something but flip-flops on its
+        rising edge uses the clock, a pin has no delay, or gates form a loop.
+    FunctionError
+        A function of the library cannot be read.
+    """
+    check_netlist(netlist, library)
+    clock_net_of(netlist, library, clock)
+    builder = _Builder(netlist, timing)
+    for position, instance in enumerate(netlist.instances):
+        builder.add(position, instance, library.cells[instance.cell])
+    if builder.faults:
+        raise StudyError(builder.faults)
+    kept = {name: _sorted(functions) for name, functions in builder.kept.items()}
+    return Gates(
+        net_count=netlist.net_count + len(builder.names),
+        states=netlist.net_count + np.arange(len(builder.names)),
+        names=tuple(builder.names),
+        levels=tuple(builder.levels()),
+        ends=builder.ends,
+        **kept,
+    )
+
+
+def _sorted(functions: Sequence[NetFunction]) -> Functions:
+    return side_by_side(sorted(functions, key=lambda function: -len(function.inputs)))
+
+
+class _Builder:
+    """Collects functions and faults, instance by instance."""
+
+    def __init__(self, netlist: Netlist, timing: Timing) -> None:
+        self.netlist, self.timing = netlist, timing
+        self.faults: list[Fault] = []
+        self.gates: list[_Gate] = []
+        self.kept: dict[str, list[NetFunction]] = {"next_state": [], "clear": [], "preset": []}
+        self.names: list[str] = []
+        self.ends: dict[int, str] = {}
+        self.read = cache(_read)
+
+    def add(self, position: int, instance: Instance, cell: Cell) -> None:
+        """Add the gates of an instance, and the state of a flip-flop."""
+        pins = tuple(pin.name for pin in cell.pins.values() if pin.direction == "input")
+        nets, causes, own = dict(instance.nets), {pin: pin for pin in pins}, None
+        if cell.flip_flop is not None:
+            own = (cell.flip_flop.state, cell.flip_flop.inverted)
+            nets[own[0]] = self.netlist.net_count + len(self.names)
+            causes[own[0]] = cell.flip_flop.clocked_on.strip("() ")
+            self._flip_flop(instance, cell.flip_flop, pins, nets)
+        for pin, net in instance.nets.items():
+            if cell.pins[pin].direction != "output":
+                continue
+            names, table = self.read(cell.pins[pin].function or "", pins, own)
+            delays = [self.timing.delays.get((position, causes[name], pin)) for name in names]
+            for name, delay in zip(names, delays, strict=True):
+                if delay is None or min(delay.rise_s, delay.fall_s) < 0:
+                    self._no_delay(instance, f"from {causes[name]} to {pin}")
+            known = tuple(delay for delay in delays if delay is not None)
+            function = NetFunction(net, tuple(nets[name] for name in names), table)
+            self.gates.append(_Gate(function, known))
+
+    def _flip_flop(
+        self,
+        instance: Instance,
+        flip_flop: FlipFlop,
+        pins: tuple[str, ...],
+        nets: Mapping[str, int],
+    ) -> None:
+        state = nets[flip_flop.state]
+        self.names.append(instance.name)
+        functions = (flip_flop.next_state, flip_flop.clear or "0", flip_flop.preset or "0")
+        for kept, function in zip(self.kept.values(), functions, strict=True):
+            names, table = self.read(function, pins, (flip_flop.state, flip_flop.inverted))
+            kept.append(NetFunction(state, tuple(nets[name] for name in names), table))
+            for name in names:
+                if nets[name] != state:
+                    self.ends.setdefault(nets[name], f"{instance.name}.{name}")
+
+    def _no_delay(self, instance: Instance, written: str) -> None:
+        rule, remedy = "no delay of 0 or more", "analyse the timing of this netlist"
+        where = f"{instance.name} ({instance.cell})"
+        self.faults.append(Fault(where=where, written=written, rule=rule, remedy=remedy))
+
+    def levels(self) -> Iterator[Level]:
+        """Yield the gates by level."""
+        drivers = {gate.function.output: number for number, gate in enumerate(self.gates)}
+        needs = (
+            [drivers[net] for net in gate.function.inputs if net in drivers] for gate in self.gates
+        )
+        sorter = TopologicalSorter(dict(enumerate(needs)))
+        try:
+            sorter.prepare()
+        except CycleError as error:
+            nets = [self.gates[number].function.output for number in error.args[1]]
+            written = " -> ".join(map(self.netlist.named, nets[:MOST_NAMED]))
+            rule, remedy = "logic forms a loop without a flip-flop", "put a register in it"
+            fault = Fault(where=self.netlist.top, written=written, rule=rule, remedy=remedy)
+            raise StudyError([fault]) from None
+        while sorter.is_active():
+            ready = sorter.get_ready()
+            sorter.done(*ready)
+            yield _level([self.gates[number] for number in sorted(ready)])
+
+
+def _level(gates: Sequence[_Gate]) -> Level:
+    gates = sorted(gates, key=lambda gate: -len(gate.delays))
+    delays = np.zeros((len(gates), max(1, len(gates[0].delays)), 2), np.int64)
+    for number, gate in enumerate(gates):
+        for pin, delay in enumerate(gate.delays):
+            delays[number, pin] = round(delay.fall_s / TICK_S), round(delay.rise_s / TICK_S)
+    return Level(side_by_side([gate.function for gate in gates]), delays)
+
+
+def _read(
+    function: str, pins: tuple[str, ...], state: tuple[str, str] | None
+) -> tuple[tuple[str, ...], bytes]:
+    """Return on what a function of a cell depends, and its truth table over it."""
+    if state is None:
+        return essential(truth_table(function, pins), pins)
+    return essential(of_state(function, pins, *state), (*pins, state[0]))

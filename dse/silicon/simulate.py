@@ -1,0 +1,286 @@
+"""Switching activity of a mapped netlist: known answers in, transitions out, with glitches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.errors import ArgumentError, Fault, StudyError, nearest
+from dse.silicon.functions import BINARY, TERNARY, UNKNOWN, Integers
+from dse.silicon.gates import TICK_S, Gates, gates_of
+from dse.silicon.library import CellLibrary
+from dse.silicon.netlist import Netlist
+from dse.silicon.settled import Settled, settle_cycles
+from dse.silicon.timing import Timing
+from dse.silicon.waveforms import transitions
+
+MOST_TRANSITIONS = 1000
+"""Most transitions of a gate in one cycle."""
+
+MOST_CYCLES, BLOCK = 64, 4_000_000
+"""So many cycles at most are simulated together, so many transitions are aimed at."""
+
+FEW = 5
+"""So many flip-flops are named in a note."""
+
+MOST_WORK = 500_000_000
+"""Most transitions of gates' inputs, over all cycles."""
+
+Bits = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Activity:
+    """How often each net of a netlist changes; its nets count like those of the netlist.
+
+    Attributes
+    ----------
+    outputs
+        Settled value of each output port in each cycle of the stimulus, shape (cycles, bits):
+        what the edge that ends the cycle finds there.
+    known
+        Which of them depend on no state unknown at the start, same shapes.
+    cycles
+        Over which transitions are counted: all after the warm-up, or fewer, which `notes` says.
+    toggles
+        Transitions of each net, rising and falling, with glitches, shape (net_count,).
+    settled
+        Transitions from one cycle's settled value to the next, shape (net_count,).
+    high
+        Share of the time at which a net is 1, shape (net_count,).
+    notes
+        What was left out, or taken for known.
+    """
+
+    outputs: Mapping[str, Bits]
+    known: Mapping[str, Bits]
+    cycles: int
+    toggles: Integers
+    settled: Integers
+    high: NDArray[np.float64]
+    notes: tuple[str, ...] = ()
+
+
+def simulate_gates(
+    netlist: Netlist,
+    library: CellLibrary,
+    timing: Timing,
+    *,
+    clock: str,
+    stimulus: Mapping[str, Bits],
+    warm_up: int,
+    period_s: float | None = None,
+    ports: bool = True,
+    most_transitions: int = MOST_TRANSITIONS,
+    most_work: int = MOST_WORK,
+) -> Activity:
+    """Simulate a netlist with the delays of its timing.
+
+    Inputs change right after the clock edge at which a cycle begins, flip-flops' outputs after
+    their delay from the clock, gates by the rule of `dse.silicon.waveforms.transitions`.  The
+    first cycles, the warm-up, begin with every flip-flop unknown; what is unknown is followed
+    with three values, which may call a value unknown that is not, never the reverse.  States
+    still unknown in the last cycle of the warm-up are taken for 0 where transitions are counted.
+
+    Parameters
+    ----------
+    clock
+        Input port whose rising edge moves every flip-flop.
+    stimulus
+        Values of every other input port, shape (cycles, bits), least significant bit first.
+    warm_up
+        Cycles that are not counted, at least 1.
+    period_s
+        Clock period; without it, the least that the timing allows.
+    ports
+        Outputs settle within the period; without, only what flip-flops take does.
+    most_transitions
+        Most of a gate in one cycle; those beyond are left out.
+    most_work
+        Once so many transitions of gates' inputs are done, no further cycle is counted.
+
+    Raises
+    ------
+    StudyError
+        The netlist cannot be simulated (see `dse.silicon.gates.gates_of`), a path ends later
+        than the period, or a flip-flop is cleared or preset after the warm-up.
+    ArgumentError
+        A port without stimulus, or of another shape.
+    """
+    gates = gates_of(netlist, library, timing, clock)
+    driven, stimuli = _driven(netlist, clock, stimulus, warm_up)
+    shown = np.array([net for nets in netlist.outputs.values() for net in nets], np.int64)
+    warm, counted = stimuli[:warm_up], stimuli[warm_up:]
+    zeros = np.zeros(len(gates.states), np.int64)
+    start = settle_cycles(gates, zeros, driven, warm, BINARY)
+    unsure = settle_cycles(gates, zeros + UNKNOWN, driven, warm, TERNARY)
+    period = round((timing.period_s if period_s is None else period_s) / TICK_S)
+    count = _Count(gates, driven, period, most_transitions, most_work)
+    found, state = count.run(start, counted, shown)
+    late = [*count.late(netlist, ports)]
+    if late:
+        raise StudyError(late)
+    rest = _settled_at(gates, state, driven, counted[count.cycles :], BINARY, shown)
+    values = np.concatenate([start.values[:, shown], found, rest])
+    unknown = np.flatnonzero(unsure.values[-1][gates.states] == UNKNOWN)
+    known = np.ones(values.shape, np.bool_)
+    known[:warm_up] = unsure.values[:, shown] != UNKNOWN
+    if len(unknown):
+        later = _settled_at(gates, unsure.state, driven, counted, TERNARY, shown)
+        known[warm_up:] = later != UNKNOWN
+    return Activity(
+        outputs=_by_port(netlist, values == 1),
+        known=_by_port(netlist, known),
+        **count.sums(netlist, clock),
+        notes=(*count.notes(len(counted)), *_unknown(gates, unknown, known[warm_up:])),
+    )
+
+
+def _driven(
+    netlist: Netlist, clock: str, stimulus: Mapping[str, Bits], warm_up: int
+) -> tuple[Integers, Bits]:
+    """Return the nets of all input ports but the clock, and their values by cycle."""
+    wanted = {port: nets for port, nets in netlist.inputs.items() if port != clock}
+    faults = [f"input {port}: no stimulus; give it one" for port in wanted if port not in stimulus]
+    for port, bits in stimulus.items():
+        if port not in wanted:
+            faults.append(f"stimulus of {port}: no such input; {nearest(port, wanted)}")
+        elif np.ndim(bits) != 2 or np.shape(bits)[1] != len(wanted[port]):
+            rule = f"shape {np.shape(bits)}; it is (cycles, {len(wanted[port])})"
+            faults.append(f"stimulus of {port}: {rule}; give a column for each bit")
+    lengths = {port: len(bits) for port, bits in stimulus.items()}
+    if len({*lengths.values()}) > 1:
+        faults.append(f"stimulus: cycles {lengths}; all have the same; give as many to each")
+    cycles = max(lengths.values(), default=0)
+    if not 1 <= warm_up < cycles:
+        rule = f"the stimulus has {cycles} cycles; 1 or more of them warm up, 1 or more are counted"
+        faults.append(f"warm_up {warm_up}; {rule}; give more cycles")
+    if faults:
+        raise ArgumentError("\n".join(faults))
+    nets = np.array([net for nets in wanted.values() for net in nets], np.int64)
+    columns = [np.asarray(stimulus[port], np.bool_) for port in wanted]
+    return nets, np.concatenate([np.zeros((cycles, 0), np.bool_), *columns], axis=1)
+
+
+def _settled_at(
+    gates: Gates, state: Integers, driven: Integers, stimuli: Bits, radix: int, nets: Integers
+) -> NDArray[np.uint8]:
+    """Return the settled values of some nets, shape (cycles, nets)."""
+    found = [np.zeros((0, len(nets)), np.uint8)]
+    for first in range(0, len(stimuli), MOST_CYCLES):
+        settled = settle_cycles(gates, state, driven, stimuli[first : first + MOST_CYCLES], radix)
+        state = settled.state
+        found.append(settled.values[:, nets])
+    return np.concatenate(found)
+
+
+def _by_port(netlist: Netlist, values: Bits) -> dict[str, Bits]:
+    ends = np.cumsum([len(nets) for nets in netlist.outputs.values()])
+    return dict(zip(netlist.outputs, np.split(values, ends[:-1], axis=1), strict=True))
+
+
+def _unknown(gates: Gates, unknown: Integers, known: Bits) -> Iterator[str]:
+    """Yield what is to be said of flip-flops that are unknown after the warm-up."""
+    if not len(unknown):
+        return
+    names = ", ".join(gates.names[number] for number in unknown[:FEW])
+    more = f" and {len(unknown) - FEW} more" if len(unknown) > FEW else ""
+    yield f"unknown after the warm-up, taken for 0: flip-flops {names}{more}"
+    doubtful = int(np.sum(~known.all(axis=1)))
+    if doubtful:
+        yield f"outputs depend on them in {doubtful} of {len(known)} cycles"
+
+
+class _Count:
+    """Sums over cycles, block by block."""
+
+    def __init__(
+        self, gates: Gates, driven: Integers, period: int, most: int, most_work: int
+    ) -> None:
+        self.gates, self.driven, self.period = gates, driven, period
+        self.most, self.most_work = most, most_work
+        self.sources = np.concatenate([driven, gates.states])
+        self.cycles = self.work = 0
+        shape = gates.net_count
+        self.toggles, self.settled, self.high, self.latest, self.capped = np.zeros(
+            (5, shape), np.int64
+        )
+
+    def run(
+        self, start: Settled, stimuli: Bits, shown: Integers
+    ) -> tuple[NDArray[np.uint8], Integers]:
+        """Count cycles until all or the most work is done.
+
+        Returns the settled values of `shown` in these cycles and the state after them.
+        """
+        state, before, size = start.state, start.values[-1:], 1
+        found = []
+        while self.cycles < len(stimuli) and self.work < self.most_work:
+            some = stimuli[self.cycles : self.cycles + size]
+            settled = settle_cycles(self.gates, state, self.driven, some, BINARY)
+            if settled.forced.any():
+                where = f"cycle {self.cycles + int(np.argmax(settled.forced))} after the warm-up"
+                rule, remedy = "clears and presets act in the warm-up alone", "make it longer"
+                raise StudyError([Fault(where=where, written="", rule=rule, remedy=remedy)])
+            found.append(settled.values[:, shown])
+            size = self._add(np.concatenate([before, settled.values]))
+            state, before = settled.state, settled.values[-1:]
+        return np.concatenate(found), state
+
+    def _add(self, values: NDArray[np.uint8]) -> int:
+        """Count the cycles behind the first, and return how many to count next."""
+        moved = transitions(self.gates, self.sources, values, self.most)
+        cycles = len(values) - 1
+        self.cycles += cycles
+        self.work += moved.work
+        self.toggles += moved.count
+        self.settled += np.sum(values[1:] != values[:-1], axis=0)
+        self.high += self.period * np.sum(values[1:], axis=0, dtype=np.int64) + moved.high_ticks
+        self.capped += moved.capped
+        self.latest = np.maximum(self.latest, moved.latest)
+        fitting = cycles * BLOCK // max(1, int(moved.count.sum()))
+        return max(1, min(4 * cycles, fitting, MOST_CYCLES))
+
+    def late(self, netlist: Netlist, ports: bool) -> Iterator[Fault]:
+        """Yield each end of a path that is reached after the period."""
+        allowed = self.period + 1 + len(self.gates.levels)  # all of them rounded to ticks
+        outputs = {
+            net: f"{port}[{bit}]"
+            for port, nets in netlist.outputs.items()
+            for bit, net in enumerate(nets)
+        }
+        ends = {**(outputs if ports else {}), **self.gates.ends}
+        for net in np.flatnonzero(self.latest > allowed).tolist():
+            if net in ends:
+                written = f"{netlist.named(net)} arrives after {self.latest[net] * TICK_S:.6g} s"
+                rule = f"the clock period is {self.period * TICK_S:.6g} s"
+                yield Fault(where=ends[net], written=written, rule=rule, remedy="use a longer one")
+
+    def sums(self, netlist: Netlist, clock: str) -> dict[str, Any]:
+        """Return the sums of an `Activity`."""
+        nets = slice(netlist.net_count)
+        high = self.high[nets] / (self.period * self.cycles)
+        toggles, settled = self.toggles[nets], self.settled[nets]
+        clock_net = netlist.inputs[clock][0]
+        toggles[clock_net] = settled[clock_net] = 2 * self.cycles
+        high[clock_net] = 0.5
+        return {"cycles": self.cycles, "toggles": toggles, "settled": settled, "high": high}
+
+    def notes(self, cycles: int) -> Iterator[str]:
+        """Yield what the limits left out, of `cycles` cycles."""
+        if self.cycles < cycles:
+            yield (
+                f"transitions are counted in the first {self.cycles} of {cycles} cycles alone: "
+                f"gates' inputs changed {self.work} times, the most is {self.most_work}"
+            )
+        gates = sum(len(level.functions.outputs) for level in self.gates.levels)
+        if self.capped.any():
+            yield (
+                f"more than {self.most} transitions in a cycle are left out: "
+                f"{np.count_nonzero(self.capped) / gates:.2%} of gates, "
+                f"{self.capped.sum() / (gates * self.cycles):.2%} of gates' cycles"
+            )

@@ -1,0 +1,224 @@
+"""What simulate_gates counts, says and refuses, on netlists drawn by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from dse.errors import ArgumentError, StudyError
+from dse.silicon.netlist import CONSTANT_0, CONSTANT_1, Instance, Netlist
+from dse.silicon.simulate import Activity, simulate_gates
+from dse.silicon.timing import Delay, Timing
+from tests.silicon.netlists import LIBRARY
+
+CLOCK, A, B = 2, 3, 4
+PS = 1e-12
+
+
+def netlist(*instances: tuple[str, dict[str, int]], ports: Sequence[str] = "ab") -> Netlist:
+    placed = tuple(Instance(f"i{k}", cell, nets) for k, (cell, nets) in enumerate(instances))
+    count = 1 + max([B, *(net for _, nets in instances for net in nets.values())])
+    inputs = {"clk": (CLOCK,), **dict(zip(ports, ((A,), (B,)), strict=False))}
+    return Netlist("top", inputs, {"z": (count - 1,)}, placed, count)
+
+
+def timing(drawn: Netlist, delays: Sequence[float], period_ps: float = 100.0) -> Timing:
+    """Return a timing with one delay (ps) for each instance."""
+    found = {}
+    for k, (instance, delay) in enumerate(zip(drawn.instances, delays, strict=True)):
+        for cause in instance.nets:
+            for pin in instance.nets:
+                found[k, cause, pin] = Delay(delay * PS, delay * PS)
+    none = np.zeros(0)
+    return Timing(period_ps * PS, (), found, none, none, none)
+
+
+def run(drawn: Netlist, delays: Sequence[float], warm_up: int = 1, **options: object) -> Activity:
+    """Simulate with inputs that change in every cycle."""
+    period = options.pop("period_ps", 100.0)
+    cycles = options.pop("cycles", 5)
+    bits = (np.arange(cycles) % 2 == 1)[:, None]
+    stimulus = {port: bits for port in drawn.inputs if port != "clk"}
+    return simulate_gates(
+        drawn,
+        LIBRARY,
+        timing(drawn, delays, period),
+        clock="clk",
+        stimulus={**stimulus, **options.pop("stimulus", {})},
+        warm_up=warm_up,
+        **options,
+    )
+
+
+def hazard(inverter_ps: float, xor_ps: float) -> Activity:
+    """Return the activity of A ^ !A: with the second input late, a pulse as long as it is."""
+    drawn = netlist(("inv", {"A": A, "Y": 5}), ("xor", {"A": A, "B": 5, "Y": 6}), ports="a")
+    return run(drawn, [inverter_ps, xor_ps])
+
+
+@pytest.mark.parametrize(("xor_ps", "toggles"), [(9.999, 8), (10.0, 8), (10.001, 0)])
+def test_a_pulse_passes_if_it_is_as_long_as_the_delay(xor_ps: float, toggles: int) -> None:
+    """IEEE 1364-2005, 6.1.3: a change before its predecessor has propagated takes it back."""
+    found = hazard(10.0, xor_ps)
+    assert found.cycles == 4
+    assert found.toggles[6] == toggles
+    assert found.settled[6] == 0
+    low = 10.0 * 4 / (4 * 100.0) if toggles else 0.0
+    assert found.high[6] == pytest.approx(1 - low, rel=1e-12)
+
+
+def test_the_clock_and_its_flip_flops() -> None:
+    drawn = netlist(("dff", {"D": A, "K": CLOCK, "Q": 5, "N": 6}), ports="a")
+    found = run(drawn, [30.0], cycles=9, warm_up=2)
+    assert found.toggles.tolist() == [0, 0, 14, 7, 0, 7, 7]
+    assert found.high[CLOCK] == 0.5
+    # 1 in 4 of 7 cycles; each rise and fall 30 ps after the clock
+    assert found.high[5] == pytest.approx((4 * 70 + 3 * 30) / 700, rel=1e-12)
+    assert found.outputs["z"].ravel().tolist() == [True, True, False] + [True, False] * 3
+    assert found.known["z"].ravel().tolist() == [False] + [True] * 8
+    assert found.notes == ()
+
+
+def test_a_state_that_nothing_sets_stays_unknown() -> None:
+    """A flip-flop that halves the clock begins anywhere; three values follow it to the output."""
+    drawn = netlist(
+        ("dff", {"D": 6, "K": CLOCK, "Q": 5, "N": 6}),
+        ("nand", {"A": A, "B": 5, "Y": 7}),
+        ports="a",
+    )
+    found = run(drawn, [1.0, 1.0], cycles=7, warm_up=3)
+    assert found.known["z"].ravel().tolist() == [True, False] * 3 + [True]
+    assert found.notes == (
+        "unknown after the warm-up, taken for 0: flip-flops i0",
+        "outputs depend on them in 2 of 4 cycles",
+    )
+
+
+def test_a_reset_makes_states_known_and_is_refused_later() -> None:
+    drawn = netlist(
+        ("inv", {"A": 5, "Y": 6}),
+        ("dffr", {"D": 6, "K": CLOCK, "R": A, "Q": 5}),
+        ports="r",
+    )
+    low = np.arange(8)[:, None] >= 2
+    found = run(drawn, [1.0, 1.0], cycles=8, warm_up=3, stimulus={"r": low})
+    assert found.known["z"].all()
+    assert found.toggles[5] == 5
+    with pytest.raises(StudyError) as error:
+        run(
+            drawn,
+            [1.0, 1.0],
+            cycles=8,
+            warm_up=3,
+            stimulus={"r": low & (np.arange(8)[:, None] < 5)},
+        )
+    assert str(error.value) == (
+        "cycle 2 after the warm-up: clears and presets act in the warm-up alone; make it longer"
+    )
+
+
+def test_an_unknown_clear_makes_unknown_what_it_would_change() -> None:
+    drawn = netlist(
+        ("dff", {"D": 5, "K": CLOCK, "Q": 5}),
+        ("dffr", {"D": CONSTANT_1, "K": CLOCK, "R": 5, "Q": 6}),
+        ports="a",
+    )
+    assert not run(drawn, [1.0, 1.0]).known["z"].any()
+
+
+def chain(stages: int) -> tuple[Netlist, list[float]]:
+    """Return xor gates of which each sees its predecessor twice, the second time late."""
+    instances, net = [], A
+    for stage in range(stages):
+        first = 5 + 3 * stage
+        instances += [("inv", {"A": net, "Y": first}), ("inv", {"A": first, "Y": first + 1})]
+        instances += [("xor", {"A": net, "B": first + 1, "Y": first + 2})]
+        net = first + 2
+    delays = [
+        delay
+        for stage in range(stages)
+        for delay in (3.0 ** (stages - stage), 3.0 ** (stages - stage), 0.1)
+    ]
+    return netlist(*instances, ports="a"), delays
+
+
+def test_limits_say_where_they_bit() -> None:
+    drawn, delays = chain(5)
+    whole = run(drawn, delays, period_ps=2000.0)
+    assert whole.toggles[[7, 10, 13, 16, 19]].tolist() == [8, 16, 32, 64, 128]
+    capped = run(drawn, delays, period_ps=2000.0, most_transitions=5)
+    assert capped.toggles[[7, 10, 13, 16, 19]].tolist() == [8, 16, 16, 16, 16]
+    assert capped.outputs["z"].tolist() == whole.outputs["z"].tolist()
+    assert capped.notes == (
+        "more than 5 transitions in a cycle are left out: 20.00% of gates, 20.00% of gates' cycles",
+    )
+    short = run(drawn, delays, period_ps=2000.0, most_work=1)
+    assert (short.cycles, len(short.outputs["z"])) == (1, 5)
+    assert short.toggles[19] == 32
+    assert short.notes == (
+        "transitions are counted in the first 1 of 4 cycles alone: "
+        "gates' inputs changed 124 times, the most is 1",
+    )
+
+
+def test_a_path_that_ends_after_the_period_is_named() -> None:
+    drawn = netlist(("inv", {"A": A, "Y": 5}), ("dff", {"D": 5, "K": CLOCK, "Q": 6}), ports="a")
+    with pytest.raises(StudyError) as error:
+        run(drawn, [100.1, 1.0], ports=False)
+    assert str(error.value) == (
+        "i1.D: net 5 arrives after 1.001e-10 s; the clock period is 1e-10 s; use a longer one"
+    )
+    late = netlist(("inv", {"A": A, "Y": 5}), ports="a")
+    with pytest.raises(StudyError, match=r"z\[0\]: net 5 arrives after"):
+        run(late, [100.1])
+    assert run(late, [100.1], ports=False).toggles[5] == 4
+
+
+def test_a_netlist_must_have_cells_one_clock_delays_and_no_loop() -> None:
+    faulty = {
+        "no cell of toy": netlist(("nor", {"A": A, "Y": 5})),
+        "a latch": netlist(("latch", {"D": A})),
+        "'clk' clocks every flip-flop": netlist(("dff", {"D": A, "K": B, "Q": 5})),
+        "the clock drives flip-flops only": netlist(("inv", {"A": CLOCK, "Y": 5})),
+        "a net that nothing drives": netlist(("inv", {"A": 6, "Y": 5})),
+        "loop without a flip-flop": netlist(("inv", {"A": 5, "Y": 6}), ("inv", {"A": 6, "Y": 5})),
+    }
+    for rule, drawn in faulty.items():
+        with pytest.raises(StudyError, match=rule):
+            run(drawn, [1.0] * len(drawn.instances))
+    with pytest.raises(StudyError) as error:
+        run(netlist(("nand", {"A": A, "B": B, "Y": 5})), [-1.0])
+    assert str(error.value).splitlines() == [
+        f"i0 (nand): from {pin} to Y; no delay of 0 or more; analyse the timing of this netlist"
+        for pin in "AB"
+    ]
+
+
+def test_a_stimulus_that_does_not_fit_is_refused() -> None:
+    drawn = netlist(("nand", {"A": A, "B": B, "Y": 5}))
+    with pytest.raises(ArgumentError) as error:
+        simulate_gates(
+            drawn,
+            LIBRARY,
+            timing(drawn, [1.0]),
+            clock="clk",
+            stimulus={"a": np.zeros((4, 2), bool), "c": np.zeros((3, 1), bool)},
+            warm_up=4,
+        )
+    assert str(error.value).splitlines() == [
+        "input b: no stimulus; give it one",
+        "stimulus of a: shape (4, 2); it is (cycles, 1); give a column for each bit",
+        "stimulus of c: no such input; known: a, b",
+        "stimulus: cycles {'a': 4, 'c': 3}; all have the same; give as many to each",
+        "warm_up 4; the stimulus has 4 cycles; 1 or more of them warm up, 1 or more are counted; "
+        "give more cycles",
+    ]
+
+
+def test_gates_of_constants_are_constant() -> None:
+    drawn = netlist(("nand", {"A": CONSTANT_0, "B": CONSTANT_1, "Y": 5}), ("tie", {"Y": 6}))
+    found = run(drawn, [1.0, 1.0])
+    assert found.toggles[[0, 1, 5, 6]].tolist() == [0, 0, 0, 0]
+    assert found.high[[0, 1, 5, 6]].tolist() == [0.0, 1.0, 1.0, 1.0]
