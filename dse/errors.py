@@ -192,6 +192,10 @@ class OutputError(DseError):
     """The run folder cannot be written."""
 
 
+class StoreError(DseError):
+    """What was measured cannot be kept, or not be read back."""
+
+
 _COMMA = re.compile(r"[+-]?[0-9]+(?:,[0-9]+)+(?:\.[0-9]*)?")
 _THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 
