@@ -21,7 +21,7 @@ from dse.reports.front_table import front_html, in_units
 from dse.reports.front_text import MOST_ROWS, front_text
 from dse.reports.front_view import FrontView, Recommended, Reference
 from dse.reports.text import Printable
-from dse.runs import checksums, finished, stored
+from dse.runs import checksums, finished, measurements, stored
 from dse.runs.manifest import inputs_of, manifest_of
 from dse.runs.runner import Run, SolvedStudy
 from dse.study import inputs
@@ -41,7 +41,7 @@ FILES = (stored.FRONT, stored.EVALUATIONS, checksums.MANIFEST, *PICTURES)
 MISSED = ("infeasible.json", "infeasible.png", "infeasible.svg")
 """What is left in its place where nothing is feasible."""
 
-REPLACED = (*FILES, stored.EVALUATIONS_CSV, PAGE, *MISSED)
+REPLACED = (*FILES, stored.EVALUATIONS_CSV, measurements.MEASUREMENTS, PAGE, *MISSED)
 """What a folder may hold that a run takes the place of, besides copies of tables."""
 
 MOST_EVALUATIONS = 120_000
@@ -101,9 +101,11 @@ class Result(Printable):
         parts = []
         for number, answer in enumerate(self.run.answers):
             index = rows(answer)
+            problem = answer.study.problem
+            if len(index) and problem.measured is not None:
+                index = problem.measured.counted(problem.space, index)
             if not len(index):
                 continue
-            problem = answer.study.problem
             swept = self._swept(number, len(index))
             part = swept | tables.design_table(problem, index) | swept
             if rows(answer) is not answer.outcome.front_index:
@@ -197,8 +199,9 @@ class Result(Printable):
         stored.write_evaluations(self._evaluations, fresh)
         if undrawn is not None:
             undrawn += self._draw(fresh)
-        studies = (answer.study for answer in self.run.answers)
+        studies = [answer.study for answer in self.run.answers]
         inputs.write_inputs(inputs_of(studies), fresh)
+        measurements.write_measurements(studies, fresh)
         manifest = json_text(checksums.with_checksums(self.manifest, fresh)) + "\n"
         (fresh / checksums.MANIFEST).write_text(manifest, encoding="utf-8")
 

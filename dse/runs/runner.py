@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from dse import search, workers
 from dse.errors import TooLargeError
@@ -14,6 +15,8 @@ from dse.files.document import Document
 from dse.model import invariants, tables
 from dse.model.problem import Problem
 from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
+from dse.runs.measurements import recorded_of
+from dse.runs.measuring import Working, measuring, require_some_measured, with_shelves
 from dse.search import Outcome, Progress, Stop
 from dse.search.archive import Matrix
 from dse.search.exact.work import limited
@@ -102,10 +105,13 @@ class Options:
     method: str | None = None
     seed: int | None = None
     budget: int | None = None
+    workers: int | None = None
+    folder: Path | None = None
 
     def apply(self, settings: search.SearchSettings) -> search.SearchSettings:
         """Return `settings` with what is given here."""
-        given = {name: value for name, value in vars(self).items() if value is not None}
+        own = {name: getattr(self, name) for name in ("method", "seed", "budget")}
+        given = {name: value for name, value in own.items() if value is not None}
         if self.method not in (None, settings.method):
             given["options"] = {}  # those of the study are of its own method
         return replace(settings, **given)
@@ -130,12 +136,16 @@ def run_study(
     """
     start = time.perf_counter()
     sweep = sweep_of(document)
+    if document.data.get("evaluate") is not None:
+        document, jobs = with_shelves(document), 1  # measurements are in this process
     with limited(stop=stop):
         if sweep is None:
-            answers = [solve_study(study.prepare(document), options, progress, partial=True)]
+            prepared = study.prepare(document)
+            answers = [solve_study(prepared, options, progress, partial=True, stop=stop)]
         else:
             answers = [*_swept(document, sweep, options, progress, jobs, stop)]
     settings = options.apply(answers[0].study.settings)
+    document = replace(document, recorded=recorded_of(answer.study for answer in answers))
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
 
 
@@ -162,7 +172,7 @@ def _swept(
             prepared = study.prepare(point) if position else first
             solved = next(found, None) if count > 1 else None
             if solved is None:
-                yield solve_study(prepared, options, None, partial=True)
+                yield solve_study(prepared, options, None, partial=True, stop=stop)
             else:
                 yield SolvedStudy(prepared, *solved)
             if progress is not None:
@@ -175,7 +185,12 @@ def _found_at(options: Options, point: Document) -> tuple[Outcome, Quality, floa
 
 
 def solve_study(
-    prepared: Study, options: Options, progress: Progress | None, *, partial: bool = False
+    prepared: Study,
+    options: Options,
+    progress: Progress | None,
+    *,
+    partial: bool = False,
+    stop: Stop | None = None,
 ) -> SolvedStudy:
     """Search one study and measure its front; `partial`: which may be that of an unfinished proof.
 
@@ -186,7 +201,10 @@ def solve_study(
     """
     start = time.perf_counter()
     settings = replace(options.apply(prepared.settings), partial=partial)
-    outcome = search.run_search(prepared.problem, settings, progress)
+    working = Working(options.workers, options.folder, stop, progress, settings.budget)
+    with measuring(prepared, working):
+        outcome = search.run_search(prepared.problem, settings, progress)
+    require_some_measured(prepared, outcome.evaluated)
     seconds = time.perf_counter() - start
     invariants.check_invariants(prepared.problem, outcome.front_index, outcome.sample_index)
     order = tables.sort_order(prepared.problem, outcome.front_index, outcome.front_loss)
@@ -197,7 +215,7 @@ def solve_study(
         prepared.problem,
         outcome.front_loss,
         exact=outcome.exact,
-        compare=outcome.certificate.finished,
+        compare=outcome.certificate.finished and prepared.problem.measured is None,
     )
     return SolvedStudy(prepared, outcome, quality, seconds)
 
@@ -214,6 +232,8 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool 
     reference, ideal = reference_point(best), best.min(axis=0)
     reached = tuple(reference.tolist())
     volume = hypervolume(loss, reference, ideal=ideal)
+    if front is None and problem.measured is not None:  # no bounds on what is not measured
+        return Quality(reached, volume)
     if front is None:
         from dse.search.completeness import share_at_least
 
