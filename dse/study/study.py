@@ -221,6 +221,7 @@ def prepare(found: Document) -> Study:
     outputs: dict[str, contract.Objective] = {}
     if written.evaluate is not None:
         measured, outputs = measuring(written, space, scenario, faults)
+        faults.raise_any()  # what is not measured then would be missed below
         inputs |= outputs.keys()
         objectives = Joined(outputs, objectives)
     if scenario.mix is not None:

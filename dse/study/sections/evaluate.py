@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from dse.study.fields import Amount, StudySection, Unit, form
+from dse.study.fields import Amount, Given, StudySection, Unit, form
+
+_LONG = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(min|h)\s*")
+_LONG_S = {"min": 60, "h": 3600}
+
+
+class Duration(Unit):
+    """Metadata of a time that may be minutes or hours, too."""
+
+    def read(self, written: Any) -> Given | None:
+        """Return the value in seconds, or raise a fault that names the unit to write."""
+        found = _LONG.fullmatch(written) if isinstance(written, str) else None
+        if found:
+            written = f"{float(Fraction(found[1]) * _LONG_S[found[2]]):f} s"
+        return super().read(written)
 
 
 class OutputSection(StudySection):
@@ -49,7 +65,7 @@ class EvaluateSection(StudySection):
     outputs: Annotated[dict[str, Output], Field(description="Quantity -> unit")] = Field(
         default_factory=dict
     )
-    timeout: Annotated[Amount, Unit("Longest that one attempt may take", "timeout_s")] = None
+    timeout: Annotated[Amount, Duration("Longest that one attempt may take", "timeout_s")] = None
     retries: Annotated[int, Field(ge=0, le=100, description="Attempts after a failure")] = 0
     on_failure: Annotated[
         Literal["infeasible", "abort", "continue"],
