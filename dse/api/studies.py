@@ -79,9 +79,12 @@ def problem(study: StudySource, *, overrides: Overrides | None = None) -> OpenPr
     dse.errors.StudyError
         When the study has faults: all of them at once.
     """
+    from dse.runs.measuring import require_nothing_measured
     from dse.search.door import opened
 
-    return opened(load(study, overrides=overrides).problem)
+    prepared = load(study, overrides=overrides)
+    require_nothing_measured(prepared)
+    return opened(prepared.problem)
 
 
 @public
@@ -157,7 +160,9 @@ def run(
     from dse.runs.result import Result, run_folder
 
     document = document_of(study, overrides, evaluate)
-    options = runner.Options(method=method, seed=seed, budget=budget, workers=workers)
+    options = runner.Options(
+        method=method, seed=seed, budget=budget, workers=workers, measures=True
+    )
     with nullcontext() if out is None else run_folder(out, document) as place:
         done = runner.run_study(document, options, progress, jobs=jobs, stop=stop)
         require_any_feasible(done)
@@ -198,10 +203,12 @@ def evaluate(
     from dse.model import invariants
     from dse.model.space import as_index, one_block
     from dse.runs import terms
+    from dse.runs.measuring import require_nothing_measured
     from dse.study import study as studies
 
     chosen = dict(override_pairs(overrides)) | assignments(design, "des.u16=3", joined=True)
     prepared = studies.prepare(document_of(study, chosen))
+    require_nothing_measured(prepared)
     terms.require_one_design(prepared)
     invariants.check_invariants(prepared.problem, as_index(one_block(prepared.problem.sizes)))
     return terms.terms_of(prepared)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from dse.contract.evaluators import Measurement
+from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import MeasurementError
 from dse.evaluators import pool
 from dse.files.document import Document
@@ -19,6 +19,11 @@ from dse.reports.words import plural
 from dse.search import Progress
 from dse.search.exact.work import Stop, StopError
 from dse.study.study import Study
+
+ONLY_RUNS = (
+    "the designs of this study are measured, and only `dse run` measures: run it, and name the "
+    "folder of the run"
+)
 
 SHOWN = 3
 """Designs that a message shows of those that failed for one cause."""
@@ -53,28 +58,40 @@ class Working:
         design failed.
     stop
         Asked while measurements run whether they are to end.
-    progress, budget
-        Told of each measurement that ends; how many designs are planned, None for all.
+    progress
+        Told of each measurement that ends.
     """
 
     workers: int | None = None
     folder: Path | None = None
     stop: Stop | None = None
     progress: Progress | None = None
-    budget: int | None = None
 
 
 @contextmanager
-def measuring(prepared: Study, working: Working) -> Iterator[None]:
-    """Let the designs of a study be measured; of one that measures nothing this does nothing."""
+def measuring(
+    prepared: Study, working: Working | None, budget: int | None = None
+) -> Iterator[None]:
+    """Let the designs of a study be measured; of one that measures nothing this does nothing.
+
+    Nor of a run that is over: what it measured is all that is known.
+
+    Raises
+    ------
+    MeasurementError
+        The study measures, and nothing may be measured: `working` is None.
+    """
     measured = prepared.problem.measured
-    if measured is None or prepared.measuring is None:
+    recorded = measured and isinstance(measured.bench.evaluator, RecordedEvaluator)
+    if measured is None or prepared.measuring is None or recorded:
         yield
         return
+    if working is None:
+        raise MeasurementError(ONLY_RUNS)
     said = prepared.measuring
     folder = working.folder or Path(tempfile.mkdtemp(prefix="dse-measuring-"))
     count = working.workers or said.workers
-    planned = min(working.budget or prepared.problem.size, prepared.problem.size)
+    planned = min(budget or prepared.problem.size, prepared.problem.size)
     try:
         with pool.workers_for(measured.bench.evaluator, count) as workers:
             ask = _Asking(measured.bench, workers, said.retries, folder, working, planned)
@@ -141,6 +158,12 @@ def failures_text(bench: Bench) -> list[str]:
 def _some(designs: Sequence[Design]) -> str:
     shown = "; ".join(map(design_text, designs[:SHOWN]))
     return f"{shown}; and {len(designs) - SHOWN} more" if len(designs) > SHOWN else shown
+
+
+def require_nothing_measured(prepared: Study) -> None:
+    """Raise `MeasurementError` where designs of a study are measured."""
+    if prepared.problem.measured is not None:
+        raise MeasurementError(ONLY_RUNS)
 
 
 def require_some_measured(prepared: Study, evaluated: int) -> None:

@@ -16,6 +16,8 @@ from dse.files.document import Document
 from dse.files.json import json_text
 from dse.files.working import WorkingFolder, working_folder
 from dse.model import tables
+from dse.model.problem import Problem
+from dse.model.space import Index
 from dse.model.tables import Table
 from dse.reports.front_table import front_html, in_units
 from dse.reports.front_text import MOST_ROWS, front_text
@@ -100,10 +102,8 @@ class Result(Printable):
     def _table(self, rows: Callable[[SolvedStudy], Any]) -> Table:
         parts = []
         for number, answer in enumerate(self.run.answers):
-            index = rows(answer)
             problem = answer.study.problem
-            if len(index) and problem.measured is not None:
-                index = problem.measured.counted(problem.space, index)
+            index = _counted(problem, rows(answer))
             if not len(index):
                 continue
             swept = self._swept(number, len(index))
@@ -123,8 +123,11 @@ class Result(Printable):
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """What was run, with which versions, and what came out."""
-        samples = (answer.outcome.sample_index for answer in self.run.answers)
-        return manifest_of(self.run, sum(min(len(sample), self._most) for sample in samples))
+        samples = (
+            _counted(answer.study.problem, _thin(answer.outcome.sample_index, self._most))
+            for answer in self.run.answers
+        )
+        return manifest_of(self.run, sum(map(len, samples)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the manifest and the designs of the front as plain data, for JSON."""
@@ -319,6 +322,12 @@ def _references(manifest: Mapping[str, Any]) -> Iterator[Reference]:
         costs = said.get("costs", {})
         values = {name: costs[name] for name in manifest["objectives"] if name in costs}
         yield Reference(said.get("words", ""), values, said.get("verdict", ""), said["text"])
+
+
+def _counted(problem: Problem, index: Index) -> Index:
+    """Return the designs but those that are as if they had never been measured."""
+    measured = problem.measured
+    return index if measured is None else measured.counted(problem.space, index)
 
 
 def _thin(index: Any, most: int) -> Any:

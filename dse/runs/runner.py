@@ -100,13 +100,17 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What a call may say over the search section of its study."""
+    """What a call may say over the search section of its study, and of measuring its designs.
+
+    These are measured only where `measures` says so, `workers` at once, in folders in `folder`.
+    """
 
     method: str | None = None
     seed: int | None = None
     budget: int | None = None
     workers: int | None = None
     folder: Path | None = None
+    measures: bool = False
 
     def apply(self, settings: search.SearchSettings) -> search.SearchSettings:
         """Return `settings` with what is given here."""
@@ -115,6 +119,10 @@ class Options:
         if self.method not in (None, settings.method):
             given["options"] = {}  # those of the study are of its own method
         return replace(settings, **given)
+
+    def working(self, stop: Stop | None, progress: Progress | None = None) -> Working | None:
+        """Return how designs are measured, None where they are not."""
+        return Working(self.workers, self.folder, stop, progress) if self.measures else None
 
 
 def run_study(
@@ -140,8 +148,8 @@ def run_study(
         document, jobs = with_shelves(document), 1  # measurements are in this process
     with limited(stop=stop):
         if sweep is None:
-            prepared = study.prepare(document)
-            answers = [solve_study(prepared, options, progress, partial=True, stop=stop)]
+            prepared, working = study.prepare(document), options.working(stop, progress)
+            answers = [solve_study(prepared, options, progress, partial=True, working=working)]
         else:
             answers = [*_swept(document, sweep, options, progress, jobs, stop)]
     settings = options.apply(answers[0].study.settings)
@@ -172,7 +180,8 @@ def _swept(
             prepared = study.prepare(point) if position else first
             solved = next(found, None) if count > 1 else None
             if solved is None:
-                yield solve_study(prepared, options, None, partial=True, stop=stop)
+                working = options.working(stop)
+                yield solve_study(prepared, options, None, partial=True, working=working)
             else:
                 yield SolvedStudy(prepared, *solved)
             if progress is not None:
@@ -190,9 +199,11 @@ def solve_study(
     progress: Progress | None,
     *,
     partial: bool = False,
-    stop: Stop | None = None,
+    working: Working | None = None,
 ) -> SolvedStudy:
     """Search one study and measure its front; `partial`: which may be that of an unfinished proof.
+
+    Designs are measured only where `working` says how.
 
     Raises
     ------
@@ -201,8 +212,7 @@ def solve_study(
     """
     start = time.perf_counter()
     settings = replace(options.apply(prepared.settings), partial=partial)
-    working = Working(options.workers, options.folder, stop, progress, settings.budget)
-    with measuring(prepared, working):
+    with measuring(prepared, working, settings.budget):
         outcome = search.run_search(prepared.problem, settings, progress)
     require_some_measured(prepared, outcome.evaluated)
     seconds = time.perf_counter() - start
@@ -215,7 +225,7 @@ def solve_study(
         prepared.problem,
         outcome.front_loss,
         exact=outcome.exact,
-        compare=outcome.certificate.finished and prepared.problem.measured is None,
+        compare=outcome.certificate.finished,
     )
     return SolvedStudy(prepared, outcome, quality, seconds)
 
@@ -227,12 +237,13 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool 
     """
     if not len(loss):
         return Quality()
+    compare = compare and problem.measured is None  # only what was measured is known
     front = loss if exact else _exact_front(problem) if compare else None
     best = front if front is not None else loss
     reference, ideal = reference_point(best), best.min(axis=0)
     reached = tuple(reference.tolist())
     volume = hypervolume(loss, reference, ideal=ideal)
-    if front is None and problem.measured is not None:  # no bounds on what is not measured
+    if front is None and problem.measured is not None:
         return Quality(reached, volume)
     if front is None:
         from dse.search.completeness import share_at_least

@@ -31,7 +31,7 @@ MOST_SHARE = 0.999
 """The largest share of designs that an unfinished proof says are settled: 1 would claim too much.
 """
 
-MEASURED_TOGETHER = 64
+MEASURED_TOGETHER = 16
 """Designs that are measured before the next ones are asked for, where all of them are."""
 
 METHODS = ("exact", "enumerate", "compose")
