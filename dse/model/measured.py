@@ -164,7 +164,7 @@ class Bench:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredColumns:
     """Columns of a space that a bench measures.
 
     Attributes

@@ -18,7 +18,7 @@ from dse.model.failures import EVALUATED, Failures
 from dse.model.fleet import offered
 from dse.model.graph import REMEDY, Graph, Step
 from dse.model.matrices import matrix_of, rounded, shape_of
-from dse.model.measured import MEASURED, Measured
+from dse.model.measured import MEASURED, MeasuredColumns
 from dse.model.space import Block, Boxes, Index, Points, Space, as_index, product_text
 from dse.model.stage import Stage
 from dse.model.tape.compiled import Candidates
@@ -113,7 +113,7 @@ class Problem:
     constraints: tuple[Constraint, ...] = ()
     requirements: tuple[Requirement, ...] = field(default=())
     tolerant: bool = False
-    measured: Measured | None = None
+    measured: MeasuredColumns | None = None
 
     def __repr__(self) -> str:
         """Return the axes with their sizes, the objectives and the constraints."""
@@ -391,7 +391,7 @@ class Problem:
         return {name: tuple(fleet.column(name) for fleet in fleets) for name in names}
 
     def _judged_measured(
-        self, measured: Measured, found: Evaluation, failed: NDArray[np.bool_], reason: str
+        self, measured: MeasuredColumns, found: Evaluation, failed: NDArray[np.bool_], reason: str
     ) -> Evaluation:
         """Let designs of which there are no values miss the constraint for that; judge others."""
         missing, cause = measured.missing(self.space, found.points)

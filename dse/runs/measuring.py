@@ -8,17 +8,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import MeasurementError
-from dse.evaluators import pool
 from dse.files.document import Document
 from dse.model.measured import Bench, Design, MemoryShelf, design_text
 from dse.reports.words import plural
 from dse.search import Progress
 from dse.search.exact.work import Stop, StopError
 from dse.study.study import Study
+
+if TYPE_CHECKING:
+    from dse.evaluators.pool import Workers
 
 ONLY_RUNS = (
     "the designs of this study are measured, and only `dse run` measures: run it, and name the "
@@ -38,7 +40,7 @@ def with_shelves(document: Document) -> Document:
 
 
 @runtime_checkable
-class Teller(Protocol):
+class Narrator(Protocol):
     """A `Progress` that shows in words what is done now."""
 
     def tell(self, now: str) -> None:
@@ -88,6 +90,8 @@ def measuring(
         return
     if working is None:
         raise MeasurementError(ONLY_RUNS)
+    from dse.evaluators import pool  # processes, only where something is measured
+
     said = prepared.measuring
     folder = working.folder or Path(tempfile.mkdtemp(prefix="dse-measuring-"))
     count = working.workers or said.workers
@@ -107,7 +111,7 @@ class _Asking:
     """Measures designs, and shows how far it is; see `Ask`."""
 
     bench: Bench
-    workers: pool.Workers
+    workers: Workers
     retries: int
     folder: Path
     working: Working
@@ -123,6 +127,8 @@ class _Asking:
         """
         stop, before = self.working.stop or (lambda: False), len(self.bench.seen)
         failed = len(self.bench.failures)
+        from dse.evaluators import pool
+
         found = pool.measured(
             self.bench.evaluator,
             designs,
@@ -142,7 +148,7 @@ class _Asking:
         progress = self.working.progress
         if progress is not None:
             progress(done, self.planned)
-        if isinstance(progress, Teller):
+        if isinstance(progress, Narrator):
             running = min(left, self.workers.size)
             progress.tell(f"{running} running, {failed} failed")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from dse.algebra import units
@@ -13,8 +13,8 @@ from dse.contract.evaluators import Evaluator, Measurer, RecordedEvaluator, key
 from dse.errors import UnitError
 from dse.files.document import Document
 from dse.files.headers import DIMENSIONLESS
-from dse.model.measured import Bench, Measured, MemoryShelf
-from dse.model.space import Axis, Space
+from dse.model.measured import Bench, MeasuredColumns, MemoryShelf
+from dse.model.space import Space
 from dse.plugins import registry
 from dse.study import schema
 from dse.study.evaluator import evaluator_of
@@ -112,7 +112,7 @@ def measured_of(
     scenario: Scenario,
     faults: Faults,
     written_axes: Mapping[str, object],
-) -> Measured | None:
+) -> MeasuredColumns | None:
     """Return what measures the outputs of a study, None where a fault was added."""
     path: Path = ("evaluate",)
     before = len(faults.found)
@@ -137,7 +137,7 @@ def measured_of(
     if evaluator is None or len(faults.found) > before:
         return None
     bench = bench_of(evaluator, section.on_failure, faults.document)
-    return Measured(bench, tuple(free), tuple(outputs.units), expected)
+    return MeasuredColumns(bench, tuple(free), tuple(outputs.units), expected)
 
 
 def bench_of(evaluator: Evaluator, on_failure: str, document: Document) -> Bench:
@@ -151,9 +151,9 @@ def bench_of(evaluator: Evaluator, on_failure: str, document: Document) -> Bench
     return Bench(evaluator, shelf_of(evaluator.identity), on_failure)
 
 
-def measuring(
+def measured_quantities(
     written: schema.StudyFile, space: Space, scenario: Scenario, faults: Faults
-) -> tuple[Measured | None, dict[str, Objective]]:
+) -> tuple[MeasuredColumns | None, dict[str, Objective]]:
     """Return what measures designs of a study, and what it tells of them; faults are added."""
     section = written.evaluate or schema.EvaluateSection()
     outputs = outputs_of(section, ("evaluate",), faults)
@@ -188,10 +188,3 @@ class Joined(Mapping[str, Objective]):
     def __len__(self) -> int:
         """Return how many there are."""
         return len(self._own.keys() | set(self._others))
-
-
-def axes_labels(axes: Sequence[Axis]) -> dict[str, Sequence[str]]:
-    """Return the texts of the axes that are choices of their own name."""
-    return {
-        axis.name: axis.labels for axis in axes if axis.name in axis.columns and not axis.ordered
-    }

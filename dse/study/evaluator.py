@@ -17,7 +17,7 @@ from dse.evaluators.function import FunctionEvaluator, source_of
 from dse.files.position import dotted
 from dse.plugins import registry
 from dse.study import schema
-from dse.study.evaluator_files import contents
+from dse.study.evaluator_files import file_hashes
 from dse.study.faults import Faults, Path
 from dse.study.inputs import base_of, locate
 from dse.study.scenario import Scenario
@@ -33,7 +33,7 @@ def evaluator_of(
 ) -> Evaluator | None:
     """Return what measures; `told` has the unit in which each axis is written, None for choices."""
     if recorded := faults.document.recorded.get(dotted(path)):
-        contents(section, scenario, path, faults)
+        file_hashes(section, scenario, path, faults)
         return replace(recorded, outputs=outputs)
     function = faults.document.evaluate
     given = [
@@ -61,7 +61,7 @@ def evaluator_of(
         identity = _identity(
             function=source_of(function),
             outputs=dict(outputs),
-            files=contents(section, scenario, path, faults),
+            files=file_hashes(section, scenario, path, faults),
             version=version,
         )
         return FunctionEvaluator(function=function, outputs=outputs, identity=identity)
@@ -72,7 +72,7 @@ def evaluator_of(
             using=found.name,
             plugin_version=found.version,
             outputs=dict(outputs),
-            files=contents(section, scenario, path, faults),
+            files=file_hashes(section, scenario, path, faults),
             version=version,
         )
         return FunctionEvaluator(function=found.function, outputs=outputs, identity=identity)
@@ -127,7 +127,7 @@ def _command(
     identity = _identity(
         arguments=arguments,
         outputs=dict(outputs),
-        files=contents(section, scenario, path, faults),
+        files=file_hashes(section, scenario, path, faults),
         version="" if section.version is None else str(section.version),
     )
     timeout = section.timeout

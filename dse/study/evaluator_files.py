@@ -19,7 +19,7 @@ LARGEST_FILE_BYTE = 16 * 2**20
 _BESIDE = re.compile(r"\{study\}/([^{}]+)")
 
 
-def contents(
+def file_hashes(
     section: schema.EvaluateSection,
     scenario: Scenario,
     path: Path,

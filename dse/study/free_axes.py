@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -79,3 +79,10 @@ def _numbers(name: str, written: Any) -> Axis:
     suffix = next(iter(suffixes))
     own = not suffix or units.suffix(name) == suffix
     return scaled(name, values, name if own else f"{name}_{suffix}")
+
+
+def axes_labels(axes: Sequence[Axis]) -> dict[str, Sequence[str]]:
+    """Return the texts of the axes that are choices of their own name."""
+    return {
+        axis.name: axis.labels for axis in axes if axis.name in axis.columns and not axis.ordered
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
@@ -9,12 +10,13 @@ from typing import Any
 
 from dse import contract
 from dse.algebra.expression import parse_expression as parse_expression
+from dse.algebra.units import stem
 from dse.files import document, memory
 from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document
 from dse.model.fleet import offered
 from dse.model.graph import wire
-from dse.model.measured import Measured
+from dse.model.measured import MeasuredColumns
 from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
@@ -25,8 +27,8 @@ from dse.study import preferring, schema
 from dse.study.arrivals import check_arrivals
 from dse.study.demand import checked_mix
 from dse.study.early import check_rest, validate
-from dse.study.evaluate import Joined, axes_labels, measuring
 from dse.study.faults import Faults
+from dse.study.free_axes import axes_labels
 from dse.study.inputs import Input
 from dse.study.overrides import EXAMPLE, override
 from dse.study.policy import parted, settle_policy
@@ -101,7 +103,23 @@ class Study:
             lines.append(
                 f"{sweep.path} takes {len(sweep.values)} values, and the study runs for each"
             )
+        lines += self._measured()
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def _measured(self) -> list[str]:
+        """Say what measures designs, what it tells, and how many designs it is asked for."""
+        measured = self.problem.measured
+        if measured is None:
+            return []
+        outputs = measured.bench.evaluator.outputs
+        told = ", ".join(f"{stem(name)} [{unit or '1'}]" for name, unit in outputs.items())
+        most = min(self.settings.budget or self.problem.size, self.problem.size)
+        parts = json.loads(measured.bench.evaluator.identity)
+        shown = "; ".join(f"{name} {json.dumps(part)}" for name, part in parts.items())
+        return [
+            f"measured: {told}; up to {most:,} designs, chosen by {self.settings.method}",
+            f"measured by: {shown}",
+        ]
 
     @property
     def preference(self) -> Preference:
@@ -217,10 +235,12 @@ def prepare(found: Document) -> Study:
     space = Space((*stage_axes, *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
     objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
-    measured: Measured | None = None
+    measured: MeasuredColumns | None = None
     outputs: dict[str, contract.Objective] = {}
     if written.evaluate is not None:
-        measured, outputs = measuring(written, space, scenario, faults)
+        from dse.study.evaluate import Joined, measured_quantities  # only where it is written
+
+        measured, outputs = measured_quantities(written, space, scenario, faults)
         faults.raise_any()  # what is not measured then would be missed below
         inputs |= outputs.keys()
         objectives = Joined(outputs, objectives)

@@ -46,10 +46,10 @@ def check_provable(problem: Searchable, method: str, *, budget: int | None, limi
 
 def composable(problem: Searchable) -> bool:
     """Tell whether a problem is made of stages and scenarios, and may be composed."""
-    return bool(getattr(problem, "stages", ())) and not measures(problem)
+    return bool(getattr(problem, "stages", ())) and not is_measured(problem)
 
 
-def measures(problem: Searchable) -> bool:
+def is_measured(problem: Searchable) -> bool:
     """Tell whether designs are measured: no bounds say anything of those that are not."""
     return getattr(problem, "measured", None) is not None
 
@@ -75,7 +75,7 @@ def prove(
     check_provable(problem, method, budget=budget, limit=limit)
     if method == "enumerate" or not composable(problem):
         reason = "as asked" if method == "enumerate" else "the space is not made of stages"
-        reason = "every design is measured" if measures(problem) else reason
+        reason = "every design is measured" if is_measured(problem) else reason
         return enumerated(problem, progress, reason)
     if method == "compose":
         return _compose(problem, progress, "as asked")
@@ -109,7 +109,7 @@ def enumerated(problem: Searchable, progress: Progress | None, reason: str) -> O
     archive = Archive(problem, total=problem.size, progress=progress)
     way = "enumerated"
     try:
-        if measures(problem):
+        if is_measured(problem):
             enumeration.enumerate_all(archive, chunk=MEASURED_TOGETHER, whole=problem.size)
         else:
             enumeration.enumerate_all(archive)
