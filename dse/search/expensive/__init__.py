@@ -2,6 +2,8 @@
 
 `search` has the loop, `beginning` the first designs, `process` the regression, `boxes` and
 `improvement` what a design is expected to add, `feasible` whether it meets the constraints.
+
+May import `dse.search`, `dse.model` and what they may import.
 """
 
 from __future__ import annotations

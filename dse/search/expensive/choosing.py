@@ -7,7 +7,7 @@ import numpy as np
 from dse.contract import Column, Index, Matrix
 from dse.model.front import nondominated
 from dse.search.expensive.improvement import expected_improvement
-from dse.search.expensive.model import Objectives
+from dse.search.expensive.model import ModelledLosses
 
 REFERENCE = 1.1
 """The reference point, where the front that is seen or predicted spans [0, 1]."""
@@ -79,12 +79,12 @@ def explore(
     return rows[chosen]
 
 
-class Batch:
+class Believer:
     """Designs to choose several from before any of them is evaluated."""
 
     def __init__(
         self,
-        objectives: Objectives,
+        objectives: ModelledLosses,
         features: Matrix,
         mean: Matrix,
         span: Column,
@@ -134,4 +134,6 @@ class Batch:
 def _best(merit: Column) -> int:
     """Return the row of the most merit; rounding decides nothing."""
     most = float(merit.max())
-    return int(np.round(merit / most, DIGITS).argmax()) if most > 0 else int(merit.argmax())
+    if most <= 0:
+        return int(merit.argmax())
+    return int(np.round(np.maximum(merit, 0.0) / most, DIGITS).argmax())

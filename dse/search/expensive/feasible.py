@@ -11,8 +11,12 @@ from dse.search.expensive.process import Process, fitted
 MOST_CONSTRAINTS = 4
 """Where more constraints are missed than this, they are taken together, as met or not."""
 
+MOST_NOISE = 0.02
+"""Most variance of noise, of that of the violations: where few designs work, each of them tells of
+its neighbours rather than being an exception."""
+
 LEAST_ERROR = 0.2
-"""Least standard error of a prediction, in spreads of what was seen: the chance is never 0 or 1."""
+"""Least standard error of a prediction, on the scale on which violations are modelled."""
 
 
 class Chances:
@@ -41,10 +45,10 @@ class Chances:
         self._parts = []
         for key, column in parts:
             rows, values = _scaled(column)
-            process = fitted(features[rows], values, self._parameters.get(key))
+            process = fitted(features[rows], values, self._parameters.get(key), noise=MOST_NOISE)
             self._parameters[key] = process.parameters
             error = float(np.sqrt(np.mean(process.left_out() ** 2)))
-            self._parts.append((process, max(error, LEAST_ERROR * float(np.std(values)), 1e-9)))
+            self._parts.append((process, max(error, LEAST_ERROR)))
 
     def of(self, features: Matrix) -> Column:
         """Return the chance of each design, (q,): the product over the constraints."""

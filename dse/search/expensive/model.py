@@ -16,7 +16,7 @@ Expected = Callable[[Index], Matrix]
 
 
 @dataclass(frozen=True)
-class Objective:
+class ModelledLoss:
     """One loss: its scale, the process of what is left, and whether that is of the expected."""
 
     scale: Straight
@@ -24,7 +24,7 @@ class Objective:
     trusted: bool
 
 
-class Objectives:
+class ModelledLosses:
     """All losses, learnt anew from each batch.
 
     y = c + f(x), or y = m(x) + c + f(x) where the study expects m(x): whichever predicts the
@@ -34,7 +34,7 @@ class Objectives:
     def __init__(self, count: int) -> None:
         """Know nothing of so many losses."""
         self._parameters: dict[tuple[int, bool], Column] = {}
-        self.known: list[Objective] = []
+        self.known: list[ModelledLoss] = []
         self.count = count
 
     def learn(self, features: Matrix, loss: Matrix, expected: Matrix) -> None:
@@ -44,11 +44,11 @@ class Objectives:
             scale = straight(loss[:, k])
             y, prior = scale(loss[:, k]), scale(expected[:, k])
             plain = self._process(k, False, features, y)
-            found = Objective(scale, plain, False)
+            found = ModelledLoss(scale, plain, False)
             if np.isfinite(prior).all():
                 about = self._process(k, True, features, y - prior)
                 if (about.left_out() ** 2).sum() < (plain.left_out() ** 2).sum():
-                    found = Objective(scale, about, True)
+                    found = ModelledLoss(scale, about, True)
             self.known.append(found)
 
     def straightened(self, loss: Matrix) -> Matrix:

@@ -17,6 +17,9 @@ LENGTH, LENGTH_SPREAD = 0.7, 1.5
 STEPS = 40
 """Most steps of the optimiser of lengths and variances."""
 
+MOST_NOISE = float(np.exp(0.5))
+"""Most variance of the noise, of that of what was observed."""
+
 JITTER = 1e-8
 """Of the variance: noise that is always there, so that a factor exists."""
 
@@ -91,18 +94,21 @@ class Process:
         return left
 
 
-def fitted(features: Matrix, values: Column, start: Column | None = None) -> Process:
+def fitted(
+    features: Matrix, values: Column, start: Column | None = None, *, noise: float = MOST_NOISE
+) -> Process:
     """Return the process whose parameters make what was observed most probable.
 
     They maximise the marginal likelihood (eq. 5.8) times a log-normal prior of the lengths, from
-    `start`, the parameters of an earlier process, where there are some.
+    `start`, the parameters of an earlier process, where there are some; the variance of the noise
+    is at most `noise` times that of what was observed.
     """
     constant = float(values.mean())
     y = values - constant
     level = np.log(max(float(y.var()), 1e-12))
     d = features.shape[1]
     low = np.r_[np.full(d, -2.5), level - 4, level - 11]
-    high = np.r_[np.full(d, 3.0), level + 4, level + 0.5]
+    high = np.r_[np.full(d, 3.0), level + 4, level + np.log(noise)]
     first = np.r_[np.full(d, np.log(LENGTH)), level, level - 4.6] if start is None else start
     some = np.unique(np.linspace(0, len(y) - 1, MOST_FITTED).round().astype(int))
     squares = (features[some, None] - features[None, some]) ** 2

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from dse.contract import Index, Matrix, Search
 from dse.model.front import nondominated
-from dse.search.expensive.beginning import BETWEEN, between, ends
-from dse.search.expensive.choosing import Batch, explore, goals, shortlist
+from dse.search.expensive.beginning import BETWEEN, between, extremes
+from dse.search.expensive.choosing import Believer, explore, goals, shortlist
 from dse.search.expensive.feasible import Chances
 from dse.search.expensive.features import Features
-from dse.search.expensive.model import Objectives
+from dse.search.expensive.model import ModelledLosses
 from dse.search.expensive.pool import Drawn, Pool, Whole
 
 LEAST = 4
@@ -74,7 +74,7 @@ def improve(search: Search, *, seed: int, population: int, warm: bool, candidate
     first = _first(search, pool, random, warm)
     for at in range(0, len(first), population):
         seen.add(search, first[at : at + population])
-    objectives, chances = Objectives(search.objective_count), Chances()
+    objectives, chances = ModelledLosses(search.objective_count), Chances()
     while search.room:
         index = pool.refresh(seen.index, search.front[0], random)
         if not len(index):
@@ -89,7 +89,7 @@ def _first(search: Search, pool: Pool, random: np.random.Generator, warm: bool) 
     of the room."""
     wanted = [between(search, random, BETWEEN)]
     if warm:
-        wanted.insert(0, ends(search, random))
+        wanted.insert(0, extremes(search, random))
     expected = search.expected(pool.index)
     known = np.flatnonzero(np.isfinite(expected).all(axis=1))
     if len(known):
@@ -104,7 +104,7 @@ def _batch(
     search: Search,
     pool: Pool,
     seen: _Seen,
-    objectives: Objectives,
+    objectives: ModelledLosses,
     chances: Chances,
     random: np.random.Generator,
     count: int,
@@ -122,5 +122,5 @@ def _batch(
     low, span = goals(observed, mean, chance)
     mean, observed = (mean - low) / span, (observed - low) / span
     rows = shortlist(mean, chance, random)
-    batch = Batch(objectives, pool.features[rows], mean[rows], span, chance[rows])
-    return rows[batch.choose(observed, count)]
+    believer = Believer(objectives, pool.features[rows], mean[rows], span, chance[rows])
+    return rows[believer.choose(observed, count)]
