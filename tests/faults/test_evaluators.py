@@ -102,16 +102,16 @@ for _ in measured(shell(text), designs, workers=3, retries=0, folder=folder, sto
 def test_no_process_outlives_a_coordinator_that_is_ended(
     number: signal.Signals, tmp_path: Path
 ) -> None:
-    code = COORDINATOR.format(root=str(ROOT), folder=str(tmp_path))
     times = max(1, KILLS // 10)
     for turn in range(times):
-        mark = f"{os.getpid()}-{number}-{turn}"
+        mark, folder = f"{os.getpid()}-{number}-{turn}", tmp_path / str(turn)
+        code = COORDINATOR.format(root=str(ROOT), folder=str(folder))
         coordinator = subprocess.Popen(
             [sys.executable, "-c", code],
             env={**os.environ, "DSE_MARK": mark},
             stderr=subprocess.DEVNULL,
         )
-        while len([*tmp_path.glob("*/[0-9]*")]) < 3 * (turn + 1) and coordinator.poll() is None:
+        while len([*folder.glob("*/[0-9]*")]) < 3 and coordinator.poll() is None:
             time.sleep(0.02)
         assert len(marked(mark)) >= 13
         coordinator.send_signal(number)
