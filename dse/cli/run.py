@@ -39,6 +39,9 @@ def run(
         bool, typer.Option("--report", help="Write report.html too, a web page that works offline.")
     ] = False,
     jobs: Jobs = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Designs measured at once (`evaluate.workers`).", min=1)
+    ] = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -69,6 +72,7 @@ def run(
                 overrides=set_,
                 plots=plots,
                 jobs=jobs or cores(),
+                workers=workers,
                 progress=progress,
                 stop=stop,
                 told=told,

@@ -25,6 +25,7 @@ from dse.contract import (
     Platform,
     Requirement,
 )
+from dse.contract.evaluators import Measurer
 from dse.contract.fits import Fit
 from dse.contract.papers import Claim, Figure
 from dse.errors import (
@@ -55,6 +56,7 @@ GROUPS: Mapping[type, str] = {
     Platform: "dse.platforms",
     Fit: "dse.fits",
     Method: "dse.methods",
+    Measurer: "dse.evaluators",
 }
 """The group of each kind of record that has an entry point of its own."""
 

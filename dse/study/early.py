@@ -52,10 +52,15 @@ def check_rest(faults: Faults) -> None:
 def _check_words(faults: Faults) -> None:
     """Add what objectives, constraints and `prefer` name that is no quantity of any study.
 
-    Tables may bring quantities of their own: with one nothing is said before it is read.
+    Tables and what measures bring quantities of their own: then nothing is said before these are
+    read.
     """
     data = faults.document.data
-    if data.get("designs") is not None or any("table" in stage for stage in _stages(data)):
+    if (
+        data.get("evaluate") is not None
+        or data.get("designs") is not None
+        or any("table" in stage for stage in _stages(data))
+    ):
         return
     known = set(registry.names(Objective))
     stems = Counter(map(units.stem, known))

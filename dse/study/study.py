@@ -14,6 +14,7 @@ from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document
 from dse.model.fleet import offered
 from dse.model.graph import wire
+from dse.model.measured import Measured
 from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
@@ -24,6 +25,7 @@ from dse.study import preferring, schema
 from dse.study.arrivals import check_arrivals
 from dse.study.demand import checked_mix
 from dse.study.early import check_rest, validate
+from dse.study.evaluate import Joined, axes_labels, measuring
 from dse.study.faults import Faults
 from dse.study.inputs import Input
 from dse.study.overrides import EXAMPLE, override
@@ -61,6 +63,8 @@ class Study:
         Which design of a front it recommends, where it says so.
     notes
         Assumptions that stand behind the numbers.
+    measuring
+        How designs are measured, where they are.
     unchecked
         Which of the notes are of rules that cannot be used, so that nothing is held to them.
     inputs
@@ -80,6 +84,7 @@ class Study:
     inputs: Mapping[str, Input] = field(default_factory=dict)
     sureness: RecordSureness = field(default_factory=RecordSureness)
     mix: Mix | None = None
+    measuring: schema.EvaluateSection | None = None
     unchecked: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -212,17 +217,25 @@ def prepare(found: Document) -> Study:
     space = Space((*stage_axes, *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
     objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
+    measured: Measured | None = None
+    outputs: dict[str, contract.Objective] = {}
+    if written.evaluate is not None:
+        measured, outputs = measuring(written, space, scenario, faults)
+        faults.raise_any()  # what is not measured then would be missed below
+        inputs |= outputs.keys()
+        objectives = Joined(outputs, objectives)
     if scenario.mix is not None:
         objectives = Mixed(objectives, scenario.parts)
     graph = wire(objectives, inputs | set(chain))
-    named = Named(graph, registry.names(contract.Objective), reportable(inputs))
+    names = {*registry.names(contract.Objective), *outputs}
+    named = Named(graph, names, reportable(inputs), axes_labels(scenario.axes))
     goals = goals_of(written, named, faults)
     constraints = constraints_of(written, named.expression, faults)
     faults.raise_any()
     requirements, unchecked = applied_requirements(graph)
     scenario.notes += [*unchecked, *without_figures(graph, scenario)]
     stages = tuple(part.stage for part in built)
-    problem = Problem(space, stages, graph, goals, constraints, requirements)
+    problem = Problem(space, stages, graph, goals, constraints, requirements, measured=measured)
     return replace(_ready(written, problem, scenario, faults), unchecked=tuple(unchecked))
 
 
@@ -252,21 +265,22 @@ def _ready(
         document=found,
         question=_question(written, found),
         problem=replace(problem, tolerant=written.search.on_failure == "infeasible"),
-        settings=_settings(written),
+        settings=_settings(written, problem),
         stated=stated,
         notes=_notes(scenario),
         inputs=scenario.inputs,
         sureness=scenario.sureness,
         mix=scenario.mix,
+        measuring=written.evaluate,
     )
 
 
 def _check_parts(written: schema.StudyFile, faults: Faults) -> None:
     platforms = written.budget.platform is not None or "budget.platform" in written.axes
-    if not written.stages and not platforms:
+    if not written.stages and not platforms and written.evaluate is None:
         faults.add(
             ("stages",),
-            "a study needs `stages`, or budget.platform to compare platforms, or `designs`",
+            "a study needs `stages`, `designs`, `evaluate`, or platforms in `budget.platform`",
             "add for instance `stages: [{core: NAME}]`; `dse list cores` shows the names",
             "it is missing",
         )
@@ -286,13 +300,33 @@ def _check_method(written: schema.StudyFile, faults: Faults) -> None:
                 faults.add(("search", "options", name), rule, remedy)
 
 
-def _settings(written: schema.StudyFile) -> SearchSettings:
+MEASURED_BUDGET = 100
+"""Designs that a search measures when the study does not say."""
+
+MOST_MEASURED = 64
+"""Spaces up to this size are measured completely when the study does not say how to search."""
+
+
+def _measured_settings(search: schema.SearchSection, size: int) -> tuple[str, int | None]:
+    """Return method and budget of a search whose designs are measured."""
+    known = registry.names(contract.Method)
+    all_of_them = size <= min(MOST_MEASURED, search.budget or MOST_MEASURED)
+    sampling = "gaussian" if "gaussian" in known else "tpe"
+    default = "exact" if all_of_them else sampling
+    method = search.method if "method" in search.model_fields_set else default
+    return method, search.budget or (None if all_of_them else MEASURED_BUDGET)
+
+
+def _settings(written: schema.StudyFile, problem: Problem) -> SearchSettings:
     search = written.search
+    method, budget = search.method, search.budget
+    if problem.measured is not None:
+        method, budget = _measured_settings(search, problem.size)
     return SearchSettings(
         effort_s=EFFORT_S if search.effort is None else search.effort.value,
         memory_byte=MEMORY_BYTE if search.memory is None else search.memory.value,
-        method=search.method,
-        budget=search.budget,
+        method=method,
+        budget=budget,
         seed=search.seed,
         population=search.population,
         compiled=search.compiled,

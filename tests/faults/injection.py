@@ -19,28 +19,36 @@ _CALL = re.compile(r"(?P<process>\d+) +(?P<name>\w+)\(")
 
 @dataclass(frozen=True)
 class Event:
-    """A system call that changes something in a folder: the how-manieth of its name it is."""
+    """A system call for something in a folder: the how-manieth of its name it is."""
 
     name: str
     number: int
 
 
 def events(command: Sequence[str], folder: Path) -> list[Event]:
-    """Run a command, and return its changes in a folder, in their order.
+    """Run a command, and return its changes in a folder, in their order."""
+    return [event for event, _ in traced_calls(command, folder)]
 
-    What it prints may name the folder, too: a change has its path in quotes, or at a handle.
+
+def traced_calls(
+    command: Sequence[str], folder: Path, *, calls: str = CHANGES, prefix: str = ""
+) -> list[tuple[Event, str]]:
+    """Run a command, and return its calls for files in a folder, with the lines that tell them.
+
+    What it prints may name the folder, too: a call has its path in quotes, or at a handle.
+    `prefix` is how the files' names begin.
     """
-    trace = folder / "trace"
-    _traced(["-y", "-e", f"trace={CHANGES}", "-o", str(trace)], command).check_returncode()
+    place, trace = f"{folder}/{prefix}", folder / "trace"
+    _traced(["-y", "-e", f"trace={calls}", "-o", str(trace)], command).check_returncode()
     lines = trace.read_text(errors="replace").splitlines()
     trace.unlink()
-    calls = [(match, line) for line in lines if (match := _CALL.match(line))]
-    main, counts, found = calls[0][0]["process"], Counter[str](), []
-    for match, line in calls:
+    told = [(match, line) for line in lines if (match := _CALL.match(line))]
+    main, counts, found = told[0][0]["process"], Counter[str](), []
+    for match, line in told:
         if match["process"] == main:
             counts[match["name"]] += 1
-            if f'"{folder}/' in line or f"<{folder}/" in line:
-                found.append(Event(match["name"], counts[match["name"]]))
+            if f'"{place}' in line or f"<{place}" in line:
+                found.append((Event(match["name"], counts[match["name"]]), line))
     return found
 
 

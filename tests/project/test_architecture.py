@@ -19,7 +19,7 @@ FLOORS = (
     ("workers",),
     ("algebra", "plugins"),
     ("files", "model", "evaluators"),
-    ("search",),
+    ("search", "store"),
     ("methods", "testing", "study", "reports"),
     ("runs", "fitting", "reproduction", "installation"),
     ("infeasible",),
@@ -165,6 +165,7 @@ ONLY_USERS = {
     "pandas": {"dse.runs.result"},
     "pyarrow": {"dse.runs.stored"},
     "pymoo": {"dse.search.heuristic.pymoo", "dse.methods.genetic"},
+    "sqlite3": {"dse.store.database", "dse.store.salvage", "dse.store.store"},
     "ruamel": {"dse.files.yaml"},
     "typer": {module for module in SOURCES if package(module) == "cli"},
 }

@@ -1,0 +1,208 @@
+"""SQLite: connections that are safe, a schema, and errors in words."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from dse.errors import StoreError
+from dse.store.rows import COLUMNS
+
+APPLICATION = 0x44534531
+"""Marks an SQLite file as a store (``DSE1`` in ASCII)."""
+
+VERSION = 1
+"""Of the schema."""
+
+WAIT_S = 60.0
+"""So long a process waits for another that writes, in seconds."""
+
+RUN_COLUMNS = {
+    "number": "INTEGER PRIMARY KEY",
+    "facts": "TEXT NOT NULL",
+    "checksum": "TEXT NOT NULL",
+}
+
+TABLES = {
+    "store": {"id": "TEXT NOT NULL"},
+    "evaluations": COLUMNS,
+    "runs": RUN_COLUMNS,
+}
+
+SCHEMA = {
+    name: f"CREATE TABLE {name} ({', '.join(map(' '.join, columns.items()))})"
+    for name, columns in TABLES.items()
+}
+
+MEASURED_AGAIN = (
+    "put back a copy of it, or move it away: what it held is measured again, the rest is not"
+)
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Return a connection to a store that may be written; the file is made where there is none."""
+    return _connected(path, "mode=rwc")
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """Return a connection that changes nothing that was kept.
+
+    A store that was killed is recovered where it may be written, as SQLite has it.  Where it may
+    not be, it must have been closed: there is no log to read, and none is made.
+    """
+    if _may_be_written(path):
+        connection = _connected(path, "mode=rw")
+    elif _size(path.with_name(f"{path.name}-wal")):
+        raise StoreError(
+            f"{path} was not closed, and cannot be read where it may not be written; "
+            f"copy its folder to where it may be"
+        )
+    else:
+        connection = _connected(path, "mode=ro&immutable=1")
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _connected(path: Path, mode: str) -> sqlite3.Connection:
+    place = f"{path.absolute().as_uri()}?{mode}"
+    connection = sqlite3.connect(place, uri=True, timeout=WAIT_S, isolation_level=None)
+    try:
+        for setting in ("trusted_schema = OFF", "cell_size_check = ON", "fullfsync = ON"):
+            connection.execute(f"PRAGMA {setting}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _may_be_written(path: Path) -> bool:
+    files = [path.parent, *(name for name in _all_of(path) if name.exists())]
+    return all(os.access(file, os.W_OK) for file in files)
+
+
+def _all_of(path: Path) -> list[Path]:
+    return [path, *(path.with_name(f"{path.name}-{end}") for end in ("wal", "shm"))]
+
+
+def _size(path: Path) -> int:
+    with suppress(FileNotFoundError):
+        return path.stat().st_size
+    return 0
+
+
+def is_new(connection: sqlite3.Connection) -> bool:
+    """Tell whether nothing was ever written."""
+    (count,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return count == 0 and _pragma(connection, "application_id") == 0
+
+
+def create(connection: sqlite3.Connection, name: str) -> None:
+    """Make the tables of a store, all or none of them."""
+    with transaction(connection):
+        for statement in SCHEMA.values():
+            connection.execute(statement)
+        connection.execute("INSERT INTO store VALUES (?)", (name,))
+        connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def write_safely(connection: sqlite3.Connection, path: Path) -> None:
+    """Let each transaction be on disk when it ends, and readers and writers not wait for another.
+
+    https://www.sqlite.org/wal.html, and "FULL" of https://www.sqlite.org/pragma.html
+    """
+    (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+    if mode != "wal":
+        raise StoreError(
+            f"{path} cannot have a write-ahead log on this file system; "
+            f"name a folder on a local disk"
+        )
+    connection.execute("PRAGMA synchronous = FULL")
+
+
+def check(connection: sqlite3.Connection, path: Path) -> str:
+    """Return the name of a store that is whole, but for the rows' checksums.
+
+    Raises
+    ------
+    StoreError
+        It is none, is damaged, or was written by a later version.
+    """
+    if _pragma(connection, "application_id") != APPLICATION:
+        raise StoreError(
+            f"{path} is a database, but none of measurements; name another folder, or move it away"
+        )
+    version = _pragma(connection, "user_version")
+    if version > VERSION:
+        raise StoreError(
+            f"{path} has version {version} of the schema, and this program knows {VERSION}; "
+            f"use the program that wrote it, or a later one"
+        )
+    tables = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
+    if version != VERSION or dict(tables) != SCHEMA or len(tables) != len(SCHEMA):
+        raise damaged(path, "its tables are not those of a store")
+    (found, *_) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    if found != "ok":
+        raise damaged(path, found.replace("\n", " "))
+    names = connection.execute("SELECT id FROM store").fetchall()
+    if len(names) != 1:
+        raise damaged(path, "it has no name")
+    return str(names[0][0])
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    (value,) = connection.execute(f"PRAGMA {name}").fetchone()
+    return int(value)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """Do all that is done in a block, or nothing; on disk when the block ends."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):  # a failed COMMIT may have rolled back
+            connection.execute("ROLLBACK")
+        raise
+
+
+def damaged(path: Path, found: object) -> StoreError:
+    """Return the error of a store that is not as it was written."""
+    return StoreError(f"{path} is damaged: {found}; {MEASURED_AGAIN}")
+
+
+_REASONS = {
+    "FULL": "cannot be written: the disk is full; free some space and go on with --resume",
+    "IOERR": "cannot be read or written: the disk refuses; look after it and go on with --resume",
+    "BUSY": f"is held by another process for more than {WAIT_S:g} s; end it, and try again",
+    "LOCKED": "is held by another process; end it, and try again",
+    "READONLY": "may not be written; name another folder, or allow it",
+    "PERM": "may not be written; name another folder, or allow it",
+    "CANTOPEN": "cannot be opened; is it a file that may be read, in a folder that may be written?",
+    "NOTADB": "is no database; name another folder, or move it away",
+}
+"""What SQLite's codes say of a store; any other says that it is damaged."""
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Turn what SQLite and the system say within a block into an error with a remedy."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = str(getattr(error, "sqlite_errorname", "")).removeprefix("SQLITE_").split("_")[0]
+        reason = _REASONS.get(code)
+        raise StoreError(f"{path} {reason}") if reason else damaged(path, error) from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StoreError(
+            f"{path} cannot be used: {reason}; name another folder, or repair this one and go on "
+            f"with --resume"
+        ) from error
+    except (ValueError, MemoryError) as error:
+        raise damaged(path, error or "it asks for too much memory") from error

@@ -1,0 +1,42 @@
+"""What a study's designs are looked up in: its own store, then those of other runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dse.contract.evaluators import Measurement, Value
+from dse.store.store import Store
+
+
+@dataclass(frozen=True)
+class StoreShelf:
+    """Measurements of one evaluator; a `dse.contract.evaluators.Shelf`.
+
+    What `reused` stores have is copied to the own one when it is asked for, so that a run has all
+    that it counts with.  Failures are not: they may have been those of another day or machine.
+    """
+
+    store: Store
+    identity: str
+    reused: tuple[Store, ...] = ()
+
+    def known(self, keys: Sequence[str]) -> dict[str, Measurement]:
+        """Return those of the measurements that are kept."""
+        found = self.store.find(keys)
+        for other in self.reused:
+            left = [name for name in keys if name not in found]
+            taken = {
+                name: row for name, row in other.find(left).items() if not row.measurement.failed
+            }
+            if taken:
+                measurements = {name: row.measurement for name, row in taken.items()}
+                self.keep(measurements, {name: row.design for name, row in taken.items()})
+                found |= taken
+        return {name: found[name].measurement for name in keys if name in found}
+
+    def keep(
+        self, found: Mapping[str, Measurement], designs: Mapping[str, Mapping[str, Value]]
+    ) -> None:
+        """Keep measurements and the designs that they are of; on disk before this returns."""
+        self.store.keep(self.identity, found, designs)

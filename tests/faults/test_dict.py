@@ -1,0 +1,131 @@
+"""A store and a dict that are told the same have the same, whatever ends the store between."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from dse.contract.evaluators import Measurement, key
+from dse.store.shelf import StoreShelf
+from dse.store.store import STORE_FILES, open_store, open_to_read
+from tests.store.examples import IDENTITY, design, keep
+
+EVERYTHING = "DSE_FAULTS" in os.environ
+
+NUMBERS = st.integers(0, 12)
+KINDS = st.sampled_from(["exit", "timeout"])
+GOOD = st.floats().map(lambda value: Measurement(values={"area_m2": value}))
+BAD = st.builds(Measurement, values=st.just({}), cause=st.text(min_size=1), kind=KINDS)
+
+
+class StoreBesideDict(RuleBasedStateMachine):
+    """Designs are kept, asked for, measured again; the store is closed, killed, copied."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.root = Path(tempfile.mkdtemp())
+        self.model: dict[str, Measurement] = {}
+        self.again: set[str] = set()
+        self.described: list[dict[str, int]] = []
+        self.turn = 0
+        self.open(self.root / "0")
+
+    def open(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        self.folder, self.store = folder, open_store(folder)
+        self.shelf = StoreShelf(self.store, IDENTITY)
+        assert not self.store.notes
+
+    def next_folder(self) -> Path:
+        self.turn += 1
+        return self.root / str(self.turn)
+
+    @rule(found=st.dictionaries(NUMBERS, GOOD | BAD, max_size=5))
+    def keep(self, found: dict[int, Measurement]) -> None:
+        keep(self.shelf, found)
+        for number, measurement in found.items():
+            name = key(IDENTITY, design(number))
+            if name not in self.model or name in self.again:
+                self.model[name] = measurement
+                self.again.discard(name)
+
+    @rule(kinds=st.sets(KINDS))
+    def measure_again(self, kinds: set[str]) -> None:
+        found = {
+            name
+            for name, measurement in self.model.items()
+            if measurement.failed and name not in self.again
+            if not kinds or measurement.kind in kinds
+        }
+        assert self.store.measure_again(kinds) == len(found)
+        self.again |= found
+
+    @rule(number=st.integers())
+    def describe(self, number: int) -> None:
+        self.store.describe({"seed": number})
+        self.described.append({"seed": number})
+
+    @rule()
+    def close(self) -> None:
+        self.store.close()
+        self.open(self.folder)
+
+    @rule()
+    def kill(self) -> None:
+        """Go on with the files as they are on disk at this moment."""
+        target = self.next_folder()
+        target.mkdir()
+        for name in STORE_FILES:
+            if (self.folder / name).exists() and not name.endswith("-shm"):
+                shutil.copy(self.folder / name, target)
+        self.store.close()
+        self.open(target)
+
+    @rule()
+    def copy(self) -> None:
+        target = self.next_folder()
+        target.mkdir()
+        self.store.copy_to(target)
+        self.store.close()
+        self.open(target)
+
+    @rule()
+    def reuse(self) -> None:
+        """Go on with a new store that has the values, and not the failures, of this one."""
+        self.store.close()
+        earlier, keys = self.folder, [*self.model]
+        self.open(self.next_folder())
+        with open_to_read(earlier) as reused:
+            StoreShelf(self.store, IDENTITY, (reused,)).known(keys)
+        self.model = {name: found for name, found in self.model.items() if not found.failed}
+        self.again, self.described = set(), []
+
+    @invariant()
+    def has_the_same(self) -> None:
+        rows = [*self.store.rows()]
+        assert [row.number for row in rows] == [*range(1, len(rows) + 1)]
+        assert {row.key: repr(row.measurement) for row in rows} == {
+            name: repr(found) for name, found in self.model.items()
+        }
+        assert {row.key for row in rows if row.again} == self.again
+        known = self.shelf.known([*self.model])
+        assert {*known} == {*self.model} - self.again
+        assert self.store.descriptions() == self.described
+
+    def teardown(self) -> None:
+        self.store.close()
+        shutil.rmtree(self.root)
+
+
+TestStoreBesideDict = StoreBesideDict.TestCase
+TestStoreBesideDict.settings = (
+    settings(max_examples=1000, stateful_step_count=50, deadline=None)
+    if EVERYTHING
+    else settings(max_examples=12, stateful_step_count=20, deadline=None)
+)

@@ -1,0 +1,258 @@
+"""A store that is not as it was written is refused in one sentence that says what to do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dse.errors import StoreError
+from dse.store import disks, store
+from dse.store.rows import read_cells, stored_cells
+from dse.store.salvage import salvage
+from dse.store.shelf import StoreShelf
+from dse.store.store import STORE, STORE_FILES, TALLY, Store, open_store, open_to_read
+from tests.store.examples import IDENTITY, filled, keep, measured
+
+WAL = f"{STORE}-wal"
+COPY = "put back a copy of it, or move it away: what it held is measured again, the rest is not"
+
+
+def refused(folder: Path, opened: Callable[[Path], Store] = open_store) -> str:
+    """Return what is said of a store, less the path in front."""
+    with pytest.raises(StoreError) as found:
+        opened(folder)
+    assert "\n" not in str(found.value)
+    return str(found.value).removeprefix(f"{folder / STORE} ")
+
+
+def edit(folder: Path, statement: str) -> None:
+    connection = sqlite3.connect(folder / STORE)
+    with connection:
+        connection.execute(statement)
+    connection.close()
+
+
+def killed(folder: Path, target: Path) -> Path:
+    """Copy a store as a kill leaves it: eight rows, three of them in its log only."""
+    filled(folder, 5)
+    with open_store(folder) as found:
+        keep(StoreShelf(found, IDENTITY), {number: measured(number) for number in range(5, 8)})
+        shutil.copytree(folder, target)
+    (target / f"{STORE}-shm").unlink()
+    return target
+
+
+EDITS = {
+    "UPDATE evaluations SET outputs = '{\"area_m2\":1e-9}' WHERE number = 3": (
+        f"is damaged: row 3: it does not have its checksum; {COPY}"
+    ),
+    "DELETE FROM evaluations WHERE number = 3": f"is damaged: row 3 is missing; {COPY}",
+    "DELETE FROM evaluations WHERE number = 20": (
+        f"has 19 of the 20 measurements that were kept: it, or {WAL}, is not the one that was "
+        f"written; put back a copy of both, or remove {TALLY} to go on with what there is"
+    ),
+    "PRAGMA user_version = 2": (
+        "has version 2 of the schema, and this program knows 1; "
+        "use the program that wrote it, or a later one"
+    ),
+    "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM evaluations; END": (
+        f"is damaged: its tables are not those of a store; {COPY}"
+    ),
+    "UPDATE store SET id = 'another'": (
+        f"is damaged: {TALLY} beside it belongs to another store; {COPY}"
+    ),
+    "DELETE FROM store": f"is damaged: it has no name; {COPY}",
+    "INSERT INTO runs VALUES (1, '{}', 'wrong')": (
+        f"is damaged: description 1 has another checksum; {COPY}"
+    ),
+    "PRAGMA application_id = 0": (
+        "is a database, but none of measurements; name another folder, or move it away"
+    ),
+}
+
+
+@pytest.mark.parametrize("statement", EDITS)
+@pytest.mark.parametrize("opened", [open_store, open_to_read])
+def test_an_edited_store_is_refused(
+    statement: str, opened: Callable[[Path], Store], tmp_path: Path
+) -> None:
+    filled(tmp_path)
+    edit(tmp_path, statement)
+    assert refused(tmp_path, opened) == EDITS[statement]
+
+
+def test_a_row_of_another_design_is_refused(tmp_path: Path) -> None:
+    filled(tmp_path, 2)
+    with open_to_read(tmp_path) as found:
+        one, other = found.rows()
+    cells = stored_cells(other)
+    with pytest.raises(ValueError, match="its key is not that of its design"):
+        read_cells(stored_cells(type(one)(**(vars(one) | {"key": other.key}))))
+    assert read_cells(cells) == other
+
+
+def test_what_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / STORE).write_text("area,power\n" * 99)
+    said = refused(tmp_path)
+    assert said == "is no database; name another folder, or move it away"
+    assert (tmp_path / STORE).read_text() == "area,power\n" * 99
+
+
+def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+    edit(tmp_path, "CREATE TABLE trials (number INTEGER)")
+    before = (tmp_path / STORE).read_bytes()
+    assert refused(tmp_path).startswith("is a database, but none of measurements; ")
+    assert (tmp_path / STORE).read_bytes() == before
+
+
+@pytest.mark.parametrize("size", [0, 4096, None])
+def test_a_store_that_is_cut_or_gone_is_refused(size: int | None, tmp_path: Path) -> None:
+    filled(tmp_path)
+    if size is None:
+        (tmp_path / STORE).unlink()
+    else:
+        os.truncate(tmp_path / STORE, size)
+    said = refused(tmp_path)
+    lost = "has 0 of the 20 measurements that were kept: "
+    assert said.startswith("is damaged: " if size else lost)
+
+
+def test_a_kill_loses_nothing(tmp_path: Path) -> None:
+    folder = killed(tmp_path / "a", tmp_path / "b")
+    for opened in (open_to_read, open_store):
+        with opened(folder) as found:
+            assert len(found) == 8
+            assert not found.notes
+
+
+def test_a_lost_log_is_told(tmp_path: Path) -> None:
+    folder = killed(tmp_path / "a", tmp_path / "b")
+    (folder / WAL).unlink()
+    assert refused(folder).startswith("has 5 of the 8 measurements that were kept: ")
+    (folder / TALLY).unlink()
+    with open_store(folder) as found:
+        assert len(found) == 5
+        assert found.notes == (f"{folder / TALLY} is gone: the 5 measurements there are all",)
+    with open_store(folder) as found:
+        assert not found.notes
+
+
+@pytest.mark.parametrize("others", [1, 30])
+def test_the_log_of_another_store_is_told(others: int, tmp_path: Path) -> None:
+    folder = killed(tmp_path / "a", tmp_path / "b")
+    (tmp_path / "c").mkdir()
+    with open_store(tmp_path / "c") as other:
+        keep(StoreShelf(other, "another"), {number: measured(number) for number in range(others)})
+        shutil.copy(tmp_path / "c" / WAL, folder / WAL)
+    assert refused(folder).startswith(("is damaged: ", "has "))
+
+
+def test_a_damaged_tally_is_told(tmp_path: Path) -> None:
+    filled(tmp_path)
+    line = (tmp_path / TALLY).read_text()
+    (tmp_path / TALLY).write_text(line.replace("20", "19"))
+    with pytest.raises(StoreError) as found:
+        open_store(tmp_path)
+    assert str(found.value) == (
+        f"{tmp_path / TALLY}: it is damaged, so that nobody knows whether all measurements are "
+        f"there; put back a copy of it, or remove it to go on with those that are"
+    )
+    (tmp_path / TALLY).write_text("")
+    with open_store(tmp_path) as opened:
+        assert len(opened) == 20
+    assert (tmp_path / TALLY).read_text() == line
+
+
+def test_a_folder_without_a_store_is_told(tmp_path: Path) -> None:
+    with pytest.raises(StoreError) as found:
+        open_to_read(tmp_path)
+    assert str(found.value) == (
+        f"{tmp_path} has no {STORE}; name the folder of a run that measures designs"
+    )
+    assert refused(tmp_path / "none").startswith("cannot be used: No such file or directory; ")
+
+
+def test_a_folder_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled(tmp_path / "closed", 3)
+    folder = killed(tmp_path / "a", tmp_path / "killed")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # the superuser may write anywhere
+    with open_to_read(tmp_path / "closed") as found:
+        assert len(found) == 3
+    assert sorted(path.name for path in (tmp_path / "closed").iterdir()) == [STORE, TALLY]
+    assert refused(folder, open_to_read) == (
+        "was not closed, and cannot be read where it may not be written; "
+        "copy its folder to where it may be"
+    )
+
+
+def test_what_can_be_read_of_a_damaged_store_is_salvaged(tmp_path: Path) -> None:
+    keys = filled(tmp_path / "old", 300)
+    content = bytearray((tmp_path / "old" / STORE).read_bytes())
+    page = content.index(keys[150].encode()) // 4096
+    content[4096 * page : 4096 * (page + 1)] = bytes(4096)
+    (tmp_path / "old" / STORE).write_bytes(content)
+    edit(tmp_path / "old", "UPDATE evaluations SET cause = 'altered' WHERE number = 300")
+    before = (tmp_path / "old" / STORE).read_bytes()
+    assert refused(tmp_path / "old").startswith("is damaged: ")
+    (tmp_path / "new").mkdir()
+    count = salvage(tmp_path / "old", tmp_path / "new")
+    assert 280 < count < 300
+    with open_store(tmp_path / "new") as found:
+        stored = {row.key: row.measurement for row in found.rows()}
+    assert len(stored) == count
+    assert all(stored[name] == measured(keys.index(name)) for name in stored)
+    assert keys[299] not in stored
+    assert (tmp_path / "old" / STORE).read_bytes() == before
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [STORE, TALLY]
+    with pytest.raises(StoreError, match="has a store already"):
+        salvage(tmp_path / "old", tmp_path / "new")
+
+
+MOUNTS = """\
+22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
+30 22 0:40 / /home rw,relatime shared:1 - nfs4 server:/home rw,vers=4.2
+31 30 0:41 / /home/a\\040b/scratch rw - xfs /dev/vdb rw
+32 22 0:42 / /mnt rw - ext4 /dev/vdc rw
+33 22 0:43 / /mnt rw - fuse.sshfs host:/x rw
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "kind"),
+    [
+        ("/home/a", "nfs4"),
+        ("/homes", ""),
+        ("/home/a b/scratch/run", ""),
+        ("/home/a b", "nfs4"),
+        ("/mnt/run", "fuse.sshfs"),
+        ("/", ""),
+    ],
+)
+def test_the_file_system_of_a_folder(folder: str, kind: str, tmp_path: Path) -> None:
+    (tmp_path / "mountinfo").write_text(MOUNTS)
+    assert disks.network_type(Path(folder), tmp_path / "mountinfo") == kind
+    assert disks.network_type(Path(folder), tmp_path / "none") == ""
+
+
+def test_a_network_file_system_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "network_type", lambda folder: "nfs4")
+    assert refused(tmp_path) == (
+        "would be on a network file system (nfs4), where locks and flushes cannot be relied on; "
+        "name a folder on a local disk"
+    )
+    assert not [*tmp_path.iterdir()]
+    with open_store(tmp_path, anywhere=True) as found:
+        assert found.notes == (
+            f"{tmp_path / STORE} is on a network file system (nfs4): only one machine may use it",
+        )
+
+
+def test_only_the_files_of_a_store_are_made(tmp_path: Path) -> None:
+    with open_store(tmp_path) as found:
+        keep(StoreShelf(found, IDENTITY), {1: measured(1)})
+        assert {path.name for path in tmp_path.iterdir()} <= {*STORE_FILES}

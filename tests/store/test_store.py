@@ -1,0 +1,220 @@
+"""What is kept is read back as it was, by whoever opens the store, and nothing else is."""
+
+from __future__ import annotations
+
+import math
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dse.contract.evaluators import FAILURES, Measurement, key
+from dse.errors import ContractError, StoreError
+from dse.store.rows import StoredMeasurement, read_cells, stored_cells
+from dse.store.shelf import StoreShelf
+from dse.store.store import STORE, STORE_FILES, TALLY, open_store, open_to_read
+from tests.conftest import ROOT
+from tests.store.examples import FAILED, IDENTITY, design, filled, keep, measured
+
+
+def bits(value: float) -> bytes:
+    return struct.pack("<d", value)
+
+
+def test_ten_thousand_numbers_come_back_with_the_same_bits(tmp_path: Path) -> None:
+    drawn = np.frombuffer(np.random.default_rng(7).bytes(8 * 9990)).tolist()  # any bits at all
+    odd = [0.0, -0.0, 5e-324, -5e-324, 1.7976931348623157e308, 2.0**53 + 1, 0.1, 1 / 3]
+    numbers = [*drawn, *odd, math.inf, -math.inf]
+    values = {f"n{place}": number for place, number in enumerate(numbers)}
+    with open_store(tmp_path) as store:
+        (name,) = keep(StoreShelf(store, IDENTITY), {1: Measurement(values=values)})
+    with open_to_read(tmp_path) as store:
+        back = StoreShelf(store, IDENTITY).known([name])[name].values
+    for place, number in enumerate(numbers):
+        if math.isnan(number):
+            assert math.isnan(back[f"n{place}"])
+        else:
+            assert bits(back[f"n{place}"]) == bits(number), number
+
+
+TEXTS = st.text(st.characters())  # also NUL, line ends, lone surrogates, what steers a terminal
+
+
+@given(TEXTS, TEXTS, TEXTS, TEXTS, st.sampled_from(FAILURES), st.integers(1, 2**40), st.floats(0))
+def test_causes_with_any_characters_come_back(
+    identity: str, cause: str, said: str, folder: str, kind: str, attempts: int, seconds: float
+) -> None:
+    given_design = {cause or "axis": said, "x": -0.0}
+    found = Measurement(
+        values={},
+        cause=cause,
+        kind=kind,
+        attempts=attempts,
+        seconds=seconds,
+        said=said,
+        folder=folder,
+    )
+    row = StoredMeasurement(
+        number=1,
+        key=key(identity, given_design),
+        identity=identity,
+        design=given_design,
+        measurement=found,
+        again=False,
+        kept_at="2026-01-01T00:00:00+00:00",
+    )
+    cells = stored_cells(row)
+    assert read_cells(cells) == row
+    assert all(str(cell).isascii() for cell in cells)
+
+
+@pytest.mark.parametrize(
+    "cause", ["\0", "a\0b", "\udcff \ud800", "'; DROP TABLE runs; --", "\x1b[2J"]
+)
+def test_odd_causes_pass_the_database(cause: str, tmp_path: Path) -> None:
+    failed = Measurement(values={}, cause=cause, kind="exit", said=cause, folder=cause)
+    with open_store(tmp_path) as store:
+        (name,) = keep(StoreShelf(store, cause), {1: failed})
+    with open_to_read(tmp_path) as store:
+        (row,) = store.rows()
+        assert (row.measurement, row.identity, row.key) == (failed, cause, name)
+
+
+def test_what_is_kept_first_stays(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        shelf = StoreShelf(store, IDENTITY)
+        keys = keep(shelf, {1: measured(1), 2: FAILED})
+        keep(shelf, {1: measured(8), 2: measured(2), 3: measured(3)})
+        assert shelf.known([*keys, "unknown"]) == {keys[0]: measured(1), keys[1]: FAILED}
+        assert [row.number for row in store.rows()] == [1, 2, 3]
+        assert [row.design for row in store.rows(after=2)] == [design(3)]
+
+
+def test_failures_are_measured_again_when_asked_for(tmp_path: Path) -> None:
+    late = Measurement(values={}, cause="took more than 10 min", kind="timeout")
+    with open_store(tmp_path) as store:
+        shelf = StoreShelf(store, IDENTITY)
+        keys = keep(shelf, {1: FAILED, 2: late, 3: measured(3)})
+        assert store.measure_again(["timeout"]) == 1
+        assert store.measure_again(["timeout"]) == 0
+        assert [*shelf.known(keys)] == [keys[0], keys[2]]
+        keep(shelf, {2: measured(2), 1: measured(1)})
+        assert [*shelf.known(keys).values()] == [FAILED, measured(2), measured(3)]
+        assert store.measure_again() == 1
+    with open_to_read(tmp_path) as store:
+        assert [(row.number, row.again) for row in store.rows()] == [
+            (1, True),
+            (2, False),
+            (3, False),
+        ]
+
+
+def test_another_identity_is_another_measurement(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        one, other = (StoreShelf(store, f"synth.sh version {number}") for number in (1, 2))
+        keys = keep(one, {1: measured(1)}), keep(other, {1: measured(5)})
+        assert keys[0] != keys[1]
+        assert one.known(keys[0])[keys[0][0]] == measured(1)
+        with pytest.raises(ContractError, match=f"{keys[0][0]} is not the key of "):
+            other.keep({keys[0][0]: measured(1)}, {keys[0][0]: design(1)})
+
+
+def test_other_runs_lend_their_values_and_not_their_failures(tmp_path: Path) -> None:
+    keys = filled(tmp_path / "old", 5)
+    with open_store(tmp_path / "old") as old:
+        keys += keep(StoreShelf(old, IDENTITY), {7: FAILED})
+    before = {path.name: path.read_bytes() for path in (tmp_path / "old").iterdir()}
+    (tmp_path / "new").mkdir()
+    with open_store(tmp_path / "new") as store, open_to_read(tmp_path / "old") as old:
+        own = keep(StoreShelf(store, IDENTITY), {0: measured(9)})
+        shelf = StoreShelf(store, IDENTITY, (old,))
+        assert [*shelf.known(keys[1:])] == keys[1:5]
+        assert len(store) == 5
+        assert shelf.known(own) == {own[0]: measured(9)}
+        with pytest.raises(StoreError, match="may not be written"):
+            old.describe({})
+    assert {path.name: path.read_bytes() for path in (tmp_path / "old").iterdir()} == before
+
+
+def test_many_keys_are_asked_for_at_once(tmp_path: Path) -> None:
+    keys = filled(tmp_path, 1203)
+    with open_to_read(tmp_path) as store:
+        assert [*store.find(keys[::-1])] == keys[::-1]
+        assert [row.key for row in store.rows()] == keys
+
+
+def test_descriptions_come_back_in_their_order(tmp_path: Path) -> None:
+    told = [{"study": {"axes": {"u": [1, 2]}}, "seed": 1}, {"text": "\udcff\0", "seed": 2.5}]
+    for facts in told:
+        with open_store(tmp_path) as store:
+            store.describe(facts)
+    with open_to_read(tmp_path) as store:
+        assert store.descriptions() == told
+
+
+def test_a_closed_store_is_a_database_and_a_tally(tmp_path: Path) -> None:
+    filled(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [STORE, TALLY]
+    assert {STORE, TALLY} <= {*STORE_FILES}
+
+
+def test_a_copy_is_a_store(tmp_path: Path) -> None:
+    keys = filled(tmp_path / "old")
+    (tmp_path / "new").mkdir()
+    with open_store(tmp_path / "old") as store:
+        store.copy_to(tmp_path / "new")
+        with pytest.raises(StoreError, match="has a store already; name another folder"):
+            store.copy_to(tmp_path / "new")
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [STORE, TALLY]
+    with open_store(tmp_path / "new") as copy:
+        assert [row.key for row in copy.rows()] == keys
+        keep(StoreShelf(copy, IDENTITY), {99: measured(99)})
+
+
+def test_every_transaction_waits_for_the_disk(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        pragmas = {"synchronous": 2, "journal_mode": "wal", "trusted_schema": 0}
+        for name, value in pragmas.items():
+            assert store._connection.execute(f"PRAGMA {name}").fetchone() == (value,)
+
+
+def test_a_reader_sees_what_another_process_keeps(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store, open_to_read(tmp_path) as reader:
+        keys = keep(StoreShelf(store, IDENTITY), {1: measured(1)})
+        assert [*reader.find(keys)] == keys
+
+
+def test_keeping_counts_for_all_or_nothing_when_interrupted(tmp_path: Path) -> None:
+    class Interrupting(dict[str, float]):
+        def items(self) -> object:  # type: ignore[override]
+            raise KeyboardInterrupt
+
+    with open_store(tmp_path) as store:
+        shelf = StoreShelf(store, IDENTITY)
+        with pytest.raises(KeyboardInterrupt):
+            keep(shelf, {1: measured(1), 2: Measurement(values=Interrupting())})
+        assert len(store) == 0
+        keep(shelf, {1: measured(1)})
+        assert len(store) == 1
+
+
+def test_a_process_waits_for_another_that_writes(tmp_path: Path) -> None:
+    filled(tmp_path)
+    code = (
+        "import sys, pathlib; from dse.store.store import open_store; "
+        "store = open_store(pathlib.Path(sys.argv[1])); store.describe({'by': 'the other'})"
+    )
+    with open_store(tmp_path) as store:
+        store._connection.execute("BEGIN IMMEDIATE")
+        command = [sys.executable, "-c", code, str(tmp_path)]
+        with subprocess.Popen(command, cwd=ROOT) as other:
+            with pytest.raises(subprocess.TimeoutExpired):
+                other.wait(0.5)
+            store._connection.execute("COMMIT")
+        assert other.returncode == 0
+        assert store.descriptions() == [{"by": "the other"}]
