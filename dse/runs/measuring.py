@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import MeasurementError
 from dse.evaluators import pool
+from dse.evaluators.dask import Cluster
 from dse.files.document import Document
 from dse.model.measured import Bench, Design, MemoryShelf, design_text
 from dse.reports.words import plural
@@ -53,6 +54,8 @@ class Working:
     ----------
     workers
         How many at once; None for as many as the study says.
+    dask
+        Address of the scheduler of a Dask cluster, which measures instead of this machine.
     folder
         Where each design gets a working folder; None for a temporary one, which stays where a
         design failed.
@@ -63,6 +66,7 @@ class Working:
     """
 
     workers: int | None = None
+    dask: str | None = None
     folder: Path | None = None
     stop: Stop | None = None
     progress: Progress | None = None
@@ -90,10 +94,16 @@ def measuring(
         raise MeasurementError(ONLY_RUNS)
     said = prepared.measuring
     folder = working.folder or Path(tempfile.mkdtemp(prefix="dse-measuring-"))
-    count = working.workers or said.workers
+    evaluator = measured.bench.evaluator
+    if working.dask is None:
+        crew = pool.workers_for(evaluator, working.workers or said.workers)
+    elif working.workers is None:
+        crew = Cluster(evaluator, working.dask)
+    else:
+        raise MeasurementError("a Dask cluster has its own workers; leave `workers` out")
     planned = min(budget or prepared.problem.size, prepared.problem.size)
     try:
-        with pool.workers_for(measured.bench.evaluator, count) as workers:
+        with crew as workers:
             ask = _Asking(measured.bench, workers, said.retries, folder, working, planned)
             with measured.bench.measuring(ask):
                 yield
