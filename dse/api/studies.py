@@ -100,6 +100,7 @@ def run(
     jobs: int = 1,
     evaluate: Callable[..., Mapping[str, float | str]] | None = None,
     workers: int | None = None,
+    dask: str | None = None,
     progress: Progress | None = None,
     stop: Stop | None = None,
     told: Callable[[Result], object] | None = None,
@@ -127,6 +128,9 @@ def run(
         dict of its outputs (numbers in the units of the section, or texts with their own).
     workers
         How many designs are measured at once; as many as the ``evaluate`` section says.
+    dask
+        Address of the scheduler of a Dask cluster that measures the designs, as many at once as
+        it has threads.
     progress
         Called with the number of designs done and the number planned.
     stop
@@ -161,7 +165,7 @@ def run(
 
     document = document_of(study, overrides, evaluate)
     options = runner.Options(
-        method=method, seed=seed, budget=budget, workers=workers, measures=True
+        method=method, seed=seed, budget=budget, workers=workers, dask=dask, measures=True
     )
     with nullcontext() if out is None else run_folder(out, document) as place:
         done = runner.run_study(document, options, progress, jobs=jobs, stop=stop)

@@ -42,6 +42,9 @@ def run(
     workers: Annotated[
         int | None, typer.Option(help="Designs measured at once (`evaluate.workers`).", min=1)
     ] = None,
+    dask: Annotated[
+        str | None, typer.Option(help="Scheduler of a Dask cluster that measures, tcp://HOST:8786.")
+    ] = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -73,6 +76,7 @@ def run(
                 plots=plots,
                 jobs=jobs or cores(),
                 workers=workers,
+                dask=dask,
                 progress=progress,
                 stop=stop,
                 told=told,

@@ -55,6 +55,8 @@ class Working:
     ----------
     workers
         How many at once; None for as many as the study says.
+    dask
+        Address of the scheduler of a Dask cluster, which measures instead of this machine.
     folder
         Where each design gets a working folder; None for a temporary one, which stays where a
         design failed.
@@ -65,6 +67,7 @@ class Working:
     """
 
     workers: int | None = None
+    dask: str | None = None
     folder: Path | None = None
     stop: Stop | None = None
     progress: Progress | None = None
@@ -91,13 +94,21 @@ def measuring(
     if working is None:
         raise MeasurementError(ONLY_RUNS)
     from dse.evaluators import pool  # processes, only where something is measured
+    from dse.evaluators.dask import Cluster
 
     said = prepared.measuring
     folder = working.folder or Path(tempfile.mkdtemp(prefix="dse-measuring-"))
-    count = working.workers or said.workers
+    evaluator = measured.bench.evaluator
+    crew: Workers
+    if working.dask is None:
+        crew = pool.workers_for(evaluator, working.workers or said.workers)
+    elif working.workers is None:
+        crew = Cluster(evaluator, working.dask)
+    else:
+        raise MeasurementError("a Dask cluster has its own workers; leave `workers` out")
     planned = min(budget or prepared.problem.size, prepared.problem.size)
     try:
-        with pool.workers_for(measured.bench.evaluator, count) as workers:
+        with crew as workers:
             ask = _Asking(measured.bench, workers, said.retries, folder, working, planned)
             with measured.bench.measuring(ask):
                 yield

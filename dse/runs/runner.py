@@ -102,13 +102,15 @@ class Run:
 class Options:
     """What a call may say over the search section of its study, and of measuring its designs.
 
-    These are measured only where `measures` says so, `workers` at once, in folders in `folder`.
+    These are measured only where `measures` says so, `workers` at once or by the
+    cluster whose scheduler is at `dask`, in folders in `folder`.
     """
 
     method: str | None = None
     seed: int | None = None
     budget: int | None = None
     workers: int | None = None
+    dask: str | None = None
     folder: Path | None = None
     measures: bool = False
 
@@ -122,7 +124,9 @@ class Options:
 
     def working(self, stop: Stop | None, progress: Progress | None = None) -> Working | None:
         """Return how designs are measured, None where they are not."""
-        return Working(self.workers, self.folder, stop, progress) if self.measures else None
+        return (
+            Working(self.workers, self.dask, self.folder, stop, progress) if self.measures else None
+        )
 
 
 def run_study(

@@ -155,6 +155,7 @@ ONLY_USERS = {
     },
     "PIL": {"dse.reproduction.sheets"},
     "SALib": {"dse.uncertainty.effects"},
+    "distributed": {"dse.evaluators.dask"},
     "llvmlite": {"dse.model.tape.kernel", "dse.model.tape.operations"},
     "concurrent": {"dse.workers"},
     "moocore": {"dse.model.front", "dse.model.volume"},
