@@ -17,7 +17,8 @@ from dse.model.measured import Bench, Design, MemoryShelf, design_text
 from dse.reports.words import plural
 from dse.search import Progress
 from dse.search.exact.work import Stop, StopError
-from dse.study.study import Study
+from dse.study.schema import EvaluateSection
+from dse.study.study import Study, prepare
 
 if TYPE_CHECKING:
     from dse.evaluators.pool import Workers
@@ -86,6 +87,8 @@ def measuring(
     MeasurementError
         The study measures, and nothing may be measured: `working` is None.
     """
+    if working is None and not all(core.measured for core in prepared.cores):
+        raise MeasurementError(ONLY_RUNS)
     measured = prepared.problem.measured
     recorded = measured and isinstance(measured.bench.evaluator, RecordedEvaluator)
     if measured is None or prepared.measuring is None or recorded:
@@ -93,12 +96,34 @@ def measuring(
         return
     if working is None:
         raise MeasurementError(ONLY_RUNS)
+    said = prepared.measuring
+    planned = min(budget or prepared.problem.size, prepared.problem.size)
+    with _opened(measured.bench, said, working, planned):
+        yield
+
+
+def with_cores(prepared: Study, working: Working | None) -> Study:
+    """Return a study whose cores are measured: all designs of a stage, before any search."""
+    if working is None or all(core.measured for core in prepared.cores):
+        return prepared
+    for core in prepared.cores:
+        with _opened(core.bench, core.section, working, len(core.designs)):
+            core.bench.measurements(core.designs, ask=True)
+        require_measurements(core.bench)
+    again = prepare(prepared.document)
+    for core, fresh in zip(prepared.cores, again.cores, strict=True):
+        fresh.bench.seen.update(core.bench.seen)
+    return again
+
+
+@contextmanager
+def _opened(bench: Bench, said: EvaluateSection, working: Working, planned: int) -> Iterator[None]:
+    """Let a bench measure."""
     from dse.evaluators import pool  # processes, only where something is measured
     from dse.evaluators.dask import Cluster
 
-    said = prepared.measuring
     folder = working.folder or Path(tempfile.mkdtemp(prefix="dse-measuring-"))
-    evaluator = measured.bench.evaluator
+    evaluator = bench.evaluator
     crew: Workers
     if working.dask is None:
         crew = pool.workers_for(evaluator, working.workers or said.workers)
@@ -106,11 +131,10 @@ def measuring(
         crew = Cluster(evaluator, working.dask)
     else:
         raise MeasurementError("a Dask cluster has its own workers; leave `workers` out")
-    planned = min(budget or prepared.problem.size, prepared.problem.size)
     try:
         with crew as workers:
-            ask = _Asking(measured.bench, workers, said.retries, folder, working, planned)
-            with measured.bench.measuring(ask):
+            ask = _Asking(bench, workers, said.retries, folder, working, planned)
+            with bench.measuring(ask):
                 yield
     finally:
         if working.folder is None and not any(folder.iterdir()):
@@ -179,7 +203,7 @@ def _some(designs: Sequence[Design]) -> str:
 
 def require_nothing_measured(prepared: Study) -> None:
     """Raise `MeasurementError` where designs of a study are measured."""
-    if prepared.problem.measured is not None:
+    if prepared.problem.measured is not None or prepared.cores:
         raise MeasurementError(ONLY_RUNS)
 
 
@@ -188,7 +212,12 @@ def require_some_measured(prepared: Study, evaluated: int) -> None:
     measured = prepared.problem.measured
     if measured is None or not evaluated:
         return
-    failed = len(measured.bench.failures)
-    if failed and failed == len(measured.bench.seen):
-        lines = "\n".join(failures_text(measured.bench))
+    require_measurements(measured.bench)
+
+
+def require_measurements(bench: Bench) -> None:
+    """Raise `MeasurementError` where every design that was asked for failed."""
+    failed = len(bench.failures)
+    if failed and failed == len(bench.seen):
+        lines = "\n".join(failures_text(bench))
         raise MeasurementError(f"none of {plural(failed, 'design')} could be measured:\n{lines}")

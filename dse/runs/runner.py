@@ -15,8 +15,14 @@ from dse.files.document import Document
 from dse.model import invariants, tables
 from dse.model.problem import Problem
 from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
-from dse.runs.measurements import recorded_of
-from dse.runs.measuring import Working, measuring, require_some_measured, with_shelves
+from dse.runs.measurements import has_evaluator, recorded_of
+from dse.runs.measuring import (
+    Working,
+    measuring,
+    require_some_measured,
+    with_cores,
+    with_shelves,
+)
 from dse.search import Outcome, Progress, Stop
 from dse.search.archive import Matrix
 from dse.search.exact.work import limited
@@ -148,11 +154,12 @@ def run_study(
     """
     start = time.perf_counter()
     sweep = sweep_of(document)
-    if document.data.get("evaluate") is not None:
+    if has_evaluator(document):
         document, jobs = with_shelves(document), 1  # measurements are in this process
     with limited(stop=stop):
         if sweep is None:
-            prepared, working = study.prepare(document), options.working(stop, progress)
+            working = options.working(stop, progress)
+            prepared = with_cores(study.prepare(document), working)
             answers = [solve_study(prepared, options, progress, partial=True, working=working)]
         else:
             answers = [*_swept(document, sweep, options, progress, jobs, stop)]
@@ -185,6 +192,7 @@ def _swept(
             solved = next(found, None) if count > 1 else None
             if solved is None:
                 working = options.working(stop)
+                prepared = with_cores(prepared, working)
                 yield solve_study(prepared, options, None, partial=True, working=working)
             else:
                 yield SolvedStudy(prepared, *solved)

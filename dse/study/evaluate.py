@@ -35,7 +35,13 @@ class Outputs:
     expected: Mapping[str, str]
 
 
-def outputs_of(section: schema.EvaluateSection, path: Path, faults: Faults) -> Outputs:
+def outputs_of(
+    section: schema.EvaluateSection,
+    path: Path,
+    faults: Faults,
+    *,
+    known: Collection[str] | None = None,
+) -> Outputs:
     """Return the outputs of a section, or those of the plug-in that it names."""
     written = dict(section.outputs)
     if not written and section.using is not None:
@@ -44,7 +50,7 @@ def outputs_of(section: schema.EvaluateSection, path: Path, faults: Faults) -> O
     found: dict[str, str] = {}
     places: dict[str, Path] = {}
     expected: dict[str, str] = {}
-    known = registry.names(Objective)
+    known = registry.names(Objective) if known is None else known
     for name, said in written.items():
         place = (*path, "outputs", name)
         unit, expect = (

@@ -13,18 +13,20 @@ from dse.algebra import units
 from dse.errors import UnitError
 from dse.model.space import Axis
 from dse.study.axes import choices, expand, scaled, spread_values
-from dse.study.faults import Faults
+from dse.study.faults import Faults, Path
 from dse.study.fields import Range
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
-def free_axis(name: str, written: Any, taken: Collection[str], faults: Faults) -> list[Axis]:
-    """Return the axis that a study calls `name`, none where it is faulty.
+def free_axis(
+    name: str, written: Any, taken: Collection[str], faults: Faults, path: Path = ()
+) -> list[Axis]:
+    """Return the axis that a study calls `name` at a `path`, none where it is faulty.
 
     Its column has the name and the SI unit of its values: ``clock: [100 MHz]`` is ``clock_hz``.
     """
-    with faults.at(("axes", name)):
+    with faults.at(path or ("axes", name)):
         if not _NAME.fullmatch(name) or keyword.iskeyword(name):
             rule = "an axis of its own name is letters, digits and _, and no word of Python"
             raise UnitError(rule, "rename it")

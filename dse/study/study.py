@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dse import contract
 from dse.algebra.expression import parse_expression as parse_expression
@@ -48,6 +48,9 @@ from dse.study.sureness import RecordSureness
 from dse.study.swept import at_value, sweep_of
 from dse.study.tables import evaluated
 
+if TYPE_CHECKING:
+    from dse.study.measured_cores import MeasuredCore
+
 
 @dataclass(frozen=True, repr=False)
 class Study:
@@ -67,6 +70,8 @@ class Study:
         Assumptions that stand behind the numbers.
     measuring
         How designs are measured, where they are.
+    cores
+        The cores of stages whose designs are measured.
     unchecked
         Which of the notes are of rules that cannot be used, so that nothing is held to them.
     inputs
@@ -87,6 +92,7 @@ class Study:
     sureness: RecordSureness = field(default_factory=RecordSureness)
     mix: Mix | None = None
     measuring: schema.EvaluateSection | None = None
+    cores: tuple[MeasuredCore, ...] = ()
     unchecked: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -211,6 +217,11 @@ def prepare(found: Document) -> Study:
         return _over_designs(found, written, faults)
     scenario = resolve(written, faults)
     settle_policy(written, scenario, faults)
+    cores: tuple[MeasuredCore, ...] = ()
+    if any(isinstance(stage.core, schema.EvaluateSection) for stage in written.stages):
+        from dse.study.measured_cores import with_measured_cores  # only where one is written
+
+        written, cores = with_measured_cores(written, scenario, faults)
     built = build(written, scenario, faults)
     _check_parts(written, faults)
     if faults.found:
@@ -256,7 +267,8 @@ def prepare(found: Document) -> Study:
     scenario.notes += [*unchecked, *without_figures(graph, scenario)]
     stages = tuple(part.stage for part in built)
     problem = Problem(space, stages, graph, goals, constraints, requirements, measured=measured)
-    return replace(_ready(written, problem, scenario, faults), unchecked=tuple(unchecked))
+    ready_study = _ready(written, problem, scenario, faults)
+    return replace(ready_study, document=found, cores=cores, unchecked=tuple(unchecked))
 
 
 def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) -> Study:
