@@ -15,7 +15,6 @@ from dse.evaluators.attempts import Attempt, Keep, MeasuresOutside
 from dse.evaluators.inside import Inside, Threads
 from dse.evaluators.processes import LOOK_S
 from dse.evaluators.retries import again, before_next_s
-from dse.evaluators.spawned import Spawned
 
 MOST_KEPT = 100
 """Working folders of failed designs that a call keeps; a few more where several fail at once."""
@@ -66,6 +65,8 @@ def workers_for(
         return Threads(evaluator, count)
     if count == 1 and timeout_s is None and memory_byte is None:
         return Inside(evaluator)
+    from dse.evaluators.spawned import Spawned  # processes take long to import
+
     return Spawned(evaluator, count, timeout_s=timeout_s, memory_byte=memory_byte)
 
 
