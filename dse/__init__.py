@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dse.api.audits import verify as verify
     from dse.api.papers import reproduce as reproduce
     from dse.api.reports import report as report
+    from dse.api.runs import status as status
     from dse.api.simulation import simulate as simulate
     from dse.api.studies import evaluate as evaluate
     from dse.api.studies import load as load
@@ -49,6 +50,7 @@ _FROM = {
     "dse.api.audits": ("diff", "explain", "verify"),
     "dse.api.papers": ("reproduce",),
     "dse.api.reports": ("report",),
+    "dse.api.runs": ("status",),
     "dse.api.simulation": ("simulate",),
     "dse.api.studies": ("evaluate", "load", "problem", "run"),
     "dse.answers.answer": ("SweepAnswer",),

@@ -51,6 +51,11 @@ def texts(given: str | Sequence[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
+def paths(given: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
+    """Return one path, or several."""
+    return (Path(given),) if isinstance(given, str | Path) else tuple(map(Path, given))
+
+
 def _shown(value: Any) -> str:
     """Return a value as a program writes it, or of what type it is."""
     plain = value is None or isinstance(value, str | int | float | list | tuple | dict | Path)
@@ -97,6 +102,13 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, str) or (several and all(isinstance(one, str) for one in value))
 
 
+def _are_paths(value: Any) -> bool:
+    several = isinstance(value, list | tuple | set | frozenset)
+    return isinstance(value, str | Path) or (
+        several and all(isinstance(one, str | Path) for one in value)
+    )
+
+
 def _assigns(value: Any) -> bool:
     return isinstance(value, str | list | tuple | Mapping)  # their reader checks the rest
 
@@ -120,10 +132,13 @@ KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("run", "runs", "first", "second"), _RUN),
     **dict.fromkeys(("table", "data", "software", "hardware", "out"), _PATH),
     **dict.fromkeys((*_WORDS, "papers", "dask"), _TEXT),
-    **dict.fromkeys(("only", "by", "over"), _TEXTS),
-    **dict.fromkeys(("front", "counts", "pure", "force", "flips", "plots", "all"), _FLAG),
+    **dict.fromkeys(("only", "by", "over", "measure_again"), _TEXTS),
+    "reuse": Kind("a path or a list of paths", _are_paths),
     **dict.fromkeys(
-        ("trials", "samples", "budget", "jobs", "workers", "offloads", "events"), _COUNT
+        ("front", "counts", "pure", "force", "flips", "plots", "all", "resume", "fresh"), _FLAG
+    ),
+    **dict.fromkeys(
+        ("trials", "samples", "budget", "jobs", "workers", "offloads", "events", "rows"), _COUNT
     ),
     "seed": _whole(0, 2**32 - 1),
     "cloud": _whole(0),

@@ -45,6 +45,21 @@ def run(
     dask: Annotated[
         str | None, typer.Option(help="Scheduler of a Dask cluster that measures, tcp://HOST:8786.")
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with the run in --out: nothing is measured twice."),
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Remove the measurements in --out, and begin again.")
+    ] = False,
+    reuse: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="RUN", help="Use what another run measured, where it holds."),
+    ] = None,
+    measure_again: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND", help="With --resume: measure again what `failed`, or a kind."),
+    ] = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -77,6 +92,10 @@ def run(
                 jobs=jobs or cores(),
                 workers=workers,
                 dask=dask,
+                resume=resume,
+                fresh=fresh,
+                reuse=reuse or (),
+                measure_again=measure_again or (),
                 progress=progress,
                 stop=stop,
                 told=told,
@@ -108,6 +127,8 @@ def run(
     else:
         marked = ", marked as interrupted" if result.run.interrupted else ""
         tell(f"written to {folder}{marked}" + ("" if plots else f"; dse plot {folder} draws it"))
+        if result.run.interrupted and result.resume:
+            tell(f"go on with: {result.resume}")
 
 
 def _draw_missed(question: str, error: InfeasibleError, out: Path) -> None:
