@@ -15,7 +15,10 @@ from dse.runs.measuring import Keeping
 from dse.runs.result import run_folder
 from dse.runs.runner import Options
 
-AGAIN = "nothing of this study is measured, and models are computed again faster than read: it ran"
+AGAIN = (
+    "nothing of this study is measured, and models are computed again faster than read: it ran "
+    "from the beginning"
+)
 """What becomes of a wish to go on where nothing is kept."""
 
 Measuring = AbstractContextManager[tuple[Document, Options]]
@@ -59,8 +62,12 @@ def kept_run(
     measures = has_evaluator(document)
     plain = nullcontext((document, options))
     if (keeping.reuse or keeping.again) and (out is None or not measures):
-        why = "no folder to keep measurements in" if measures else "nothing of it is measured"
-        raise ArgumentError(f"measurements of before cannot be used: the run has {why}")
+        why = (
+            "the run has no folder to keep measurements in, `out`"
+            if measures
+            else "nothing of this study is measured"
+        )
+        raise ArgumentError(f"earlier measurements cannot be used: {why}")
     if out is None:
         yield KeptRun(None, plain)
     elif not measures:
