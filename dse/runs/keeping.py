@@ -148,10 +148,12 @@ def _begin(
 def _say_how_to_go_on(error: BaseException, store: Store, command: str) -> None:
     if isinstance(error, InfeasibleError | StudyError):
         return
-    with suppress(StoreError), open_to_read(store.path.parent) as seen:  # it may have closed itself
-        if count := len(seen):
-            are = "is" if count == 1 else "are"
-            error.add_note(f"{plural(count, 'measurement')} {are} kept; go on with: {command}")
+    kept = "what was measured is"
+    with suppress(StoreError), open_to_read(store.path.parent) as seen:  # after a fault of the disk
+        if not len(seen):
+            return
+        kept = f"{plural(len(seen), 'measurement')} {'is' if len(seen) == 1 else 'are'}"
+    error.add_note(f"{kept} kept; go on with: {command}")
 
 
 def _remove_if_empty(folder: Path, made: Sequence[Path]) -> None:

@@ -27,10 +27,7 @@ SEEDS = range(10 if EVERYTHING else 1)
 KILLS = int(os.environ.get("DSE_KILLS", 200 if EVERYTHING else 3))
 CUTS = 5
 BUDGET = 30
-METHODS = (
-    *("exact", "random", "tpe", "nsga2", "nsga3", "sms-emoa", "nsga2-optuna"),
-    *("gaussian",),
-)
+METHODS = ("exact", "random", "tpe", "nsga2", "nsga3", "sms-emoa", "nsga2-optuna", "gaussian")
 
 STUDY: dict[str, Any] = {
     "axes": {"u": [*range(1, 9)], "v": [*range(1, 9)], "style": ["slim", "wide"]},
@@ -58,7 +55,7 @@ class Measuring:
 
 
 def run(measuring: Measuring, out: Path | None, method: str, seed: int, **more: Any) -> dse.Result:
-    budget = None if method == "exact" else BUDGET
+    budget = 128 if method == "exact" else BUDGET
     return dse.run(
         STUDY, evaluate=measuring, out=out, method=method, seed=seed, budget=budget, plots=False,
         **more,
@@ -143,8 +140,7 @@ def test_the_number_of_workers_makes_no_difference(place: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="what a killed run leaves is looked at")
 def test_a_run_that_is_killed_at_any_moment_loses_nothing(place: Path) -> None:
     whole, log = front("whole"), place / "log"
-    chance, kills, fresh = random.Random(15), 0, 0  # noqa: S311
-    halfway, number = 0, 0
+    chance, kills, halfway, number = random.Random(15), 0, 0, 0  # noqa: S311
     while kills < KILLS:
         out, number = f"run{number}", number + 1
         held: set[str] = set()
@@ -162,9 +158,9 @@ def test_a_run_that_is_killed_at_any_moment_loses_nothing(place: Path) -> None:
                     ended, kills = False, kills + 1
             again = held & {*measured(log)}
             assert not again, "measured though it was kept"
-            assert held <= (now := kept(out)), "kept and lost"
+            now = kept(out)
+            assert held <= now, "kept and lost"
             halfway += not ended and len(held) < len(now) < 40
-            fresh += len(now) - len(held)
             held = now
             if ended:
                 break
@@ -185,8 +181,9 @@ def test_a_full_disk_is_told_and_the_run_goes_on(place: Path) -> None:
         assert "Traceback" not in full.stderr
         told, how = full.stderr.splitlines()
         assert "the disk is full; free some space" in told or "No space left" in told
-        count, _, go_on = how.partition(" measurements are kept; go on with: ")
-        assert 0 < int(count) == len(kept(out)) < 40
+        kept_is, _, go_on = how.partition(" kept; go on with: ")
+        assert kept_is in ("what was measured is", f"{len(kept(out))} measurements are")
+        assert 0 < len(kept(out)) < 40
         words = shlex.split(go_on)
         assert words[-3:] == ["--out", out, "--resume"]
         subprocess.run([sys.executable, "-m", *words], check=True, capture_output=True)
