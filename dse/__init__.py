@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dse.model.problem import Problem as Problem
     from dse.reproduction.reproduce import Reproduction as Reproduction
     from dse.runs.result import Result as Result
+    from dse.runs.status import Status as Status
     from dse.runs.terms import DesignTerms as DesignTerms
     from dse.search.door import OpenProblem as OpenProblem
     from dse.simulation.report import Simulation as Simulation
@@ -60,6 +61,7 @@ _FROM = {
     "dse.model.problem": ("Problem",),
     "dse.reproduction.reproduce": ("Reproduction",),
     "dse.runs.result": ("Result",),
+    "dse.runs.status": ("Status",),
     "dse.runs.terms": ("DesignTerms",),
     "dse.search.door": ("OpenProblem",),
     "dse.simulation.report": ("Simulation",),

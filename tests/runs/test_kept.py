@@ -222,7 +222,7 @@ def _next(areas: Any) -> dict[str, float]:
 
 def test_status_tells_how_far_a_run_is(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    seen: list[dse.api.runs.Status] = []  # type: ignore[name-defined]
+    seen: list[dse.Status] = []
 
     def looking(unroll: float, clock: float) -> Any:
         if len(counted.calls) == 7:
