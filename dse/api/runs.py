@@ -36,17 +36,3 @@ def status(run: str | Path | Result, *, rows: int = 5) -> Status:
     from dse.runs.status import status_of
 
     return status_of(folder_of(run), rows=rows)
-
-
-def salvage(run: Path, target: Path) -> int:
-    """Copy what can be read of damaged measurements to a new folder; return how many they are.
-
-    Raises
-    ------
-    StoreError
-        There are measurements already, or it cannot be written.
-    """
-    from dse.store.salvage import salvage as save
-
-    target.mkdir(parents=True, exist_ok=True)
-    return save(run, target)

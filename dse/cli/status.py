@@ -37,7 +37,10 @@ def status(
     from dse.api import runs
 
     if salvage is not None:
-        count = runs.salvage(run, salvage)
+        from dse.store.salvage import salvage as save
+
+        salvage.mkdir(parents=True, exist_ok=True)
+        count = save(run, salvage)
         tell(f"{count} measurements of {run} are in {salvage}; use them: --reuse {salvage}")
         return
     while True:

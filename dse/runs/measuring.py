@@ -14,7 +14,7 @@ from dse.errors import MeasurementError
 from dse.files.document import Document
 from dse.model.measured import Bench, Design, MemoryShelf, design_text
 from dse.reports.words import plural
-from dse.runs.watched import Watched
+from dse.runs.watched import WatchedWorkers
 from dse.search import Progress
 from dse.search.exact.work import Stop, StopError
 from dse.study.schema import EvaluateSection
@@ -156,7 +156,7 @@ def _opened(bench: Bench, said: EvaluateSection, working: Working, planned: int)
     try:
         with crew as workers:
             if working.watch is not None:
-                workers = Watched(workers, working.watch)
+                workers = WatchedWorkers(workers, working.watch)
             ask = _Asking(bench, workers, said.retries, folder, working, planned)
             with bench.measuring(ask):
                 yield

@@ -28,7 +28,7 @@ PERIOD_S = 0.5
 
 
 @dataclass
-class Watched:
+class WatchedWorkers:
     """Workers, and a file that tells what they do; it may be lost, and nothing else is then.
 
     Attributes
