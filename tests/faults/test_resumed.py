@@ -12,6 +12,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -84,10 +85,10 @@ def test_a_run_that_is_cut_goes_on_to_the_same_end(method: str, tmp_path: Path) 
 
 SCRIPT = """\
 #!/bin/sh
+echo "$1 $2" >> "$LOG"
 [ $(( (3 * $1 + 5 * $2) % 11 )) = 0 ] && exit 3
 echo "area = $(( 100 * $1 + 7 * $2 * $2 ))"
 echo "time = $(( 9000 / $1 + 40 * (7 - $2) * (7 - $2) ))"
-echo "$1 $2" >> "$LOG"
 """
 
 PROGRAM = """\
@@ -150,9 +151,10 @@ def test_a_run_that_is_killed_at_any_moment_loses_nothing(place: Path) -> None:
                 command(out, "--resume", "--workers", "2"),
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             ) as program:  # fmt: skip
+                while not (log.exists() or program.poll() is not None or chance.random() < 1e-4):
+                    time.sleep(0.005)
                 try:
-                    wait = chance.uniform(0.5, 4.0) if kills < KILLS else None
-                    ended = program.wait(wait) == 0
+                    ended = program.wait(chance.uniform(0.0, 2.0)) == 0
                 except subprocess.TimeoutExpired:
                     program.send_signal(signal.SIGKILL)
                     ended, kills = False, kills + 1
@@ -167,6 +169,7 @@ def test_a_run_that_is_killed_at_any_moment_loses_nothing(place: Path) -> None:
         assert Path(out, "front.csv").read_bytes() == whole
         assert len(held) == 40
         assert not [*place.glob(".run*")]
+    assert halfway
     print(f"\n{kills} kills of {number} runs, {halfway} of them while designs were measured")
 
 
