@@ -154,7 +154,8 @@ def test_a_run_that_is_killed_at_any_moment_loses_nothing(place: Path) -> None:
                 while not (log.exists() or program.poll() is not None or chance.random() < 1e-4):
                     time.sleep(0.005)
                 try:
-                    ended = program.wait(chance.uniform(0.0, 2.0)) == 0
+                    wait = chance.uniform(0.0, 2.0) if kills < KILLS else None
+                    ended = program.wait(wait) == 0
                 except subprocess.TimeoutExpired:
                     program.send_signal(signal.SIGKILL)
                     ended, kills = False, kills + 1
