@@ -13,6 +13,7 @@ import numpy as np
 
 from dse import contract
 from dse.algebra import units
+from dse.contract.generators import Generator
 from dse.errors import UnknownPluginError, nearest
 from dse.files.document import is_record
 from dse.files.folder import is_regular
@@ -127,8 +128,20 @@ def _show(record: Any) -> None:
         _show_core(record)
     elif isinstance(record, contract.Method):
         _show_method(record)
+    elif isinstance(record, Generator):
+        _show_generator(record)
     else:
         _show_record(record)
+
+
+def _show_generator(record: Generator) -> None:
+    print(f"{record.description}\nsource: {record.source}\n")
+    print(inspect.getdoc(record.function))
+    rows = [
+        (choice.name, choice.description, ", ".join(map(str, choice.values)))
+        for choice in record.parameters
+    ]
+    print("\n" + table_text(rows, ("parameter", "meaning", "values, the first by default")))
 
 
 def _show_record(record: Any) -> None:

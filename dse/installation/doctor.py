@@ -23,6 +23,7 @@ PURPOSES: Mapping[str, str] = {
     "fast": "machine code that evaluates many designs",
     "parquet": "evaluations of runs as Parquet instead of CSV",
     "peers": "solvers of others beside ours in the benchmarks",
+    "rtl": "cores from hardware descriptions, by Yosys",
     "search": "methods beside exact search: genetic algorithms and samplers",
     "test": "run its tests, or those of a package of your own",
     "uncertainty": "sensitivities of an answer to its inputs",

@@ -9,6 +9,7 @@ from typing import TypeVar
 from dse import contract
 from dse.algebra import units
 from dse.contract import papers
+from dse.contract.generators import Generator
 from dse.errors import UnknownPluginError, nearest
 from dse.installation import shipped
 from dse.plugins import registry
@@ -171,6 +172,19 @@ def _methods() -> tuple[Row, list[Row]]:
     return ("method", "what it does", "budget", "options", "from"), rows
 
 
+def _generators() -> tuple[Row, list[Row]]:
+    rows: list[Row] = [
+        (
+            plugin.name,
+            made.description,
+            ", ".join(choice.name for choice in made.parameters),
+            plugin.distribution,
+        )
+        for plugin, made in _installed(Generator)
+    ]
+    return ("generator", "what it makes", "parameters", "from"), rows
+
+
 def _figures() -> tuple[Row, list[Row]]:
     rows: list[Row] = [
         (name, record.source) for name, record in registry.records(papers.Figure).items()
@@ -193,6 +207,7 @@ KINDS: dict[str, tuple[type | None, Callable[[], tuple[Row, list[Row]]]]] = {
     "platforms": (contract.Platform, _platforms),
     "objectives": (contract.Objective, _objectives),
     "methods": (contract.Method, _methods),
+    "generators": (Generator, _generators),
     "figures": (papers.Figure, _figures),
     "studies": (None, _studies),
 }

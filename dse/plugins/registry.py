@@ -26,6 +26,7 @@ from dse.contract import (
     Requirement,
 )
 from dse.contract.fits import Fit
+from dse.contract.generators import Generator
 from dse.contract.papers import Claim, Figure
 from dse.errors import (
     FEW_NAMES,
@@ -47,6 +48,7 @@ _every_point = cache(entry_points)  # reads a file of every distribution that is
 
 GROUPS: Mapping[type, str] = {
     Core: "dse.cores",
+    Generator: "dse.generators",
     Objective: "dse.objectives",
     Requirement: "dse.requirements",
     Guard: "dse.guards",

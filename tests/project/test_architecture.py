@@ -15,7 +15,8 @@ from dse.study.schema import SECTIONS, StageSection
 from tests.conftest import ROOT
 
 FLOORS = (
-    ("errors", "contract"),
+    ("errors",),
+    ("contract",),
     ("workers",),
     ("algebra", "plugins"),
     ("files", "model"),

@@ -1,0 +1,195 @@
+"""Buffers behind flip-flops: what abc, which sees the logic between them, leaves to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.errors import Fault, StudyError
+from dse.silicon.boolean import truth_table
+from dse.silicon.library import Arc, Cell, CellLibrary, Pin
+from dse.silicon.netlist import Instance, Netlist
+from dse.silicon.usable_cells import UsableCells
+
+Floats = NDArray[np.float64]
+
+_TABLES = ("cell_rise", "cell_fall", "rise_transition", "fall_transition")
+_SLACK = 1.05
+_MOST_BUFFERS = 64
+
+
+@dataclass(frozen=True)
+class BufferedNetlist:
+    """A netlist with buffers behind flip-flops.
+
+    Attributes
+    ----------
+    netlist
+        With the buffers, and larger flip-flops where these are faster.
+    nets
+        How many nets were given buffers or a larger flip-flop.
+    buffers
+        How many there are.
+    """
+
+    netlist: Netlist
+    nets: int
+    buffers: int
+
+
+def spread_fan_out(
+    netlist: Netlist, library: CellLibrary, usable: UsableCells, *, most_fan_out: int = 16
+) -> BufferedNetlist:
+    """Return a netlist in which no flip-flop drives much by itself.
+
+    For every net that a flip-flop drives and more than `most_fan_out` pins take, the delay from
+    the clock's edge to the last pin is looked up for every flip-flop of the same function and, for
+    every buffer, for 0, 1, 2, ... of them side by side with equal shares of the load; slews follow
+    from the tables.  The smallest in area within 5 % of the fastest is taken.  Pins keep their
+    order in the netlist, so that those of one group lie near each other.
+
+    Raises
+    ------
+    StudyError
+        The library has no buffer.
+    """
+    trees = _Trees(library, usable)
+    if not trees.buffers:
+        rule, remedy = "the library has no buffer that can be used", "add the file that has them"
+        raise StudyError([Fault(where="library", written="", rule=rule, remedy=remedy)])
+    instances = list(netlist.instances)
+    added: list[Instance] = []
+    changed = 0
+    takers = _takers(netlist, library)
+    for position, pin in _launching(netlist, library):
+        instance = netlist.instances[position]
+        ends = takers.get(instance.nets[pin], [])
+        if len(ends) <= most_fan_out:
+            continue
+        loads = (library.cells[instances[at].cell].pins[name].capacitance_f for at, name in ends)
+        tree = trees.best(library.cells[instance.cell], pin, sum(loads), len(ends))
+        changed += tree.driver != instance.cell or tree.count > 0
+        instances[position] = replace(instances[position], cell=tree.driver)
+        for number in range(tree.count):
+            net = netlist.net_count + len(added)
+            first, last = (len(ends) * one // tree.count for one in (number, number + 1))
+            for at, name in ends[first:last]:
+                instances[at] = replace(instances[at], nets={**instances[at].nets, name: net})
+            entry, end = trees.through[tree.buffer]
+            nets = {entry: instance.nets[pin], end: net}
+            added.append(Instance(f"{instance.name}_buffer_{number}", tree.buffer, nets))
+    net_count = netlist.net_count + len(added)
+    found = replace(netlist, instances=(*instances, *added), net_count=net_count)
+    return BufferedNetlist(found, changed, len(added))
+
+
+Taker = tuple[int, str]
+"""Position of an instance, and its pin."""
+
+
+def _launching(netlist: Netlist, library: CellLibrary) -> Iterator[tuple[int, str]]:
+    """Yield the positions of flip-flops with one output that is used, and that output."""
+    for position, instance in enumerate(netlist.instances):
+        cell = library.cells[instance.cell]
+        outputs = [pin for pin in instance.nets if cell.pins[pin].direction == "output"]
+        if cell.flip_flop is not None and len(outputs) == 1:
+            yield position, outputs[0]
+
+
+def _takers(netlist: Netlist, library: CellLibrary) -> dict[int, list[Taker]]:
+    """Return the input pins on each net, in the order of the netlist."""
+    found: dict[int, list[Taker]] = {}
+    for position, instance in enumerate(netlist.instances):
+        pins = library.cells[instance.cell].pins
+        for name, net in instance.nets.items():
+            if pins[name].direction == "input":
+                found.setdefault(net, []).append((position, name))
+    return found
+
+
+def _through(cell: Cell) -> tuple[str, str] | None:
+    """Return input and output of a buffer, none for other cells."""
+    inputs = [pin.name for pin in cell.pins.values() if pin.direction == "input"]
+    outputs = [pin for pin in cell.pins.values() if pin.direction == "output"]
+    if cell.flip_flop is not None or len(inputs) != 1 or len(outputs) != 1:
+        return None
+    function = outputs[0].function
+    if not function or truth_table(function, inputs).tolist() != [False, True]:
+        return None
+    return inputs[0], outputs[0].name
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """A way to drive a load: a flip-flop, and `count` buffers side by side, none for 0."""
+
+    driver: str
+    buffer: str
+    count: int
+
+
+class _Trees:
+    """The fastest ways to drive loads, looked up once for each."""
+
+    def __init__(self, library: CellLibrary, usable: UsableCells) -> None:
+        self.cells = [cell for cell in library.cells.values() if cell.name not in usable.left_out]
+        ways = ((cell, _through(cell)) for cell in self.cells)
+        self.buffers = [(cell, way) for cell, way in ways if way is not None]
+        self.through = {cell.name: way for cell, way in self.buffers}
+        self.known: dict[tuple[str, str, float, int], _Tree] = {}
+
+    def best(self, cell: Cell, pin: str, load_f: float, takers: int) -> _Tree:
+        """Return the smallest tree within `_SLACK` of the fastest."""
+        key = (cell.name, pin, load_f, takers)
+        if key not in self.known:
+            options = [
+                option
+                for driver in self.cells
+                if _alike(driver, cell)
+                for option in self._options(driver, pin, load_f, takers)
+            ]
+            fastest = min(delay for delay, _, _ in options)
+            near = [option for option in options if option[0] <= _SLACK * fastest]
+            self.known[key] = min(near, key=lambda option: option[1])[2]
+        return self.known[key]
+
+    def _options(
+        self, driver: Cell, pin: str, load_f: float, takers: int
+    ) -> Iterator[tuple[float, float, _Tree]]:
+        """Yield delay (s), area (m2) and tree for no buffer, and numbers of each buffer."""
+        rise, fall, _, _ = _launched(driver.pins[pin], np.array([load_f]))
+        yield float(max(rise[0], fall[0])), driver.area_m2, _Tree(driver.name, "", 0)
+        counts = np.arange(1, min(takers // 2, _MOST_BUFFERS) + 1)
+        for buffer, (entry, end) in self.buffers:
+            entering = np.asarray(counts * buffer.pins[entry].capacitance_f, dtype=np.float64)
+            rise, fall, rise_slew, fall_slew = _launched(driver.pins[pin], entering)
+            arcs = buffer.pins[end].arcs
+            shares = load_f / counts
+            rises = rise + _worst(arcs, "cell_rise", rise_slew, shares)
+            falls = fall + _worst(arcs, "cell_fall", fall_slew, shares)
+            for count, delay in zip(counts.tolist(), np.maximum(rises, falls), strict=True):
+                area = driver.area_m2 + count * buffer.area_m2
+                yield float(delay), area, _Tree(driver.name, buffer.name, count)
+
+
+def _alike(driver: Cell, cell: Cell) -> bool:
+    """Tell whether a flip-flop can stand for another: same pins, same functions."""
+    functions = ({pin.name: pin.function for pin in one.pins.values()} for one in (driver, cell))
+    return driver.flip_flop == cell.flip_flop and len({*map(repr, functions)}) == 1
+
+
+def _launched(pin: Pin, load_f: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return delays (s) from the clock's edge to a rising and a falling output, and slews (s)."""
+    arcs = [arc for arc in pin.arcs if arc.kind.endswith("_edge")]
+    slew = np.zeros_like(load_f)
+    rise, fall, rise_slew, fall_slew = (_worst(arcs, name, slew, load_f) for name in _TABLES)
+    return rise, fall, rise_slew, fall_slew
+
+
+def _worst(arcs: Sequence[Arc], name: str, slew_s: Floats, load_f: Floats) -> Floats:
+    tables = [getattr(arc, name) for arc in arcs]
+    found = [table.at(slew_s, load_f) for table in tables if table is not None]
+    return np.asarray(np.max([np.zeros_like(load_f), *found], axis=0))

@@ -1,0 +1,171 @@
+"""Generated hardware gives the answers of models that are held to published figures."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dse.contract.generators import Design, Generator, bits_of, numbers_of
+from dse.cores.rtl.des_answers import encrypt
+from dse.cores.rtl.fft_answers import error_bound, loudest, transform
+from dse.cores.rtl.jacobi import smooth
+from dse.errors import ArgumentError
+from dse.plugins import registry
+from tests.cores.bench import first_wrong, needs_icarus
+
+PUBLISHED = """
+7CA110454A1A6E57 01A1D6D039776742 690F5B0D9A26939B
+0131D9619DC1376E 5CD54CA83DEF57DA 7A389D10354BD271
+07A1133E4A0B2686 0248D43806F67172 868EBB51CAB4599A
+3849674C2602319E 51454B582DDF440A 7178876E01F19B2A
+04B915BA43FEB5B6 42FD443059577FA2 AF37FB421F8C4095
+0113B970FD34F2CE 059B5E0851CF143A 86A560F10EC6D85B
+0170F175468FB5E6 0756D8E0774761D2 0CD3DA020021DC09
+43297FAD38E373FE 762514B829BF486A EA676B2CB7DB2B7A
+07A7137045DA2A16 3BDD119049372802 DFD64A815CAF1A0F
+04689104C2FD3B2F 26955F6835AF609A 5C513C9C4886C088
+37D06BB516CB7546 164D5E404F275232 0A2AEEAE3FF4AB77
+1F08260D1AC2465E 6B056E18759F5CCA EF1BF03E5DFA575A
+584023641ABA6176 004BD6EF09176062 88BF0DB6D70DEE56
+025816164629B007 480D39006EE762F2 A1F9915541020B56
+49793EBC79B3258F 437540C8698F3CFA 6FBF1CAFCFFD0556
+4FB05E1515AB73A7 072D43A077075292 2F22E49BAB7CA1AC
+49E95D6D4CA229BF 02FE55778117F12A 5A6B612CC26CCE4A
+018310DC409B26D6 1D9D5C5018F728C2 5F4C038ED12B2E41
+1C587F1C13924FEF 305532286D6F295A 63FAC0D034D9F793
+133457799BBCDFF1 0123456789ABCDEF 85E813540F0AB405
+"""
+"""Key, block, answer: the substitution table tests of NBS SP 500-20, appendix B, which go through
+every entry of every box; last the worked example of J. O. Grabbe, "The DES Algorithm Illustrated".
+"""
+
+GENERATORS = [registry.get(Generator, name) for name in registry.names(Generator)]
+SHIPPED = [
+    pytest.param(one, parameters, id=f"{one.name}-{one(**parameters).name}")
+    for one in GENERATORS
+    for parameters in one.designs
+]
+
+
+def hexadecimal(texts: list[str]) -> NDArray[np.bool_]:
+    return bits_of(np.array([int(text, 16) for text in texts], dtype=np.uint64), 64)
+
+
+def test_des_gives_the_published_answers() -> None:
+    keys, blocks, answers = zip(*map(str.split, PUBLISHED.split("\n")[1:-1]), strict=True)
+    found = encrypt(block=hexadecimal(blocks), key=hexadecimal(keys))
+    assert (found == hexadecimal(answers)).all()
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
+def test_des_is_that_of_openssl() -> None:
+    """200 random blocks; triple DES with one key three times is DES, which openssl hides."""
+    random = np.random.default_rng(5)
+    for _ in range(8):
+        key, blocks = random.bytes(8), random.bytes(25 * 8)
+        command = ["openssl", "enc", "-des-ede3", "-nopad", "-K", (key * 3).hex()]
+        done = subprocess.run(command, input=blocks, capture_output=True, check=True)
+        texts, answers = (
+            [text[at : at + 8].hex() for at in range(0, 200, 8)] for text in (blocks, done.stdout)
+        )
+        found = encrypt(block=hexadecimal(texts), key=hexadecimal([key.hex()] * 25))
+        assert (found == hexadecimal(answers)).all()
+
+
+def test_a_stencil_is_the_weighted_mean() -> None:
+    """By hand: (1 + 2*2 + 3 + 2*4 + 4*5 + 2*6 + 7 + 2*8 + 10) // 16 = 81 // 16."""
+    assert smooth(np.array([[1, 2, 3], [4, 5, 6], [7, 8, 10]])).tolist() == [[5]]
+    flat = np.full((5, 6), 2**32 - 1)
+    assert (smooth(flat) == 2**32 - 1).all()
+
+
+@pytest.mark.parametrize("width", [8, 12, 16])
+@pytest.mark.parametrize("radix", [2, 4, 8])
+def test_the_transform_is_within_its_bound_of_the_exact_one(radix: int, width: int) -> None:
+    """The bound is a worst case; a thousand random transforms come within a fifth of it."""
+    most = loudest(radix=radix, width=width) * np.sqrt(0.5)
+    random = np.random.default_rng(7)
+    parts = random.integers(-int(most), int(most) + 1, (2, 1000, 64))
+    real, imaginary = transform(real=parts[0], imaginary=parts[1], radix=radix, width=width)
+    exact = np.fft.fft(parts[0] + 1j * parts[1]) / 64
+    error = np.abs(real + 1j * imaginary - exact).max()
+    bound = error_bound(radix=radix, width=width)
+    assert bound / 10 < error <= bound
+
+
+@pytest.mark.parametrize("radix", [2, 4, 8])
+def test_the_loudest_tones_do_not_overflow(radix: int) -> None:
+    most = loudest(radix=radix, width=8)
+    turns = np.exp(2j * np.pi * np.outer(np.arange(64), np.arange(64)) / 64) * most
+    parts = np.trunc(turns.real).astype(int), np.trunc(turns.imag).astype(int)
+    real, imaginary = transform(real=parts[0], imaginary=parts[1], radix=radix, width=8)
+    exact = np.fft.fft(parts[0] + 1j * parts[1]) / 64
+    assert np.abs(real + 1j * imaginary - exact).max() <= error_bound(radix=radix, width=8)
+
+
+@needs_icarus
+@pytest.mark.parametrize(("made", "parameters"), SHIPPED)
+def test_shipped_hardware_gives_known_answers(
+    made: Generator, parameters: dict[str, int | str], tmp_path: Path
+) -> None:
+    design = made(**parameters)
+    vectors = made.answers(design, seed=3, tasks=200)
+    assert vectors.tasks >= 200
+    assert first_wrong(design, vectors, tmp_path) == ""
+
+
+@needs_icarus
+@pytest.mark.parametrize("structure", ["pipelined", "chained", "two_stage"])
+def test_selected_subkeys_are_those_of_turning_keys(structure: str, tmp_path: Path) -> None:
+    des = registry.get(Generator, "des")
+    design = des(unroll=4, structure=structure, key_schedule="select")
+    vectors = des.answers(design, seed=3, tasks=20)
+    assert first_wrong(design, vectors, tmp_path) == ""
+
+
+@needs_icarus
+def test_a_wrong_box_is_noticed(tmp_path: Path) -> None:
+    des = registry.get(Generator, "des")
+    design = des(unroll=16)
+    wrong = design.verilog.replace("6'd0: to = 4'd14;", "6'd0: to = 4'd15;", 1)
+    assert wrong != design.verilog
+    vectors = des.answers(design, seed=3, tasks=20)
+    broken = Design(**{**vars(design), "verilog": wrong})
+    assert first_wrong(broken, vectors, tmp_path).startswith("answer in cycle ")
+
+
+@pytest.mark.parametrize(("made", "parameters"), SHIPPED)
+def test_figures_follow_from_the_answers(made: Generator, parameters: dict[str, int | str]) -> None:
+    """From the first input of the first task to its answer, and answers in the cycles after it."""
+    design = made(**parameters)
+    assert made(**parameters) == design
+    vectors, again = (made.answers(design, seed=3, tasks=64) for _ in range(2))
+    assert all((bits == again.stimulus[port]).all() for port, bits in vectors.stimulus.items())
+    begun = np.count_nonzero(vectors.stimulus.get("reset", np.zeros(1)))
+    answered = int(np.argmax([*vectors.known.values()][-1]))
+    assert answered - begun == design.latency_cycles
+    rate = (vectors.cycles - answered) / design.cycles_per_task
+    assert rate <= vectors.tasks <= rate + design.tasks_in_flight
+
+
+def test_what_a_generator_cannot_make_is_refused() -> None:
+    jacobi = registry.get(Generator, "jacobi")
+    with pytest.raises(ArgumentError) as caught:
+        jacobi(side=5)
+    assert str(caught.value) == "jacobi: side cannot be 5; one of 1, 2, 3, 4"
+    with pytest.raises(ArgumentError) as caught:
+        jacobi(sides=4)
+    rule = "'sides' is no parameter of generator 'jacobi'; did you mean 'side'?"
+    assert str(caught.value) == rule
+
+
+def test_numbers_become_bits_and_come_back() -> None:
+    values = np.array([-4, -1, 0, 3])
+    assert bits_of(values, 3)[0].tolist() == [False, False, True]
+    assert numbers_of(bits_of(values, 3), signed=True).tolist() == values.tolist()
+    assert numbers_of(bits_of(np.array([5]), 3)).tolist() == [5]

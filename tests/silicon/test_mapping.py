@@ -1,0 +1,154 @@
+"""Verilog becomes a netlist of a library's cells, which computes the same; faults have places."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dse.contract.generators import Generator
+from dse.errors import DseError, MissingLibraryError, StudyError
+from dse.plugins import registry
+from dse.silicon import yosys
+from dse.silicon.library import CellLibrary
+from dse.silicon.mapping import Mapped, map_files, map_text
+from dse.silicon.usable_cells import usable_cells
+from dse.silicon.yosys import MappingTimeError, found_yosys
+from tests.silicon.evaluate import evaluated, first_wrong_bit
+from tests.silicon.toy import toy
+
+TOOLS = [one.name for one in found_yosys()]
+each_tool = pytest.mark.parametrize("tool", TOOLS or ["pyosys"])
+pytestmark = pytest.mark.skipif(not TOOLS, reason="needs pyosys or yosys")
+
+COUNTER = """
+module counter #(parameter WIDTH = 2) (
+  input clock, input reset, output reg [WIDTH-1:0] count
+);
+  always @(posedge clock) count <= reset ? 0 : count + 1;
+endmodule
+"""
+
+
+def mapped(verilog: str, tool: str, library: CellLibrary | None = None, top: str = "top") -> Mapped:
+    return map_text(verilog, library or toy(), top=top, target_period_s=1e-9, tool=tool)
+
+
+@each_tool
+def test_a_mapped_engine_gives_known_answers(tool: str) -> None:
+    jacobi = registry.get(Generator, "jacobi")
+    design = jacobi(side=1, cell_bit=8)
+    vectors = jacobi.answers(design, seed=2, tasks=20)
+    found = mapped(design.verilog, tool, top=design.top)
+    assert {one.cell for one in found.netlist.instances} <= set(toy().cells)
+    shown = evaluated(found.netlist, toy(), vectors.stimulus, vectors.cycles)
+    assert first_wrong_bit(vectors, shown) == ""
+    assert re.fullmatch(tool + r" \d+\.\d+\S*", found.tool)
+    assert found.cpu_s > 0
+
+
+@each_tool
+def test_a_parameter_reaches_the_top(tool: str, tmp_path: Path) -> None:
+    file = tmp_path / "my counter.v"
+    file.write_text(COUNTER)
+    options = {"top": "counter", "target_period_s": 1e-9, "tool": tool}
+    found = map_files([file], toy(), **options, parameters={"WIDTH": 3})
+    assert len(found.netlist.outputs["count"]) == 3
+    with pytest.raises(StudyError, match=r"find object for defparam 'LENGTH'.*of the top module"):
+        map_files([file], toy(), **options, parameters={"LENGTH": 3})
+
+
+@each_tool
+def test_set_and_reset_are_tied_off_where_there_is_no_other_flip_flop(tool: str) -> None:
+    cells = {name: cell for name, cell in toy().cells.items() if name != "DFF"}
+    found = mapped(COUNTER, tool, replace(toy(), cells=cells), top="counter")
+    flip_flops = [one for one in found.netlist.instances if one.cell == "DFFR"]
+    assert [one.nets["RN"] for one in flip_flops] == [1, 1]
+
+
+FAULTS = {
+    "always @(posedge clock) q <= a +;": (
+        ":3:1: syntax error, unexpected ';'; correct the line; "
+        "Verilog-2005 and the common part of SystemVerilog are read"
+    ),
+    "missing one (a, q);": (
+        "Module 'missing' referenced in module 'top' in cell 'one' is not part of the design.; "
+        "give the file that has this module, or correct its name"
+    ),
+    "always @* if (a) q = clock;": (
+        ":3:3: q: a latch, which holds its value without a clock; "
+        "assign the signal on every path through its process, or clock it"
+    ),
+    "wire x = ~(y & a), y = ~(x | a); always @(posedge clock) q <= x;": (
+        "a combinational loop through x, y; break it with a register"
+    ),
+}
+
+
+@each_tool
+@pytest.mark.parametrize("line", FAULTS)
+def test_faults_name_their_place_and_remedy(line: str, tool: str, tmp_path: Path) -> None:
+    file = tmp_path / "top.v"
+    kind = "" if "missing" in line else " reg"
+    file.write_text(f"module top (input clock, input a, output{kind} q);\n\n  {line}\nendmodule\n")
+    with pytest.raises(StudyError) as caught:
+        map_files([file], toy(), top="top", target_period_s=1e-9, tool=tool)
+    (fault,) = caught.value.faults
+    expected = FAULTS[line]
+    told = str(fault).removeprefix(str(file))
+    assert told == expected or (told.endswith(expected) and "loop" in expected)
+
+
+@each_tool
+def test_a_top_that_is_not_there(tool: str) -> None:
+    with pytest.raises(StudyError, match=r"'bottom' not found.*name a module of these files"):
+        mapped(COUNTER, tool, top="bottom")
+
+
+def test_what_is_wrong_before_anything_runs(tmp_path: Path) -> None:
+    gates = {name: cell for name, cell in toy().cells.items() if cell.flip_flop is None}
+    with pytest.raises(StudyError) as caught:
+        map_text(COUNTER, replace(toy(), cells=gates), top="a b", target_period_s=0.0)
+    assert str(caught.value) == (
+        "top: 'a b'; a name has letters, digits and underscores; rename it\n"
+        "target_period_s: 0 s; a period is positive; write the period of the wanted clock\n"
+        "library: the library has no flip-flop that can be used; "
+        "add the file of its sequential cells"
+    )
+    with pytest.raises(StudyError, match=r"missing\.v"):
+        map_files([tmp_path / "missing.v"], toy(), top="top", target_period_s=1e-9)
+
+
+@each_tool
+def test_what_takes_too_long_is_ended(tool: str) -> None:
+    with pytest.raises(MappingTimeError) as caught:
+        map_text(COUNTER, toy(), top="counter", target_period_s=1e-9, tool=tool, time_limit_s=0.001)
+    rule = "mapping took more than 0.001 s; raise the limit, or make the design smaller"
+    assert str(caught.value) == rule
+
+
+def test_without_yosys_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yosys, "found_yosys", lambda: ())
+    with pytest.raises(MissingLibraryError) as caught:
+        yosys.chosen_yosys()
+    assert str(caught.value) == (
+        'mapping of Verilog needs pyosys, which is not installed; pip install "accel-dse[rtl]", '
+        "or a yosys on the PATH"
+    )
+
+
+@each_tool
+def test_a_tool_that_crashes_is_told(tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = yosys.Yosys(tool, ("sh", "-c", "echo killed by the system; kill -9 $$"))
+    monkeypatch.setattr("dse.silicon.mapping.chosen_yosys", lambda name: broken)
+    with pytest.raises(DseError, match="ended before its work was done, and said last: killed"):
+        mapped(COUNTER, tool, top="counter")
+
+
+def test_cells_are_left_out_by_rule() -> None:
+    left_out = usable_cells(toy()).left_out
+    assert left_out["LATCH"] == "a latch"
+    assert "NAND2" not in left_out
+    assert usable_cells(toy(), leave_out="^NAND").left_out["NAND2"] == "by its name"
