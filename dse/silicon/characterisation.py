@@ -24,7 +24,7 @@ from dse.workers import shared
 
 COLUMNS = (
     ("area_um2", "area_m2", 1e12),
-    ("area_ge", "area_ge", 1.0),
+    ("gate_equivalents", "gate_equivalents", 1.0),
     ("clock_mhz", "clock_hz", 1e-6),
     ("dynamic_power_mw", "dynamic_power_w", 1e3),
     ("leakage_power_uw", "leakage_power_w", 1e6),
@@ -141,7 +141,7 @@ class Characterisation(Printable):
             "\n".join(
                 [
                     "energy: of a task, without leakage; glitches: their share of it",
-                    *spread(self.designs),
+                    *spread_over_targets(self.designs),
                 ]
             ),
         ]
@@ -163,7 +163,7 @@ def _glitches(figures: Mapping[str, float]) -> str:
     return f"{1 - figures['settled_power_w'] / total:.0%}" if total > 0 else "none"
 
 
-def spread(designs: Sequence[CharacterisedDesign]) -> Iterator[str]:
+def spread_over_targets(designs: Sequence[CharacterisedDesign]) -> Iterator[str]:
     """Yield for each design that was mapped for several clocks how far its figures lie apart."""
     groups: dict[str, list[CharacterisedDesign]] = {}
     for one in designs:

@@ -174,14 +174,7 @@ class Characteriser:
         try:
             found = self._measured(task)
         except StudyError as error:
-            name = task.design.name
-            places = (f"{name}: {one.where}" if one.where else name for one in error.faults)
-            return Refused(
-                tuple(
-                    replace(one, where=where)
-                    for one, where in zip(error.faults, places, strict=True)
-                )
-            )
+            return Refused(tuple(_of_design(task.design.name, one) for one in error.faults))
         except DseError as error:
             fault = Fault(where=task.design.name, written="", rule=str(error), remedy="")
             return Refused((fault,))
@@ -262,7 +255,7 @@ class Characteriser:
         task_s = design.cycles_per_task * power.period_s
         return {
             "area_m2": area,
-            **({} if self.gate is None else {"area_ge": area / self.gate[1]}),
+            **({} if self.gate is None else {"gate_equivalents": area / self.gate[1]}),
             "clock_hz": 1.0 / power.period_s,
             "dynamic_power_w": power.dynamic.total_w,
             "leakage_power_w": float(power.leakage_w.sum()),
@@ -294,6 +287,13 @@ class Characteriser:
             "tasks": str(vectors.tasks),
             "cycles": str(activity.cycles),
         }
+
+
+def _of_design(name: str, fault: Fault) -> Fault:
+    """Return a fault with the design that has it; one in a file may be that of several."""
+    if fault.line:
+        return fault
+    return replace(fault, where=f"{name}: {fault.where}" if fault.where else name)
 
 
 def _without_places(script: str) -> str:
