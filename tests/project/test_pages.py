@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -31,8 +32,12 @@ PAGES = sorted(
 )
 
 HERE = (
-    *("docs/interfaces.md", "docs/models.md", "docs/package.md", "docs/records.md"),
     "docs/characterise.md",
+    "docs/evaluate.md",
+    "docs/interfaces.md",
+    "docs/models.md",
+    "docs/package.md",
+    "docs/records.md",
 )
 """Pages whose commands are run by this file."""
 
@@ -58,6 +63,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "cores" / "tables", path / "cores" / "tables")
     (measured,) = (text for text in blocks("docs/interfaces.md", "text") if "offload_us" in text)
     (path / "link.csv").write_text(measured, encoding="utf-8")
+    (path / "synth.yaml").write_text(blocks("docs/evaluate.md", "yaml")[0], encoding="utf-8")
+    (path / "synth.py").write_text(blocks("docs/evaluate.md", "python")[0], encoding="utf-8")
+    (path / "synth.py").chmod(0o755)
     (path / "sw.txt").write_text(TABLE, encoding="utf-8")
     (path / "hw.txt").write_text(MR, encoding="utf-8")
     runs(path / "runs.csv", noise=0.02)
@@ -76,7 +84,7 @@ def _hardware(path: Path) -> None:
 
 @pytest.mark.parametrize("page", HERE)
 def test_commands_run(page: str, folder: Path) -> None:
-    if page == HERE[-1] and not found_yosys():
+    if page == "docs/characterise.md" and not found_yosys():
         pytest.skip("needs pyosys or yosys")
     for command in commands(page):
         if command not in ASIDE:
@@ -98,6 +106,11 @@ def test_what_the_page_of_the_package_shows_is_what_the_program_prints(folder: P
     if not (folder / "des_100gbps.yaml").exists():
         printed_by(folder, "new", "study", "--from", "des_100gbps")
     assert shown.strip() in printed_by(folder, *shlex.split(run)[1:])
+
+
+def test_python_of_the_page_on_measured_designs_runs(folder: Path) -> None:
+    (folder / "page.py").write_text(blocks("docs/evaluate.md", "python")[1], encoding="utf-8")
+    assert len(runpy.run_path(str(folder / "page.py"))["front"]) == 4
 
 
 def test_every_command_is_run_or_set_aside() -> None:
