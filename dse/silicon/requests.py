@@ -55,7 +55,7 @@ class Asked:
     @property
     def is_own(self) -> bool:
         """Whether these are files."""
-        return any(Path(one).suffix in SOURCES or Path(one).exists() for one in self.hardware)
+        return any(Path(one).suffix in SOURCES for one in self.hardware)
 
     @property
     def name(self) -> str:

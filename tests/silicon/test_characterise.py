@@ -16,7 +16,7 @@ from dse.silicon import characterise as chain
 from dse.silicon.characterisation import Characterisation
 from dse.silicon.characterise import rounded_up
 from dse.silicon.kept_results import KeptResults
-from dse.silicon.tasks import combinations
+from dse.silicon.tasks import combinations, generated
 from dse.silicon.yosys import found_yosys
 from tests.silicon.toy import TOY, toy
 
@@ -228,6 +228,8 @@ def test_a_generator_is_characterised_with_its_own_answers(
     over = ["side=1", "cell_bit=8"]
     (one,) = dse.characterise("jacobi", library=TOY, over=over, tasks=40).designs
     assert (one.name, one.facts["tasks"]) == ("n1", "40")
+    several = generated("jacobi", [{"cell_bit": 8}, {"cell_bit": 16}], seed=1, tasks=1)
+    assert [task.design.name for task in several] == ["n1_cell_bit8", "n1_cell_bit16"]
     assert not [note for note in one.notes if "unknown" in note]
 
 
