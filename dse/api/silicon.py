@@ -85,7 +85,8 @@ def characterise(
     from dse.files.folder import write_text
     from dse.silicon import requests
     from dse.silicon.characterisation import characterise_all
-    from dse.silicon.characterise import Characteriser, Conditions
+    from dse.silicon.characterise import Characteriser
+    from dse.silicon.characterised import Conditions
     from dse.silicon.kept_results import KeptResults, user_folder
 
     sources = [description] if isinstance(description, str | Path) else [*description]

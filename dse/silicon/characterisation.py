@@ -13,12 +13,8 @@ from dse.errors import Fault, StudyError
 from dse.files.csv import inert
 from dse.reports.text import Printable, paragraph, table_text
 from dse.reports.words import listed, plural
-from dse.silicon.characterise import (
-    CharacterisedDesign,
-    Characteriser,
-    Refused,
-    refusals,
-)
+from dse.silicon.characterise import Characteriser
+from dse.silicon.characterised import CharacterisedDesign, Refused, refusals
 from dse.silicon.tasks import DesignTask
 from dse.workers import shared
 
@@ -220,14 +216,13 @@ def characterise_all(
         raise StudyError(faults)
     designs = [one for one in found if isinstance(one, CharacterisedDesign)]
     if targets_hz:
-        pairs = zip(designs, wanted, strict=True)
-        designs = [_at_target(one, 1e-6 / task.target_period_s) for one, task in pairs]
+        designs = [*map(_at_target, designs, wanted)]
     return Characterisation(name, tuple(designs), tuple(remarks), kept)
 
 
-def _at_target(one: CharacterisedDesign, target_mhz: float) -> CharacterisedDesign:
+def _at_target(one: CharacterisedDesign, task: DesignTask) -> CharacterisedDesign:
     """Return a design with the clock that it was mapped for as a parameter."""
-    written = f"{target_mhz:.6g}"
+    written = f"{1e-6 / task.target_period_s:.6g}"
     parameters = {**one.parameters, TARGET: written}
     facts = {**one.facts, "of": one.name}
     return replace(one, name=f"{one.name}_for_{written}mhz", parameters=parameters, facts=facts)
