@@ -16,8 +16,8 @@ from dse.silicon.characterised import (
     CharacterisedDesign,
     Conditions,
     Refused,
-    of_data,
     of_design,
+    of_kept,
     period_of,
 )
 from dse.silicon.fan_out import spread_fan_out
@@ -115,7 +115,7 @@ class Characteriser:
     def known(self, task: DesignTask) -> CharacterisedDesign | None:
         """Return what was found before, if it was kept."""
         found = None if self.kept is None else self.kept.read(self.key(task))
-        return None if found is None else of_data(found)
+        return None if found is None else of_kept(found)
 
     def measured(self, task: DesignTask) -> CharacterisedDesign | Refused:
         """Characterise a design; what is found is kept at once."""
