@@ -125,7 +125,7 @@ def open_storage(url: str) -> BaseStorage:
     """Return the storage at a URL, made where there is none.
 
     ``journal:///a.log`` is a file here, ``journal:////srv/a.log`` one at the root of the file
-    system, as with SQLite's ``sqlite:///a.db``; a path without ``://`` is a journal, too.
+    system, as with SQLite's ``sqlite:///a.db``.
 
     Raises
     ------
@@ -133,10 +133,13 @@ def open_storage(url: str) -> BaseStorage:
         It cannot be opened, or the URL is none.
     """
     scheme, found, place = url.partition("://")
-    if not found or scheme == "journal":
-        path = Path(place.removeprefix("/") if found else url)
-        if not path.name:
-            raise StoreError(f"{url} names no file; write for instance journal:///trials.log")
+    if not found or not place.removeprefix("/"):
+        example = "" if found else url.rpartition("/")[2]
+        raise StoreError(
+            f"the storage {url} is no URL; write for instance journal:///{example or 'trials.log'}"
+        )
+    if scheme == "journal":
+        path = Path(place.removeprefix("/"))
         with faults_told(url):
             return JournalStorage(JournalFileBackend(str(path)))
     options = {"connect_args": {"timeout": _SQLITE_WAIT_S}} if scheme.startswith("sqlite") else {}
