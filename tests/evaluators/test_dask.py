@@ -83,7 +83,7 @@ def test_files_do_not_depend_on_who_measures(address: str, tmp_path: Path) -> No
         "  command: [sh, '{study}/measure.sh', '{unroll}', '{banks}']\n"
         "  outputs: {area: um2, delay: ns}\n"
         "objectives: {area: minimise, delay: minimise}\n"
-        "search: {method: gaussian, budget: 12}\n"
+        "search: {method: nsga2, budget: 7}\n"
     )
     found = []
     for who in ({"workers": 1}, {"workers": 2}, {"workers": 4}, {"dask": address}):
