@@ -66,14 +66,14 @@ def search_shared(
         The storage cannot be used.
     """
     try:
-        from dse.search.shared.storage import joined, shown
+        from dse.search.shared.storage import take_part, without_password
         from dse.search.shared.trials import SharedArchive
     except ImportError as error:
         raise MissingLibraryError("--storage", "optuna", "search") from error
 
     problem, method = prepared.problem, registry.get(Method, settings.method)
     name, facts = study_name(prepared.document), facts_of(prepared)
-    connection, theirs = joined(
+    connection, theirs = take_part(
         url,
         name,
         [goal.maximise for goal in problem.goals],
@@ -84,8 +84,8 @@ def search_shared(
     if changed:
         lines = "\n".join(f"  {line}" for line in changed)
         raise SharingError(
-            f"{shown(url)} holds a study {name!r} that asks for something else (there -> here):\n"
-            f"{lines}\nname another storage, or make the studies the same"
+            f"{without_password(url)} holds a study {name!r} that asks for something else "
+            f"(there -> here):\n{lines}\nname another storage, or make the studies the same"
         )
     total = min(settings.budget or method.budget, problem.size)
     population = max(2, min(settings.population or method.population, total))

@@ -95,12 +95,12 @@ def _beat(storage: RDBStorage, trials: Sequence[int], ended: Event) -> None:
             return
 
 
-def shown(url: str) -> str:
+def without_password(url: str) -> str:
     """Return a URL without its password.
 
     Examples
     --------
-    >>> shown("postgresql://me:secret@host/studies")
+    >>> without_password("postgresql://me:secret@host/studies")
     'postgresql://me:***@host/studies'
     """
     return re.sub(r"(//[^:/@]*):.*@", r"\1:***@", url)
@@ -116,8 +116,8 @@ def faults_told(url: str) -> Iterator[None]:
         cause = error.__cause__ or error.__context__
         more = f" ({str(cause).splitlines()[0]})" if cause and str(cause) else ""
         raise StoreError(
-            f"the storage {shown(url)} cannot be used: {shown(said)}{shown(more)}; what it holds "
-            f"is kept: repair it, or name another, and run again"
+            f"the storage {without_password(url)} cannot be used: {without_password(said + more)}; "
+            f"what it holds is kept: repair it, or name another, and run again"
         ) from error
 
 
@@ -153,10 +153,10 @@ def open_storage(url: str) -> BaseStorage:
                 if not left or not scheme.startswith("sqlite") or _TRIES - left > 5:
                     raise
                 time.sleep(_PAUSE_S)
-    raise StoreError(f"{shown(url)} cannot be opened")
+    raise StoreError(f"{without_password(url)} cannot be opened")
 
 
-def joined(
+def take_part(
     url: str, name: str, maximised: Sequence[bool], metrics: Sequence[str], facts: Mapping[str, Any]
 ) -> tuple[Connection, Mapping[str, Any]]:
     """Make a study in a storage, or take part in one; return what it asks for, too.
@@ -198,8 +198,8 @@ def _facts(url: str, study: optuna.Study) -> Mapping[str, Any]:
             break
         time.sleep(_PAUSE_S)
     raise StoreError(
-        f"the storage {shown(url)} holds a study {study.study_name!r} that does not say what it "
-        f"asks for; name another storage"
+        f"the storage {without_password(url)} holds a study {study.study_name!r} that does not "
+        f"say what it asks for; name another storage"
     )
 
 

@@ -28,7 +28,13 @@ from dse.search.archive import Archive, Progress
 from dse.search.exact.work import spend
 from dse.search.heuristic.optuna import quiet, tell_missed
 from dse.search.shared.parameters import NamedParameters, Row
-from dse.search.shared.storage import Connection, faults_told, is_gone, shown, this_process
+from dse.search.shared.storage import (
+    Connection,
+    faults_told,
+    is_gone,
+    this_process,
+    without_password,
+)
 
 PATIENCE_S = 600.0
 """So long the trials of others are waited for at the end, when the storage shows no change."""
@@ -96,7 +102,7 @@ class SharedArchive(Archive):
         with faults_told(self.connection.url):
             states = Counter(t.state.name.lower() for t in self.study.get_trials(deepcopy=False))
         return {
-            "url": shown(self.connection.url),
+            "url": without_password(self.connection.url),
             "study": self.study.study_name,
             "heartbeats": int(self.connection.heartbeats),
             **{f"trials_{name}": count for name, count in sorted(states.items())},
