@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dse.api.audits import verify as verify
     from dse.api.papers import reproduce as reproduce
     from dse.api.reports import report as report
+    from dse.api.runs import status as status
     from dse.api.silicon import characterise as characterise
     from dse.api.simulation import simulate as simulate
     from dse.api.studies import evaluate as evaluate
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from dse.model.problem import Problem as Problem
     from dse.reproduction.reproduce import Reproduction as Reproduction
     from dse.runs.result import Result as Result
+    from dse.runs.status import Status as Status
     from dse.runs.terms import DesignTerms as DesignTerms
     from dse.search.door import OpenProblem as OpenProblem
     from dse.silicon.characterisation import Characterisation as Characterisation
@@ -51,6 +53,7 @@ _FROM = {
     "dse.api.audits": ("diff", "explain", "verify"),
     "dse.api.papers": ("reproduce",),
     "dse.api.reports": ("report",),
+    "dse.api.runs": ("status",),
     "dse.api.silicon": ("characterise",),
     "dse.api.simulation": ("simulate",),
     "dse.api.studies": ("evaluate", "load", "problem", "run"),
@@ -61,6 +64,7 @@ _FROM = {
     "dse.model.problem": ("Problem",),
     "dse.reproduction.reproduce": ("Reproduction",),
     "dse.runs.result": ("Result",),
+    "dse.runs.status": ("Status",),
     "dse.runs.terms": ("DesignTerms",),
     "dse.search.door": ("OpenProblem",),
     "dse.silicon.characterisation": ("Characterisation",),

@@ -14,7 +14,7 @@ from dse.answers.answer import (
 )
 from dse.answers.source import KnownFront, KnownFronts, known_fronts
 from dse.api.arguments import public, texts
-from dse.api.sources import Overrides, StudySource, known, override_pairs, study_of
+from dse.api.sources import Overrides, StudySource, also_unfinished, known, override_pairs, study_of
 from dse.errors import UnitError
 from dse.files.assignments import Assignments
 from dse.reports.sections import Section, Teller
@@ -52,6 +52,7 @@ class Answer(Recommendation):
 
 
 @public
+@also_unfinished
 def answer(
     source: StudySource | Result,
     *,
@@ -211,6 +212,7 @@ def _with_certainty(
 
 
 @public
+@also_unfinished
 def flips(
     source: StudySource | Result,
     *,

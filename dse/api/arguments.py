@@ -51,6 +51,11 @@ def texts(given: str | Sequence[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
+def paths(given: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
+    """Return one path, or several."""
+    return (Path(given),) if isinstance(given, str | Path) else tuple(map(Path, given))
+
+
 def _shown(value: Any) -> str:
     """Return a value as a program writes it, or of what type it is."""
     plain = value is None or isinstance(value, str | int | float | list | tuple | dict | Path)
@@ -98,8 +103,10 @@ def _are_texts(value: Any) -> bool:
 
 
 def _are_paths(value: Any) -> bool:
-    several = isinstance(value, list | tuple)
-    return all(isinstance(one, str | Path) for one in (value if several else (value,)))
+    several = isinstance(value, list | tuple | set | frozenset)
+    return isinstance(value, str | Path) or (
+        several and all(isinstance(one, str | Path) for one in value)
+    )
 
 
 def _assigns(value: Any) -> bool:
@@ -126,11 +133,16 @@ KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("run", "runs", "first", "second"), _RUN),
     **dict.fromkeys(("table", "data", "software", "hardware", "out", "check"), _PATH),
     **dict.fromkeys((*_WORDS, "papers", "dask", "storage"), _TEXT),
-    **dict.fromkeys(("only", "by", "over", "targets"), _TEXTS),
-    **dict.fromkeys(("description", "library"), Kind("a path or a list of paths", _are_paths)),
-    **dict.fromkeys(("cache", "front", "counts", "pure", "force", "flips", "plots", "all"), _FLAG),
+    **dict.fromkeys(("only", "by", "over", "targets", "measure_again"), _TEXTS),
     **dict.fromkeys(
-        ("trials", "samples", "budget", "jobs", "workers", "offloads", "events"), _COUNT
+        ("description", "library", "reuse"), Kind("a path or a list of paths", _are_paths)
+    ),
+    **dict.fromkeys(
+        ("cache", "front", "counts", "pure", "force", "flips", "plots", "all", "resume", "fresh"),
+        _FLAG,
+    ),
+    **dict.fromkeys(
+        ("trials", "samples", "budget", "jobs", "workers", "offloads", "events", "rows"), _COUNT
     ),
     **dict.fromkeys(("tasks", "warm_up"), _COUNT),
     "seed": _whole(0, 2**32 - 1),

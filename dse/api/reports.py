@@ -74,6 +74,7 @@ def report(
     from dse.page import document
     from dse.page.contents import contents, remarks
     from dse.page.shown_run import read_shown
+    from dse.runs.unfinished import all_readable
     from dse.stability.deadline import FLIPS_BUDGET, deadline
 
     if not runs:
@@ -81,23 +82,24 @@ def report(
     budget = flips_budget or FLIPS_BUDGET
     deadline(budget)  # what makes no sense is refused before anything is read
     folders = [folder_of(run) for run in runs]
-    shown = read_shown(folders)
-    answers = [
-        answer(
-            run.run.folder,
-            prefer=prefer,
-            tolerance=tolerance,
-            flips=flips,
-            flips_budget=budget,
-            progress=progress,
-        )
-        for run in shown
-    ]
-    preferences = [run.study.preferring(prefer, tolerance) for run in shown]
-    data = contents(shown, preferences, cloud, _changing(shown, answers))
-    parts = _told(shown, answers) | {
-        "remarks": [Section("remarks", lines=tuple(remarks(shown, preferences, cloud)))]
-    }
+    with all_readable(folders) as readable:
+        shown = read_shown(readable)
+        answers = [
+            answer(
+                run.run.folder,
+                prefer=prefer,
+                tolerance=tolerance,
+                flips=flips,
+                flips_budget=budget,
+                progress=progress,
+            )
+            for run in shown
+        ]
+        preferences = [run.study.preferring(prefer, tolerance) for run in shown]
+        data = contents(shown, preferences, cloud, _changing(shown, answers))
+        parts = _told(shown, answers) | {
+            "remarks": [Section("remarks", lines=tuple(remarks(shown, preferences, cloud)))]
+        }
     target = Path(out) if out is not None else folders[0] / PAGE
     write_text(target, document.page_html(data["title"], parts, data))
     return target

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from dse.errors import ArgumentError, OutputError
 from dse.files.assignments import Assignments, assignments
@@ -18,6 +19,9 @@ from dse.study.study import Study
 if TYPE_CHECKING:
     from dse.runs.result import Result
     from dse.runs.runner import Run
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 Overrides = Assignments
 """Fields to replace: ``{"workload.rate": "73 Gbps"}``, or ``"workload.rate=73 Gbps"``."""
@@ -89,6 +93,23 @@ def known(source: StudySource | Result) -> Path | Document | Run:
     if not os.path.exists(path):
         raise no_such(path, "file or folder of a run", "*.y*ml", "*/manifest.json")
     return path
+
+
+def also_unfinished(function: Callable[P, R]) -> Callable[P, R]:
+    """Return a function of a study or run that takes the folder of an unfinished run as well."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        source, *others = args or (kwargs.pop("source", None),)
+        path = Path(source) if isinstance(source, str) and "\n" not in source else source
+        if not isinstance(path, Path) or not path.is_dir():
+            return function(source, *others, **kwargs)  # type: ignore[arg-type]
+        from dse.runs.unfinished import readable
+
+        with readable(path) as so_far:
+            return function(so_far, *others, **kwargs)  # type: ignore[arg-type]
+
+    return call
 
 
 def folder_of(run: str | Path | Result) -> Path:

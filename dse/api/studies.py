@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dse.api.arguments import public
+from dse.api.arguments import paths, public, texts
 from dse.api.sources import Overrides, StudySource, document_of, override_pairs
 from dse.files.assignments import Assignments, assignments
 
@@ -102,6 +101,10 @@ def run(
     workers: int | None = None,
     dask: str | None = None,
     storage: str | None = None,
+    resume: bool = False,
+    fresh: bool = False,
+    reuse: str | Path | Sequence[str | Path] = (),
+    measure_again: str | Sequence[str] = (),
     progress: Progress | None = None,
     stop: Stop | None = None,
     told: Callable[[Result], object] | None = None,
@@ -136,6 +139,15 @@ def run(
         URL of a storage of Optuna (``journal:///a.log``, ``sqlite:///a.db``, ``postgresql://...``):
         all processes that name it search together, and the front is that of all their trials.
         Which designs are tried then depends on timing.
+    resume
+        Go on with the run in `out`: the same search, which takes what was measured from there.
+        A study whose designs are not measured is run again.
+    fresh
+        Remove the measurements that lie in `out`; without this and `resume`, they are an error.
+    reuse
+        Folders of runs whose measurements are used where they hold.
+    measure_again
+        Kinds of failures that are measured again when a run goes on; ``"failed"`` for all.
     progress
         Called with the number of designs done and the number planned.
     stop
@@ -162,11 +174,17 @@ def run(
         When it was to stop before it found a feasible design.
     dse.errors.OutputError
         When the folder cannot be written: before the search, or after it with the name of a
-        temporary folder in which the run is kept.
+        temporary folder in which the run is kept.  When measurements lie there, and neither
+        `resume` nor `fresh` is said; or when the study is not the one that is to go on.
+    dse.errors.StoreError
+        When measurements cannot be kept or read.  The note of an error that ends a run with
+        measurements tells how to go on.
     """
     from dse.infeasible.required import require_any_feasible
     from dse.runs import runner
-    from dse.runs.result import Result, run_folder
+    from dse.runs.kept import kept_run
+    from dse.runs.measuring import Keeping
+    from dse.runs.result import Result
 
     document = document_of(study, overrides, evaluate)
     options = runner.Options(
@@ -178,14 +196,20 @@ def run(
         measures=True,
         storage=storage,
     )
-    with nullcontext() if out is None else run_folder(out, document) as place:
-        done = runner.run_study(document, options, progress, jobs=jobs, stop=stop)
-        require_any_feasible(done)
+    keeping = Keeping(
+        resume=resume, fresh=fresh, reuse=paths(reuse), again=tuple(texts(measure_again))
+    )
+    with kept_run(out, document, options, keeping) as kept:
+        with kept.measuring as (document, options):
+            done = runner.run_study(document, options, progress, jobs=jobs, stop=stop)
+            require_any_feasible(done)
         result = Result(done)
+        result.resume = kept.command
         if told is not None:
             told(result)
-        if place is not None:
-            result.fill(place, plots=plots)
+        if kept.place is not None:
+            result.fill(kept.place, plots=plots)
+            result.warnings = (*kept.notes, *result.warnings)
     return result
 
 

@@ -53,7 +53,8 @@ def _main() -> None:
         application(*sys.argv[1:2])()
     except DseError as error:
         sys.stdout.flush()
-        print(visible(str(error)), file=sys.stderr)
+        for said in (str(error), *getattr(error, "__notes__", ())):
+            print(visible(said), file=sys.stderr)
         sys.exit(error.exit_code)
     except OSError as error:
         if error.errno != errno.ENOSPC:

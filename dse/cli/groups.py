@@ -7,7 +7,7 @@ from typing import Any
 from typer.core import TyperGroup
 
 GROUPS = {
-    "Start": ("new", "check", "run", "plot", "report"),
+    "Start": ("new", "check", "run", "status", "plot", "report"),
     "Ask": ("answer", "evaluate", "flips", "sweep", "sensitivity", "simulate"),
     "Prove": ("verify", "explain", "diff"),
     "Own data": ("fit", "measure", "characterise"),

@@ -20,8 +20,9 @@ def plot(
     """Draw the pictures of a finished run."""
     from dse.reports.progress import bar
     from dse.runs import result
+    from dse.runs.unfinished import readable
 
-    with bar("pictures", "drawing"):
-        pictures = result.plot(run, out or run)
+    with bar("pictures", "drawing"), readable(run) as found:
+        pictures = result.plot(found, out or run)
     for picture in pictures:
         tell(str(picture))

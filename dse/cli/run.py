@@ -49,6 +49,21 @@ def run(
         str | None,
         typer.Option(help="Storage of Optuna to search with other processes, sqlite:///a.db."),
     ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on with the run in --out: nothing is measured twice."),
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Remove the measurements in --out, and begin again.")
+    ] = False,
+    reuse: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="RUN", help="Use what another run measured, where it holds."),
+    ] = None,
+    measure_again: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND", help="With --resume: measure again what `failed`, or a kind."),
+    ] = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -82,6 +97,10 @@ def run(
                 workers=workers,
                 dask=dask,
                 storage=storage,
+                resume=resume,
+                fresh=fresh,
+                reuse=reuse or (),
+                measure_again=measure_again or (),
                 progress=progress,
                 stop=stop,
                 told=told,
@@ -113,6 +132,8 @@ def run(
     else:
         marked = ", marked as interrupted" if result.run.interrupted else ""
         tell(f"written to {folder}{marked}" + ("" if plots else f"; dse plot {folder} draws it"))
+        if result.run.interrupted and result.resume:
+            tell(f"go on with: {result.resume}")
 
 
 def _draw_missed(question: str, error: InfeasibleError, out: Path) -> None:

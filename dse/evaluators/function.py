@@ -62,10 +62,14 @@ def _plain(value: object) -> object:
 
 
 def source_of(function: Callable[..., object]) -> str:
-    """Return the name of a function and a hash of its text; of one without text its name alone."""
-    name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', function)}"
+    """Return the name of a function and a hash of its text; of one without text its name alone.
+
+    Of an object that is called it is those of its class: what it holds has to be told by a version.
+    """
+    named = function if hasattr(function, "__qualname__") else type(function)
+    name = f"{named.__module__}.{named.__qualname__}"
     try:
-        text = inspect.getsource(function)
+        text = inspect.getsource(named)
     except (OSError, TypeError):
         return name
     return f"{name} {hashlib.sha256(text.encode()).hexdigest()}"

@@ -60,6 +60,11 @@ class WorkingFolder:
         self.target, self.path, self.notes = target, path, notes
         self._place = place
 
+    @property
+    def place(self) -> Path:
+        """Where it goes, links followed; what lies there stays until then."""
+        return self._place
+
     def fill(self, write: Callable[[Path], object]) -> None:
         """Let `write` fill the folder, and put it in its place.
 
@@ -199,6 +204,22 @@ def waiting_for(place: Path) -> list[Path]:
     """Return the folders that a killed process has left whole beside a place, the newest first."""
     left = _left(place.parent)
     return [path for state, name, path in left if name == place.name and state != WORKING]
+
+
+def under_way(target: Path) -> tuple[Path, bool] | None:
+    """Return the hidden folder of what is being written to a place, and whether it still is.
+
+    False of what was killed; None where there is neither.
+    """
+    place, found = Path(os.path.realpath(target)), None
+    for state, name, path in _left(place.parent):
+        if name != place.name or state != WORKING:
+            continue
+        with suppress(OSError), _locked(path) as lock:  # who wrote it may be quicker
+            if lock is None:
+                return path, True
+            found = path, False
+    return found
 
 
 def _left(parent: Path) -> list[tuple[str, str, Path]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from dse.reports import ticks
 from dse.reports.drawing import FILLS, drawing, save_figure
 from dse.reports.front_view import elided
 from dse.reports.words import violation_text
+from dse.runs.measurements import DATABASE, KEPT
 
 LONG = 10.0
 """From this violation on, relative to the limit, the axis is logarithmic."""
@@ -37,7 +39,13 @@ def save_missed(
     OutputError
         When the folder holds something else, or cannot be written.
     """
-    with new_folder(out, (*names, *also)) as folder:
+    place = Path(os.path.realpath(out))
+    measured = (place / DATABASE).is_file()
+    with new_folder(out, (*names, *also, *(KEPT if measured else ()))) as folder:
+        if measured:
+            from dse.runs.keeping import carry  # a database, only where there is one
+
+            carry(place, folder)
         (folder / names[0]).write_text(json_text(facts) + "\n", encoding="utf-8")
         with drawing():
             save_figure(_figure(question, facts), folder / Path(names[1]).stem)

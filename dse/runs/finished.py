@@ -21,7 +21,8 @@ from dse.files.working import waiting_for
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.runs.measurements import with_measurements
+from dse.runs.checksums import MANIFEST
+from dse.runs.measurements import DATABASE, with_measurements
 from dse.study import inputs, study
 from dse.study.overrides import override
 from dse.study.study import Study
@@ -158,6 +159,10 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def not_a_run(folder: Path, error: Exception) -> OutputError:
     """Return what to say of a folder that is read as a run and is none, and where one may be."""
+    if (folder / DATABASE).is_file() and not (folder / MANIFEST).exists():
+        return OutputError(
+            f"{str(folder)!r} is a run that is not finished; dse status {folder} says how far it is"
+        )
     missing = error.filename if isinstance(error, FileNotFoundError) else None
     if not folder.exists():
         reason = "does not exist"

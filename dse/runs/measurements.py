@@ -17,6 +17,13 @@ from dse.model.measured import Bench
 from dse.study.study import Study
 
 MEASUREMENTS = "measurements.json"
+DATABASE, TALLY = "evaluations.sqlite", "evaluations.tally"
+MEASURING = "measuring"
+KEPT = (DATABASE, *(f"{DATABASE}-{end}" for end in ("wal", "shm", "journal")), TALLY, MEASURING)
+"""What a run that measures has in its folder from the first measurement on: its store, of which
+the middle three are there while it is open, and the working folders of designs that failed.  The
+package of the store is imported only where there is one."""
+
 EVALUATE = "evaluate"
 """The path of the section that says what measures."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -15,6 +14,7 @@ from dse.errors import MeasurementError
 from dse.files.document import Document
 from dse.model.measured import Bench, Design, MemoryShelf, design_text
 from dse.reports.words import plural
+from dse.runs.watched import WatchedWorkers
 from dse.search import Progress
 from dse.search.exact.work import Stop, StopError
 from dse.study.schema import EvaluateSection
@@ -61,6 +61,8 @@ class Working:
     folder
         Where each design gets a working folder; None for a temporary one, which stays where a
         design failed.
+    watch
+        The file that tells other processes how far it is, if there is one.
     stop
         Asked while measurements run whether they are to end.
     progress
@@ -70,14 +72,35 @@ class Working:
     workers: int | None = None
     dask: str | None = None
     folder: Path | None = None
+    watch: Path | None = None
     stop: Stop | None = None
     progress: Progress | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Keeping:
+    """What a run does with what was measured before.
+
+    Attributes
+    ----------
+    resume
+        Go on with the run that lies there.
+    fresh
+        Remove what lies there, and measure all again.
+    reuse
+        Folders of runs whose values are taken where they hold.
+    again
+        Kinds of failures that are measured again, or ``failed`` for all.
+    """
+
+    resume: bool = False
+    fresh: bool = False
+    reuse: tuple[Path, ...] = ()
+    again: tuple[str, ...] = ()
+
+
 @contextmanager
-def measuring(
-    prepared: Study, working: Working | None, budget: int | None = None
-) -> Iterator[None]:
+def measuring(prepared: Study, working: Working | None, planned: int) -> Iterator[None]:
     """Let the designs of a study be measured; of one that measures nothing this does nothing.
 
     Nor of a run that is over: what it measured is all that is known.
@@ -96,9 +119,7 @@ def measuring(
         return
     if working is None:
         raise MeasurementError(ONLY_RUNS)
-    said = prepared.measuring
-    planned = min(budget or prepared.problem.size, prepared.problem.size)
-    with _opened(measured.bench, said, working, planned):
+    with _opened(measured.bench, prepared.measuring, working, planned):
         yield
 
 
@@ -123,6 +144,7 @@ def _opened(bench: Bench, said: EvaluateSection, working: Working, planned: int)
     from dse.evaluators.dask import Cluster
 
     folder = working.folder or Path(tempfile.mkdtemp(prefix="dse-measuring-"))
+    folder.mkdir(exist_ok=True)
     evaluator = bench.evaluator
     crew: Workers
     if working.dask is None:
@@ -131,12 +153,14 @@ def _opened(bench: Bench, said: EvaluateSection, working: Working, planned: int)
         crew = Cluster(evaluator, working.dask)
     try:
         with crew as workers:
+            if working.watch is not None:
+                workers = WatchedWorkers(workers, working.watch)
             ask = _Asking(bench, workers, said.retries, folder, working, planned)
             with bench.measuring(ask, workers.size):
                 yield
     finally:
-        if working.folder is None and not any(folder.iterdir()):
-            shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # unless it holds folders of designs that failed
+            folder.rmdir()
 
 
 @dataclass(frozen=True)
@@ -169,6 +193,7 @@ class _Asking:
             retries=self.retries,
             folder=self.folder,
             stop=stop,
+            most_kept=pool.MOST_KEPT - sum(1 for _ in self.folder.iterdir()),
         )
         for done, (position, measurement) in enumerate(found):
             failed += measurement.failed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from dse.reports.text import Printable
 from dse.runs import checksums, finished, measurements, stored
 from dse.runs.manifest import inputs_of, manifest_of
 from dse.runs.runner import Run, SolvedStudy
+from dse.runs.watched import WATCH
 from dse.study import inputs
 from dse.study.study import prepare
 from dse.study.swept import at_value, sweep_of
@@ -75,6 +76,8 @@ class Result(Printable):
         """Where it was saved last; None before."""
         self.warnings: tuple[str, ...] = ()
         """What went wrong when it was saved and cost no table: pictures, what killed runs left."""
+        self.resume = ""
+        """What goes on with it; empty where nothing was measured in a folder."""
 
     @cached_property
     def front(self) -> pd.DataFrame:
@@ -137,14 +140,15 @@ class Result(Printable):
 
     def text(self, *, rows: int = MOST_ROWS) -> str:
         """Return the text that the command line prints, with at most `rows` designs."""
-        return front_text(self._shown, self._facts, rows=rows)
+        return front_text(self.shown, self._facts, rows=rows)
 
     def _repr_html_(self) -> str:
         """Return the same for a notebook."""
-        return front_html(self._shown, self._facts, rows=MOST_ROWS)
+        return front_html(self.shown, self._facts, rows=MOST_ROWS)
 
     @property
-    def _shown(self) -> FrontView:
+    def shown(self) -> FrontView:
+        """The front as pictures and reports see it."""
         return _view(self._front, {}, self.manifest)
 
     @property
@@ -165,7 +169,7 @@ class Result(Printable):
 
         The unit of a column stands in its header; `front` has every quantity, in SI.
         """
-        return _data_frame(in_units(self._shown))
+        return _data_frame(in_units(self.shown))
 
     def plot(self) -> Picture:
         """Return the picture of the front as a figure of matplotlib, which a notebook shows."""
@@ -191,13 +195,19 @@ class Result(Printable):
     def fill(self, place: WorkingFolder, *, plots: bool = True) -> Path:
         """Write the run to the folder that was made for it; as `save`."""
         undrawn: list[str] = []
-        place.fill(partial(self._write, undrawn=undrawn if plots else None))
+        place.fill(partial(self._write, undrawn=undrawn if plots else None, before=place.place))
         self.folder = place.target
         self.warnings = (*place.notes, *dict.fromkeys(undrawn))
         return place.target
 
-    def _write(self, fresh: Path, *, undrawn: list[str] | None) -> None:
-        """Write all files; pictures too if there is a list to which faults of theirs can go."""
+    def _write(
+        self, fresh: Path, *, undrawn: list[str] | None = None, before: Path | None = None
+    ) -> None:
+        """Write all files; pictures too if there is a list to which faults of theirs can go.
+
+        Measurements that are kept in the folder `before` lie in the fresh one, too.
+        """
+        (fresh / WATCH).unlink(missing_ok=True)
         stored.write_front(self._front, fresh)
         stored.write_evaluations(self._evaluations, fresh)
         if undrawn is not None:
@@ -207,6 +217,14 @@ class Result(Printable):
         measurements.write_measurements(studies, fresh)
         manifest = json_text(checksums.with_checksums(self.manifest, fresh)) + "\n"
         (fresh / checksums.MANIFEST).write_text(manifest, encoding="utf-8")
+        if before is not None and self.resume:
+            from dse.runs.keeping import carry  # a database, only where something was measured
+
+            carry(before, fresh)
+
+    def write(self, fresh: Path) -> None:
+        """Write all files but pictures to an empty folder that passes."""
+        self._write(fresh)
 
     def _draw(self, fresh: Path) -> Iterator[str]:
         """Draw the pictures, and yield why there are none where that fails."""
@@ -222,8 +240,12 @@ class Result(Printable):
 
 
 @contextmanager
-def run_folder(folder: str | Path, document: Document) -> Iterator[WorkingFolder]:
+def run_folder(
+    folder: str | Path, document: Document, kept: Collection[str] = ()
+) -> Iterator[WorkingFolder]:
     """Yield a folder for the run of a study, beside `folder`, whose place it takes when filled.
+
+    What is `kept` of a run before may lie there, too.
 
     Raises
     ------
@@ -234,7 +256,7 @@ def run_folder(folder: str | Path, document: Document) -> Iterator[WorkingFolder
     owned = inputs.owned(target)
     if owned:
         _require_apart(target, document)
-    with working_folder(target, (*REPLACED, *owned)) as place:
+    with working_folder(target, (*REPLACED, *owned, *kept)) as place:
         yield place
 
 

@@ -110,8 +110,8 @@ class Options:
     """What a call may say over the search section of its study, and of measuring its designs.
 
     These are measured only where `measures` says so, `workers` at once or by the
-    cluster whose scheduler is at `dask`, in folders in `folder`.  All processes that name the same
-    `storage` search together.
+    cluster whose scheduler is at `dask`, in folders in `folder`; the file `watch` then tells
+    other processes how far it is.  All processes that name the same `storage` search together.
     """
 
     method: str | None = None
@@ -120,6 +120,7 @@ class Options:
     workers: int | None = None
     dask: str | None = None
     folder: Path | None = None
+    watch: Path | None = None
     measures: bool = False
     storage: str | None = None
 
@@ -142,9 +143,9 @@ class Options:
 
     def working(self, stop: Stop | None, progress: Progress | None = None) -> Working | None:
         """Return how designs are measured, None where they are not."""
-        return (
-            Working(self.workers, self.dask, self.folder, stop, progress) if self.measures else None
-        )
+        if not self.measures:
+            return None
+        return Working(self.workers, self.dask, self.folder, self.watch, stop, progress)
 
 
 def run_study(
@@ -288,13 +289,17 @@ def _solved(
     """Search one study and measure its front."""
     start = time.perf_counter()
     settings = replace(options.apply(prepared.settings), partial=partial)
-    with measuring(prepared, working, settings.budget):
+    with measuring(prepared, working, search.planned(prepared.problem, settings)):
         if options.storage is None:
             outcome = search.run_search(prepared.problem, settings, progress)
         else:
             outcome = search_shared(prepared, settings, options.storage, progress)
     require_some_measured(prepared, outcome.evaluated)
-    seconds = time.perf_counter() - start
+    return answer_of(prepared, outcome, time.perf_counter() - start)
+
+
+def answer_of(prepared: Study, outcome: Outcome, seconds: float) -> SolvedStudy:
+    """Return what a search of some seconds found, in the order in which it is written."""
     order = tables.sort_order(prepared.problem, outcome.front_index, outcome.front_loss)
     outcome = replace(
         outcome, front_index=outcome.front_index[order], front_loss=outcome.front_loss[order]

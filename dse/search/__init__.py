@@ -30,6 +30,7 @@ __all__ = [
     "Searchable",
     "Stop",
     "check_search",
+    "planned",
     "run_method",
     "run_search",
 ]
@@ -82,7 +83,7 @@ def run_search(
     from dse.search.exact import prove
     from dse.search.heuristic.start import coarse_grid
 
-    total = min(settings.budget or method.budget, problem.size)
+    total = planned(problem, settings)
     if total == problem.size:
         return prove.enumerated(problem, progress, "the budget covers the space")
     population = max(2, min(settings.population or method.population, total))
@@ -97,12 +98,19 @@ def run_search(
     )
 
 
+def planned(problem: Searchable, settings: SearchSettings) -> int:
+    """Return how many designs a search evaluates at most."""
+    method = registry.get(Method, settings.method)
+    budget = settings.budget or (problem.size if method.proves else method.budget)
+    return min(budget, problem.size)
+
+
 def _check_memory(problem: Searchable, settings: SearchSettings) -> None:
     """Raise `TooLargeError` when the designs that a heuristic remembers take too much memory."""
     method = registry.get(Method, settings.method)
     if method.proves:
         return
-    total = min(settings.budget or method.budget, problem.size)
+    total = planned(problem, settings)
     byte = total * (COPIES * 8 * len(problem.sizes) + KEPT_BYTE)
     if byte > settings.memory_byte:
         raise TooLargeError(
@@ -132,8 +140,8 @@ def run_method(
     try:
         method.function(archive, seed=seed, population=population, start=start, **given)
     except StopError as error:
-        planned = f"{archive.evaluated:,} of {archive.total:,} evaluations are done"
-        return archive.outcome(Certificate(way=INTERRUPTED, reason=f"{error}; {planned}"))
+        done = f"{archive.evaluated:,} of {archive.total:,} evaluations are done"
+        return archive.outcome(Certificate(way=INTERRUPTED, reason=f"{error}; {done}"))
     except DseError:
         raise
     except FOREIGN as error:  # whatever a foreign function raises

@@ -37,8 +37,9 @@ SCHEMA = {
     for name, columns in TABLES.items()
 }
 
-MEASURED_AGAIN = (
-    "put back a copy of it, or move it away: what it held is measured again, the rest is not"
+REPAIR = (
+    "put back a copy of it, or keep what can be read of it for another run: "
+    "dse status {} --salvage NEW"
 )
 
 
@@ -173,7 +174,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 def damaged(path: Path, found: object) -> StoreError:
     """Return the error of a store that is not as it was written."""
-    return StoreError(f"{path} is damaged: {found}; {MEASURED_AGAIN}")
+    return StoreError(f"{path} is damaged: {found}; {REPAIR.format(path.parent)}")
 
 
 _REASONS = {

@@ -20,7 +20,10 @@ from dse.store.store import STORE, STORE_FILES, TALLY, Store
 from tests.store.examples import IDENTITY, filled, keep, measured
 
 WAL = f"{STORE}-wal"
-COPY = "put back a copy of it, or move it away: what it held is measured again, the rest is not"
+COPY = (
+    "put back a copy of it, or keep what can be read of it for another run: "
+    "dse status FOLDER --salvage NEW"
+)
 
 
 def refused(folder: Path, opened: Callable[[Path], Store] = open_store) -> str:
@@ -28,7 +31,8 @@ def refused(folder: Path, opened: Callable[[Path], Store] = open_store) -> str:
     with pytest.raises(StoreError) as found:
         opened(folder)
     assert "\n" not in str(found.value)
-    return str(found.value).removeprefix(f"{folder / STORE} ")
+    said = str(found.value).removeprefix(f"{folder / STORE} ")
+    return said.replace(f"status {folder} ", "status FOLDER ")
 
 
 def edit(folder: Path, statement: str) -> None:

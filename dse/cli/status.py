@@ -1,0 +1,53 @@
+"""``dse status``: how far a run is."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dse.cli.app import AsJson, RunFolder, app, show, tell
+
+CLEAR = "\x1b[H\x1b[2J"
+"""Clears a terminal, and goes to its first line."""
+
+
+@app.command()
+def status(
+    run: RunFolder,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Show it again and again, until Ctrl-C or its end.")
+    ] = False,
+    every: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How often --watch does so.", min=0.1)
+    ] = 2.0,
+    rows: Annotated[
+        int, typer.Option(help="Most designs, and causes of failures, to show.", min=1)
+    ] = 5,
+    salvage: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Copy what can be read of damaged measurements."),
+    ] = None,
+    json: AsJson = False,
+) -> None:
+    """Show how far a run is: measured, running, failed, best so far."""
+    from dse.api import runs
+
+    if salvage is not None:
+        from dse.store.salvage import salvage as save
+
+        salvage.mkdir(parents=True, exist_ok=True)
+        count = save(run, salvage)
+        tell(f"{count} measurements of {run} are in {salvage}; use them: --reuse {salvage}")
+        return
+    while True:
+        found = runs.status(run, rows=rows)
+        if watch and sys.stdout.isatty():
+            print(CLEAR, end="")
+        show(found, as_json=json)
+        if not watch or found.state != "running":
+            return
+        time.sleep(every)

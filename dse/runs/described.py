@@ -1,0 +1,134 @@
+"""What a run that measures is, as plain data in its store: to go on with it, and to show it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dse import search
+from dse.errors import OutputError
+from dse.files.document import IN_MEMORY, Document, parse_document
+from dse.files.json import jsonable
+from dse.reports.words import plural
+from dse.runs.manifest import inputs_of
+from dse.runs.measurements import EVALUATE, benches_of
+from dse.store.differences import changed_fields
+from dse.store.store import Store
+from dse.study import study
+from dse.study.overrides import override
+from dse.study.study import Study
+from dse.study.swept import at_value, sweep_of
+
+if TYPE_CHECKING:
+    from dse.runs.runner import Options
+
+Facts = Mapping[str, Any]
+
+SAME = ("study", "search", "identity", "inputs")
+"""What has to be as it was where a run goes on."""
+
+
+def facts_of(document: Document, options: Options, reuse: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """Return what a run is: its study, how it is searched, what measures, how it was called."""
+    sweep = sweep_of(document)
+    prepared = study.prepare(document if sweep is None else at_value(document, sweep, 0))
+    settings = options.apply(prepared.settings)
+    data = {name: part for name, part in document.data.items() if name != "search"}
+    if isinstance(data.get(EVALUATE), dict):  # how many at once makes no difference
+        data[EVALUATE] = {n: each for n, each in data[EVALUATE].items() if n != "workers"}
+    found = {
+        "study": data,
+        "search": {
+            "method": settings.method,
+            "seed": settings.seed,
+            "budget": settings.budget,
+            "options": dict(settings.options),
+        },
+        "identity": {path: _parsed(one) for path, one in identities(prepared).items()},
+        "inputs": {name: entry.sha256 for name, entry in inputs_of([prepared]).items()},
+        "run": {
+            "question": prepared.question,
+            "planned": search.planned(prepared.problem, settings),
+            "text": document.text,
+            "file": document.file if document.file == IN_MEMORY else os.path.abspath(document.file),
+            "overrides": [list(pair) for pair in document.overrides],
+            "identities": identities(prepared),
+            "arguments": [*_arguments(options, reuse)],
+        },
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(jsonable(found)))  # as it is read back
+    return plain
+
+
+def identities(prepared: Study) -> dict[str, str]:
+    """Return what measures, by the path at which a study says so."""
+    return {path: bench.evaluator.identity for path, bench in benches_of(prepared)}
+
+
+def _parsed(identity: str) -> Any:
+    try:
+        return json.loads(identity)
+    except ValueError:
+        return identity
+
+
+def _arguments(options: Options, reuse: tuple[Path, ...]) -> Iterator[str]:
+    for name in ("method", "seed", "budget", "workers", "dask"):
+        if (value := getattr(options, name)) is not None:
+            yield from (f"--{name}", str(value))
+    for folder in reuse:
+        yield from ("--reuse", os.path.abspath(folder))
+
+
+def last_description(store: Store) -> Facts | None:
+    """Return what the last run of a store was, None where it does not say."""
+    said = store.descriptions()
+    return said[-1] if said else None
+
+
+def described_study(facts: Facts) -> Document:
+    """Return the study of a run, to which nothing that measures belongs."""
+    run = facts["run"]
+    pairs = [(path, str(value)) for path, value in run["overrides"]]
+    return override(parse_document(run["text"], run["file"]), pairs)
+
+
+def resume_command(facts: Facts, folder: Path) -> str:
+    """Return the command that goes on with a run."""
+    run = facts["run"]
+    if run["file"] == IN_MEMORY:
+        return f"dse.run(STUDY, out={str(folder)!r}, resume=True)"
+    file = os.path.relpath(run["file"])
+    overrides = [f"--set={path}={value}" for path, value in run["overrides"]]
+    known = run["file"] if file.startswith("..") else file
+    command = ["dse", "run", known, *overrides, *run["arguments"], "--out", str(folder)]
+    return shlex.join([*command, "--resume"])
+
+
+def require_same(before: Facts | None, now: Facts, folder: Path, count: int) -> None:
+    """Refuse to go on with a run that was another one: what changed, and what that means.
+
+    Raises
+    ------
+    OutputError
+        With a line for each field.
+    """
+    old, new = ({name: (facts or {}).get(name, {}) for name in SAME} for facts in (before, now))
+    changed = changed_fields(old, new)
+    if before is None or not changed:
+        return
+    held = plural(count, "measurement")
+    if old["identity"] == new["identity"]:
+        means = f"what measures is the same, so that its {held} hold"
+    else:
+        means = f"what measures is another, so that its {held} do not hold: all is measured again"
+    lines = "\n".join(f"  {line}" for line in changed)
+    raise OutputError(
+        f"{folder} was started otherwise; what changed:\n{lines}\n{means}; undo the changes, or "
+        f"run the changed study in a folder of its own: --reuse {shlex.quote(str(folder))} "
+        f"--out NEW"
+    )

@@ -1,0 +1,193 @@
+"""The store of a run: its measurements lie in the folder of the run from the first one on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from dse.contract.evaluators import FAILURES, Measurement, Shelf, Value
+from dse.errors import InfeasibleError, OutputError, StoreError, StudyError
+from dse.files.document import Document
+from dse.files.working import WorkingFolder
+from dse.model.measured import MemoryShelf
+from dse.reports.words import plural
+from dse.runs.checksums import MANIFEST
+from dse.runs.described import facts_of, last_description, require_same, resume_command
+from dse.runs.measurements import DATABASE, MEASURING
+from dse.runs.measuring import Keeping
+from dse.runs.runner import Options
+from dse.runs.watched import WATCH
+from dse.store.opening import open_store, open_to_read
+from dse.store.shelf import StoreShelf
+from dse.store.store import STORE_FILES, Store
+
+FAILED = "failed"
+"""Stands for every kind of failure."""
+
+
+@dataclass
+class Remembered:
+    """A shelf whose measurements stay known when its store is closed."""
+
+    shelf: Shelf | None
+    memory: MemoryShelf = field(default_factory=MemoryShelf)
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, Measurement]:
+        """Return those of the measurements that are kept."""
+        left = [one for one in keys if one not in self.memory.found]
+        if left and self.shelf is not None:
+            self.memory.keep(self.shelf.known(left), {})
+        return self.memory.known(keys)
+
+    def keep(
+        self, found: Mapping[str, Measurement], designs: Mapping[str, Mapping[str, Value]]
+    ) -> None:
+        """Keep measurements and the designs that they are of; on disk before this returns."""
+        if self.shelf is not None:
+            self.shelf.keep(found, designs)
+        self.memory.keep(found, {})
+
+
+def command_of(place: WorkingFolder, document: Document, options: Options, keeping: Keeping) -> str:
+    """Return what goes on with a run; refuse to begin one over measurements that lie there.
+
+    Raises
+    ------
+    OutputError
+        Measurements lie there, and nobody said what becomes of them.
+    """
+    command = resume_command(facts_of(document, options, keeping.reuse), place.target)
+    if keeping.resume and keeping.fresh:
+        raise OutputError("--resume goes on, and --fresh begins again; leave one of them out")
+    if keeping.resume or keeping.fresh or not (place.place / DATABASE).is_file():
+        return command
+    with open_to_read(place.place) as store:
+        count = len(store)
+    if not count:
+        return command
+    what = "a" if (place.place / MANIFEST).is_file() else "an unfinished"
+    raise OutputError(
+        f"{place.target} holds {plural(count, 'measurement')} of {what} run; go on with it: "
+        f"{command}; or name another --out, or remove them with --fresh"
+    )
+
+
+@contextmanager
+def keeping_in(
+    place: WorkingFolder, document: Document, options: Options, keeping: Keeping, command: str
+) -> Iterator[tuple[Document, Options]]:
+    """Yield a study whose measurements are kept where its run will lie, and how it is run.
+
+    The note of an error that ends it says how to go on: by `command`.
+
+    Raises
+    ------
+    OutputError
+        Measurements of another study lie there.
+    StoreError
+        They, or those of another run that are to be used, cannot be read.
+    """
+    folder = place.place
+    _require_kinds(keeping.again)
+    facts = facts_of(document, options, keeping.reuse)
+    with ExitStack() as opened:
+        others = tuple(opened.enter_context(open_to_read(other)) for other in keeping.reuse)
+        if keeping.fresh:
+            _remove(folder)
+        made = [above for above in (folder, *folder.parents) if not above.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        opened.callback(_remove_if_empty, folder, made)
+        store = opened.enter_context(open_store(folder))
+        _begin(store, facts, place.target, keeping, document)
+        shelves: list[Remembered] = []
+
+        def shelf(identity: str) -> Remembered:
+            shelves.append(Remembered(StoreShelf(store, identity, others)))
+            return shelves[-1]
+
+        inside = replace(options, folder=folder / MEASURING, watch=place.path / WATCH)
+        try:
+            yield replace(document, shelves=shelf), inside
+        except BaseException as error:
+            _say_how_to_go_on(error, store, command)
+            raise
+        finally:
+            for each in shelves:
+                each.shelf = None
+
+
+def _require_kinds(again: Sequence[str]) -> None:
+    for kind in again:
+        if kind not in (FAILED, *FAILURES):
+            raise OutputError(
+                f"--measure-again {kind}: no such kind of failure; give {FAILED} for all, or "
+                f"{', '.join(FAILURES)}"
+            )
+
+
+def _begin(
+    store: Store, facts: dict[str, object], target: Path, keeping: Keeping, document: Document
+) -> None:
+    """Write down what the run is, unless it goes on as it was."""
+    before = last_description(store)
+    require_same(before, facts, target, len(store))
+    if before != facts:
+        store.describe(facts)
+    section = document.data.get("evaluate")
+    policy = section.get("on_failure") if isinstance(section, dict) else None
+    if FAILED in keeping.again or (keeping.resume and policy in ("abort", "continue")):
+        store.measure_again()
+    elif keeping.again:
+        store.measure_again(keeping.again)
+
+
+def _say_how_to_go_on(error: BaseException, store: Store, command: str) -> None:
+    if isinstance(error, InfeasibleError | StudyError):
+        return
+    kept = "what was measured is"
+    with suppress(StoreError), open_to_read(store.path.parent) as seen:  # after a fault of the disk
+        if not len(seen):
+            return
+        kept = f"{plural(len(seen), 'measurement')} {'is' if len(seen) == 1 else 'are'}"
+    error.add_note(f"{kept} kept; go on with: {command}")
+
+
+def _remove_if_empty(folder: Path, made: Sequence[Path]) -> None:
+    """Leave no store in which nothing is, nor folders that were made for it."""
+    with suppress(OSError, StoreError):
+        with open_to_read(folder) as store:
+            if len(store):
+                return
+        _remove(folder)
+        for each in made:
+            each.rmdir()
+
+
+def _remove(folder: Path) -> None:
+    for name in STORE_FILES:
+        (folder / name).unlink(missing_ok=True)
+    shutil.rmtree(folder / MEASURING, ignore_errors=True)
+
+
+def carry(run: Path, fresh: Path) -> None:
+    """Give the folder of a run what was kept where it will lie; nothing where nothing was."""
+    if not (run / DATABASE).is_file():
+        return
+    with open_to_read(run) as store:
+        store.copy_to(fresh)
+    if (run / MEASURING).is_dir():
+        shutil.copytree(run / MEASURING, fresh / MEASURING, symlinks=True, copy_function=_linked)
+
+
+def _linked(source: str, target: str) -> None:
+    """Let a file stand in another folder, too; what is no file, a socket say, is left out."""
+    if not os.path.isfile(source):
+        return
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

@@ -1,0 +1,255 @@
+"""How far a run is: what is measured, what runs, what failed, and how good it is so far."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dse.contract.evaluators import key
+from dse.errors import MeasurementError, OutputError, StudyError
+from dse.files.working import under_way
+from dse.model.measured import MeasuredColumns, design_text
+from dse.model.volume import hypervolume, reference_point
+from dse.reports.front_table import front_table
+from dse.reports.progress import duration
+from dse.reports.sections import Readable, Section
+from dse.reports.words import plural
+from dse.runs.checksums import MANIFEST
+from dse.runs.finished import not_a_run, read_manifest
+from dse.runs.measurements import DATABASE
+from dse.runs.unfinished import Kept, read_kept, run_so_far
+from dse.runs.watched import read_watch
+
+if TYPE_CHECKING:
+    from dse.runs.runner import SolvedStudy
+    from dse.store.rows import StoredMeasurement
+
+MOST_ROWS = 5
+"""Designs of the front so far, running ones, and causes of failures that are shown."""
+
+POINTS = 30
+"""Numbers of evaluations at which the hypervolume is told."""
+
+QUARTERS = (0.25, 0.5, 0.75, 1.0)
+"""Shares of the measurements after which the hypervolume is told as a number."""
+
+BARS = "▁▂▃▄▅▆▇█"
+
+
+class Status(Readable):
+    """How far a run is; as text it is what `dse status` prints."""
+
+    @property
+    def state(self) -> str:
+        """One of ``running``, ``killed``, ``interrupted`` and ``finished``."""
+        return str(self.sections[0].facts["state"])
+
+
+def status_of(folder: Path, *, rows: int = MOST_ROWS) -> Status:
+    """Return how far the run in a folder is, whether it goes on, was killed or is finished.
+
+    Raises
+    ------
+    OutputError
+        There is no run.
+    StoreError
+        Its measurements cannot be read.
+    """
+    writing = under_way(folder)
+    alive = bool(writing and writing[1])
+    watch = read_watch(writing[0]) if writing else {}
+    manifest = read_manifest(folder) if (folder / MANIFEST).is_file() else None
+    if not (folder / DATABASE).is_file():
+        if manifest is None and not alive:
+            raise not_a_run(folder, FileNotFoundError(2, "no such file", MANIFEST))
+        question = str(manifest["question"]) if manifest else ""
+        return Status(question=question, preference="", sections=_plain(manifest, alive))
+    kept = read_kept(folder)
+    state = _state(manifest, alive)
+    found = [_state_section(kept, state, watch, manifest)]
+    if alive and watch:
+        found.append(_running(watch, rows))
+    found += _failed(kept.rows, rows)
+    found += _so_far(kept, rows)
+    if state in ("killed", "interrupted"):
+        from dse.runs.described import resume_command
+
+        command = resume_command(kept.facts, folder)
+        found.append(Section("resume", lines=(f"go on with: {command}",), facts=command))
+    question = str(kept.facts["run"]["question"])
+    return Status(question=question, preference="", sections=tuple(found))
+
+
+def _state(manifest: Mapping[str, Any] | None, alive: bool) -> str:
+    if alive:
+        return "running"
+    if manifest is None:
+        return "killed"
+    return "interrupted" if manifest.get("interrupted") else "finished"
+
+
+def _plain(manifest: Mapping[str, Any] | None, alive: bool) -> tuple[Section, ...]:
+    """Return what is known of a run of models, which keeps nothing before its end."""
+    facts: dict[str, Any] = {"state": _state(manifest, alive)}
+    pairs = [("state", str(facts["state"]))]
+    if manifest is not None:
+        names = ("evaluated", "designs", "front", "hypervolume", "wall_s")
+        facts |= {name: manifest.get(name) for name in names}
+        before = " by the run before" if alive else ""
+        pairs += [
+            ("designs", f"{facts['evaluated']:,} of {facts['designs']:,} evaluated{before}"),
+            ("front", plural(int(facts["front"]), "design")),
+        ]
+    remarks = ("models: nothing is kept before the end, and it goes on from the beginning",)
+    rows = tuple(pairs)
+    return (Section("state", rows=rows, facts=facts, remarks=remarks if alive else ()),)
+
+
+def _state_section(
+    kept: Kept, state: str, watch: Mapping[str, Any], manifest: Mapping[str, Any] | None
+) -> Section:
+    rows = kept.rows
+    failed = sum(row.measurement.failed for row in rows)
+    asked = kept.facts["search"]
+    facts = {
+        "state": state,
+        "measured": len(rows),
+        "failed": failed,
+        "planned": kept.facts["run"]["planned"],
+        "method": asked["method"],
+        "seed": asked["seed"],
+        "seconds_measuring": sum(row.measurement.seconds for row in rows),
+        "left_s": _left_s(rows, watch, kept.facts["run"]["planned"])
+        if state == "running"
+        else None,
+        "process": watch.get("process") if state == "running" else None,
+    }
+    who = f"process {watch['process']} on {watch['host']}" if watch else ""
+    words = {
+        "running": f"running, {who}" if who else "running",
+        "killed": f"not finished, and nobody works on it{f': {who} is gone' if who else ''}",
+    }
+    pairs = [
+        ("state", words.get(state, state)),
+        ("search", f"{asked['method']}, seed {asked['seed']}"),
+        ("measured", f"{len(rows):,} of at most {facts['planned']:,}, {failed:,} of them failed"),
+        ("measuring", f"{duration(facts['seconds_measuring'])} of all measurements together"),
+    ]
+    if state == "running":
+        pairs.append(("time left", _left_text(facts["left_s"], rows, watch)))
+    if manifest is not None and state != "running":
+        pairs.append(("front", plural(int(manifest["front"]), "design")))
+    return Section("state", rows=tuple(pairs), facts=facts)
+
+
+def _since(rows: Sequence[StoredMeasurement], watch: Mapping[str, Any]) -> list[float]:
+    """Return when what this process measured was kept, in seconds since the epoch."""
+    times = [datetime.fromisoformat(row.kept_at).timestamp() for row in rows]
+    return [each for each in times if each >= watch.get("since", float("inf"))]
+
+
+def _left_s(
+    rows: Sequence[StoredMeasurement], watch: Mapping[str, Any], planned: int
+) -> float | None:
+    """Return how long the measurements take that are left, as fast as those of this process."""
+    times = _since(rows, watch)
+    left = planned - len(rows)
+    if not times or left < 0:
+        return None
+    return float(left) * (max(times) - float(watch["since"])) / len(times)
+
+
+def _left_text(
+    left_s: float | None, rows: Sequence[StoredMeasurement], watch: Mapping[str, Any]
+) -> str:
+    if left_s is None:
+        return "not known before the first measurement ends"
+    count = len(_since(rows, watch))
+    return (
+        f"at most about {duration(left_s)}, as fast as the {plural(count, 'measurement')} of "
+        f"this process; the search itself takes its time besides"
+    )
+
+
+def _running(watch: Mapping[str, Any], most: int) -> Section:
+    now, running = time.time(), watch.get("running", [])
+    rows = tuple(
+        (design_text(one["design"]), f"since {duration(max(now - one['since'], 0.0))}")
+        for one in running[:most]
+    )
+    more = (f"and {len(running) - most} more",) if len(running) > most else ()
+    title = f"running, {len(running)} of {plural(watch.get('workers', 1), 'worker')}"
+    return Section("running", title, rows=rows, remarks=more, facts=running)
+
+
+def _failed(rows: Sequence[StoredMeasurement], most: int) -> Iterator[Section]:
+    causes: dict[str, list[StoredMeasurement]] = {}
+    for row in rows:
+        if row.measurement.failed:
+            causes.setdefault(row.measurement.cause, []).append(row)
+    if not causes:
+        return
+    ordered = sorted(causes.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    lines = [
+        f"{plural(len(some), 'design')}: {cause}; {design_text(some[0].design)}"
+        + (f" and {len(some) - 1} more" if len(some) > 1 else "")
+        for cause, some in ordered[:most]
+    ]
+    more = (f"and {len(ordered) - most} more causes",) if len(ordered) > most else ()
+    facts = {cause: [dict(row.design) for row in some] for cause, some in ordered}
+    yield Section("failed", "failed", lines=tuple(lines), remarks=more, facts=facts)
+
+
+def _so_far(kept: Kept, rows: int) -> Iterator[Section]:
+    """Yield the best designs so far, and how the front grew; or why there is none."""
+    from dse.runs.result import Result
+
+    try:
+        run = run_so_far(kept)
+    except (OutputError, MeasurementError, StudyError) as error:
+        yield Section("front", "front so far", lines=(str(error),))
+        return
+    if not any(len(answer.outcome.front_index) for answer in run.answers):
+        yield Section("front", "front so far", lines=("no feasible design",))
+        return
+    result = Result(run)
+    section = front_table(result.shown, "front so far", rows)
+    yield Section(
+        "front", section.title, section.lines, section.headers, section.rows,
+        facts=result.to_dict()["designs_on_front"],
+    )  # fmt: skip
+    measured = run.first.problem.measured
+    if len(run.answers) == 1 and measured is not None:
+        yield _growth(run.answers[0], measured, kept.rows)
+
+
+def _growth(
+    answer: SolvedStudy, measured: MeasuredColumns, rows: Sequence[StoredMeasurement]
+) -> Section:
+    """Return the hypervolume over measurements, as a share of that of the front so far."""
+    problem = answer.study.problem
+    index = answer.outcome.sample_index
+    number = {row.key: row.number for row in rows}
+    identity, designs = measured.bench.evaluator.identity, measured.designs(problem.space, index)
+    order = [number[key(identity, design)] for design in designs]
+    evaluation = problem.evaluate(index)
+    front = answer.outcome.front_loss
+    reference, ideal = reference_point(front), front.min(axis=0)
+    whole = hypervolume(front, reference, ideal=ideal).value
+    places = sorted({round(each) for each in np.linspace(1, len(rows), min(POINTS, len(rows)))})
+    shares = []
+    for place in places:
+        some = evaluation.loss[evaluation.feasible & (np.array(order) <= place)]
+        value = hypervolume(some, reference, ideal=ideal).value if len(some) else 0.0
+        shares.append(value / whole if whole else 0.0)
+    line = "".join(BARS[min(int(share * len(BARS)), len(BARS) - 1)] for share in shares)
+    told = [int(np.abs(np.array(places) - part * len(rows)).argmin()) for part in QUARTERS]
+    numbers = ", ".join(f"{shares[at]:.3f} after {places[at]:,}" for at in dict.fromkeys(told))
+    facts = {"evaluations": places, "share": shares, "hypervolume": whole}
+    title = "hypervolume over measurements, of that of the front so far"
+    return Section("hypervolume", title, lines=(line, numbers), facts=facts)

@@ -1,0 +1,197 @@
+"""What a run has measured that goes on, or was killed: its front so far, like a finished run's."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dse import search
+from dse.contract.evaluators import RecordedEvaluator, Value
+from dse.errors import NothingFoundError, OutputError, StoreError
+from dse.files.document import Document
+from dse.files.working import under_way
+from dse.model.measured import MeasuredColumns
+from dse.model.space import Index, Space
+from dse.runs.checksums import MANIFEST
+from dse.runs.measurements import DATABASE
+from dse.runs.runner import Run, SolvedStudy, answer_of
+from dse.search.archive import Archive
+from dse.search.outcome import INTERRUPTED, Certificate
+from dse.study import study
+from dse.study.study import Study
+from dse.study.swept import at_value, sweep_of
+
+if TYPE_CHECKING:
+    from dse.runs.described import Facts
+    from dse.store.rows import StoredMeasurement
+
+MOST_DESIGNS = 1_000_000
+"""Most designs that a front so far is of, where a measurement is one of several designs."""
+
+BATCH = 50_000
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What lies in the store of a run: what the run is, and its measurements in their order."""
+
+    folder: Path
+    facts: Facts
+    rows: tuple[StoredMeasurement, ...]
+
+    @property
+    def document(self) -> Document:
+        """The study, with what was measured of it; nothing measures any more."""
+        from dse.runs.described import described_study
+
+        paths = {one: path for path, one in self.facts["run"]["identities"].items()}
+        known = sorted((row for row in self.rows if row.identity in paths), key=_identity)
+        recorded = {path: RecordedEvaluator(one, []) for one, path in paths.items()}
+        for one, group in groupby(known, key=_identity):
+            found = [(row.design, row.measurement) for row in group if not row.again]
+            recorded[paths[one]] = RecordedEvaluator(one, found)
+        return replace(described_study(self.facts), recorded=recorded)
+
+
+def _identity(row: StoredMeasurement) -> str:
+    return row.identity
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Tell whether a folder has measurements of a run that is not written, or goes on."""
+    if not (folder / DATABASE).is_file():
+        return False
+    writing = under_way(folder)
+    return not (folder / MANIFEST).is_file() or bool(writing and writing[1])
+
+
+def read_kept(folder: Path) -> Kept:
+    """Return what lies in the store of a run, which may go on meanwhile.
+
+    Raises
+    ------
+    StoreError
+        It cannot be read, or does not say what the run is.
+    """
+    from dse.runs.described import last_description
+    from dse.store.opening import open_to_read
+
+    with open_to_read(folder) as store:
+        facts = last_description(store)
+        if facts is None:
+            raise StoreError(
+                f"{store.path} does not say of which study it is; use what it has by: "
+                f"dse run STUDY --reuse {folder} --out NEW"
+            )
+        return Kept(folder, facts, tuple(store.rows()))
+
+
+def run_so_far(kept: Kept) -> Run:
+    """Return what is known of a run so far, as if it had been interrupted.
+
+    Raises
+    ------
+    OutputError
+        Nothing can be said yet.
+    """
+    begin, document = time.perf_counter(), kept.document
+    sweep = sweep_of(document)
+    points = [document]
+    if sweep is not None:
+        points = [at_value(document, sweep, number) for number in range(len(sweep.values))]
+    asked = kept.facts["search"]
+    prepared = study.prepare(points[0])
+    settings = replace(prepared.settings, **{name: asked[name] for name in asked})
+    answers = [_answer(study.prepare(point, prepared), settings, kept.folder) for point in points]
+    return Run(document, sweep, tuple(answers), settings, time.perf_counter() - begin)
+
+
+def _answer(prepared: Study, settings: search.SearchSettings, folder: Path) -> SolvedStudy:
+    problem, measured = prepared.problem, prepared.problem.measured
+    if measured is None:
+        raise OutputError(
+            f"{folder} is not finished, and has no front yet: the designs of its cores are "
+            f"measured before anything is searched; see dse status {folder}"
+        )
+    index = _known_designs(problem.space, measured, folder)
+    planned = max(search.planned(problem, settings), len(index))
+    archive = Archive(problem, total=planned)
+    for first in range(0, len(index), BATCH):
+        archive.evaluate_new(index[first : first + BATCH])
+    reason = f"the run is not finished; {len(index):,} of {planned:,} evaluations are done"
+    outcome = archive.outcome(Certificate(way=INTERRUPTED, reason=reason))
+    return answer_of(prepared, replace(outcome, exact=False), 0.0)
+
+
+def _known_designs(space: Space, measured: MeasuredColumns, folder: Path) -> Index:
+    """Return every design (n, d) that was measured, with all that is not measured of it."""
+    axes = [space.axes[place] for place in measured.axes]
+    values = [
+        axis.columns[axis.unit_name].tolist() if axis.ordered else [*axis.labels] for axis in axes
+    ]
+    positions = [{value: number for number, value in enumerate(each)} for each in values]
+
+    def row(design: dict[str, Value]) -> list[int | None]:
+        pairs = zip(axes, positions, strict=True)
+        return [known.get(design.get(axis.name, "")) for axis, known in pairs]
+
+    found = [row(dict(design)) for design, _ in measured.bench.seen.values()]
+    known = np.array([each for each in found if None not in each], dtype=np.int64)
+    known = known.reshape(-1, len(axes))
+    others = [place for place in range(len(space.axes)) if place not in measured.axes]
+    sizes = [space.axes[place].size for place in others]
+    each = math.prod(sizes)
+    if len(known) * each > MOST_DESIGNS:
+        raise OutputError(
+            f"{folder} is not finished, and its front so far would be of "
+            f"{len(known) * each:,} designs; wait for its end, or end it by Ctrl-C"
+        )
+    index = np.empty((len(known) * each, len(space.axes)), dtype=np.int64)
+    index[:, list(measured.axes)] = np.repeat(known, each, axis=0)
+    grid = np.indices(sizes).reshape(len(sizes), each).T if sizes else np.empty((1, 0), np.int64)
+    index[:, others] = np.tile(grid, (len(known), 1))
+    return index
+
+
+@contextmanager
+def readable(folder: Path) -> Iterator[Path]:
+    """Yield a run's folder, or of one that is not finished a passing one with what it has so far.
+
+    Raises
+    ------
+    OutputError, NothingFoundError
+        There is nothing to show yet.
+    """
+    if not is_unfinished(folder):
+        yield folder
+        return
+    from dse.runs.result import Result
+
+    so_far = run_so_far(read_kept(folder))
+    if not any(answer.outcome.feasible for answer in so_far.answers):
+        done = sum(answer.outcome.evaluated for answer in so_far.answers)
+        raise NothingFoundError(
+            f"{folder} is not finished, and none of the {done:,} designs evaluated so far is "
+            f"feasible; see dse status {folder}"
+        )
+    with tempfile.TemporaryDirectory(prefix="dse-so-far-") as passing:
+        shown = Path(passing) / (folder.resolve().name or "run")
+        shown.mkdir()
+        Result(so_far).write(shown)
+        yield shown
+
+
+@contextmanager
+def all_readable(folders: Sequence[Path]) -> Iterator[list[Path]]:
+    """Yield each of several folders as `readable` does."""
+    with ExitStack() as opened:
+        yield [opened.enter_context(readable(folder)) for folder in folders]

@@ -1,0 +1,193 @@
+"""Runs of every method that are cut, killed or refused the disk, and go on to the same front.
+
+`make test` does each a few times; `make faults` as often as docs/reliability.md tells.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import dse
+from dse.store.opening import open_to_read
+from tests.faults.injection import STRACE, Event, injected
+
+EVERYTHING = "DSE_FAULTS" in os.environ
+SEEDS = range(10 if EVERYTHING else 1)
+KILLS = int(os.environ.get("DSE_KILLS", 200 if EVERYTHING else 3))
+CUTS = 5
+BUDGET = 30
+METHODS = ("exact", "random", "tpe", "nsga2", "nsga3", "sms-emoa", "nsga2-optuna", "gaussian")
+
+STUDY: dict[str, Any] = {
+    "axes": {"u": [*range(1, 9)], "v": [*range(1, 9)], "style": ["slim", "wide"]},
+    "evaluate": {"outputs": {"area": "um2", "time": "ns"}},
+    "objectives": {"area": "minimise", "time": "minimise"},
+    "constraints": ["area <= 900 um2"],
+}
+
+
+class Measuring:
+    """A function that is interrupted when it has measured so many designs, and lists them."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[float, float, str]] = []
+        self.most = math.inf
+
+    def __call__(self, u: float, v: float, style: str) -> dict[str, float]:
+        if len(self.done) >= self.most:
+            raise KeyboardInterrupt
+        self.done.append((u, v, style))
+        if (3 * u + 5 * v) % 11 == 0:
+            raise ValueError("timing is not met")
+        wide = 1.3 if style == "wide" else 1.0
+        return {"area": wide * (100 * u + 7 * v * v), "time": 900 / (u * wide) + 40 * math.sin(v)}
+
+
+def run(measuring: Measuring, out: Path | None, method: str, seed: int, **more: Any) -> dse.Result:
+    budget = 128 if method == "exact" else BUDGET
+    return dse.run(
+        STUDY, evaluate=measuring, out=out, method=method, seed=seed, budget=budget, plots=False,
+        **more,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_run_that_is_cut_goes_on_to_the_same_end(method: str, tmp_path: Path) -> None:
+    """Cut five times, at random numbers of measurements: all in one run, and each in its own."""
+    for seed in SEEDS:
+        whole = Measuring()
+        expected = run(whole, None, method, seed)
+        chance = random.Random(seed)  # noqa: S311
+        places = sorted(chance.sample(range(1, len(whole.done)), CUTS))
+        for number, cuts in enumerate([places, *([each] for each in places if EVERYTHING)]):
+            measuring, out = Measuring(), tmp_path / f"{seed}-{number}"
+            for measuring.most in cuts:
+                with pytest.raises(KeyboardInterrupt):
+                    run(measuring, out, method, seed, resume=True)
+            measuring.most = math.inf
+            found = run(measuring, out, method, seed, resume=True)
+            pd.testing.assert_frame_equal(found.front, expected.front, check_exact=True)
+            pd.testing.assert_frame_equal(found.evaluations, expected.evaluations)
+            assert sorted(measuring.done) == sorted(whole.done)  # none twice
+
+
+SCRIPT = """\
+#!/bin/sh
+echo "$1 $2" >> "$LOG"
+[ $(( (3 * $1 + 5 * $2) % 11 )) = 0 ] && exit 3
+echo "area = $(( 100 * $1 + 7 * $2 * $2 ))"
+echo "time = $(( 9000 / $1 + 40 * (7 - $2) * (7 - $2) ))"
+"""
+
+PROGRAM = """\
+axes: {u: {from: 1, to: 8}, v: {from: 1, to: 8}}
+evaluate: {command: [./f.sh, "{u}", "{v}"], outputs: {area: um2, time: ns}, retries: 0}
+objectives: {area: minimise, time: minimise}
+search: {method: random, budget: 40}
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Go to a folder with a study, whose program writes down what it has measured."""
+    (tmp_path / "study.yaml").write_text(PROGRAM)
+    (tmp_path / "f.sh").write_text(SCRIPT)
+    (tmp_path / "f.sh").chmod(0o755)
+    monkeypatch.setenv("LOG", str(tmp_path / "log"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def command(out: str, *more: str) -> list[str]:
+    program = [sys.executable, "-m", "dse", "run", "study.yaml", "--no-plots", "--out", out]
+    return [*program, *more]
+
+
+def front(out: str, *more: str) -> bytes:
+    """Run to the end, and return the front as it is written."""
+    subprocess.run(command(out, *more), check=True, capture_output=True)
+    return Path(out, "front.csv").read_bytes()
+
+
+def measured(log: Path) -> list[str]:
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def kept(out: str) -> set[str]:
+    """Return the designs whose measurements are on disk, as the program writes them down."""
+    if not Path(out, "evaluations.sqlite").exists():
+        return set()
+    with open_to_read(Path(out)) as store:
+        return {f"{row.design['u']:g} {row.design['v']:g}" for row in store.rows()}
+
+
+def test_the_number_of_workers_makes_no_difference(place: Path) -> None:
+    fronts = {front(f"by{count}", "--workers", str(count)) for count in (1, 2, 4)}
+    assert len(fronts) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what a killed run leaves is looked at")
+def test_a_run_that_is_killed_at_any_moment_loses_nothing(place: Path) -> None:
+    whole, log = front("whole"), place / "log"
+    chance, kills, halfway, number = random.Random(15), 0, 0, 0  # noqa: S311
+    while kills < KILLS:
+        out, number = f"run{number}", number + 1
+        held: set[str] = set()
+        while True:
+            log.unlink(missing_ok=True)
+            with subprocess.Popen(
+                command(out, "--resume", "--workers", "2"),
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            ) as program:  # fmt: skip
+                while not (log.exists() or program.poll() is not None or chance.random() < 1e-4):
+                    time.sleep(0.005)
+                try:
+                    ended = program.wait(chance.uniform(0.0, 2.0)) == 0
+                except subprocess.TimeoutExpired:
+                    program.send_signal(signal.SIGKILL)
+                    ended, kills = False, kills + 1
+            again = held & {*measured(log)}
+            assert not again, "measured though it was kept"
+            now = kept(out)
+            assert held <= now, "kept and lost"
+            halfway += not ended and len(held) < len(now) < 40
+            held = now
+            if ended:
+                break
+        assert Path(out, "front.csv").read_bytes() == whole
+        assert len(held) == 40
+        assert not [*place.glob(".run*")]
+    assert halfway
+    print(f"\n{kills} kills of {number} runs, {halfway} of them while designs were measured")
+
+
+@pytest.mark.skipif(STRACE is None, reason="strace is not installed")
+def test_a_full_disk_is_told_and_the_run_goes_on(place: Path) -> None:
+    whole = front("whole")
+    starts = (60, 100, 140) if EVERYTHING else (100,)
+    for start in starts:
+        out = f"run{start}"
+        full = injected(command(out), Event("pwrite64", start), "error=ENOSPC", on=True)
+        assert full.returncode == 2, full.stderr
+        assert "Traceback" not in full.stderr
+        told, how = full.stderr.splitlines()
+        assert "the disk is full; free some space" in told or "No space left" in told
+        kept_is, _, go_on = how.partition(" kept; go on with: ")
+        assert kept_is in ("what was measured is", f"{len(kept(out))} measurements are")
+        assert 0 < len(kept(out)) < 40
+        words = shlex.split(go_on)
+        assert words[-3:] == ["--out", out, "--resume"]
+        subprocess.run([sys.executable, "-m", *words], check=True, capture_output=True)
+        assert Path(out, "front.csv").read_bytes() == whole

@@ -1,0 +1,299 @@
+"""Runs that keep what they measure: to go on, to begin again, to use elsewhere, to look at."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import dse
+from dse.errors import ArgumentError, MeasurementError, OutputError
+from dse.runs.result import plot
+from dse.runs.unfinished import readable
+from dse.store.opening import open_to_read
+from dse.store.store import STORE
+from tests.conftest import STUDIES, run_dse
+from tests.runs import test_measuring
+from tests.runs.test_measuring import FAILING, figures, study
+
+
+class Counted(test_measuring.Counted):
+    """A function that counts, and may be interrupted when it has measured so many designs."""
+
+    after = math.inf
+
+    def __call__(self, unroll: float, clock: float) -> Any:
+        if len(self.calls) >= self.after:
+            raise KeyboardInterrupt
+        return super().__call__(unroll, clock)
+
+
+def cut(out: Path, after: int, *failing: tuple[float, float], **more: Any) -> str:
+    """Run the study until so many designs are measured; return how to go on, as it was said."""
+    counted = Counted(*failing)
+    counted.after = after
+    with pytest.raises(KeyboardInterrupt) as caught:
+        dse.run(study(), evaluate=counted, out=out, plots=False, **more)
+    return "".join(getattr(caught.value, "__notes__", ()))
+
+
+def count(folder: Path) -> int:
+    with open_to_read(folder) as store:
+        return len(store)
+
+
+def test_a_run_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
+    assert cut(tmp_path / "run", 6) == (
+        f"6 measurements are kept; go on with: dse.run(STUDY, out='{tmp_path}/run', resume=True)"
+    )
+    assert count(tmp_path / "run") == 6
+    counted = Counted()
+    found = dse.run(study(), evaluate=counted, out=tmp_path / "run", resume=True)
+    assert len(counted.calls) == 9
+    pd.testing.assert_frame_equal(found.front, dse.run(study(), evaluate=figures).front)
+    assert count(tmp_path / "run") == 15
+    assert dse.verify(tmp_path / "run").holds
+    assert not [*tmp_path.glob(".*")]
+
+
+def test_measurements_are_not_replaced_unless_that_is_said(tmp_path: Path) -> None:
+    run, counted = tmp_path / "run", Counted()
+    cut(run, 6)
+    for what in ("an unfinished", "a"):
+        with pytest.raises(OutputError) as caught:
+            dse.run(study(), evaluate=counted, out=run)
+        held = {"a": "15 measurements", "an unfinished": "6 measurements"}[what]
+        assert str(caught.value) == (
+            f"{run} holds {held} of {what} run; go on with it: dse.run(STUDY, out='{run}', "
+            f"resume=True); or name another --out, or remove them with --fresh"
+        )
+        assert not counted.calls
+        dse.run(study(), evaluate=counted, out=run, resume=True)
+        counted.calls.clear()
+    dse.run(study(), evaluate=counted, out=run, fresh=True)
+    assert len(counted.calls) == count(run) == 15
+    with pytest.raises(OutputError, match="leave one of them out"):
+        dse.run(study(), evaluate=counted, out=run, resume=True, fresh=True)
+
+
+def test_a_changed_study_is_told_field_by_field(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    cut(run, 6, method="random", budget=8)
+    changed = study(constraints=["power <= 20 mW"], evaluate={"workers": 2})
+    with pytest.raises(OutputError) as caught:
+        dse.run(
+            changed, evaluate=Counted(), out=run, resume=True, method="random", budget=9, seed=7
+        )
+    assert str(caught.value) == (
+        f"{run} was started otherwise; what changed:\n"
+        "  study.constraints: [power <= 30 mW] -> [power <= 20 mW]\n"
+        "  search.seed: 1 -> 7\n"
+        "  search.budget: 8 -> 9\n"
+        "what measures is the same, so that its 6 measurements hold; undo the changes, or run "
+        f"the changed study in a folder of its own: --reuse {run} --out NEW"
+    )
+    with pytest.raises(OutputError, match=r"identity.evaluate.*\n.* its 6 measurements do not hol"):
+        dse.run(study(), evaluate=figures, out=run, resume=True, method="random", budget=8)
+    many = {f"u{number}": [1, 2] for number in range(20)}
+    with pytest.raises(OutputError) as caught:
+        dse.run(study(axes=many), evaluate=lambda **_: {}, out=run, resume=True, method="random")
+    assert sum(f"study.axes.u{number}: not set -> [1, 2]" in str(caught.value) for number in
+               range(20)) == 20  # fmt: skip
+
+
+def test_measurements_of_other_runs_are_used_where_they_hold(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    cut(one, 6, FAILING[0])
+    before = (one / STORE).read_bytes()
+    counted = Counted()
+    found = dse.run(
+        study(constraints=[]), evaluate=counted, out=two, reuse=[one], method="exact", seed=3
+    )
+    assert len(counted.calls) == 10  # what failed there is tried again
+    assert found.manifest["measured"]["designs"] == count(two) == 15
+    assert (one / STORE).read_bytes() == before
+    none = Counted()
+    dse.run(study(), evaluate=none, out=tmp_path / "three", reuse=(two, str(one)))
+    assert not none.calls
+
+
+def test_failures_are_measured_again_when_that_is_said(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    dse.run(study(), evaluate=Counted(*FAILING), out=run)
+    counted = Counted()
+    dse.run(study(), evaluate=counted, out=run, resume=True)
+    assert not counted.calls
+    with pytest.raises(
+        OutputError, match="--measure-again exits: no such kind of failure; give fa"
+    ):
+        dse.run(study(), evaluate=counted, out=run, resume=True, measure_again="exits")
+    found = dse.run(study(), evaluate=counted, out=run, resume=True, measure_again="failed")
+    assert sorted(counted.calls) == sorted(FAILING)
+    assert found.manifest["measured"]["failed"] == 0
+    assert dse.status(run).to_dict()["state"]["failed"] == 0
+
+
+@pytest.mark.parametrize("policy", ["abort", "continue"])
+def test_what_failed_by_accident_is_tried_again(policy: str, tmp_path: Path) -> None:
+    run, tolerant = tmp_path / "run", study(evaluate={"on_failure": policy})
+    if policy == "abort":
+        with pytest.raises(MeasurementError) as caught:
+            dse.run(tolerant, evaluate=Counted(*FAILING), out=run)
+        assert "1 measurement is kept; go on with: " in caught.value.__notes__[0]
+    else:
+        dse.run(tolerant, evaluate=Counted(*FAILING), out=run)
+    dse.run(tolerant, evaluate=Counted(), out=run, resume=True)
+    with open_to_read(run) as store:
+        assert not [row for row in store.rows() if row.measurement.failed]
+
+
+def test_a_run_that_measured_nothing_leaves_nothing(tmp_path: Path) -> None:
+    assert cut(tmp_path / "new" / "run", 0) == ""
+    assert not [*tmp_path.iterdir()]
+
+
+def test_models_run_again_and_say_so(tmp_path: Path) -> None:
+    path = STUDIES / "settop_116mbps.yaml"
+    first = dse.run(path, out=tmp_path / "run", plots=False)
+    again = dse.run(path, out=tmp_path / "run", plots=False, resume=True)
+    assert again.warnings == (
+        "nothing of this study is measured, and models are computed again faster than read: it ran "
+        "from the beginning",
+    )
+    pd.testing.assert_frame_equal(first.front, again.front)
+    with pytest.raises(ArgumentError, match="be used: nothing of this study is measured"):
+        dse.run(path, out=tmp_path / "run", reuse=tmp_path / "run")
+    with pytest.raises(ArgumentError, match="be used: the run has no folder to keep measur"):
+        dse.run(study(), evaluate=figures, reuse=[tmp_path])
+
+
+def test_an_unfinished_run_is_read_like_an_interrupted_one(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    cut(run, 9, FAILING[0])
+    held = {path.name for path in run.iterdir()}
+    with readable(run) as so_far:
+        manifest = json.loads((so_far / "manifest.json").read_text())
+        assert plot(so_far, tmp_path / "pictures")
+        assert dse.verify(so_far).holds
+    assert manifest["interrupted"]
+    assert not manifest["exact"]
+    assert manifest["certificate"]["unfinished"] == [
+        "the run is not finished; 9 of 15 evaluations are done"
+    ]
+    assert not so_far.exists()
+    known = dse.answer(run)
+    assert "9 were evaluated" in str(known)
+    page = dse.report(run, out=tmp_path / "page.html")
+    assert "the run is not finished; 9 of 15 evaluations are done" in page.read_text()
+    assert {path.name for path in run.iterdir()} == held
+    told = run_dse("verify", str(run))
+    assert told.stderr == (
+        f"'{run}' is a run that is not finished; dse status {run} says how far it is\n"
+    )
+
+
+def test_a_front_so_far_has_every_choice_that_is_not_measured(tmp_path: Path) -> None:
+    text = (STUDIES / "settop_116mbps.yaml").read_text(encoding="utf-8")
+    mixed = f"{text}\naxes: {{floor: [a, b, c]}}\nevaluate: {{outputs: {{area: mm2}}}}\n"
+    areas = iter([2, 1])
+    with pytest.raises(KeyboardInterrupt):
+        dse.run(mixed, evaluate=lambda floor: _next(areas), out=tmp_path / "run")
+    with readable(tmp_path / "run") as so_far:
+        front = pd.read_csv(so_far / "front.csv")
+    whole = dse.run(mixed, evaluate=lambda floor: {"area": {"a": 2, "b": 1, "c": 9}[floor]}).front
+    assert sorted(front["power_w"]) == sorted(whole["power_w"])
+
+
+def _next(areas: Any) -> dict[str, float]:
+    try:
+        return {"area": next(areas)}
+    except StopIteration:
+        raise KeyboardInterrupt from None
+
+
+def test_status_tells_how_far_a_run_is(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    seen: list[dse.Status] = []
+
+    def looking(unroll: float, clock: float) -> Any:
+        if len(counted.calls) == 7:
+            seen.append(dse.status(run))
+        return counted(unroll, clock)
+
+    counted = Counted(*FAILING)
+    dse.run(study(), evaluate=looking, out=run, plots=False)
+    (going,) = seen
+    assert going.state == "running"
+    said = going.to_dict()
+    assert (said["state"]["measured"], said["state"]["planned"]) == (7, 15)
+    assert said["state"]["left_s"] >= 0
+    assert [*said["failed"]] == ["ValueError: no timing at 100 MHz"]
+    assert "running, process " in str(going)
+    assert "7 of at most 15, 1 of them failed" in str(going)
+    done = dse.status(run)
+    assert done.state == "finished"
+    shares = done.to_dict()["hypervolume"]["share"]
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    assert "1.000 after 15" in str(done)
+    front = dse.run(study(), evaluate=counted).manifest["front"]
+    assert len(done.to_dict()["front"]) == front
+
+
+def test_status_of_what_was_killed_says_how_to_go_on(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(
+        "axes: {u: [1, 2, 4]}\nevaluate: {command: [./f.sh, '{u}'], outputs: {area: um2}, "
+        "retries: 0}\nobjectives: {area: minimise}\n"
+    )
+    coordinator = "$(awk '{print $4}' /proc/$PPID/stat)"
+    (tmp_path / "f.sh").write_text(
+        f'#!/bin/sh\n[ "$1" = 4 ] && kill -9 {coordinator}\necho area = $1\n'
+    )
+    (tmp_path / "f.sh").chmod(0o755)
+    arguments = ["run", "study.yaml", "--out", "run", "--set=search.seed=2"]
+    command = [sys.executable, "-m", "dse", *arguments]
+    killed = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert killed.returncode == -9
+    told = run_dse("status", "run", cwd=tmp_path)
+    assert "not finished, and nobody works on it" in told.stdout
+    last = told.stdout.splitlines()[-1].strip()
+    assert last == "go on with: dse run study.yaml --set=search.seed=2 --out run --resume"
+    (tmp_path / "f.sh").write_text("#!/bin/sh\necho area = $1\n")
+    changed = run_dse(*shlex.split(last)[4:], cwd=tmp_path)
+    assert changed.returncode == 2
+    assert "identity.evaluate" in changed.stderr
+    assert "do not hold: all is measured again" in changed.stderr
+
+
+def test_status_of_models_and_of_no_run(tmp_path: Path) -> None:
+    dse.run(STUDIES / "settop_116mbps.yaml", out=tmp_path / "run", plots=False)
+    done = dse.status(tmp_path / "run")
+    assert done.state == "finished"
+    assert done.to_dict()["state"]["evaluated"] > 0
+    with pytest.raises(OutputError, match="does not exist"):
+        dse.status(tmp_path / "none")
+
+
+def test_what_can_be_read_of_a_damaged_store_is_saved(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    counted = Counted()
+    dse.run(study(), evaluate=counted, out=run, plots=False)
+    with closing(sqlite3.connect(run / STORE)) as connection, connection:
+        connection.execute("UPDATE evaluations SET seconds = '9' WHERE number = 3")
+    told = run_dse("status", str(run))
+    assert told.returncode == 2
+    assert f"dse status {run} --salvage NEW" in told.stderr
+    saved = run_dse("status", str(run), "--salvage", str(tmp_path / "new"))
+    assert saved.returncode == 0
+    counted.calls.clear()
+    dse.run(study(), evaluate=counted, out=tmp_path / "again", reuse=tmp_path / "new")
+    assert (len(counted.calls), count(tmp_path / "again")) == (1, 15)
