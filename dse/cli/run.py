@@ -45,6 +45,10 @@ def run(
     dask: Annotated[
         str | None, typer.Option(help="Scheduler of a Dask cluster that measures, tcp://HOST:8786.")
     ] = None,
+    storage: Annotated[
+        str | None,
+        typer.Option(help="Storage of Optuna to search with other processes, sqlite:///a.db."),
+    ] = None,
     resume: Annotated[
         bool,
         typer.Option("--resume", help="Go on with the run in --out: nothing is measured twice."),
@@ -92,6 +96,7 @@ def run(
                 jobs=jobs or cores(),
                 workers=workers,
                 dask=dask,
+                storage=storage,
                 resume=resume,
                 fresh=fresh,
                 reuse=reuse or (),

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -17,18 +18,21 @@ import dse
 from dse import contract
 from dse.cli import COMMANDS, application
 from dse.plugins import registry
+from dse.silicon.yosys import found_yosys
 from dse.study.schema import SECTIONS
 from tests.conftest import ROOT
 from tests.fitting.test_fit_interface import MR, TABLE
 from tests.fitting.test_fit_platform import runs
 from tests.project import test_packaging, test_readme
 from tests.project.test_readme import blocks, commands, printed_by
+from tests.silicon.toy import TOY
 
 PAGES = sorted(
     path.relative_to(ROOT).as_posix() for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))
 )
 
 HERE = (
+    "docs/characterise.md",
     "docs/evaluate.md",
     "docs/interfaces.md",
     "docs/models.md",
@@ -44,6 +48,8 @@ ASIDE = {
     "dse measure interface --out runs/sha --algorithm sha256": (
         "takes a minute and openssl; tests/fitting/test_measure.py runs it with one of its own"
     ),
+    'python -m pip install "accel-dse[rtl]"': "likewise asks an index",
+    "python write_vectors.py": "the folder of this file's tests has what it writes",
     "python -m pip install accel-dse": "asks an index; tests/project/test_packaging.py installs it",
 }
 """Commands that no test runs as they are printed, and why."""
@@ -63,16 +69,35 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path / "sw.txt").write_text(TABLE, encoding="utf-8")
     (path / "hw.txt").write_text(MR, encoding="utf-8")
     runs(path / "runs.csv", noise=0.02)
+    _hardware(path)
     return path
+
+
+def _hardware(path: Path) -> None:
+    """Add what the page on hardware names, and what its Python writes."""
+    page = "docs/characterise.md"
+    for name, language in (("hash.v", "verilog"), ("hash.yaml", "yaml"), ("vectors.py", "python")):
+        (path / name).write_text(*blocks(page, language), encoding="utf-8")
+    subprocess.run([sys.executable, "-P", "vectors.py"], cwd=path, check=True)
+    shutil.copy(TOY, path / "cells.lib")
 
 
 @pytest.mark.parametrize("page", HERE)
 def test_commands_run(page: str, folder: Path) -> None:
+    if page == "docs/characterise.md" and not found_yosys():
+        pytest.skip("needs pyosys or yosys")
     for command in commands(page):
         if command not in ASIDE:
             program, *arguments = shlex.split(command)
             assert program == "dse", command
             printed_by(folder, *arguments)
+
+
+@pytest.mark.skipif(not find_spec("pyosys"), reason="needs pyosys, whose abc it shows")
+def test_the_page_on_hardware_shows_what_is_printed(folder: Path) -> None:
+    (shown,) = blocks("docs/characterise.md", "text")
+    (command,) = (line for line in commands("docs/characterise.md") if "--check" in line)
+    assert shown in printed_by(folder, *shlex.split(command)[1:])
 
 
 def test_what_the_page_of_the_package_shows_is_what_the_program_prints(folder: Path) -> None:
