@@ -32,7 +32,7 @@ SAME = ("study", "search", "identity", "inputs")
 """What has to be as it was where a run goes on."""
 
 
-def facts_of(document: Document, options: Options, reuse: tuple[Path, ...] = ()) -> dict[str, Any]:
+def run_facts(document: Document, options: Options, reuse: tuple[Path, ...] = ()) -> dict[str, Any]:
     """Return what a run is: its study, how it is searched, what measures, how it was called."""
     sweep = sweep_of(document)
     prepared = study.prepare(document if sweep is None else at_value(document, sweep, 0))

@@ -16,7 +16,7 @@ from dse.files.working import WorkingFolder
 from dse.model.measured import MemoryShelf
 from dse.reports.words import plural
 from dse.runs.checksums import MANIFEST
-from dse.runs.described import facts_of, last_description, require_same, resume_command
+from dse.runs.described import last_description, require_same, resume_command, run_facts
 from dse.runs.measurements import DATABASE, MEASURING
 from dse.runs.measuring import Keeping
 from dse.runs.runner import Options
@@ -60,7 +60,7 @@ def command_of(place: WorkingFolder, document: Document, options: Options, keepi
     OutputError
         Measurements lie there, and nobody said what becomes of them.
     """
-    command = resume_command(facts_of(document, options, keeping.reuse), place.target)
+    command = resume_command(run_facts(document, options, keeping.reuse), place.target)
     if keeping.resume and keeping.fresh:
         raise OutputError("--resume goes on, and --fresh begins again; leave one of them out")
     if keeping.resume or keeping.fresh or not (place.place / DATABASE).is_file():
@@ -93,7 +93,7 @@ def keeping_in(
     """
     folder = place.place
     _require_kinds(keeping.again)
-    facts = facts_of(document, options, keeping.reuse)
+    facts = run_facts(document, options, keeping.reuse)
     with ExitStack() as opened:
         others = tuple(opened.enter_context(open_to_read(other)) for other in keeping.reuse)
         if keeping.fresh:
