@@ -178,3 +178,27 @@ def test_workers_and_a_cluster_exclude_each_other() -> None:
         "workers and dask: a Dask cluster has workers of its own; give --workers to measure on "
         "this machine or --dask to measure on the cluster (`workers` or `dask` in Python), not both"
     )
+
+
+def test_running_trials_of_others_keep_their_part_of_the_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dse.search.shared import trials as shared_trials
+
+    monkeypatch.setattr(shared_trials, "PATIENCE_S", 0.0)
+    url, tool = journal(tmp_path), tool_in(tmp_path)
+    dse.run(study(), method="random", evaluate=tool, storage=url, budget=6)
+    other = trials(url)
+    known = [trial.params for trial in other.trials]
+    new = next(
+        {"unroll": unroll, "clock": clock}
+        for unroll in ("1", "2", "4")
+        for clock in ("100000000", "200000000", "400000000")
+        if {"unroll": unroll, "clock": clock} not in known
+    )
+    other.enqueue_trial(new)
+    other.ask(other.trials[0].distributions)
+    result = dse.run(study(), method="random", evaluate=tool, storage=url, budget=8)
+    assert result.manifest["evaluated"] == len(calls(tmp_path)) == 7
+    assert result.manifest["storage"]["not_waited_for"] == 1
+    assert any("a journal does not tell" in note for note in result.manifest["notes"])
