@@ -137,10 +137,10 @@ class Characteriser:
             mapped.netlist, self.library, self.usable, most_fan_out=conditions.most_fan_out
         )
         netlist = buffered.netlist
+        timing = analyse(netlist, self.library, clock=design.clock, wire=self.wire())
         vectors = task.vectors
         if not isinstance(vectors, Vectors):
             vectors = vectors.of(netlist, design.clock)
-        timing = analyse(netlist, self.library, clock=design.clock, wire=self.wire())
         period = period_of(timing.period_s, conditions.period_s)
         activity = simulate_gates(
             netlist,
