@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dse.api.audits import verify as verify
     from dse.api.papers import reproduce as reproduce
     from dse.api.reports import report as report
+    from dse.api.silicon import characterise as characterise
     from dse.api.simulation import simulate as simulate
     from dse.api.studies import evaluate as evaluate
     from dse.api.studies import load as load
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from dse.runs.result import Result as Result
     from dse.runs.terms import DesignTerms as DesignTerms
     from dse.search.door import OpenProblem as OpenProblem
+    from dse.silicon.characterisation import Characterisation as Characterisation
     from dse.simulation.report import Simulation as Simulation
     from dse.stability.crossovers import Crossovers as Crossovers
     from dse.stability.flips import Flips as Flips
@@ -49,6 +51,7 @@ _FROM = {
     "dse.api.audits": ("diff", "explain", "verify"),
     "dse.api.papers": ("reproduce",),
     "dse.api.reports": ("report",),
+    "dse.api.silicon": ("characterise",),
     "dse.api.simulation": ("simulate",),
     "dse.api.studies": ("evaluate", "load", "problem", "run"),
     "dse.answers.answer": ("SweepAnswer",),
@@ -60,6 +63,7 @@ _FROM = {
     "dse.runs.result": ("Result",),
     "dse.runs.terms": ("DesignTerms",),
     "dse.search.door": ("OpenProblem",),
+    "dse.silicon.characterisation": ("Characterisation",),
     "dse.simulation.report": ("Simulation",),
     "dse.stability.crossovers": ("Crossovers",),
     "dse.stability.flips": ("Flips",),

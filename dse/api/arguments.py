@@ -97,6 +97,11 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, str) or (several and all(isinstance(one, str) for one in value))
 
 
+def _are_paths(value: Any) -> bool:
+    several = isinstance(value, list | tuple)
+    return all(isinstance(one, str | Path) for one in (value if several else (value,)))
+
+
 def _assigns(value: Any) -> bool:
     return isinstance(value, str | list | tuple | Mapping)  # their reader checks the rest
 
@@ -108,6 +113,7 @@ _TEXT = _instance("a text", str)
 _WORDS = (
     *("method", "rate", "prefer", "tolerance", "width", "range_", "algorithm", "clock"),
     *("flips_budget", "time_budget"),
+    *("top", "clock_port", "wire", "mapping_tool", "time_limit", "cache_limit"),
 )
 _TEXTS = Kind("a text or a list of texts", _are_texts)
 _FLAG = _instance("True or False", bool)
@@ -118,16 +124,19 @@ KINDS: Mapping[str, Kind] = {
     "study": Kind(_STUDY, _is_study),
     "source": Kind(f"{_STUDY}, a Result or its folder", lambda v: _is_study(v) or _is_run(v)),
     **dict.fromkeys(("run", "runs", "first", "second"), _RUN),
-    **dict.fromkeys(("table", "data", "software", "hardware", "out"), _PATH),
+    **dict.fromkeys(("table", "data", "software", "hardware", "out", "check"), _PATH),
     **dict.fromkeys((*_WORDS, "papers"), _TEXT),
-    **dict.fromkeys(("only", "by", "over"), _TEXTS),
-    **dict.fromkeys(("front", "counts", "pure", "force", "flips", "plots", "all"), _FLAG),
+    **dict.fromkeys(("only", "by", "over", "targets"), _TEXTS),
+    **dict.fromkeys(("description", "library"), Kind("a path or a list of paths", _are_paths)),
+    **dict.fromkeys(("cache", "front", "counts", "pure", "force", "flips", "plots", "all"), _FLAG),
     **dict.fromkeys(("trials", "samples", "budget", "jobs", "offloads", "events"), _COUNT),
+    **dict.fromkeys(("tasks", "warm_up"), _COUNT),
     "seed": _whole(0, 2**32 - 1),
     "cloud": _whole(0),
     **dict.fromkeys(("overrides", "settings"), _FIELDS),
     "design": Kind("{'des.u16': 3} or 'des.u16=3 des.u8=1'", _assigns),
     "uncertainty": Kind("{'area': '10 %'} or 'area=10 %'", _assigns),
+    "figures": Kind("{'payload': '64 bit'} or 'payload=64 bit'", _assigns),
     "forms": Kind("{'area': 'affine'} or 'area=affine'", _assigns),
     "per_byte": _one_of("latency", "computing"),
     "precision": _one_of(*PRECISIONS),

@@ -10,7 +10,7 @@ GROUPS = {
     "Start": ("new", "check", "run", "plot", "report"),
     "Ask": ("answer", "evaluate", "flips", "sweep", "sensitivity", "simulate"),
     "Prove": ("verify", "explain", "diff"),
-    "Own data": ("fit", "measure"),
+    "Own data": ("fit", "measure", "characterise"),
     "Papers": ("reproduce", "figure"),
     "Environment": ("list", "show", "schema", "doctor"),
 }

@@ -1,0 +1,249 @@
+"""Designs characterised together, and the table that studies and fits read."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from dse.algebra import units
+from dse.errors import Fault, StudyError
+from dse.files.csv import inert
+from dse.reports.text import Printable, paragraph, table_text
+from dse.reports.words import listed, plural
+from dse.silicon.characterise import (
+    CharacterisedDesign,
+    Characteriser,
+    Refused,
+    refusals,
+)
+from dse.silicon.tasks import DesignTask
+from dse.workers import shared
+
+COLUMNS = (
+    ("area_um2", "area_m2", 1e12),
+    ("area_ge", "area_ge", 1.0),
+    ("clock_mhz", "clock_hz", 1e-6),
+    ("dynamic_power_mw", "dynamic_power_w", 1e3),
+    ("leakage_power_uw", "leakage_power_w", 1e6),
+    ("payload_bit", "payload_bit", 1.0),
+    ("cycles_per_task", "cycles_per_task", 1.0),
+    ("latency_cycles", "latency_cycles", 1.0),
+    ("tasks_in_flight", "tasks_in_flight", 1.0),
+    ("read_byte", "read_byte", 1.0),
+    ("written_byte", "written_byte", 1.0),
+    ("settled_power_mw", "settled_power_w", 1e3),
+    ("energy_pj", "energy_j", 1e12),
+    ("settled_energy_pj", "settled_energy_j", 1e12),
+    ("least_period_ns", "least_period_s", 1e9),
+    ("cells", "cells", 1.0),
+    ("flip_flops", "flip_flops", 1.0),
+    ("buffers", "buffers", 1.0),
+)
+"""Header, quantity in SI, and what it is multiplied by."""
+
+TARGET = "target_mhz"
+"""Column of the clock that a design was mapped for, where there are several."""
+
+_SHARED = (
+    ("library", "library"),
+    ("corner", "corner"),
+    ("mapped by", "tool"),
+    ("gate equivalent", "gate"),
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Characterisation(Printable):
+    """Designs with their figures.
+
+    Attributes
+    ----------
+    name
+        Of the generator, or of the top module.
+    designs
+        In the order in which they were asked for.
+    remarks
+        What stands above the table, for everyone who finds it: a line each.
+    kept
+        How many were known from before.
+    """
+
+    name: str
+    designs: tuple[CharacterisedDesign, ...]
+    remarks: tuple[str, ...]
+    kept: int
+
+    def csv(self) -> str:
+        """Return the table, remarks above it; the same bytes whenever the figures are the same."""
+        stream = io.StringIO()
+        for line in (*self.remarks, *self._facts()):
+            stream.write(f"# {line}\n")
+        parameters = list(self.designs[0].parameters)
+        columns = [
+            (header, figure, factor)
+            for header, figure, factor in COLUMNS
+            if figure in self.designs[0].figures
+        ]
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["design", *parameters, *(header for header, _, _ in columns)])
+        for one in self.designs:
+            values = (f"{one.figures[figure] * factor:.7g}" for _, figure, factor in columns)
+            named = (inert(str(one.parameters[name])) for name in parameters)
+            writer.writerow([one.name, *named, *values])
+        return stream.getvalue()
+
+    def _facts(self) -> Iterator[str]:
+        first = self.designs[0].facts
+        for label, fact in _SHARED:
+            yield f"{label}: {first[fact]}"
+        for one in self.designs:
+            facts = one.facts
+            yield (
+                f"{one.name}: description sha256 {facts['description']}, script sha256 "
+                f"{facts['script']}, stimulus sha256 {facts['vectors']}"
+            )
+            yield (
+                f"{one.name}: {facts['tasks']} answers checked, transitions counted over "
+                f"{facts['cycles']} cycles"
+            )
+        for note, names in self._notes().items():
+            whose = "" if len(names) == len(self.designs) else f"{listed(names)}: "
+            yield f"note: {whose}{note}"
+
+    def _notes(self) -> dict[str, list[str]]:
+        """Return each note with the designs that have it."""
+        found: dict[str, list[str]] = {}
+        for one in self.designs:
+            for note in dict.fromkeys(one.notes):
+                found.setdefault(note, []).append(one.name)
+        return found
+
+    def text(self) -> str:
+        """Return the figures as a table, the spread over targets, and the notes."""
+        shown = ("area_m2", "clock_hz", "dynamic_power_w", "leakage_power_w", "energy_j")
+        rows = [
+            (
+                one.name,
+                *(units.show(one.figures[name], name) for name in shown),
+                _glitches(one.figures),
+                one.facts["tasks"],
+            )
+            for one in self.designs
+        ]
+        headers = ("design", "area", "clock", "dynamic", "leakage", "energy", "glitches", "checked")
+        first = self.designs[0].facts
+        parts = [
+            f"{self.name} in {first['library']} ({first['corner']}), mapped by {first['tool']}",
+            table_text(rows, headers),
+            "\n".join(
+                [
+                    "energy: of a task, without leakage; glitches: their share of it",
+                    *spread(self.designs),
+                ]
+            ),
+        ]
+        notes = [
+            paragraph(f"{'' if len(names) == len(rows) else listed(names) + ': '}{note}")
+            for note, names in self._notes().items()
+        ]
+        if self.kept:
+            notes.append(f"{plural(self.kept, 'design')} of {len(rows)} known from before")
+        return "\n\n".join([*parts, "\n".join(notes)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the designs as plain data, in SI."""
+        return {"name": self.name, "designs": [asdict(one) for one in self.designs]}
+
+
+def _glitches(figures: Mapping[str, float]) -> str:
+    total = figures["dynamic_power_w"]
+    return f"{1 - figures['settled_power_w'] / total:.0%}" if total > 0 else "none"
+
+
+def spread(designs: Sequence[CharacterisedDesign]) -> Iterator[str]:
+    """Yield for each design that was mapped for several clocks how far its figures lie apart."""
+    groups: dict[str, list[CharacterisedDesign]] = {}
+    for one in designs:
+        if TARGET in one.parameters:
+            groups.setdefault(one.facts["of"], []).append(one)
+    for name, group in groups.items():
+        told = []
+        for quantity, word in (("area_m2", "area"), ("clock_hz", "clock"), ("energy_j", "energy")):
+            values = [one.figures[quantity] for one in group]
+            low, high = (units.show(value, quantity) for value in (min(values), max(values)))
+            told.append(f"{word} {low} to {high} ({max(values) / min(values) - 1:+.0%})")
+        yield f"{name} over {len(group)} targets: {'; '.join(told)}"
+
+
+def characterise_all(
+    name: str,
+    tasks: Sequence[DesignTask],
+    characteriser: Characteriser,
+    *,
+    jobs: int,
+    targets_hz: Sequence[float] = (),
+    remarks: Sequence[str] = (),
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Characterisation:
+    """Characterise designs, several at once; those known from before cost nothing.
+
+    Raises
+    ------
+    StudyError
+        Why designs have no figures, all at once: there is a table of all or none.
+    """
+    wanted = [
+        replace(task, target_period_s=1.0 / target if target else 0.0)
+        for task in tasks
+        for target in targets_hz or (0.0,)
+    ]
+    _check_names(tasks)
+    found: list[CharacterisedDesign | Refused | None] = [characteriser.known(one) for one in wanted]
+    missing = [place for place, one in enumerate(found) if one is None]
+    kept = len(wanted) - len(missing)
+    if missing:
+        characteriser.check()
+    chosen = [wanted[place] for place in missing]
+    if progress is not None and chosen:
+        progress(kept, len(wanted), chosen[0].design.name)
+    with shared(characteriser.measured, chosen, max(1, min(jobs, len(chosen)))) as answers:
+        for count, (place, answer) in enumerate(zip(missing, answers, strict=True), start=1):
+            found[place] = answer
+            if progress is not None:
+                following = chosen[count].design.name if count < len(chosen) else ""
+                progress(kept + count, len(wanted), following)
+    faults = [*refusals([one for one in found if one is not None])]
+    if faults:
+        raise StudyError(faults)
+    designs = [one for one in found if isinstance(one, CharacterisedDesign)]
+    if targets_hz:
+        pairs = zip(designs, wanted, strict=True)
+        designs = [_at_target(one, 1e-6 / task.target_period_s) for one, task in pairs]
+    return Characterisation(name, tuple(designs), tuple(remarks), kept)
+
+
+def _at_target(one: CharacterisedDesign, target_mhz: float) -> CharacterisedDesign:
+    """Return a design with the clock that it was mapped for as a parameter."""
+    written = f"{target_mhz:.6g}"
+    parameters = {**one.parameters, TARGET: written}
+    facts = {**one.facts, "of": one.name}
+    return replace(one, name=f"{one.name}_for_{written}mhz", parameters=parameters, facts=facts)
+
+
+def _check_names(tasks: Sequence[DesignTask]) -> None:
+    taken = {"design", TARGET, *(header for header, _, _ in COLUMNS)}
+    named = {name for task in tasks for name in task.design.parameters}
+    faults = [
+        Fault(
+            where=f"over.{name}",
+            written="",
+            rule="the table has a column of this name",
+            remedy="call the parameter otherwise",
+        )
+        for name in sorted(named & taken)
+    ]
+    if faults:
+        raise StudyError(faults)

@@ -1,0 +1,363 @@
+"""A design of hardware to a row of figures: mapping, timing, known answers, power."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from dse.contract.generators import Value, Vectors
+from dse.errors import DseError, Fault, StudyError, nearest
+from dse.files.json import json_text
+from dse.silicon.boolean import truth_table
+from dse.silicon.fan_out import spread_fan_out
+from dse.silicon.kept_results import KeptResults
+from dse.silicon.liberty import read_liberty
+from dse.silicon.library import CellLibrary, WireLoad
+from dse.silicon.mapping import Mapped, map_files, map_text
+from dse.silicon.netlist import Netlist
+from dse.silicon.power import Power, average_power
+from dse.silicon.simulate import Activity, simulate_gates
+from dse.silicon.tasks import DesignTask
+from dse.silicon.timing import Timing, analyse
+from dse.silicon.usable_cells import UsableCells, usable_cells
+from dse.silicon.vectors import first_wrong
+from dse.silicon.yosys import chosen_yosys, full_name
+
+FASTEST_S = 1e-12
+"""A target that no logic meets: mapping then makes it as fast as it can."""
+
+DIGITS = 3
+"""Of a clock period that is rounded up."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Under which every design of a table is characterised.
+
+    Attributes
+    ----------
+    period_s
+        Clock period; 0 for the least of each design, rounded up.
+    tool
+        ``pyosys`` or ``yosys``; none for the first that is installed.
+    most_fan_out
+        Inputs that a gate or flip-flop drives without buffers.
+    wire
+        Wire load of the library by name; none for wires without capacitance.
+    time_limit_s
+        The longest that mapping a design may take.
+    """
+
+    period_s: float = 0.0
+    tool: str | None = None
+    most_fan_out: int = 16
+    wire: str | None = None
+    time_limit_s: float = 3600.0
+
+
+@dataclass(frozen=True)
+class CharacterisedDesign:
+    """What came of a design.
+
+    Attributes
+    ----------
+    name, parameters
+        As the design has them.
+    figures
+        Quantities in SI, by name with unit suffix.
+    facts
+        Hashes, versions and counts, as text.
+    notes
+        What was assumed, clipped or left out.
+    """
+
+    name: str
+    parameters: Mapping[str, Value]
+    figures: Mapping[str, float]
+    facts: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A design without figures, and why."""
+
+    faults: tuple[Fault, ...]
+
+
+@dataclass
+class Characteriser:
+    """Turns designs into figures; reads its library when a design first needs it.
+
+    A worker gets one, and uses the library for all of its designs.
+    """
+
+    library_files: tuple[str, ...]
+    conditions: Conditions
+    kept: KeptResults | None = None
+    tool: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Ask the mapping tool for its version."""
+        self.tool = full_name(chosen_yosys(self.conditions.tool))
+
+    @cached_property
+    def library(self) -> CellLibrary:
+        """The cells."""
+        return read_liberty(*self.library_files)
+
+    @cached_property
+    def usable(self) -> UsableCells:
+        """The cells that netlists are made of."""
+        return usable_cells(self.library)
+
+    @cached_property
+    def gate(self) -> tuple[str, float] | None:
+        """The smallest NAND with two inputs: its name and area (m2)."""
+        found = [
+            (cell.area_m2, cell.name)
+            for cell in self.library.cells.values()
+            if cell.name not in self.usable.left_out
+            for pins in [[pin.name for pin in cell.pins.values() if pin.direction == "input"]]
+            for functions in [[pin.function for pin in cell.pins.values() if pin.function]]
+            if len(pins) == 2 and len(functions) == 1 and cell.flip_flop is None
+            if truth_table(functions[0], pins).tolist() == [True, True, True, False]
+        ]
+        return (min(found)[1], min(found)[0]) if found else None
+
+    @cached_property
+    def library_sha256(self) -> Mapping[str, str]:
+        """Hash of each file of the library, which is not read for it."""
+        return {Path(file).name: _sha256(Path(file).read_bytes()) for file in self.library_files}
+
+    def check(self) -> None:
+        """Read the library and refuse a wire load that it does not have."""
+        self.wire()
+
+    def wire(self) -> WireLoad | None:
+        """Return the wire load that was asked for."""
+        name = self.conditions.wire
+        if name is not None and name not in self.library.wire_loads:
+            rule = f"{self.library.name} has no wire load of this name"
+            remedy = nearest(name, self.library.wire_loads)
+            raise StudyError([Fault(where="wire", written=repr(name), rule=rule, remedy=remedy)])
+        return None if name is None else self.library.wire_loads[name]
+
+    def key(self, task: DesignTask) -> str:
+        """Return a hash of all that the figures depend on, this program included."""
+        design = replace(task.design, verilog="")
+        told = {
+            "program": _own_sha256(),
+            "tool": self.tool,
+            "library": self.library_sha256,
+            "conditions": asdict(self.conditions) | {"time_limit_s": 0},
+            "design": asdict(design),
+            "description": task.description_sha256,
+            "vectors": task.vectors_sha256,
+            "warm_up": task.vectors.warm_up,
+            "target_period_s": task.target_period_s,
+        }
+        return _sha256(json_text(told).encode())
+
+    def known(self, task: DesignTask) -> CharacterisedDesign | None:
+        """Return what was found before, if it was kept."""
+        found = None if self.kept is None else self.kept.read(self.key(task))
+        return None if found is None else _of_data(found)
+
+    def measured(self, task: DesignTask) -> CharacterisedDesign | Refused:
+        """Characterise a design; what is found is kept at once."""
+        try:
+            found = self._measured(task)
+        except StudyError as error:
+            name = task.design.name
+            places = (f"{name}: {one.where}" if one.where else name for one in error.faults)
+            return Refused(
+                tuple(
+                    replace(one, where=where)
+                    for one, where in zip(error.faults, places, strict=True)
+                )
+            )
+        except DseError as error:
+            fault = Fault(where=task.design.name, written="", rule=str(error), remedy="")
+            return Refused((fault,))
+        if self.kept is not None:
+            self.kept.write(self.key(task), asdict(found))
+        return found
+
+    def _measured(self, task: DesignTask) -> CharacterisedDesign:
+        design, conditions = task.design, self.conditions
+        mapped = self._mapped(task)
+        buffered = spread_fan_out(
+            mapped.netlist, self.library, self.usable, most_fan_out=conditions.most_fan_out
+        )
+        netlist = buffered.netlist
+        vectors = task.vectors
+        if not isinstance(vectors, Vectors):
+            vectors = vectors.of(netlist, design.clock)
+        timing = analyse(netlist, self.library, clock=design.clock, wire=self.wire())
+        period = _period(timing.period_s, conditions.period_s)
+        activity = simulate_gates(
+            netlist,
+            self.library,
+            timing,
+            clock=design.clock,
+            stimulus=vectors.stimulus,
+            warm_up=_settled_in(vectors, design.latency_cycles),
+            period_s=period,
+        )
+        wrong = first_wrong(vectors, activity)
+        if wrong is not None:
+            raise StudyError([wrong])
+        power = average_power(
+            netlist, self.library, timing, activity, clock=design.clock, period_s=period
+        )
+        counts = {"cells": len(netlist.instances), "buffers": buffered.buffers}
+        counts["flip_flops"] = sum(
+            self.library.cells[one.cell].flip_flop is not None for one in netlist.instances
+        )
+        return CharacterisedDesign(
+            name=design.name,
+            parameters=dict(design.parameters),
+            figures=self._figures(task, netlist, timing, power) | counts,
+            facts=self._facts(task, mapped, vectors, activity),
+            notes=(*timing.notes, *activity.notes, *power.notes, *self.library.notes),
+        )
+
+    def _mapped(self, task: DesignTask) -> Mapped:
+        design, conditions = task.design, self.conditions
+        target = task.target_period_s or conditions.period_s or FASTEST_S
+        if task.files:
+            return map_files(
+                task.files,
+                self.library,
+                top=design.top,
+                target_period_s=target,
+                parameters=design.parameters,
+                usable=self.usable,
+                most_fan_out=conditions.most_fan_out,
+                tool=conditions.tool,
+                time_limit_s=conditions.time_limit_s,
+            )
+        return map_text(
+            design.verilog,
+            self.library,
+            top=design.top,
+            target_period_s=target,
+            usable=self.usable,
+            most_fan_out=conditions.most_fan_out,
+            tool=conditions.tool,
+            time_limit_s=conditions.time_limit_s,
+        )
+
+    def _figures(
+        self, task: DesignTask, netlist: Netlist, timing: Timing, power: Power
+    ) -> dict[str, float]:
+        design = task.design
+        area = sum(self.library.cells[one.cell].area_m2 for one in netlist.instances)
+        task_s = design.cycles_per_task * power.period_s
+        return {
+            "area_m2": area,
+            **({} if self.gate is None else {"area_ge": area / self.gate[1]}),
+            "clock_hz": 1.0 / power.period_s,
+            "dynamic_power_w": power.dynamic.total_w,
+            "leakage_power_w": float(power.leakage_w.sum()),
+            "payload_bit": design.payload_bit,
+            "cycles_per_task": design.cycles_per_task,
+            "latency_cycles": design.latency_cycles,
+            "tasks_in_flight": design.tasks_in_flight,
+            "read_byte": design.read_byte,
+            "written_byte": design.written_byte,
+            "settled_power_w": power.settled.total_w,
+            "energy_j": power.dynamic.total_w * task_s,
+            "settled_energy_j": power.settled.total_w * task_s,
+            "least_period_s": timing.period_s,
+        }
+
+    def _facts(
+        self, task: DesignTask, mapped: Mapped, vectors: Vectors, activity: Activity
+    ) -> dict[str, str]:
+        library, gate = self.library, self.gate
+        corner = f"{library.corner}, " if library.corner else ""
+        return {
+            "library": library.name,
+            "corner": f"{corner}{library.voltage_v:g} V, {library.temperature_c:g} C",
+            "gate": f"{gate[0]}, {gate[1] * 1e12:.6g} um2" if gate else "no NAND of two inputs",
+            "tool": mapped.tool,
+            "script": _sha256(_without_places(mapped.script).encode()),
+            "description": task.description_sha256,
+            "vectors": task.vectors_sha256,
+            "tasks": str(vectors.tasks),
+            "cycles": str(activity.cycles),
+        }
+
+
+def _without_places(script: str) -> str:
+    """Return a script without the commands that name files, whose contents have hashes."""
+    lines = script.splitlines()
+    return "\n".join(line for line in lines if not line.startswith("read_verilog"))
+
+
+def _period(least_s: float, asked_s: float) -> float:
+    """Return the period that was asked for, or the least, rounded up."""
+    if not asked_s:
+        return rounded_up(least_s)
+    if least_s > asked_s:
+        written = f"the longest path takes {least_s * 1e9:.4g} ns"
+        rule = f"the clock leaves {asked_s * 1e9:.4g} ns"
+        remedy = "ask for a slower one, or leave this design out"
+        raise StudyError([Fault(where="clock", written=written, rule=rule, remedy=remedy)])
+    return asked_s
+
+
+def rounded_up(value: float) -> float:
+    """Return a positive number rounded up to `DIGITS` digits.
+
+    Examples
+    --------
+    >>> rounded_up(2.2874e-9), rounded_up(2e-9)
+    (2.29e-09, 2e-09)
+    """
+    places = DIGITS - 1 - math.floor(math.log10(value))
+    scaled = round(value * 10.0**places, 9)
+    return float(f"{math.ceil(scaled)}e{-places}")
+
+
+def _settled_in(vectors: Vectors, latency: int) -> int:
+    """Return the warm-up: one task longer than answers need, for registers that no answer shows."""
+    return max(vectors.warm_up, min(vectors.warm_up + latency, vectors.cycles // 2))
+
+
+def _of_data(data: Mapping[str, Any]) -> CharacterisedDesign | None:
+    try:
+        return CharacterisedDesign(
+            name=data["name"],
+            parameters=data["parameters"],
+            figures=data["figures"],
+            facts=data["facts"],
+            notes=tuple(data["notes"]),
+        )
+    except (KeyError, TypeError):
+        return None
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _own_sha256() -> str:
+    """Return a hash of the modules that figures come from."""
+    return _sha256(
+        b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    )
+
+
+def refusals(found: Sequence[CharacterisedDesign | Refused]) -> Iterator[Fault]:
+    """Yield why designs have no figures."""
+    for one in found:
+        if isinstance(one, Refused):
+            yield from one.faults

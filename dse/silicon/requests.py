@@ -1,0 +1,252 @@
+"""What a user asks to be characterised, as text: read, checked, and told in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dse.algebra import units
+from dse.algebra.expression import parse_expression
+from dse.contract.generators import Generator, Value
+from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, nearest
+from dse.files.document import no_such
+from dse.plugins import registry
+from dse.silicon.characterise import Characteriser
+from dse.silicon.tasks import (
+    SOURCES,
+    DesignTask,
+    OwnHardware,
+    combinations,
+    generated,
+    written_by_hand,
+)
+
+FIGURES = {
+    "payload": "payload_bit",
+    "cycles_per_task": "cycles_per_task",
+    "latency": "latency_cycles",
+    "tasks_in_flight": "tasks_in_flight",
+    "read": "read_byte",
+    "written": "written_byte",
+}
+"""What one task of a user's own hardware is, and the quantity."""
+
+NEEDED = ("payload", "cycles_per_task", "latency")
+"""Those that nothing else tells."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Hardware by name or by files, as a user writes it; see `dse.api.silicon.characterise`."""
+
+    hardware: tuple[str, ...]
+    over: Mapping[str, str]
+    top: str | None
+    clock_port: str
+    check: str | None
+    figures: Mapping[str, str]
+    warm_up: int
+    tasks: int
+    seed: int
+
+    @property
+    def is_own(self) -> bool:
+        """Whether these are files."""
+        return any(Path(one).suffix in SOURCES or Path(one).exists() for one in self.hardware)
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.top or Path(self.hardware[0]).stem
+
+    def design_tasks(self) -> list[DesignTask]:
+        """Return the designs with their answers.
+
+        Raises
+        ------
+        StudyError
+            Everything that is wrong with them.
+        """
+        chosen = combinations(self.over) if self.over else []
+        if not self.is_own:
+            return self._generated(chosen)
+        missing = {"top": self.top, "check": self.check}
+        missing |= {name: self.figures.get(name) for name in NEEDED}
+        faults = [
+            Fault(where=name, written="", rule="your own Verilog needs it", remedy=_GIVE[name])
+            for name, value in missing.items()
+            if value is None
+        ]
+        for name in self.figures.keys() - FIGURES.keys():
+            rule, remedy = "nothing is called so", nearest(name, FIGURES)
+            faults.append(Fault(where=name, written="", rule=rule, remedy=remedy))
+        if faults or self.top is None or self.check is None:
+            raise StudyError(faults)
+        own = OwnHardware(
+            files=self.hardware,
+            top=self.top,
+            clock=self.clock_port,
+            check=self.check,
+            figures=self._figures(chosen or [{}]),
+            warm_up=self.warm_up,
+            chosen=chosen or [{}],
+        )
+        return written_by_hand(own)
+
+    def _generated(self, chosen: Sequence[Mapping[str, Value]]) -> list[DesignTask]:
+        faults = [
+            Fault(where=name, written=str(value), rule="a generator says it itself", remedy=_LEAVE)
+            for name, value in {"top": self.top, "check": self.check, **self.figures}.items()
+            if value is not None
+        ]
+        if len(self.hardware) != 1:
+            rule, remedy = "one generator at a time, or files of Verilog", f"name {SOURCES} files"
+            written_ = " ".join(self.hardware)
+            faults.append(Fault(where="hardware", written=written_, rule=rule, remedy=remedy))
+        if faults:
+            raise StudyError(faults)
+        try:
+            return generated(self.hardware[0], chosen, seed=self.seed, tasks=self.tasks)
+        except UnknownPluginError as error:
+            remedy = f"{error.remedy}; files of Verilog end in {' or '.join(SOURCES)}"
+            fault = Fault(where="hardware", written="", rule=error.rule, remedy=remedy)
+            raise StudyError([fault]) from None
+
+    def _figures(self, chosen: Sequence[Mapping[str, Value]]) -> dict[str, list[float]]:
+        """Return each figure in SI for each combination of parameters."""
+        faults: list[Fault] = []
+        found = {}
+        for name, quantity in FIGURES.items():
+            if name in self.figures:
+                found[quantity] = _values(self.figures[name], name, quantity, chosen, faults)
+        if faults:
+            raise StudyError(faults)
+        flights = [
+            float(max(1, np.ceil(latency / cycles)))
+            for latency, cycles in zip(
+                found["latency_cycles"], found["cycles_per_task"], strict=True
+            )
+        ]
+        once = [payload / 8.0 for payload in found["payload_bit"]]
+        return {"tasks_in_flight": flights, "read_byte": once, "written_byte": once, **found}
+
+
+_LEAVE = "leave it away"
+_GIVE = {
+    "top": "name the outermost module: --top NAME",
+    "check": "give a table of known answers: --check vectors.csv",
+    "payload": 'give the payload of a task: --payload "64 bit"',
+    "cycles_per_task": 'give the cycles from task to task: --cycles-per-task "16 / unroll"',
+    "latency": 'give the cycles from input to answer: --latency "16"',
+}
+
+
+def _values(
+    text: str,
+    name: str,
+    quantity: str,
+    chosen: Sequence[Mapping[str, Value]],
+    faults: list[Fault],
+) -> list[float]:
+    """Return a quantity, or an expression over parameters, for each combination of these."""
+    try:
+        if name not in ("cycles_per_task", "latency", "tasks_in_flight") or _is_number(text):
+            size = float(text) if _is_number(text) else units.parse(text, quantity)
+            values = [size] * len(chosen)
+        else:
+            numbers = {
+                key: np.array([float(one[key]) for one in chosen])
+                for key, value in chosen[0].items()
+                if isinstance(value, int)
+            }
+            values = parse_expression(text, [*numbers]).value(numbers).tolist()
+    except UnitError as error:
+        faults.append(Fault(where=name, written=repr(text), rule=error.rule, remedy=error.remedy))
+        return [1.0] * len(chosen)
+    if not all(0 < value < np.inf for value in values):
+        rule, remedy = "it is above 0", "correct it"
+        faults.append(Fault(where=name, written=repr(text), rule=rule, remedy=remedy))
+    return values
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def written(text: str, quantity: str, where: str) -> float:
+    """Return in SI what was written for a quantity, which is above 0.
+
+    Raises
+    ------
+    StudyError
+        It cannot be read, or is not.
+    """
+    try:
+        value = units.parse(text, quantity)
+    except UnitError as error:
+        fault = Fault(where=where, written=repr(text), rule=error.rule, remedy=error.remedy)
+        raise StudyError([fault]) from None
+    if not value > 0:
+        rule, remedy = "it is above 0", "write a larger one"
+        raise StudyError([Fault(where=where, written=repr(text), rule=rule, remedy=remedy)])
+    return value
+
+
+def parts(written_: str | Sequence[str]) -> list[str]:
+    """Return what stands between commas, in one text or several."""
+    several = [written_] if isinstance(written_, str) else [*written_]
+    return [part.strip() for text in several for part in text.split(",") if part.strip()]
+
+
+def check_files(files: Sequence[str | Path]) -> None:
+    """Refuse files of a library that are not there, all at once.
+
+    Raises
+    ------
+    StudyError
+        They are not.
+    """
+    missing = [Path(file) for file in files if not Path(file).is_file()]
+    faults = [fault for path in missing for fault in no_such(path, "file", "*.lib*").faults]
+    if faults or not files:
+        none = Fault(where="library", written="", rule="no file", remedy="name a .lib file")
+        raise StudyError(faults or [none])
+
+
+def remarks(
+    asked: Asked, characteriser: Characteriser, targets_hz: Sequence[float]
+) -> Iterator[str]:
+    """Yield what stands above a table: what was asked, and where it comes from."""
+    conditions = characteriser.conditions
+    what = ", ".join(Path(one).name for one in asked.hardware)
+    yield f"source: {_source(asked)}characterised by dse from {what}"
+    for file, sha256 in characteriser.library_sha256.items():
+        yield f"library file: {file}, sha256 {sha256}"
+    if targets_hz:
+        yield "mapped for: " + ", ".join(units.show(one, "clock_hz") for one in targets_hz)
+    elif conditions.period_s:
+        yield f"mapped for: {units.show(1 / conditions.period_s, 'clock_hz')}"
+    else:
+        yield "mapped for: the fastest"
+    yield "clock: " + (
+        units.show(1 / conditions.period_s, "clock_hz")
+        if conditions.period_s
+        else "the least period of each design, rounded up to 3 digits"
+    )
+    yield f"wire load: {conditions.wire or 'none'}"
+    random = f"{asked.tasks} random tasks at least, seed {asked.seed}"
+    yield f"stimulus: {Path(asked.check).name if asked.check else random}"
+    yield "settled_power, settled_energy: without glitches; energy: of a task, without leakage"
+
+
+def _source(asked: Asked) -> str:
+    if asked.is_own:
+        return ""
+    return f"{registry.get(Generator, asked.hardware[0]).source}; "

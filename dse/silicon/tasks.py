@@ -1,0 +1,223 @@
+"""What is to be characterised: designs with their descriptions, and what is known of them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+from dse.contract.generators import Design, Generator, Value, Vectors
+from dse.errors import ArgumentError, DseError, Fault, StudyError, nearest
+from dse.files.folder import read_bytes
+from dse.plugins import registry
+from dse.silicon.vectors import WrittenVectors
+
+SOURCES = (".v", ".sv")
+"""Endings of files that are descriptions; anything else is the name of a generator."""
+
+_WHOLE = re.compile(r"[+-]?\d+")
+
+
+@dataclass(frozen=True)
+class DesignTask:
+    """A design, and what goes into it and must come out.
+
+    Attributes
+    ----------
+    design
+        Its description and what one task is.
+    vectors
+        Known answers: bits, or a table whose ports are known once the design is mapped.
+    files
+        Descriptions of the user's own; empty where `design` has the text.
+    target_period_s
+        What its logic is mapped for; 0 for the fastest.
+    """
+
+    design: Design
+    vectors: Vectors | WrittenVectors
+    files: tuple[str, ...] = ()
+    target_period_s: float = 0.0
+
+    @cached_property
+    def description_sha256(self) -> str:
+        """Hash of the description."""
+        return hashlib.sha256(self.design.verilog.encode()).hexdigest()
+
+    @cached_property
+    def vectors_sha256(self) -> str:
+        """Hash of stimulus and answers."""
+        if isinstance(self.vectors, WrittenVectors):
+            return hashlib.sha256(self.vectors.table.text.encode()).hexdigest()
+        digest = hashlib.sha256(str(self.vectors.warm_up).encode())
+        for part in (self.vectors.stimulus, self.vectors.expected, self.vectors.known):
+            for port, bits in part.items():
+                digest.update(f"{port} {bits.shape} ".encode())
+                digest.update(np.packbits(bits).tobytes())
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class OwnHardware:
+    """What a user says of hardware of his own.
+
+    Attributes
+    ----------
+    files
+        Verilog, or SystemVerilog (``.sv``).
+    top, clock
+        The outermost module, and its clock input.
+    check
+        CSV of known answers; ``{name}`` stands for a parameter.
+    figures
+        What one task is, in SI: ``payload_bit``, ``cycles_per_task``, ``latency_cycles``, ...:
+        a value for each combination of parameters.
+    warm_up
+        Cycles before transitions are counted; 0 for those before the first answer.
+    """
+
+    files: tuple[str, ...]
+    top: str
+    clock: str
+    check: str
+    figures: Mapping[str, Sequence[float]]
+    warm_up: int = 0
+    chosen: Sequence[Mapping[str, Value]] = field(default_factory=lambda: [{}])
+
+
+def combinations(over: Mapping[str, str]) -> list[dict[str, Value]]:
+    """Return every combination of values, written ``1,2,4``; whole numbers are numbers.
+
+    Examples
+    --------
+    >>> combinations({"unroll": "1, 2", "structure": "chained"})
+    [{'unroll': 1, 'structure': 'chained'}, {'unroll': 2, 'structure': 'chained'}]
+    """
+    faults = []
+    values: list[list[Value]] = []
+    for name, written in over.items():
+        parts = [part.strip() for part in written.strip("[]").split(",")]
+        if not all(parts) or len({*parts}) < len(parts):
+            rule, remedy = "values are there once each", f"write {name}=1,2,4"
+            faults.append(Fault(where=f"over.{name}", written=written, rule=rule, remedy=remedy))
+        values.append([int(part) if _WHOLE.fullmatch(part) else part for part in parts])
+    if faults:
+        raise StudyError(faults)
+    return [dict(zip(over, row, strict=True)) for row in product(*values)]
+
+
+def generated(
+    name: str, chosen: Sequence[Mapping[str, Value]], *, seed: int, tasks: int
+) -> list[DesignTask]:
+    """Return designs of a generator with random tasks; all that it ships if none are chosen.
+
+    Raises
+    ------
+    StudyError
+        A parameter or a value that the generator does not have; all faults at once.
+    UnknownPluginError
+        There is no such generator.
+    """
+    generator = registry.get(Generator, name)
+    found: dict[str, DesignTask] = {}
+    faults = []
+    for parameters in chosen or generator.designs:
+        try:
+            design = generator(**parameters)
+        except ArgumentError as error:
+            faults.append(Fault(where="over", written="", rule=str(error), remedy=""))
+            continue
+        if design.name in found:
+            rule = f"two designs are called {design.name!r}"
+            remedy = "characterise them in two tables"
+            faults.append(Fault(where="over", written=f"{parameters}", rule=rule, remedy=remedy))
+            continue
+        vectors = generator.answers(design, seed=seed, tasks=tasks)
+        found[design.name] = DesignTask(design, vectors)
+    if faults:
+        raise StudyError(faults)
+    return [*found.values()]
+
+
+def written_by_hand(own: OwnHardware) -> list[DesignTask]:
+    """Return designs of files of the user's own, one for each combination of parameters.
+
+    Raises
+    ------
+    StudyError
+        A file cannot be read, or a table of answers has a fault; all at once.
+    """
+    faults: list[Fault] = []
+    texts = []
+    for file in own.files:
+        try:
+            texts.append(_content(Path(file)))
+        except DseError as error:
+            faults += _faults(error)
+    found = []
+    for place, parameters in enumerate(own.chosen):
+        name = "_".join(f"{key}{value}" for key, value in parameters.items()) or own.top
+        try:
+            vectors = WrittenVectors.read(_placed(own.check, parameters), own.warm_up)
+        except DseError as error:
+            faults += _faults(error)
+            continue
+        figures = {key: values[place] for key, values in own.figures.items()}
+        design = Design(
+            name=name,
+            parameters=parameters,
+            verilog="\n".join(texts),
+            top=own.top,
+            clock=own.clock,
+            payload_bit=figures["payload_bit"],
+            cycles_per_task=figures["cycles_per_task"],
+            latency_cycles=round(figures["latency_cycles"]),
+            tasks_in_flight=figures["tasks_in_flight"],
+            read_byte=figures["read_byte"],
+            written_byte=figures["written_byte"],
+        )
+        found.append(DesignTask(design, vectors, own.files))
+    if faults:
+        raise StudyError(faults)
+    return found
+
+
+_INCLUDED = re.compile(r'`include\s+"([^"]+)"|\$readmem[hb]\s*\(\s*"([^"]+)"')
+
+
+def _content(path: Path) -> str:
+    """Return a description with all that it includes, so that its hash tells every change."""
+    from dse.files.document import no_such
+
+    if not path.is_file():
+        raise no_such(path, "file", "*.v", "*.sv")
+    text = read_bytes(path).decode("utf-8", errors="replace")
+    parts = [text]
+    for match in _INCLUDED.finditer(text):
+        inside = path.parent / (match[1] or match[2])
+        if inside.is_file() and inside.resolve() != path.resolve():
+            parts.append(_content(inside))
+    return "\n".join(parts)
+
+
+def _placed(written: str, parameters: Mapping[str, Value]) -> Path:
+    try:
+        return Path(written.format(**parameters))
+    except (KeyError, IndexError, ValueError):
+        rule = "braces hold the name of a parameter"
+        remedy = nearest("", parameters) if parameters else "leave them out"
+        fault = Fault(where="check", written=repr(written), rule=rule, remedy=remedy)
+        raise StudyError([fault]) from None
+
+
+def _faults(error: DseError) -> Iterator[Fault]:
+    if isinstance(error, StudyError):
+        yield from error.faults
+    else:
+        yield Fault(where="", written="", rule=str(error), remedy="")

@@ -1,0 +1,162 @@
+"""Known answers of hardware: a table of them, and the first that is wrong.
+
+A table has a column for each port and a row for each clock cycle: what stands at an input before
+the rising edge that ends the cycle, and what that edge finds at an output.  Cells are whole
+numbers, decimal, ``0x`` or ``0b``; ``-`` at an output is not compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from dse.contract.generators import Bits, Vectors
+from dse.errors import Fault, StudyError, nearest
+from dse.files.csv import CsvTable, parse_csv
+from dse.files.document import no_such
+from dse.files.folder import read_bytes
+from dse.silicon.netlist import Netlist
+from dse.silicon.simulate import Activity
+
+NOT_COMPARED = "-"
+MOST_DIGITS = 40
+"""Hexadecimal digits of a value that are shown."""
+
+_NUMBER = re.compile(r"0[xX][0-9a-fA-F_]+|0[bB][01_]+|[0-9]+")
+
+
+@dataclass(frozen=True)
+class WrittenVectors:
+    """A table of known answers; which columns are inputs is known once the design is mapped."""
+
+    table: CsvTable
+    warm_up: int
+
+    @staticmethod
+    def read(path: Path, warm_up: int) -> WrittenVectors:
+        """Read a table; every cell that is no number is a fault with its place.
+
+        Raises
+        ------
+        StudyError
+            The file is not there, is no table, or has such cells.
+        """
+        if not path.is_file():
+            raise no_such(path, "file", "*.csv")
+        table = parse_csv(read_bytes(path), str(path))
+        faults = []
+        for column, cells in enumerate(table.columns):
+            for row, cell in enumerate(cells):
+                if cell.strip() != NOT_COMPARED and not _NUMBER.fullmatch(cell.strip()):
+                    rule = "a cell is a whole number from 0, or - for an output not compared"
+                    faults.append(table.fault(row, column, rule, "write 12, 0x0c or 0b1100"))
+        if faults:
+            raise StudyError(faults)
+        return WrittenVectors(table, warm_up)
+
+    def of(self, netlist: Netlist, clock: str) -> Vectors:
+        """Return the bits of each port of a netlist.
+
+        Raises
+        ------
+        StudyError
+            A column that is no port, an input without a column or with cells that say nothing, a
+            number too large for its port, or no output that is compared.
+        """
+        ports = {**netlist.inputs, **netlist.outputs}
+        faults = [*self._shape_faults(netlist, clock)]
+        bits: dict[str, Bits] = {}
+        compared = {}
+        for column, port in enumerate(self.table.headers):
+            if port in ports and port != clock:
+                bits[port] = self._bits(column, len(ports[port]), faults)
+                cells = [cell.strip() for cell in self.table.columns[column]]
+                compared[port] = np.array([cell != NOT_COMPARED for cell in cells])
+                if port in netlist.inputs and not compared[port].all():
+                    rule = "an input has a value in every cycle"
+                    row = int(np.argmin(compared[port]))
+                    faults.append(self.table.fault(row, column, rule, "write it"))
+        known = {port: compared[port] for port in compared if port in netlist.outputs}
+        if not faults and not any(rows.any() for rows in known.values()):
+            rule, remedy = "no output is compared", "give the answers that are known"
+            faults.append(Fault(where=self.table.file, written="", rule=rule, remedy=remedy))
+        first = min((int(np.argmax(rows)) for rows in known.values() if rows.any()), default=0)
+        warm_up = self.warm_up or max(1, first)
+        if not faults and warm_up >= len(self.table):
+            rule = f"the table has {len(self.table)} cycles, and {warm_up} warm up"
+            remedy = "add cycles in which it works at full rate"
+            faults.append(Fault(where=self.table.file, written="", rule=rule, remedy=remedy))
+        if faults:
+            raise StudyError(faults)
+        return Vectors(
+            stimulus={port: bits[port] for port in netlist.inputs if port != clock},
+            expected={port: bits[port] for port in known},
+            known=known,
+            warm_up=warm_up,
+            tasks=int(np.logical_or.reduce([*known.values()]).sum()),
+        )
+
+    def _shape_faults(self, netlist: Netlist, clock: str) -> Iterator[Fault]:
+        ports = {**netlist.inputs, **netlist.outputs}
+        for column, port in enumerate(self.table.headers):
+            if port == clock:
+                rule = "the clock has an edge in every row"
+                yield self.table.fault(None, column, rule, "leave this column out")
+            elif port not in ports:
+                rule = f"{netlist.top} has no port of this name"
+                yield self.table.fault(None, column, rule, nearest(port, ports))
+        for port in netlist.inputs:
+            if port != clock and port not in self.table.headers:
+                rule, remedy = "an input without a column", "add one with its values"
+                yield Fault(
+                    where=f"{self.table.file}: {port}", written="", rule=rule, remedy=remedy
+                )
+
+    def _bits(self, column: int, width: int, faults: list[Fault]) -> Bits:
+        found = np.zeros((len(self.table), width), np.bool_)
+        for row, cell in enumerate(self.table.columns[column]):
+            if cell.strip() == NOT_COMPARED:
+                continue
+            value = int(cell.strip(), 0 if cell.strip()[:2].lower() in ("0x", "0b") else 10)
+            if value >> width:
+                rule = f"the port has {width} bits"
+                remedy = f"write a number below {1 << width:#x}"
+                faults.append(self.table.fault(row, column, rule, remedy))
+            octets = np.frombuffer(
+                (value & (1 << width) - 1).to_bytes(-(-width // 8), "little"), np.uint8
+            )
+            found[row] = np.unpackbits(octets, bitorder="little")[:width]
+        return found
+
+
+def first_wrong(vectors: Vectors, activity: Activity) -> Fault | None:
+    """Return the first known answer that an output does not give: cycle, port, expected, found."""
+    wrong: dict[str, Bits] = {}
+    for port, known in vectors.known.items():
+        differs = activity.outputs[port] != vectors.expected[port]
+        wrong[port] = (differs | ~activity.known[port]) & known[:, None]
+    first = {port: int(np.argmax(bad.any(axis=1))) for port, bad in wrong.items() if bad.any()}
+    if not first:
+        return None
+    port = min(first, key=lambda name: first[name])
+    cycle = first[port]
+    expected, found = vectors.expected[port][cycle], activity.outputs[port][cycle]
+    bit = int(np.argmax(wrong[port][cycle]))
+    written = f"cycle {cycle}, bit {bit}: expected {shown(expected)}, found {shown(found)}"
+    if activity.known[port][cycle, bit]:
+        rule, remedy = "the netlist gives another answer", "correct the design, or the answer"
+    else:
+        rule = "the answer depends on a register that nothing has set"
+        remedy = "reset it, or give it cycles to fill"
+    return Fault(where=port, written=written, rule=rule, remedy=remedy)
+
+
+def shown(bits: Bits) -> str:
+    """Return the value of a port in hexadecimal; of a wide one the end."""
+    number = int("".join("01"[bit] for bit in bits[::-1].astype(int)), 2)
+    digits = f"{number:0{-(-len(bits) // 4)}x}"
+    return f"0x{digits}" if len(digits) <= MOST_DIGITS else f"...{digits[-MOST_DIGITS:]}"
