@@ -126,8 +126,10 @@ KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("run", "runs", "first", "second"), _RUN),
     **dict.fromkeys(("table", "data", "software", "hardware", "out", "check"), _PATH),
     **dict.fromkeys((*_WORDS, "papers"), _TEXT),
-    **dict.fromkeys(("only", "by", "over", "targets"), _TEXTS),
-    **dict.fromkeys(("description", "library"), Kind("a path or a list of paths", _are_paths)),
+    **dict.fromkeys(("only", "by", "over", "targets", "supply"), _TEXTS),
+    **dict.fromkeys(
+        ("description", "library", "corners"), Kind("a path or a list of paths", _are_paths)
+    ),
     **dict.fromkeys(("cache", "front", "counts", "pure", "force", "flips", "plots", "all"), _FLAG),
     **dict.fromkeys(("trials", "samples", "budget", "jobs", "offloads", "events"), _COUNT),
     **dict.fromkeys(("tasks", "warm_up"), _COUNT),
