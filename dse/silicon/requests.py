@@ -55,7 +55,7 @@ class Asked:
     @property
     def is_own(self) -> bool:
         """Whether these are files."""
-        return any(Path(one).suffix in SOURCES or Path(one).exists() for one in self.hardware)
+        return any(Path(one).suffix in SOURCES for one in self.hardware)
 
     @property
     def name(self) -> str:
@@ -104,8 +104,8 @@ class Asked:
         ]
         if len(self.hardware) != 1:
             rule, remedy = "one generator at a time, or files of Verilog", f"name {SOURCES} files"
-            written_ = " ".join(self.hardware)
-            faults.append(Fault(where="hardware", written=written_, rule=rule, remedy=remedy))
+            given = " ".join(self.hardware)
+            faults.append(Fault(where="hardware", written=given, rule=rule, remedy=remedy))
         if faults:
             raise StudyError(faults)
         try:
@@ -180,7 +180,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def written(text: str, quantity: str, where: str) -> float:
+def positive_quantity(text: str, quantity: str, where: str) -> float:
     """Return in SI what was written for a quantity, which is above 0.
 
     Raises
@@ -199,14 +199,14 @@ def written(text: str, quantity: str, where: str) -> float:
     return value
 
 
-def parts(written_: str | Sequence[str]) -> list[str]:
+def between_commas(given: str | Sequence[str]) -> list[str]:
     """Return what stands between commas, in one text or several."""
-    several = [written_] if isinstance(written_, str) else [*written_]
+    several = [given] if isinstance(given, str) else [*given]
     return [part.strip() for text in several for part in text.split(",") if part.strip()]
 
 
 def supplies(
-    written_: str | Sequence[str], corners: Sequence[str | Path], clock: str | None
+    given: str | Sequence[str], corners: Sequence[str | Path], clock: str | None
 ) -> list[float]:
     """Return supply voltages (V), written as numbers.
 
@@ -217,7 +217,7 @@ def supplies(
         have one clock.
     """
     faults = []
-    texts = parts(written_)
+    texts = between_commas(given)
     for text in texts:
         if not _is_number(text) or not 0 < float(text) < np.inf:
             rule, remedy = "a voltage is a number above 0, in V", "write 1.3, 1.4"
@@ -233,7 +233,7 @@ def supplies(
     return [*dict.fromkeys(map(float, texts))]
 
 
-def check_files(files: Sequence[str | Path]) -> None:
+def check_library_files(files: Sequence[str | Path]) -> None:
     """Refuse files of a library that are not there, all at once.
 
     Raises
@@ -248,7 +248,7 @@ def check_files(files: Sequence[str | Path]) -> None:
         raise StudyError(faults or [none])
 
 
-def remarks(
+def origin_of(
     asked: Asked, characterisers: Sequence[Characteriser], targets_hz: Sequence[float]
 ) -> Iterator[str]:
     """Yield what stands above a table: what was asked, and where it comes from."""

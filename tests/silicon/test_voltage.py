@@ -10,7 +10,7 @@ import pytest
 
 from dse.errors import ArgumentError, StudyError
 from dse.silicon.characterisation import Characterisation
-from dse.silicon.characterise import CharacterisedDesign
+from dse.silicon.characterised import CharacterisedDesign
 from dse.silicon.corners import at_supplies
 from dse.silicon.voltage import (
     ALPHA,
