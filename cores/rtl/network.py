@@ -11,6 +11,7 @@ from dse.contract.generators import Choice, Design, Vectors, generator
 _INSTANCES = Choice(
     name="instances", description="Cores behind the port", values=(2, 4, 8, 16, 32, 64)
 )
+_LATENCY = 2
 _WIDTH = Choice(name="word_bit", description="Bits of a word, either way", values=(64, 8, 32, 128))
 
 
@@ -45,12 +46,12 @@ def words_in_turn(design: Design, *, seed: int, tasks: int) -> Vectors:
     answers = np.zeros((cycles, width), dtype=bool)
     answers[1:] = given[np.arange(cycles - 1), turns[:-1]]
     first = instances + 1
-    known = np.arange(cycles) >= first
+    known = np.arange(cycles) >= _LATENCY
     start = (np.arange(cycles) == 0)[:, None]
     return Vectors(
         stimulus={"start": start, "word": words, "given": given.reshape(cycles, -1)},
-        expected={"answer": answers, "held": held.reshape(cycles, -1)},
-        known={"answer": known, "held": known},
+        expected={"held": held.reshape(cycles, -1), "answer": answers},
+        known={"held": np.arange(cycles) >= first, "answer": known},
         warm_up=first,
         tasks=int(known.sum()),
     )
@@ -81,8 +82,8 @@ def network(*, instances: int, word_bit: int) -> Design:
         clock="clock",
         payload_bit=float(word_bit),
         cycles_per_task=1.0,
-        latency_cycles=2,
-        tasks_in_flight=2.0,
+        latency_cycles=_LATENCY,
+        tasks_in_flight=float(_LATENCY),
         read_byte=word_bit / 8.0,
         written_byte=word_bit / 8.0,
     )
