@@ -19,8 +19,9 @@ def picked(source: str, bits: Sequence[int]) -> str:
 def weighted(factors: Mapping[str, int]) -> str:
     """Return signals times constants as shifts to add and subtract.
 
-    7 a is `` - (a <<< 0) + (a <<< 3)``.  The constants are in canonical signed digits, of which no two neighbours differ from zero and
-    as few as can be (Reitwiesner 1960).  Shifts have the width of what the sum is assigned to.
+    7 a is `` - (a <<< 0) + (a <<< 3)``.  The constants are in canonical signed digits, of which as
+    few as can be differ from zero and no two neighbours do (Reitwiesner 1960).  Shifts have the
+    width of what the sum is assigned to.
     """
     return "".join(
         f" {'+' if digit > 0 else '-'} ({signal} <<< {place})"
