@@ -8,7 +8,7 @@ from dataclasses import replace
 from dse.errors import ArgumentError, Fault, StudyError
 from dse.silicon.characterisation import Characterisation
 from dse.silicon.characterised import CharacterisedDesign, rounded_up
-from dse.silicon.voltage import LAWS, Point, between, held_out_errors
+from dse.silicon.voltage import LAWS, Point, figure_between, held_out_errors
 
 SUPPLY, FITTED = "supply_v", "fitted"
 """Columns of the supply voltage, and of whether a row lies on a law: ``yes`` or ``no``."""
@@ -136,7 +136,9 @@ def _fitted(rows: Rows, supply_v: float) -> CharacterisedDesign:
     """Return a design at a voltage between two others."""
     nearby = min(rows.values(), key=lambda one: abs(float(one.facts[SUPPLY]) - supply_v))
     try:
-        figures = {name: between(law, _points(rows, name), supply_v) for name, law in LAWS.items()}
+        figures = {
+            name: figure_between(law, _points(rows, name), supply_v) for name, law in LAWS.items()
+        }
     except ArgumentError as error:
         raise StudyError([Fault(where="supply", written="", rule=str(error), remedy="")]) from None
     clock_hz = 1.0 / rounded_up(figures["least_period_s"])

@@ -79,7 +79,7 @@ LAWS: Mapping[str, Law] = {
 """The law of each figure that changes with the voltage."""
 
 
-def between(law: Law, points: Sequence[Point], supply_v: float) -> float:
+def figure_between(law: Law, points: Sequence[Point], supply_v: float) -> float:
     """Return a figure at a voltage, by the law through the neighbours on either side.
 
     Parameters
@@ -107,8 +107,8 @@ def between(law: Law, points: Sequence[Point], supply_v: float) -> float:
 def held_out_errors(law: Law, points: Sequence[Point]) -> Iterator[tuple[float, float]]:
     """Yield each voltage but the ends, and the relative error there when it is held out.
 
-    The law goes through its two neighbours, which lie further apart than those of `between`.
-    Nothing is yielded for two voltages: then no error is known.
+    The law goes through its two neighbours, which lie further apart than those of
+    `figure_between`.  Nothing is yielded for two voltages: then no error is known.
     """
     for low, (supply_v, found), high in zip(points, points[1:], points[2:], strict=False):
         yield supply_v, (law(low, high, supply_v) / found - 1.0 if found > 0.0 else 0.0)

@@ -15,7 +15,7 @@ from dse.silicon.corners import at_supplies
 from dse.silicon.voltage import (
     ALPHA,
     LAWS,
-    between,
+    figure_between,
     held_out_errors,
     period_between,
 )
@@ -48,7 +48,9 @@ def test_what_follows_a_law_is_found_between_and_held_out_without_error(figure: 
     truth = FOLLOWED[figure]
     points = [(supply, truth(supply)) for supply in (1.0, 1.2, 1.8)]
     for supply in (1.0, 1.07, 1.2, 1.5, 1.8):
-        assert between(LAWS[figure], points, supply) == pytest.approx(truth(supply), rel=1e-9)
+        assert figure_between(LAWS[figure], points, supply) == pytest.approx(
+            truth(supply), rel=1e-9
+        )
     assert [*held_out_errors(LAWS[figure], points)] == [(1.2, pytest.approx(0.0, abs=1e-9))]
     assert [*held_out_errors(LAWS[figure], points[:2])] == []
 
@@ -56,7 +58,7 @@ def test_what_follows_a_law_is_found_between_and_held_out_without_error(figure: 
 def test_a_law_is_not_asked_where_nothing_holds_it() -> None:
     points = [(1.2, period_s(1.2)), (1.5, period_s(1.5))]
     with pytest.raises(ArgumentError) as raised:
-        between(period_between, points, 1.6)
+        figure_between(period_between, points, 1.6)
     assert str(raised.value) == (
         "a supply of 1.6 V is outside 1.2 to 1.5 V, where the libraries are; choose one inside"
     )
