@@ -14,6 +14,7 @@ from dse.cores.rtl.fft_answers import (
     rotations,
     transformed_samples,
 )
+from dse.cores.rtl.verilog import weighted
 
 _RADIX = Choice(
     name="radix", description="Lines of a butterfly; a register after each stage", values=(2, 4, 8)
@@ -60,7 +61,8 @@ def fft(*, radix: int, width: int) -> Design:
 
 
 def _text(radix: int, width: int) -> Iterator[str]:
-    yield from _rotation(radix, width)
+    for turn in sorted({turn for turns in rotations(radix) for turn in turns}):
+        yield from _rotation(turn, radix, width)
     yield from _butterfly(radix, width)
     yield f"\n// {POINTS} points, radix {radix}: decimation in frequency."
     yield "// Ports: point by point, the real part in the lower bits."
@@ -87,25 +89,25 @@ def _inner(radix: int, width: int) -> int:
     return width + round(log2(radix)) + 1
 
 
-def _rotation(radix: int, width: int) -> Iterator[str]:
+def _rotation(turn: int, radix: int, width: int) -> Iterator[str]:
     """Yield a rotation by a constant angle, division by the radix, and rounding."""
     inner, fraction = _inner(radix, width), fraction_bits(width)
+    cosine, sine = constants(turn, POINTS, fraction)
     shift = fraction + round(log2(radix))
-    widest = inner + fraction + 2
-    yield f"// Turns a number back, by constants of {fraction} binary places; divided by {radix}."
-    yield "module rotation ("
+    yield f"\n// Turns a number back by {turn} / {POINTS} of a turn; divided by {radix}."
+    yield f"module rotation_{turn} ("
     yield f"  input [{2 * inner - 1}:0] from, output [{2 * width - 1}:0] to"
     yield ");"
-    yield f"  parameter signed [{fraction + 1}:0] COSINE = 0;"
-    yield f"  parameter signed [{fraction + 1}:0] SINE = 0;"
     yield f"  wire signed [{inner - 1}:0] real_part = from[{inner - 1}:0];"
     yield f"  wire signed [{inner - 1}:0] imaginary_part = from[{2 * inner - 1}:{inner}];"
+    widest = inner + fraction + 2
     half = f"{widest}'sd{1 << (shift - 1)}"
-    for name, terms in (
-        ("real", "real_part * COSINE + imaginary_part * SINE"),
-        ("imaginary", "imaginary_part * COSINE - real_part * SINE"),
+    for name, first, second in (
+        ("real", {"real_part": cosine}, {"imaginary_part": sine}),
+        ("imaginary", {"imaginary_part": cosine}, {"real_part": -sine}),
     ):
-        yield f"  wire signed [{widest - 1}:0] turned_{name} = {terms} + {half};"
+        terms = weighted(first | second)
+        yield f"  wire signed [{widest - 1}:0] turned_{name} = {half}{terms};"
     top = shift + width - 1
     yield f"  assign to = {{turned_imaginary[{top}:{shift}], turned_real[{top}:{shift}]}};"
     yield "endmodule"
@@ -163,13 +165,15 @@ def _turned(line: str, eighths: int, inner: int, fraction: int) -> Generator[str
         yield f"{declared} imaginary_{line}_turned = -real_{line};"
         return f"{line}_turned"
     widest = inner + fraction + 2
-    root = f"{widest}'sd{constants(1, 8, fraction)[0]}"
+    root = constants(1, 8, fraction)[0]
     half = f"{widest}'sd{1 << (fraction - 1)}"
     for name, terms in (
         ("sum", f"real_{line} + imaginary_{line}"),
         ("difference", f"imaginary_{line} - real_{line}"),
     ):
-        yield f"  wire signed [{widest - 1}:0] {name}_{line} = ({terms}) * {root} + {half};"
+        yield f"{declared} whole_{name}_{line} = {terms};"
+        product = weighted({f"whole_{name}_{line}": root})
+        yield f"  wire signed [{widest - 1}:0] {name}_{line} = {half}{product};"
     high = f"[{fraction + inner - 1}:{fraction}]"
     turned = (f"sum_{line}{high}", f"difference_{line}{high}")
     real, imaginary = turned if eighths == 1 else (turned[1], f"-$signed({turned[0]})")
@@ -180,7 +184,7 @@ def _turned(line: str, eighths: int, inner: int, fraction: int) -> Generator[str
 
 def _stage(stage: int, lines: list[str], turns: list[int], radix: int, width: int) -> Iterator[str]:
     """Yield a stage: butterflies over lines that lie apart, rotations, registers."""
-    inner, fraction = _inner(radix, width), fraction_bits(width)
+    inner = _inner(radix, width)
     size = POINTS // radix ** (stage - 1)
     yield f"\n  // Stage {stage}."
     for first in (one for one in range(POINTS) if one % size < size // radix):
@@ -190,10 +194,9 @@ def _stage(stage: int, lines: list[str], turns: list[int], radix: int, width: in
         entering = ", ".join(lines[member] for member in reversed(members))
         yield f"  butterfly butterfly_{stage}_{first} ({{{entering}}}, {group});"
         for number, member in enumerate(members):
-            cosine, sine = constants(turns[member], POINTS, fraction)
             name = f"{stage}_{member}"
             yield f"  wire [{2 * width - 1}:0] turned_{name};"
-            yield f"  rotation #(.COSINE({cosine}), .SINE({sine})) rotate_{name}"
+            yield f"  rotation_{turns[member]} rotate_{name}"
             low = 2 * inner * number
             yield f"    ({group}[{low + 2 * inner - 1}:{low}], turned_{name});"
             yield f"  reg [{2 * width - 1}:0] line_{name};"

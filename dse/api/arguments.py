@@ -133,9 +133,10 @@ KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(("run", "runs", "first", "second"), _RUN),
     **dict.fromkeys(("table", "data", "software", "hardware", "out", "check"), _PATH),
     **dict.fromkeys((*_WORDS, "papers", "dask", "storage"), _TEXT),
-    **dict.fromkeys(("only", "by", "over", "targets", "measure_again"), _TEXTS),
+    **dict.fromkeys(("only", "by", "over", "targets", "measure_again", "supply"), _TEXTS),
     **dict.fromkeys(
-        ("description", "library", "reuse"), Kind("a path or a list of paths", _are_paths)
+        ("description", "library", "corners", "reuse"),
+        Kind("a path or a list of paths", _are_paths),
     ),
     **dict.fromkeys(
         ("cache", "front", "counts", "pure", "force", "flips", "plots", "all", "resume", "fresh"),

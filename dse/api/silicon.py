@@ -19,6 +19,8 @@ def characterise(
     *,
     library: str | Path | Sequence[str | Path],
     over: str | Sequence[str] = (),
+    corners: Sequence[str | Path] = (),
+    supply: str | Sequence[str] = (),
     clock: str | None = None,
     targets: str | Sequence[str] = (),
     out: str | Path | None = None,
@@ -53,6 +55,11 @@ def characterise(
     over
         Values of parameters, every combination of which is a design: ``unroll=1,2,4``;
         without, those that a generator ships.
+    corners
+        Libraries of the same cells at other supply voltages, one file each; the netlists mapped to
+        `library` get a row for each voltage.
+    supply
+        Voltages (V) between those of the libraries, where rows are fitted: ``"1.3, 1.4"``.
     clock
         At which power is taken, and for which logic is mapped; without it the fastest of each.
     targets
@@ -87,6 +94,7 @@ def characterise(
     from dse.silicon.characterisation import characterise_all
     from dse.silicon.characterise import Characteriser
     from dse.silicon.characterised import Conditions
+    from dse.silicon.corners import at_supplies
     from dse.silicon.kept_results import KeptResults, user_folder
 
     sources = [description] if isinstance(description, str | Path) else [*description]
@@ -117,17 +125,26 @@ def characterise(
     most = requests.positive_quantity(cache_limit, "cache_limit_byte", "cache_limit")
     kept = KeptResults(user_folder() / "silicon", most) if cache else None
     wanted = asked.design_tasks()
-    requests.check_library_files(files)
-    characteriser = Characteriser(tuple(map(str, files)), conditions, kept)
-    found = characterise_all(
-        asked.name,
-        wanted,
-        characteriser,
-        jobs=jobs,
-        targets_hz=targets_hz,
-        remarks=[*requests.origin_of(asked, characteriser, targets_hz)],
-        progress=progress,
-    )
+    requests.check_library_files([*files, *corners])
+    supplies_v = requests.supplies(supply, corners, clock)
+    nominal = tuple(map(str, files))
+    characterisers = [
+        Characteriser(nominal, conditions, kept),
+        *(Characteriser((str(one),), conditions, kept, mapped_with=nominal) for one in corners),
+    ]
+    tables = [
+        characterise_all(
+            asked.name,
+            wanted,
+            characteriser,
+            jobs=jobs,
+            targets_hz=targets_hz,
+            remarks=[*requests.origin_of(asked, characterisers, targets_hz)],
+            progress=progress,
+        )
+        for characteriser in characterisers
+    ]
+    found = at_supplies(tables, supplies_v) if corners else tables[0]
     if out is not None:
         write_text(Path(out), found.csv())
     return found

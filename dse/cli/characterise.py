@@ -29,6 +29,14 @@ def characterise(
         list[str] | None,
         typer.Option(metavar="NAME=VALUES", help="Parameter and its values: unroll=1,2,4."),
     ] = None,
+    corner: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="LIB", help="The same cells at another voltage, again for each."),
+    ] = None,
+    supply: Annotated[
+        list[str] | None,
+        typer.Option(metavar="VOLTS", help="Voltages between, fitted: 1.3,1.4."),
+    ] = None,
     clock: Annotated[
         str | None,
         typer.Option(help='Clock of all designs: "225 MHz" (default: the fastest of each).'),
@@ -107,6 +115,8 @@ def characterise(
                 hardware,
                 library=library,
                 over=over or [],
+                corners=corner or [],
+                supply=supply or [],
                 clock=clock,
                 targets=targets or [],
                 out=out,

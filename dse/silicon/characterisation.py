@@ -37,6 +37,9 @@ COLUMNS = (
     ("cells", "cells", 1.0),
     ("flip_flops", "flip_flops", 1.0),
     ("buffers", "buffers", 1.0),
+    ("clock_uncertainty_percent", "clock_uncertainty", 100.0),
+    ("dynamic_power_uncertainty_percent", "dynamic_power_uncertainty", 100.0),
+    ("leakage_power_uncertainty_percent", "leakage_power_uncertainty", 100.0),
 )
 """Header, quantity in SI, and what it is multiplied by."""
 
@@ -97,6 +100,8 @@ class Characterisation(Printable):
             yield f"{label}: {first[fact]}"
         for one in self.designs:
             facts = one.facts
+            if "fitted" in facts:
+                continue
             yield (
                 f"{one.name}: description sha256 {facts['description']}, script sha256 "
                 f"{facts['script']}, stimulus sha256 {facts['vectors']}"
@@ -125,7 +130,7 @@ class Characterisation(Printable):
                 one.name,
                 *(units.show(one.figures[name], name) for name in shown),
                 _glitches(one.figures),
-                one.facts["tasks"],
+                "fitted" if "fitted" in one.facts else one.facts["tasks"],
             )
             for one in self.designs
         ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,7 @@ from dse.silicon.kept_results import KeptResults
 from dse.silicon.liberty import read_liberty
 from dse.silicon.library import CellLibrary, WireLoad
 from dse.silicon.mapping import Mapped, map_files, map_text
-from dse.silicon.netlist import Netlist
+from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.power import Power, average_power
 from dse.silicon.simulate import Activity, simulate_gates
 from dse.silicon.tasks import DesignTask
@@ -43,11 +43,24 @@ class Characteriser:
     """Turns designs into figures; reads its library when a design first needs it.
 
     A worker gets one, and uses the library for all of its designs.
+
+    Attributes
+    ----------
+    library_files
+        Whose delays and energies count.
+    conditions
+        For all designs.
+    kept
+        Results of earlier calls.
+    mapped_with
+        Files of the library that netlists are mapped to, if that is another corner of the same
+        cells.
     """
 
     library_files: tuple[str, ...]
     conditions: Conditions
     kept: KeptResults | None = None
+    mapped_with: tuple[str, ...] = ()
     tool: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -62,7 +75,12 @@ class Characteriser:
     @cached_property
     def usable(self) -> UsableCells:
         """The cells that netlists are made of."""
-        return usable_cells(self.library)
+        return usable_cells(self.mapping_library)
+
+    @cached_property
+    def mapping_library(self) -> CellLibrary:
+        """The cells at the corner that netlists are mapped for."""
+        return read_liberty(*self.mapped_with) if self.mapped_with else self.library
 
     @cached_property
     def gate(self) -> tuple[str, float] | None:
@@ -81,7 +99,7 @@ class Characteriser:
     @cached_property
     def library_sha256(self) -> Mapping[str, str]:
         """Hash of each file of the library, which is not read for it."""
-        return {Path(file).name: _sha256(Path(file).read_bytes()) for file in self.library_files}
+        return _hashes(self.library_files)
 
     def check(self) -> None:
         """Read the library and refuse a wire load that it does not have."""
@@ -103,6 +121,7 @@ class Characteriser:
             "program": _own_sha256(),
             "tool": self.tool,
             "library": self.library_sha256,
+            "mapped_with": _hashes(self.mapped_with),
             "conditions": asdict(self.conditions) | {"time_limit_s": 0},
             "design": asdict(design),
             "description": task.description_sha256,
@@ -134,9 +153,11 @@ class Characteriser:
         design, conditions = task.design, self.conditions
         mapped = self._mapped(task)
         buffered = spread_fan_out(
-            mapped.netlist, self.library, self.usable, most_fan_out=conditions.most_fan_out
+            mapped.netlist, self.mapping_library, self.usable, most_fan_out=conditions.most_fan_out
         )
         netlist = buffered.netlist
+        if self.mapped_with:
+            check_netlist(netlist, self.library)
         timing = analyse(netlist, self.library, clock=design.clock, wire=self.wire())
         vectors = task.vectors
         if not isinstance(vectors, Vectors):
@@ -175,7 +196,7 @@ class Characteriser:
         if task.files:
             return map_files(
                 task.files,
-                self.library,
+                self.mapping_library,
                 top=design.top,
                 target_period_s=target,
                 parameters=design.parameters,
@@ -186,7 +207,7 @@ class Characteriser:
             )
         return map_text(
             design.verilog,
-            self.library,
+            self.mapping_library,
             top=design.top,
             target_period_s=target,
             usable=self.usable,
@@ -227,6 +248,8 @@ class Characteriser:
         return {
             "library": library.name,
             "corner": f"{corner}{library.voltage_v:g} V, {library.temperature_c:g} C",
+            "supply_v": f"{library.voltage_v:g}",
+            "temperature_c": f"{library.temperature_c:g}",
             "gate": f"{gate[0]}, {gate[1] * 1e12:.6g} um2" if gate else "no NAND of two inputs",
             "tool": mapped.tool,
             "script": _sha256(_without_places(mapped.script).encode()),
@@ -246,6 +269,10 @@ def _without_places(script: str) -> str:
 def _settled_in(vectors: Vectors, latency: int) -> int:
     """Return the warm-up: one task longer than answers need, for registers that no answer shows."""
     return max(vectors.warm_up, min(vectors.warm_up + latency, vectors.cycles // 2))
+
+
+def _hashes(files: Sequence[str]) -> dict[str, str]:
+    return {Path(file).name: _sha256(Path(file).read_bytes()) for file in files}
 
 
 def _sha256(content: bytes) -> str:

@@ -23,7 +23,7 @@ from dse.silicon.yosys import chosen_yosys, full_name, raise_errors, run_yosys
 
 _LATCHES = "t:$dlatch t:$adlatch t:$dlatchsr"
 _ABC = (
-    "strash;ifraig;scorr;dch,-f;map,-B,0.9,-D,{0};topo;buffer,-c,-p,-N,{1};topo;"
+    "strash;&get,-n;&fraig,-x;&put;dch,-f;map,-B,0.9,-D,{0};topo;buffer,-c,-p,-N,{1};topo;"
     "upsize,-D,{0};dnsize,-D,{0};stime,-p"
 )
 """Mapping for delay within the target, buffers where a gate drives too many, sizes: for abc."""

@@ -205,6 +205,34 @@ def between_commas(given: str | Sequence[str]) -> list[str]:
     return [part.strip() for text in several for part in text.split(",") if part.strip()]
 
 
+def supplies(
+    given: str | Sequence[str], corners: Sequence[str | Path], clock: str | None
+) -> list[float]:
+    """Return supply voltages (V), written as numbers.
+
+    Raises
+    ------
+    StudyError
+        One is no number above 0, there are no libraries to fit laws to, or all voltages are to
+        have one clock.
+    """
+    faults = []
+    texts = between_commas(given)
+    for text in texts:
+        if not _is_number(text) or not 0 < float(text) < np.inf:
+            rule, remedy = "a voltage is a number above 0, in V", "write 1.3, 1.4"
+            faults.append(Fault(where="supply", written=repr(text), rule=rule, remedy=remedy))
+    if texts and not corners:
+        rule, remedy = "laws need libraries at two voltages or more", "give others: --corner LIB"
+        faults.append(Fault(where="supply", written="", rule=rule, remedy=remedy))
+    if corners and clock:
+        rule, remedy = "each voltage has its own clock", "leave it away"
+        faults.append(Fault(where="clock", written=clock, rule=rule, remedy=remedy))
+    if faults:
+        raise StudyError(faults)
+    return [*dict.fromkeys(map(float, texts))]
+
+
 def check_library_files(files: Sequence[str | Path]) -> None:
     """Refuse files of a library that are not there, all at once.
 
@@ -221,14 +249,15 @@ def check_library_files(files: Sequence[str | Path]) -> None:
 
 
 def origin_of(
-    asked: Asked, characteriser: Characteriser, targets_hz: Sequence[float]
+    asked: Asked, characterisers: Sequence[Characteriser], targets_hz: Sequence[float]
 ) -> Iterator[str]:
     """Yield what stands above a table: what was asked, and where it comes from."""
-    conditions = characteriser.conditions
+    conditions = characterisers[0].conditions
     what = ", ".join(Path(one).name for one in asked.hardware)
     yield f"source: {_source(asked)}characterised by dse from {what}"
-    for file, sha256 in characteriser.library_sha256.items():
-        yield f"library file: {file}, sha256 {sha256}"
+    for characteriser in characterisers:
+        for file, sha256 in characteriser.library_sha256.items():
+            yield f"library file: {file}, sha256 {sha256}"
     if targets_hz:
         yield "mapped for: " + ", ".join(units.show(one, "clock_hz") for one in targets_hz)
     elif conditions.period_s:

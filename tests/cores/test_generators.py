@@ -14,6 +14,7 @@ from dse.contract.generators import Design, Generator, bits_of, numbers_of
 from dse.cores.rtl.des_answers import encrypt
 from dse.cores.rtl.fft_answers import error_bound, loudest, transform
 from dse.cores.rtl.jacobi import smooth
+from dse.cores.rtl.verilog import signed_digits, weighted
 from dse.errors import ArgumentError
 from dse.plugins import registry
 from tests.cores.bench import first_wrong, needs_icarus
@@ -75,6 +76,14 @@ def test_des_is_that_of_openssl() -> None:
         )
         found = encrypt(block=hexadecimal(texts), key=hexadecimal([key.hex()] * 25))
         assert (found == hexadecimal(answers)).all()
+
+
+def test_constants_are_sums_of_as_few_shifts_as_can_be() -> None:
+    for number in range(-300, 301):
+        digits = dict(signed_digits(number))
+        assert sum(digit << place for place, digit in digits.items()) == number
+        assert not any(place + 1 in digits for place in digits)
+    assert weighted({"a": 7, "b": -2}) == " - (a <<< 0) + (a <<< 3) - (b <<< 1)"
 
 
 def test_a_stencil_is_the_weighted_mean() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -102,7 +103,7 @@ def test_figures_agree_with_each_other_and_with_the_library(run: Run) -> None:
             had["area_m2"] / toy().cells["NAND2"].area_m2
         )
         assert had["flip_flops"] == 16
-        assert 1 / had["clock_hz"] == rounded_up(had["least_period_s"])
+        assert 1 / had["clock_hz"] == pytest.approx(rounded_up(had["least_period_s"]), rel=1e-12)
         assert one.facts["tasks"] == "19"
 
 
@@ -152,8 +153,10 @@ def test_an_answer_that_nothing_has_set_is_refused(run: Run, tmp_path: Path) -> 
 
 
 def test_a_clock_that_is_too_fast_is_refused_with_both_times(run: Run) -> None:
-    assert fails(lambda: run(over="UNROLL=8,1", clock="1 GHz")) == (
-        "UNROLL8: clock: the longest path takes 2.49 ns; the clock leaves 1 ns; "
+    told = fails(lambda: run(over="UNROLL=8,1", clock="1 GHz"))
+    # How long depends on the version of Yosys and its abc.
+    assert re.sub(r"2\.\d+ ns", "2.x ns", told) == (
+        "UNROLL8: clock: the longest path takes 2.x ns; the clock leaves 1 ns; "
         "ask for a slower one, or leave this design out"
     )
 
