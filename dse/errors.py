@@ -109,6 +109,10 @@ class ExpressionError(UnitError):
     """An expression that is not allowed, or names something that does not exist."""
 
 
+class MeasurementError(DseError):
+    """A design could not be measured, and the study says that this ends the search."""
+
+
 class ContractError(DseError):
     """A plug-in broke its contract: the message names the quantity and the design point."""
 

@@ -122,6 +122,11 @@ _FUNCTION: list[Callable[[Any], Any]] = []
 def _begin(function: Callable[[Any], Any]) -> None:
     """Take the function; let a worker end with the program, however that ends, and nothing else."""
     _FUNCTION.append(function)
+    follow_the_program()
+
+
+def follow_the_program() -> None:
+    """Let this process, a worker, end with the program, however that ends, and nothing else."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # which a terminal sends to every process
     Thread(target=_end_with_the_program, daemon=True).start()
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import io
+import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from functools import cache
@@ -26,6 +28,9 @@ from dse.study import study
 
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")  # a busy machine misses deadlines that say nothing of the code
+
+CACHE = tempfile.TemporaryDirectory(prefix="dse-tests-")  # not the user's own
+os.environ["XDG_CACHE_HOME"] = CACHE.name
 
 ROOT = Path(__file__).parent.parent
 STUDIES = ROOT / "studies"

@@ -125,11 +125,13 @@ KINDS: Mapping[str, Kind] = {
     "source": Kind(f"{_STUDY}, a Result or its folder", lambda v: _is_study(v) or _is_run(v)),
     **dict.fromkeys(("run", "runs", "first", "second"), _RUN),
     **dict.fromkeys(("table", "data", "software", "hardware", "out", "check"), _PATH),
-    **dict.fromkeys((*_WORDS, "papers"), _TEXT),
+    **dict.fromkeys((*_WORDS, "papers", "dask"), _TEXT),
     **dict.fromkeys(("only", "by", "over", "targets"), _TEXTS),
     **dict.fromkeys(("description", "library"), Kind("a path or a list of paths", _are_paths)),
     **dict.fromkeys(("cache", "front", "counts", "pure", "force", "flips", "plots", "all"), _FLAG),
-    **dict.fromkeys(("trials", "samples", "budget", "jobs", "offloads", "events"), _COUNT),
+    **dict.fromkeys(
+        ("trials", "samples", "budget", "jobs", "workers", "offloads", "events"), _COUNT
+    ),
     **dict.fromkeys(("tasks", "warm_up"), _COUNT),
     "seed": _whole(0, 2**32 - 1),
     "cloud": _whole(0),
@@ -140,6 +142,6 @@ KINDS: Mapping[str, Kind] = {
     "forms": Kind("{'area': 'affine'} or 'area=affine'", _assigns),
     "per_byte": _one_of("latency", "computing"),
     "precision": _one_of(*PRECISIONS),
-    **dict.fromkeys(("progress", "stop", "told"), Kind("a function", callable)),
+    **dict.fromkeys(("progress", "stop", "told", "evaluate"), Kind("a function", callable)),
 }
 """By the name of the argument; what is given as its default is always right."""

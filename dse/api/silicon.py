@@ -85,7 +85,8 @@ def characterise(
     from dse.files.folder import write_text
     from dse.silicon import requests
     from dse.silicon.characterisation import characterise_all
-    from dse.silicon.characterise import Characteriser, Conditions
+    from dse.silicon.characterise import Characteriser
+    from dse.silicon.characterised import Conditions
     from dse.silicon.kept_results import KeptResults, user_folder
 
     sources = [description] if isinstance(description, str | Path) else [*description]
@@ -101,19 +102,22 @@ def characterise(
         tasks=tasks,
         seed=seed,
     )
-    clock_hz = requests.written(clock, "clock_hz", "clock") if clock else 0.0
-    targets_hz = [requests.written(text, "clock_hz", "targets") for text in requests.parts(targets)]
-    limit_s = requests.written(time_limit, "time_limit_s", "time_limit")
+    clock_hz = requests.positive_quantity(clock, "clock_hz", "clock") if clock else 0.0
+    targets_hz = [
+        requests.positive_quantity(text, "clock_hz", "targets")
+        for text in requests.between_commas(targets)
+    ]
+    limit_s = requests.positive_quantity(time_limit, "time_limit_s", "time_limit")
     conditions = Conditions(
         period_s=1.0 / clock_hz if clock_hz else 0.0,
         tool=mapping_tool,
         wire=wire,
         time_limit_s=limit_s,
     )
-    most = requests.written(cache_limit, "cache_limit_byte", "cache_limit")
+    most = requests.positive_quantity(cache_limit, "cache_limit_byte", "cache_limit")
     kept = KeptResults(user_folder() / "silicon", most) if cache else None
     wanted = asked.design_tasks()
-    requests.check_files(files)
+    requests.check_library_files(files)
     characteriser = Characteriser(tuple(map(str, files)), conditions, kept)
     found = characterise_all(
         asked.name,
@@ -121,7 +125,7 @@ def characterise(
         characteriser,
         jobs=jobs,
         targets_hz=targets_hz,
-        remarks=[*requests.remarks(asked, characteriser, targets_hz)],
+        remarks=[*requests.origin_of(asked, characteriser, targets_hz)],
         progress=progress,
     )
     if out is not None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dse.errors import OutputError
+from dse.errors import ArgumentError, OutputError
 from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document, no_such
 from dse.study import study as studies
@@ -30,17 +31,31 @@ def override_pairs(overrides: Overrides | None) -> list[tuple[str, str]]:
     return [*assignments(overrides, EXAMPLE).items()]
 
 
-def document_of(study: StudySource, overrides: Overrides | None = None) -> Document:
-    """Return the document of a study with fields replaced.
+def document_of(
+    study: StudySource,
+    overrides: Overrides | None = None,
+    evaluate: Callable[..., Any] | None = None,
+) -> Document:
+    """Return the document of a study with fields replaced; `evaluate` measures its designs.
 
     Raises
     ------
     StudyError
         When the study is not well-formed, or a field does not exist.
     """
+    pairs = override_pairs(overrides)
     if isinstance(study, Study):
-        return override(study.document, override_pairs(overrides))
-    return studies.read_study(study, override_pairs(overrides))
+        found = override(study.document, pairs)
+    else:
+        found = studies.read_study(study, pairs)
+    if evaluate is None:
+        return found
+    if found.data.get("evaluate") is None:
+        raise ArgumentError(
+            "evaluate: the study does not say what is measured; add for instance "
+            "`evaluate: {outputs: {area: um2}}`"
+        )
+    return replace(found, evaluate=evaluate)
 
 
 def study_of(source: StudySource | Result, overrides: Overrides | None = None) -> Document:

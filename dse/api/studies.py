@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 
 @public
-def load(study: StudySource, *, overrides: Overrides | None = None) -> Study:
+def load(
+    study: StudySource,
+    *,
+    overrides: Overrides | None = None,
+    evaluate: Callable[..., Mapping[str, float | str]] | None = None,
+) -> Study:
     """Read a study and check it.
 
     >>> study = dse.load("studies/settop_116mbps.yaml")
@@ -32,6 +37,8 @@ def load(study: StudySource, *, overrides: Overrides | None = None) -> Study:
         Path of a study file, its text (more than one line), or the same as a dict.
     overrides
         Fields to replace: ``{"workload.rate": "73 Gbps"}``.
+    evaluate
+        As in `run`; nothing is measured.
 
     Returns
     -------
@@ -45,7 +52,7 @@ def load(study: StudySource, *, overrides: Overrides | None = None) -> Study:
     """
     from dse.study import study as studies
 
-    return studies.ready(document_of(study, overrides))
+    return studies.ready(document_of(study, overrides, evaluate))
 
 
 @public
@@ -72,9 +79,12 @@ def problem(study: StudySource, *, overrides: Overrides | None = None) -> OpenPr
     dse.errors.StudyError
         When the study has faults: all of them at once.
     """
+    from dse.runs.measuring import require_nothing_measured
     from dse.search.door import opened
 
-    return opened(load(study, overrides=overrides).problem)
+    prepared = load(study, overrides=overrides)
+    require_nothing_measured(prepared)
+    return opened(prepared.problem)
 
 
 @public
@@ -88,6 +98,9 @@ def run(
     overrides: Overrides | None = None,
     plots: bool = True,
     jobs: int = 1,
+    evaluate: Callable[..., Mapping[str, float | str]] | None = None,
+    workers: int | None = None,
+    dask: str | None = None,
     progress: Progress | None = None,
     stop: Stop | None = None,
     told: Callable[[Result], object] | None = None,
@@ -109,6 +122,15 @@ def run(
     jobs
         Most processes for the values of a sweep, each with the memory that ``search.memory``
         allows.  More than 1 needs ``if __name__ == "__main__":`` around what a script does.
+    evaluate
+        Measures a design, for a study with an ``evaluate`` section without a command: a function
+        of keyword arguments named as its axes (numbers in SI, choices as texts) that returns a
+        dict of its outputs (numbers in the units of the section, or texts with their own).
+    workers
+        How many designs are measured at once; as many as the ``evaluate`` section says.
+    dask
+        Address of the scheduler of a Dask cluster that measures the designs, as many at once as
+        it has threads.
     progress
         Called with the number of designs done and the number planned.
     stop
@@ -129,6 +151,8 @@ def run(
         When the study has faults: all of them at once.
     dse.errors.InfeasibleError
         When no design meets every constraint.
+    dse.errors.MeasurementError
+        When every measurement failed, or one did and the study says that this ends the search.
     dse.errors.NothingFoundError
         When it was to stop before it found a feasible design.
     dse.errors.OutputError
@@ -139,8 +163,10 @@ def run(
     from dse.runs import runner
     from dse.runs.result import Result, run_folder
 
-    document = document_of(study, overrides)
-    options = runner.Options(method=method, seed=seed, budget=budget)
+    document = document_of(study, overrides, evaluate)
+    options = runner.Options(
+        method=method, seed=seed, budget=budget, workers=workers, dask=dask, measures=True
+    )
     with nullcontext() if out is None else run_folder(out, document) as place:
         done = runner.run_study(document, options, progress, jobs=jobs, stop=stop)
         require_any_feasible(done)
@@ -181,10 +207,12 @@ def evaluate(
     from dse.model import invariants
     from dse.model.space import as_index, one_block
     from dse.runs import terms
+    from dse.runs.measuring import require_nothing_measured
     from dse.study import study as studies
 
     chosen = dict(override_pairs(overrides)) | assignments(design, "des.u16=3", joined=True)
     prepared = studies.prepare(document_of(study, chosen))
+    require_nothing_measured(prepared)
     terms.require_one_design(prepared)
     invariants.check_invariants(prepared.problem, as_index(one_block(prepared.problem.sizes)))
     return terms.terms_of(prepared)

@@ -82,7 +82,7 @@ def characterise(
     jobs: Jobs = None,
     json: AsJson = False,
 ) -> None:
-    """Characterise hardware: area, clock and power in your cell library."""
+    """Find area, clock and power of hardware in a cell library."""
     from dse.api import silicon
     from dse.reports.progress import bar
     from dse.workers import cores

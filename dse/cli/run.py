@@ -39,6 +39,12 @@ def run(
         bool, typer.Option("--report", help="Write report.html too, a web page that works offline.")
     ] = False,
     jobs: Jobs = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Designs measured at once (`evaluate.workers`).", min=1)
+    ] = None,
+    dask: Annotated[
+        str | None, typer.Option(help="Scheduler of a Dask cluster that measures, tcp://HOST:8786.")
+    ] = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -69,6 +75,8 @@ def run(
                 overrides=set_,
                 plots=plots,
                 jobs=jobs or cores(),
+                workers=workers,
+                dask=dask,
                 progress=progress,
                 stop=stop,
                 told=told,

@@ -18,7 +18,7 @@ def verify(
     seed: Annotated[int, typer.Option(help="Seed of the random designs.")] = 0,
     json: AsJson = False,
 ) -> None:
-    """Check a run independently of its search; try to beat its front."""
+    """Check a run independently of its search; try to beat it."""
     from dse.api import audits
     from dse.reports.progress import bar
 

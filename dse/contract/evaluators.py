@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Protocol
+
+from dse.contract.decorator import decorator
 
 Value = float | str
 """What a design has on one axis: a number in SI, or a choice."""
@@ -72,6 +74,68 @@ class Evaluator(Protocol):
 
     def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
         """Measure one design once, in a folder of its own; what fails is told, never raised."""
+
+
+@dataclass(frozen=True)
+class Measurer:
+    """A function that measures designs: ``evaluate: {using: NAME}``.
+
+    Attributes
+    ----------
+    function
+        Takes keyword arguments named as the axes of the study, numbers in SI and choices as
+        texts; returns its outputs by name: numbers in the units of `outputs`, or texts with their
+        own (``"3 mW"``).  What it raises is why the design failed.
+    description
+        What it measures, in a line.
+    outputs
+        Quantity -> unit, as a study would write them: ``{"area": "um2"}``.
+    version
+        Another version, other values: what was measured before is not used.
+    """
+
+    function: Callable[..., Mapping[str, float | str]]
+    _: KW_ONLY
+    description: str
+    outputs: Mapping[str, str]
+    version: str
+
+    @property
+    def name(self) -> str:
+        """The name of the function, with hyphens."""
+        return str(self.function.__name__).replace("_", "-")
+
+    @property
+    def summary(self) -> str:
+        """What it measures, in a line."""
+        return self.description
+
+
+measurer = decorator(Measurer)
+"""Makes a `Measurer` of the function below it."""
+
+
+@dataclass(frozen=True)
+class RecordedEvaluator:
+    """What measured the designs of a run that is over; measures no more.
+
+    Attributes
+    ----------
+    identity
+        As of `Evaluator`.
+    found
+        The designs that were asked for, and what came of them.
+    outputs
+        As of `Evaluator`.
+    """
+
+    identity: str
+    found: Sequence[tuple[Mapping[str, Value], Measurement]] = field(hash=False, repr=False)
+    outputs: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
+        """Say that nothing is measured."""
+        return Measurement(values={}, kind="start", cause="the run is over")
 
 
 class Shelf(Protocol):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from dse.contract.evaluators import RecordedEvaluator, Shelf
 from dse.errors import Fault, StudyError, nearest
 from dse.files.position import KeyPath, Position, dotted, line_column, quoted
 from dse.files.yaml import LARGEST_BYTE, YamlReader, check_size
@@ -42,6 +43,13 @@ class Document:
         Tables that are no files, by the name as written.
     overrides
         Pairs of dotted path and value that were applied to the text.
+    evaluate
+        The function that measures designs, which no text can say.
+    shelves
+        Where measurements are kept, by the identity of what measures; None for as long as the
+        study is prepared.
+    recorded
+        What measured the designs of a run that is over, by dotted path.
     """
 
     data: dict[str, Any]
@@ -51,6 +59,9 @@ class Document:
     inputs: Mapping[str, Path] = field(default_factory=dict)
     contents: Mapping[str, bytes] = field(default_factory=dict)
     overrides: tuple[tuple[str, str], ...] = ()
+    evaluate: Callable[..., Any] | None = None
+    shelves: Callable[[str], Shelf] | None = None
+    recorded: Mapping[str, RecordedEvaluator] = field(default_factory=dict)
 
     def fault(self, path: KeyPath, written: str, rule: str, remedy: str) -> Fault:
         """Return a fault at `path`, or at what encloses it when `path` was not written."""

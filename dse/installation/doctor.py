@@ -18,6 +18,7 @@ from dse.reports.text import table_text
 
 PURPOSES: Mapping[str, str] = {
     "all": "all that a study can ask for",
+    "dask": "designs measured by the machines of a Dask cluster",
     "dev": "work on the program itself",
     "docs": "the documents as a site",
     "fast": "machine code that evaluates many designs",

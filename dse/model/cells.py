@@ -71,6 +71,7 @@ class Cells:
             ]
             place = len(violation)
             violation += [np.full(1, -1.0)] if problem.tolerant else []
+            violation += [] if problem.measured is None else [_ANYTHING]
             violation += [
                 rule.expression.enclosed_violation(columns) for rule in problem.constraints
             ]
@@ -88,6 +89,8 @@ class Cells:
     def _columns(self, points: Points, changed: Mapping[str, Any]) -> dict[str, Any]:
         problem = self.problem
         columns: dict[str, Any] = self.space.columns(points) | dict(changed)
+        if problem.measured is not None:  # which says nothing of designs that are not measured
+            columns |= dict.fromkeys(problem.measured.outputs, _ANYTHING)
         steps = (*problem.search_plan, *problem.requirement_steps)
         wanted = {name for step in steps for name in step.arguments}
         columns |= problem.stage_columns(columns, wanted)
@@ -103,6 +106,9 @@ class Cells:
         if not self.problem.ordered[axis]:
             return 1.0
         return cell_spread(self.problem.space.axes[axis], step)
+
+
+_ANYTHING = Enclosure(np.full(1, np.nan), np.full(1, np.nan))
 
 
 def _made(step: Step, columns: dict[str, Any]) -> Any:

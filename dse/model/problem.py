@@ -18,6 +18,7 @@ from dse.model.failures import EVALUATED, Failures
 from dse.model.fleet import offered
 from dse.model.graph import REMEDY, Graph, Step
 from dse.model.matrices import full_column, matrix_of, rounded, shape_of
+from dse.model.measured import MEASURED, MeasuredColumns
 from dse.model.space import Block, Boxes, Index, Points, Space, as_index, product_text
 from dse.model.stage import Stage
 from dse.model.tape.compiled import Candidates
@@ -100,6 +101,9 @@ class Problem:
         What every design has to meet, as far as the study provides the columns.
     tolerant
         A design that cannot be evaluated is infeasible; otherwise it is an error.
+    measured
+        The columns that are measured rather than computed, if any.  Only `evaluate` asks for
+        measurements, and only while a run allows it.
     """
 
     space: Space
@@ -109,6 +113,7 @@ class Problem:
     constraints: tuple[Constraint, ...] = ()
     requirements: tuple[Requirement, ...] = field(default=())
     tolerant: bool = False
+    measured: MeasuredColumns | None = None
 
     def __repr__(self) -> str:
         """Return the axes with their sizes, the objectives and the constraints."""
@@ -194,6 +199,7 @@ class Problem:
             names.update(axis.columns)
         names.update(step.name for step in self.graph.steps)
         names.update(self.offered)
+        names.update(() if self.measured is None else self.measured.outputs)
         return frozenset(names)
 
     @property
@@ -208,7 +214,8 @@ class Problem:
         rules = tuple(requirement.rule for requirement in self.bound_requirements)
         exists = tuple(f"{name} exists" for name in self.partial_in_use)
         evaluated = (EVALUATED,) if self.tolerant else ()
-        return rules + exists + evaluated + tuple(rule.text for rule in self.constraints)
+        measured = () if self.measured is None else (MEASURED,)
+        return rules + exists + evaluated + measured + tuple(rule.text for rule in self.constraints)
 
     @cached_property
     def _taped(self) -> Taped:
@@ -250,11 +257,14 @@ class Problem:
             When a design cannot be evaluated: names quantity and design.  A function fails, a
             violation is NaN, or a feasible design has a loss that is not finite.
         """
-        results = self._taped.evaluate(points) if changed is None and draws == 1 else None
+        taped = changed is None and draws == 1 and self.measured is None
+        results = self._taped.evaluate(points) if taped else None
         if results is not None:
             return self._accepted(points, results)
         failures = Failures()
-        columns = self._columns(points, self.search_plan, self.requirement_steps, changed, failures)
+        columns = self._columns(
+            points, self.search_plan, self.requirement_steps, changed, failures, ask=True
+        )
         violation = [
             requirement_violation(step, failures.column(step, columns))
             for step in self.requirement_steps
@@ -263,19 +273,23 @@ class Problem:
             np.where(np.isnan(columns[name]), np.inf, -1.0) for name in self.partial_in_use
         ]
         violation += [np.full(1, -1.0)] if self.tolerant else []
+        violation += [] if self.measured is None else [np.full(1, -1.0)]
         violation += [rule.expression.violation(columns) for rule in self.constraints]
         loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
         shape = shape_of(points) if draws == 1 else (draws, len(points))
         losses = rounded(matrix_of(loss, shape))
         evaluation = Evaluation(points, losses, matrix_of(violation, shape))
-        return self._judged(evaluation, failures.rows(shape), failures.first)
+        failed = failures.rows(shape)
+        if self.measured is None:
+            return self._judged(evaluation, failed, failures.first)
+        return self._judged_measured(self.measured, evaluation, failed, failures.first)
 
     def candidates(self, points: Block | Boxes, pivots: NDArray[np.float64]) -> Candidates | None:
         """Return the designs that may be of a front, by machine code, bit by bit as `evaluate`.
 
         None where `evaluate` has to be asked: a number may be none, or there is no machine code.
         """
-        return self._taped.candidates(points, pivots)
+        return None if self.measured is not None else self._taped.candidates(points, pivots)
 
     def _accepted(self, points: Points, results: Results) -> Evaluation:
         """Return the results of a tape, judged where a number may be none."""
@@ -284,6 +298,19 @@ class Problem:
         if results.suspect:
             return self._judged(Evaluation(points, loss, violation), failed, "")
         return Evaluation(points, loss, violation, failed, known_feasible=results.feasible)
+
+    def expected(self, index: Index) -> NDArray[np.float64]:
+        """Return the losses (n, m) that designs are expected to have before they are measured.
+
+        NaN where the study does not say what an output is expected to be.
+        """
+        count = len(index)
+        if self.measured is None:
+            return np.full((count, len(self.goals)), np.nan)
+        changed = self.measured.expectation(self.space.columns(index))
+        columns = self._columns(index, self.search_plan, (), changed)
+        loss = [-columns[goal.name] if goal.maximise else columns[goal.name] for goal in self.goals]
+        return rounded(matrix_of(loss, (count,)))
 
     def describe(self, index: Index) -> dict[str, Column]:
         """Return every column of the designs `index`: inputs, stages and all quantities."""
@@ -330,11 +357,19 @@ class Problem:
         failures: Failures | None = None,
         *,
         every_stage_column: bool = False,
+        ask: bool = False,
     ) -> dict[str, Any]:
-        """Return columns; NaN where a function fails, and the failures count or are tolerated."""
-        if failures is None and self.tolerant:
+        """Return columns; NaN where a function fails, and the failures count or are tolerated.
+
+        `ask`: what is not measured yet may be.
+        """
+        changed = changed or {}
+        if failures is None and (self.tolerant or self.measured is not None):
             failures = Failures()
-        columns: dict[str, Any] = self.space.columns(points) | dict(changed or {})
+        columns: dict[str, Any] = self.space.columns(points)
+        if self.measured is not None and not changed.keys() >= set(self.measured.outputs):
+            columns |= self.measured.columns(self.space, points, ask=ask)
+        columns |= changed
         wanted = {name for step in (*plan, *requirements) for name in step.arguments}
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             columns |= self.stage_columns(columns, self.offered if every_stage_column else wanted)
@@ -354,6 +389,26 @@ class Problem:
         fleets = [stage.fleet(columns) for stage in self.stages]
         names = [name for name in self.offered if name in wanted]
         return {name: tuple(fleet.column(name) for fleet in fleets) for name in names}
+
+    def _judged_measured(
+        self, measured: MeasuredColumns, found: Evaluation, failed: NDArray[np.bool_], reason: str
+    ) -> Evaluation:
+        """Let designs of which there are no values miss the constraint for that; judge others."""
+        missing, cause = measured.missing(self.space, found.points)
+        if missing.any():
+            there = len(found.loss) // len(missing)  # draws of each design
+            rows = np.tile(missing, there)
+            violation = found.violation[rows]
+            found.violation[rows] = np.where(np.isnan(violation), np.inf, violation)
+            found.violation[rows, self.constraint_names.index(MEASURED)] = np.inf
+            found.loss[rows] = np.inf
+            failed = failed & ~rows
+        judged = self._judged(found, failed, reason)
+        if not missing.any() or judged.failed is None:
+            return judged
+        row = int(np.argmax(missing))
+        failure = f"{cause(row)}, for the design {self._text(found.points, row)}"
+        return replace(judged, failed=judged.failed | rows, failure=judged.failure or failure)
 
     def _judged(self, found: Evaluation, failed: NDArray[np.bool_], reason: str) -> Evaluation:
         """Refuse designs that cannot be evaluated, or let them miss the constraint for that."""

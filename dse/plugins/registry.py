@@ -25,6 +25,7 @@ from dse.contract import (
     Platform,
     Requirement,
 )
+from dse.contract.evaluators import Measurer
 from dse.contract.fits import Fit
 from dse.contract.generators import Generator
 from dse.contract.papers import Claim, Figure, SynthesisClaim
@@ -57,6 +58,7 @@ GROUPS: Mapping[type, str] = {
     Platform: "dse.platforms",
     Fit: "dse.fits",
     Method: "dse.methods",
+    Measurer: "dse.evaluators",
 }
 """The group of each kind of record that has an entry point of its own."""
 

@@ -63,6 +63,10 @@ class LateBar:
         self._done, self._total = done, total
         self._awake()
 
+    def tell(self, now: str) -> None:
+        """Show in words what is done now, beside the count."""
+        self._now = now
+
     def doing(self, text: str) -> None:
         """Show what is done now, of which nothing can be counted."""
         self._begin(text)

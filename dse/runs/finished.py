@@ -21,6 +21,7 @@ from dse.files.working import waiting_for
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Index
+from dse.runs.measurements import with_measurements
 from dse.study import inputs, study
 from dse.study.overrides import override
 from dse.study.study import Study
@@ -124,7 +125,7 @@ def read_run(folder: Path) -> Finished:
         )
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise not_a_run(folder, error) from error
-    found = override(parsed, overrides)
+    found = with_measurements(override(parsed, overrides), folder)
     return Finished(folder, manifest, found, sweep_of(found), rows)
 
 

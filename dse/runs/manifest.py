@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -19,6 +20,7 @@ from dse.model.space import Index
 from dse.reports.designs import described, objective_values, open_axes
 from dse.reports.words import plural
 from dse.runs.instead import swept_text, without_the_best
+from dse.runs.measuring import failures_text
 from dse.runs.runner import Quality, Run, SolvedStudy
 from dse.search.exact.enumeration import WHOLE
 from dse.study import inputs
@@ -89,7 +91,44 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
         "wall_s": round(run.seconds, 3),
         "evaluations_stored": stored,
         **front_facts(run.document, run.sweep, parts, counts),
+        **_measured(run.answers),
     }
+
+
+def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
+    """Return what was measured, where designs are."""
+    benches = [one.study.problem.measured.bench for one in answers if one.study.problem.measured]
+    if not benches:
+        return {}
+    failures = {name: each for bench in benches for name, each in bench.failures.items()}
+    causes = Counter(measurement.cause for _, measurement in failures.values())
+    return {
+        "measured": {
+            "identity": sorted({bench.evaluator.identity for bench in benches}),
+            "on_failure": benches[0].on_failure,
+            "designs": len({name for bench in benches for name in bench.seen}),
+            "measured_anew": sum(bench.asked for bench in benches),
+            "failed": len(failures),
+            "causes": dict(causes.most_common()),
+        }
+    }
+
+
+def _unmeasured(parts: Parts) -> Iterator[str]:
+    """Yield how many designs are measured, which could not be, and why."""
+    for part in parts:
+        measured = part.study.problem.measured
+        if measured is None:
+            continue
+        bench, size = measured.bench, part.study.problem.size
+        if len(bench.seen) < size:
+            yield (
+                f"{len(bench.seen):,} of {size:,} designs are measured; what is said compares "
+                f"these alone, and nothing is known of the others"
+            )
+        fate = "are left out" if bench.on_failure == "continue" else "count as infeasible"
+        for line in failures_text(bench):
+            yield f"not measured, and {fate}: {line}"
 
 
 def _version(library: str) -> str:
@@ -166,7 +205,8 @@ def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
             f"the hypervolume of so many designs in {goals} objectives is estimated, as the exact "
             f"one takes too much work; ± is one standard error"
         )
-    if counts.failed:
+    yield from _unmeasured(parts)
+    if counts.failed and all(part.study.problem.measured is None for part in parts):
         failed = plural(counts.failed, "design")
         yield f"{failed} failed and count as infeasible; the first: {counts.failure}"
     if sweep is not None:

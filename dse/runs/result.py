@@ -16,12 +16,14 @@ from dse.files.document import Document
 from dse.files.json import json_text
 from dse.files.working import WorkingFolder, working_folder
 from dse.model import tables
+from dse.model.problem import Problem
+from dse.model.space import Index
 from dse.model.tables import Table
 from dse.reports.front_table import front_html, in_units
 from dse.reports.front_text import MOST_ROWS, front_text
 from dse.reports.front_view import FrontView, Recommended, Reference
 from dse.reports.text import Printable
-from dse.runs import checksums, finished, stored
+from dse.runs import checksums, finished, measurements, stored
 from dse.runs.manifest import inputs_of, manifest_of
 from dse.runs.runner import Run, SolvedStudy
 from dse.study import inputs
@@ -41,7 +43,7 @@ FILES = (stored.FRONT, stored.EVALUATIONS, checksums.MANIFEST, *PICTURES)
 MISSED = ("infeasible.json", "infeasible.png", "infeasible.svg")
 """What is left in its place where nothing is feasible."""
 
-REPLACED = (*FILES, stored.EVALUATIONS_CSV, PAGE, *MISSED)
+REPLACED = (*FILES, stored.EVALUATIONS_CSV, measurements.MEASUREMENTS, PAGE, *MISSED)
 """What a folder may hold that a run takes the place of, besides copies of tables."""
 
 MOST_EVALUATIONS = 120_000
@@ -100,10 +102,10 @@ class Result(Printable):
     def _table(self, rows: Callable[[SolvedStudy], Any]) -> Table:
         parts = []
         for number, answer in enumerate(self.run.answers):
-            index = rows(answer)
+            problem = answer.study.problem
+            index = _counted(problem, rows(answer))
             if not len(index):
                 continue
-            problem = answer.study.problem
             swept = self._swept(number, len(index))
             part = swept | tables.design_table(problem, index) | swept
             if rows(answer) is not answer.outcome.front_index:
@@ -121,8 +123,11 @@ class Result(Printable):
     @cached_property
     def manifest(self) -> dict[str, Any]:
         """What was run, with which versions, and what came out."""
-        samples = (answer.outcome.sample_index for answer in self.run.answers)
-        return manifest_of(self.run, sum(min(len(sample), self._most) for sample in samples))
+        samples = (
+            _counted(answer.study.problem, _thin(answer.outcome.sample_index, self._most))
+            for answer in self.run.answers
+        )
+        return manifest_of(self.run, sum(map(len, samples)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the manifest and the designs of the front as plain data, for JSON."""
@@ -197,8 +202,9 @@ class Result(Printable):
         stored.write_evaluations(self._evaluations, fresh)
         if undrawn is not None:
             undrawn += self._draw(fresh)
-        studies = (answer.study for answer in self.run.answers)
+        studies = [answer.study for answer in self.run.answers]
         inputs.write_inputs(inputs_of(studies), fresh)
+        measurements.write_measurements(studies, fresh)
         manifest = json_text(checksums.with_checksums(self.manifest, fresh)) + "\n"
         (fresh / checksums.MANIFEST).write_text(manifest, encoding="utf-8")
 
@@ -316,6 +322,12 @@ def _references(manifest: Mapping[str, Any]) -> Iterator[Reference]:
         costs = said.get("costs", {})
         values = {name: costs[name] for name in manifest["objectives"] if name in costs}
         yield Reference(said.get("words", ""), values, said.get("verdict", ""), said["text"])
+
+
+def _counted(problem: Problem, index: Index) -> Index:
+    """Return the designs but those that are as if they had never been measured."""
+    measured = problem.measured
+    return index if measured is None else measured.counted(problem.space, index)
 
 
 def _thin(index: Any, most: int) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from dse import search, workers
 from dse.errors import DseError, TooLargeError
@@ -14,6 +15,14 @@ from dse.files.document import Document
 from dse.model import invariants, tables
 from dse.model.problem import Problem
 from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
+from dse.runs.measurements import has_evaluator, recorded_of
+from dse.runs.measuring import (
+    Working,
+    measuring,
+    require_some_measured,
+    with_cores,
+    with_shelves,
+)
 from dse.search import Outcome, Progress, Stop
 from dse.search.archive import Matrix
 from dse.search.exact.work import limited
@@ -97,18 +106,33 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What a call may say over the search section of its study."""
+    """What a call may say over the search section of its study, and of measuring its designs.
+
+    These are measured only where `measures` says so, `workers` at once or by the
+    cluster whose scheduler is at `dask`, in folders in `folder`.
+    """
 
     method: str | None = None
     seed: int | None = None
     budget: int | None = None
+    workers: int | None = None
+    dask: str | None = None
+    folder: Path | None = None
+    measures: bool = False
 
     def apply(self, settings: search.SearchSettings) -> search.SearchSettings:
         """Return `settings` with what is given here."""
-        given = {name: value for name, value in vars(self).items() if value is not None}
+        own = {name: getattr(self, name) for name in ("method", "seed", "budget")}
+        given = {name: value for name, value in own.items() if value is not None}
         if self.method not in (None, settings.method):
             given["options"] = {}  # those of the study are of its own method
         return replace(settings, **given)
+
+    def working(self, stop: Stop | None, progress: Progress | None = None) -> Working | None:
+        """Return how designs are measured, None where they are not."""
+        return (
+            Working(self.workers, self.dask, self.folder, stop, progress) if self.measures else None
+        )
 
 
 def run_study(
@@ -130,12 +154,17 @@ def run_study(
     """
     start = time.perf_counter()
     sweep = sweep_of(document)
+    if has_evaluator(document):
+        document, jobs = with_shelves(document), 1  # measurements are in this process
     with limited(stop=stop):
         if sweep is None:
-            answers = [solve_study(study.prepare(document), options, progress, partial=True)]
+            working = options.working(stop, progress)
+            prepared = with_cores(study.prepare(document), working)
+            answers = [solve_study(prepared, options, progress, partial=True, working=working)]
         else:
             answers = [*_checked(_swept(document, sweep, options, progress, jobs, stop))]
     settings = options.apply(answers[0].study.settings)
+    document = replace(document, recorded=recorded_of(answer.study for answer in answers))
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
 
 
@@ -162,7 +191,9 @@ def _swept(
             prepared = study.prepare(point, first) if position else first
             solved = next(found, None) if count > 1 else None
             if solved is None:
-                yield _solved(prepared, options, None, partial=True)
+                working = options.working(stop)
+                prepared = with_cores(prepared, working)
+                yield _solved(prepared, options, None, partial=True, working=working)
             else:
                 yield SolvedStudy(prepared, *solved)
             if progress is not None:
@@ -205,27 +236,41 @@ def _check(answers: Sequence[SolvedStudy]) -> None:
 
 
 def solve_study(
-    prepared: Study, options: Options, progress: Progress | None, *, partial: bool = False
+    prepared: Study,
+    options: Options,
+    progress: Progress | None,
+    *,
+    partial: bool = False,
+    working: Working | None = None,
 ) -> SolvedStudy:
     """Search one study and measure its front; `partial`: which may be that of an unfinished proof.
+
+    Designs are measured only where `working` says how.
 
     Raises
     ------
     TooLargeError
         When the front is not proven by the method that should, and not `partial`.
     """
-    answer = _solved(prepared, options, progress, partial=partial)
+    answer = _solved(prepared, options, progress, partial=partial, working=working)
     _check([answer])
     return answer
 
 
 def _solved(
-    prepared: Study, options: Options, progress: Progress | None, *, partial: bool
+    prepared: Study,
+    options: Options,
+    progress: Progress | None,
+    *,
+    partial: bool,
+    working: Working | None = None,
 ) -> SolvedStudy:
     """Search one study and measure its front."""
     start = time.perf_counter()
     settings = replace(options.apply(prepared.settings), partial=partial)
-    outcome = search.run_search(prepared.problem, settings, progress)
+    with measuring(prepared, working, settings.budget):
+        outcome = search.run_search(prepared.problem, settings, progress)
+    require_some_measured(prepared, outcome.evaluated)
     seconds = time.perf_counter() - start
     order = tables.sort_order(prepared.problem, outcome.front_index, outcome.front_loss)
     outcome = replace(
@@ -247,11 +292,14 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool 
     """
     if not len(loss):
         return Quality()
+    compare = compare and problem.measured is None  # only what was measured is known
     front = loss if exact else _exact_front(problem) if compare else None
     best = front if front is not None else loss
     reference, ideal = reference_point(best), best.min(axis=0)
     reached = tuple(reference.tolist())
     volume = hypervolume(loss, reference, ideal=ideal)
+    if front is None and problem.measured is not None:
+        return Quality(reached, volume)
     if front is None:
         from dse.search.completeness import share_at_least
 

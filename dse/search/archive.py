@@ -151,6 +151,12 @@ class Archive:
         spread = np.ptp(some, axis=0) if len(some) else np.ones(1)
         return some[np.argsort((some / np.where(spread > 0, spread, 1.0)).sum(axis=1))]
 
+    def expected(self, index: Index) -> Matrix:
+        """Return losses (n, m) that a model expects of designs: NaN where there is none."""
+        expected = getattr(self.problem, "expected", None)
+        nothing = np.full((len(index), self.objective_count), np.nan)
+        return nothing if expected is None else np.asarray(expected(index))
+
     def seen(self, index: Index) -> NDArray[np.bool_]:
         """Return which designs (n, d) `evaluate` has already evaluated."""
         return np.array([key in self._known for key in _keys(index)], dtype=bool)

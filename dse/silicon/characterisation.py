@@ -13,18 +13,14 @@ from dse.errors import Fault, StudyError
 from dse.files.csv import inert
 from dse.reports.text import Printable, paragraph, table_text
 from dse.reports.words import listed, plural
-from dse.silicon.characterise import (
-    CharacterisedDesign,
-    Characteriser,
-    Refused,
-    refusals,
-)
+from dse.silicon.characterise import Characteriser
+from dse.silicon.characterised import CharacterisedDesign, Refused, refusals
 from dse.silicon.tasks import DesignTask
 from dse.workers import shared
 
 COLUMNS = (
     ("area_um2", "area_m2", 1e12),
-    ("area_ge", "area_ge", 1.0),
+    ("gate_equivalents", "gate_equivalents", 1.0),
     ("clock_mhz", "clock_hz", 1e-6),
     ("dynamic_power_mw", "dynamic_power_w", 1e3),
     ("leakage_power_uw", "leakage_power_w", 1e6),
@@ -141,7 +137,7 @@ class Characterisation(Printable):
             "\n".join(
                 [
                     "energy: of a task, without leakage; glitches: their share of it",
-                    *spread(self.designs),
+                    *spread_over_targets(self.designs),
                 ]
             ),
         ]
@@ -163,7 +159,7 @@ def _glitches(figures: Mapping[str, float]) -> str:
     return f"{1 - figures['settled_power_w'] / total:.0%}" if total > 0 else "none"
 
 
-def spread(designs: Sequence[CharacterisedDesign]) -> Iterator[str]:
+def spread_over_targets(designs: Sequence[CharacterisedDesign]) -> Iterator[str]:
     """Yield for each design that was mapped for several clocks how far its figures lie apart."""
     groups: dict[str, list[CharacterisedDesign]] = {}
     for one in designs:
@@ -220,14 +216,13 @@ def characterise_all(
         raise StudyError(faults)
     designs = [one for one in found if isinstance(one, CharacterisedDesign)]
     if targets_hz:
-        pairs = zip(designs, wanted, strict=True)
-        designs = [_at_target(one, 1e-6 / task.target_period_s) for one, task in pairs]
+        designs = [*map(_at_target, designs, wanted)]
     return Characterisation(name, tuple(designs), tuple(remarks), kept)
 
 
-def _at_target(one: CharacterisedDesign, target_mhz: float) -> CharacterisedDesign:
+def _at_target(one: CharacterisedDesign, task: DesignTask) -> CharacterisedDesign:
     """Return a design with the clock that it was mapped for as a parameter."""
-    written = f"{target_mhz:.6g}"
+    written = f"{1e-6 / task.target_period_s:.6g}"
     parameters = {**one.parameters, TARGET: written}
     facts = {**one.facts, "of": one.name}
     return replace(one, name=f"{one.name}_for_{written}mhz", parameters=parameters, facts=facts)

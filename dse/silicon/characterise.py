@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from dse.contract.generators import Value, Vectors
+from dse.contract.generators import Vectors
 from dse.errors import DseError, Fault, StudyError, nearest
 from dse.files.json import json_text
 from dse.silicon.boolean import truth_table
+from dse.silicon.characterised import (
+    CharacterisedDesign,
+    Conditions,
+    Refused,
+    of_data,
+    of_design,
+    period_of,
+)
 from dse.silicon.fan_out import spread_fan_out
 from dse.silicon.kept_results import KeptResults
 from dse.silicon.liberty import read_liberty
@@ -30,64 +36,6 @@ from dse.silicon.yosys import chosen_yosys, full_name
 
 FASTEST_S = 1e-12
 """A target that no logic meets: mapping then makes it as fast as it can."""
-
-DIGITS = 3
-"""Of a clock period that is rounded up."""
-
-
-@dataclass(frozen=True)
-class Conditions:
-    """Under which every design of a table is characterised.
-
-    Attributes
-    ----------
-    period_s
-        Clock period; 0 for the least of each design, rounded up.
-    tool
-        ``pyosys`` or ``yosys``; none for the first that is installed.
-    most_fan_out
-        Inputs that a gate or flip-flop drives without buffers.
-    wire
-        Wire load of the library by name; none for wires without capacitance.
-    time_limit_s
-        The longest that mapping a design may take.
-    """
-
-    period_s: float = 0.0
-    tool: str | None = None
-    most_fan_out: int = 16
-    wire: str | None = None
-    time_limit_s: float = 3600.0
-
-
-@dataclass(frozen=True)
-class CharacterisedDesign:
-    """What came of a design.
-
-    Attributes
-    ----------
-    name, parameters
-        As the design has them.
-    figures
-        Quantities in SI, by name with unit suffix.
-    facts
-        Hashes, versions and counts, as text.
-    notes
-        What was assumed, clipped or left out.
-    """
-
-    name: str
-    parameters: Mapping[str, Value]
-    figures: Mapping[str, float]
-    facts: Mapping[str, str]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Refused:
-    """A design without figures, and why."""
-
-    faults: tuple[Fault, ...]
 
 
 @dataclass
@@ -167,21 +115,14 @@ class Characteriser:
     def known(self, task: DesignTask) -> CharacterisedDesign | None:
         """Return what was found before, if it was kept."""
         found = None if self.kept is None else self.kept.read(self.key(task))
-        return None if found is None else _of_data(found)
+        return None if found is None else of_data(found)
 
     def measured(self, task: DesignTask) -> CharacterisedDesign | Refused:
         """Characterise a design; what is found is kept at once."""
         try:
             found = self._measured(task)
         except StudyError as error:
-            name = task.design.name
-            places = (f"{name}: {one.where}" if one.where else name for one in error.faults)
-            return Refused(
-                tuple(
-                    replace(one, where=where)
-                    for one, where in zip(error.faults, places, strict=True)
-                )
-            )
+            return Refused(tuple(of_design(task.design.name, one) for one in error.faults))
         except DseError as error:
             fault = Fault(where=task.design.name, written="", rule=str(error), remedy="")
             return Refused((fault,))
@@ -200,7 +141,7 @@ class Characteriser:
         if not isinstance(vectors, Vectors):
             vectors = vectors.of(netlist, design.clock)
         timing = analyse(netlist, self.library, clock=design.clock, wire=self.wire())
-        period = _period(timing.period_s, conditions.period_s)
+        period = period_of(timing.period_s, conditions.period_s)
         activity = simulate_gates(
             netlist,
             self.library,
@@ -262,7 +203,7 @@ class Characteriser:
         task_s = design.cycles_per_task * power.period_s
         return {
             "area_m2": area,
-            **({} if self.gate is None else {"area_ge": area / self.gate[1]}),
+            **({} if self.gate is None else {"gate_equivalents": area / self.gate[1]}),
             "clock_hz": 1.0 / power.period_s,
             "dynamic_power_w": power.dynamic.total_w,
             "leakage_power_w": float(power.leakage_w.sum()),
@@ -302,47 +243,9 @@ def _without_places(script: str) -> str:
     return "\n".join(line for line in lines if not line.startswith("read_verilog"))
 
 
-def _period(least_s: float, asked_s: float) -> float:
-    """Return the period that was asked for, or the least, rounded up."""
-    if not asked_s:
-        return rounded_up(least_s)
-    if least_s > asked_s:
-        written = f"the longest path takes {least_s * 1e9:.4g} ns"
-        rule = f"the clock leaves {asked_s * 1e9:.4g} ns"
-        remedy = "ask for a slower one, or leave this design out"
-        raise StudyError([Fault(where="clock", written=written, rule=rule, remedy=remedy)])
-    return asked_s
-
-
-def rounded_up(value: float) -> float:
-    """Return a positive number rounded up to `DIGITS` digits.
-
-    Examples
-    --------
-    >>> rounded_up(2.2874e-9), rounded_up(2e-9)
-    (2.29e-09, 2e-09)
-    """
-    places = DIGITS - 1 - math.floor(math.log10(value))
-    scaled = round(value * 10.0**places, 9)
-    return float(f"{math.ceil(scaled)}e{-places}")
-
-
 def _settled_in(vectors: Vectors, latency: int) -> int:
     """Return the warm-up: one task longer than answers need, for registers that no answer shows."""
     return max(vectors.warm_up, min(vectors.warm_up + latency, vectors.cycles // 2))
-
-
-def _of_data(data: Mapping[str, Any]) -> CharacterisedDesign | None:
-    try:
-        return CharacterisedDesign(
-            name=data["name"],
-            parameters=data["parameters"],
-            figures=data["figures"],
-            facts=data["facts"],
-            notes=tuple(data["notes"]),
-        )
-    except (KeyError, TypeError):
-        return None
 
 
 def _sha256(content: bytes) -> str:
@@ -354,10 +257,3 @@ def _own_sha256() -> str:
     return _sha256(
         b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
     )
-
-
-def refusals(found: Sequence[CharacterisedDesign | Refused]) -> Iterator[Fault]:
-    """Yield why designs have no figures."""
-    for one in found:
-        if isinstance(one, Refused):
-            yield from one.faults

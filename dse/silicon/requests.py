@@ -55,7 +55,7 @@ class Asked:
     @property
     def is_own(self) -> bool:
         """Whether these are files."""
-        return any(Path(one).suffix in SOURCES or Path(one).exists() for one in self.hardware)
+        return any(Path(one).suffix in SOURCES for one in self.hardware)
 
     @property
     def name(self) -> str:
@@ -104,8 +104,8 @@ class Asked:
         ]
         if len(self.hardware) != 1:
             rule, remedy = "one generator at a time, or files of Verilog", f"name {SOURCES} files"
-            written_ = " ".join(self.hardware)
-            faults.append(Fault(where="hardware", written=written_, rule=rule, remedy=remedy))
+            given = " ".join(self.hardware)
+            faults.append(Fault(where="hardware", written=given, rule=rule, remedy=remedy))
         if faults:
             raise StudyError(faults)
         try:
@@ -180,7 +180,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def written(text: str, quantity: str, where: str) -> float:
+def positive_quantity(text: str, quantity: str, where: str) -> float:
     """Return in SI what was written for a quantity, which is above 0.
 
     Raises
@@ -199,13 +199,13 @@ def written(text: str, quantity: str, where: str) -> float:
     return value
 
 
-def parts(written_: str | Sequence[str]) -> list[str]:
+def between_commas(given: str | Sequence[str]) -> list[str]:
     """Return what stands between commas, in one text or several."""
-    several = [written_] if isinstance(written_, str) else [*written_]
+    several = [given] if isinstance(given, str) else [*given]
     return [part.strip() for text in several for part in text.split(",") if part.strip()]
 
 
-def check_files(files: Sequence[str | Path]) -> None:
+def check_library_files(files: Sequence[str | Path]) -> None:
     """Refuse files of a library that are not there, all at once.
 
     Raises
@@ -220,7 +220,7 @@ def check_files(files: Sequence[str | Path]) -> None:
         raise StudyError(faults or [none])
 
 
-def remarks(
+def origin_of(
     asked: Asked, characteriser: Characteriser, targets_hz: Sequence[float]
 ) -> Iterator[str]:
     """Yield what stands above a table: what was asked, and where it comes from."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -125,24 +125,31 @@ def generated(
         There is no such generator.
     """
     generator = registry.get(Generator, name)
-    found: dict[str, DesignTask] = {}
+    designs = []
     faults = []
     for parameters in chosen or generator.designs:
         try:
-            design = generator(**parameters)
+            designs.append(generator(**parameters))
         except ArgumentError as error:
             faults.append(Fault(where="over", written="", rule=str(error), remedy=""))
-            continue
-        if design.name in found:
-            rule = f"two designs are called {design.name!r}"
-            remedy = "characterise them in two tables"
-            faults.append(Fault(where="over", written=f"{parameters}", rule=rule, remedy=remedy))
-            continue
-        vectors = generator.answers(design, seed=seed, tasks=tasks)
-        found[design.name] = DesignTask(design, vectors)
     if faults:
         raise StudyError(faults)
-    return [*found.values()]
+    return [
+        DesignTask(design, generator.answers(design, seed=seed, tasks=tasks))
+        for design in _told_apart(designs)
+    ]
+
+
+def _told_apart(designs: Sequence[Design]) -> Iterator[Design]:
+    """Yield designs; those of one name get the parameters in which they differ behind it."""
+    for design in designs:
+        alike = [one.parameters for one in designs if one.name == design.name]
+        differing = [
+            f"{key}{value}"
+            for key, value in design.parameters.items()
+            if any(one[key] != value for one in alike)
+        ]
+        yield replace(design, name="_".join([design.name, *differing]))
 
 
 def written_by_hand(own: OwnHardware) -> list[DesignTask]:

@@ -146,7 +146,9 @@ def first_wrong(vectors: Vectors, activity: Activity) -> Fault | None:
     cycle = first[port]
     expected, found = vectors.expected[port][cycle], activity.outputs[port][cycle]
     bit = int(np.argmax(wrong[port][cycle]))
-    written = f"cycle {cycle}, bit {bit}: expected {shown(expected)}, found {shown(found)}"
+    written = (
+        f"cycle {cycle}, bit {bit}: expected {hexadecimal(expected)}, found {hexadecimal(found)}"
+    )
     if activity.known[port][cycle, bit]:
         rule, remedy = "the netlist gives another answer", "correct the design, or the answer"
     else:
@@ -155,7 +157,7 @@ def first_wrong(vectors: Vectors, activity: Activity) -> Fault | None:
     return Fault(where=port, written=written, rule=rule, remedy=remedy)
 
 
-def shown(bits: Bits) -> str:
+def hexadecimal(bits: Bits) -> str:
     """Return the value of a port in hexadecimal; of a wide one the end."""
     number = int("".join("01"[bit] for bit in bits[::-1].astype(int)), 2)
     digits = f"{number:0{-(-len(bits) // 4)}x}"

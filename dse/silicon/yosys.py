@@ -14,12 +14,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
 
 from dse.errors import DseError, Fault, MissingLibraryError, StudyError
 
@@ -118,7 +120,8 @@ def run_yosys(
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-            _wait(process, time_limit_s)
+            with _ended_along(process):
+                _wait(process, time_limit_s)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         texts = {
             path.name: path.read_text(encoding="utf-8", errors="replace")
@@ -129,6 +132,32 @@ def run_yosys(
     return Told(texts.pop("log"), texts, cpu_s)
 
 
+@contextmanager
+def _ended_along(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """End a process when this one is told to end, which a worker is without further ado."""
+    told = signal.SIGTERM
+    alone = threading.current_thread() is not threading.main_thread()
+    if alone or signal.getsignal(told) is not signal.SIG_DFL:
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        _kill(process)
+        signal.signal(told, signal.SIG_DFL)
+        os.kill(os.getpid(), told)
+
+    signal.signal(told, end)
+    try:
+        yield
+    finally:
+        signal.signal(told, signal.SIG_DFL)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)  # abc is another process of its group
+
+
 def _wait(process: subprocess.Popen[bytes], time_limit_s: float) -> None:
     """Wait for a process; whatever happens, nothing that it started is left."""
     try:
@@ -137,8 +166,7 @@ def _wait(process: subprocess.Popen[bytes], time_limit_s: float) -> None:
         rule = f"mapping took more than {time_limit_s:g} s"
         raise MappingTimeError(f"{rule}; raise the limit, or make the design smaller") from None
     finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # abc is another process of its group
+        _kill(process)
         process.wait()
 
 

@@ -32,7 +32,7 @@ def choose_designs(
     if written.table is not None:
         found = cores.table_designs(written, scenario, path, faults)
         return None if found is None else _chosen(found, written, path, faults)
-    if written.core is None:
+    if not isinstance(written.core, str):
         return None
     core = model = None
     with faults.at((*path, "core")):

@@ -52,10 +52,11 @@ def check_rest(faults: Faults) -> None:
 def _check_words(faults: Faults) -> None:
     """Add what objectives, constraints and `prefer` name that is no quantity of any study.
 
-    Evaluated designs bring quantities of their own: of those nothing is said before they are read.
+    Evaluated designs and what measures bring quantities of their own: of those nothing is said
+    before they are read.
     """
     data = faults.document.data
-    if data.get("designs") is not None:
+    if data.get("evaluate") is not None or data.get("designs") is not None:
         return
     known = set(registry.names(Objective))
     stems = Counter(map(units.stem, known))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from dse import contract
 from dse.algebra import units
@@ -44,11 +44,14 @@ class Named:
         Names of everything that `graph` is of.
     inputs
         Columns of the study that may be named as well.
+    labels
+        Those of them that are texts, each with its texts.
     """
 
     graph: Graph
     quantities: Collection[str]
     inputs: Collection[str]
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def quantity(self, name: str) -> str:
         """Return the quantity called `name`, with or without its unit suffix.
@@ -88,13 +91,13 @@ class Named:
         named = {one for one in self.quantities if one in words or units.stem(one) in words}
         known = {*self.inputs, *filter(self.graph.provides, named)}
         try:
-            return parse_expression(text, known)
+            return parse_expression(text, known - self.labels.keys(), self.labels)
         except UnitError:
             stems = {units.stem(one) for one in known}
             for one in sorted(named):
                 if units.stem(one) not in stems:
                     self._require(one, "constraint")
-            return parse_expression(text, self._computed())
+            return parse_expression(text, self._computed() - self.labels.keys(), self.labels)
 
     def _computed(self) -> set[str]:
         return {*self.inputs, *(quantity.name for quantity in self.graph.objectives)}

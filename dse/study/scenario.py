@@ -24,6 +24,7 @@ from dse.study.axes import choices, expand, numeric, resolution
 from dse.study.demand import settle_demand
 from dse.study.faults import Faults
 from dse.study.fields import Given, StudySection, Unit, unit_of
+from dse.study.free_axes import free_axis
 from dse.study.inputs import Input
 from dse.study.program import check_program
 from dse.study.record_columns import (
@@ -101,7 +102,10 @@ def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
         _interface(study.interface or schema.InterfaceSection(), axes, scenario, faults)
     _budget(study.budget, axes, scenario, faults)
     for path, written in axes.items():
-        _field_axis(path, written, scenario, faults)
+        if study.evaluate is None or path in schema.FIELDS or "." in path:
+            _field_axis(path, written, scenario, faults)
+        else:
+            scenario.axes += free_axis(path, written, scenario.names, faults)
     check_program(study, scenario.names, scenario.highest("workload_program_share"), faults)
     scenario.notes += settle_demand(study, scenario.constants, scenario.axes, faults)
     if "interface_in_flight" in scenario.names:

@@ -10,6 +10,7 @@ from pydantic import Discriminator, Field, Tag, field_validator
 from dse.contract import PCIE_LINKS, PRECISIONS, TRANSFERS, WAIT_MODES
 from dse.study.fields import StudySection, Unit, Values, form, unit_of
 from dse.study.sections.budget import BudgetSection
+from dse.study.sections.evaluate import EvaluateSection, OutputSection
 from dse.study.sections.interface import InterfaceSection
 from dse.study.sections.search import SearchSection
 from dse.study.sections.stages import DesignsSection, StageSection
@@ -23,8 +24,10 @@ __all__ = [
     "SECTIONS",
     "BudgetSection",
     "DesignsSection",
+    "EvaluateSection",
     "InterfaceSection",
     "KernelSection",
+    "OutputSection",
     "SearchSection",
     "StageSection",
     "StudyFile",
@@ -81,11 +84,14 @@ class StudyFile(StudySection):
         Discriminator(form),
         Field(description="CSV file of designs evaluated already, in place of `stages`"),
     ] = None
+    evaluate: Annotated[
+        EvaluateSection | None, Field(description="What measures designs, outside this program")
+    ] = None
     interface: InterfaceSection | None = None
     budget: BudgetSection = Field(default_factory=BudgetSection)
     axes: Annotated[
         dict[str, Values],
-        Field(description="Fields left open: dotted path -> values, for interface.in_flight"),
+        Field(description="What is left open: field, or name of what is measured -> values"),
     ] = Field(default_factory=dict)
     objectives: Annotated[
         dict[str, Sense], Field(min_length=1, description="Quantity -> minimise or maximise")

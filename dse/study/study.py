@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dse import contract
 from dse.algebra.expression import parse_expression as parse_expression
+from dse.algebra.units import stem
 from dse.files import document, memory
 from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document
 from dse.model.fleet import offered
 from dse.model.graph import Graph, wire
+from dse.model.measured import MeasuredColumns
 from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
@@ -25,6 +28,7 @@ from dse.study.arrivals import check_arrivals
 from dse.study.demand import checked_mix
 from dse.study.early import check_rest, validate
 from dse.study.faults import Faults
+from dse.study.free_axes import axes_labels
 from dse.study.inputs import Input
 from dse.study.overrides import EXAMPLE, override
 from dse.study.policy import parted, settle_policy
@@ -44,6 +48,9 @@ from dse.study.sureness import RecordSureness
 from dse.study.swept import at_value, sweep_of
 from dse.study.tables import evaluated
 
+if TYPE_CHECKING:
+    from dse.study.measured_cores import MeasuredCore
+
 
 @dataclass(frozen=True, repr=False)
 class Study:
@@ -61,6 +68,10 @@ class Study:
         Which design of a front it recommends, where it says so.
     notes
         Assumptions that stand behind the numbers.
+    measuring
+        How designs are measured, where they are.
+    cores
+        The cores of stages whose designs are measured.
     unchecked
         Which of the notes are of rules that cannot be used, so that nothing is held to them.
     inputs
@@ -80,6 +91,8 @@ class Study:
     inputs: Mapping[str, Input] = field(default_factory=dict)
     sureness: RecordSureness = field(default_factory=RecordSureness)
     mix: Mix | None = None
+    measuring: schema.EvaluateSection | None = None
+    cores: tuple[MeasuredCore, ...] = ()
     unchecked: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -96,7 +109,23 @@ class Study:
             lines.append(
                 f"{sweep.path} takes {len(sweep.values)} values, and the study runs for each"
             )
+        lines += self._measured()
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def _measured(self) -> list[str]:
+        """Say what measures designs, what it tells, and how many designs it is asked for."""
+        measured = self.problem.measured
+        if measured is None:
+            return []
+        outputs = measured.bench.evaluator.outputs
+        told = ", ".join(f"{stem(name)} [{unit or '1'}]" for name, unit in outputs.items())
+        most = min(self.settings.budget or self.problem.size, self.problem.size)
+        parts = json.loads(measured.bench.evaluator.identity)
+        shown = "; ".join(f"{name} {json.dumps(part)}" for name, part in parts.items())
+        return [
+            f"measured: {told}; up to {most:,} designs, chosen by {self.settings.method}",
+            f"measured by: {shown}",
+        ]
 
     @property
     def preference(self) -> Preference:
@@ -191,6 +220,11 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         return _over_designs(found, written, faults)
     scenario = resolve(written, faults)
     settle_policy(written, scenario, faults)
+    cores: tuple[MeasuredCore, ...] = ()
+    if any(isinstance(stage.core, schema.EvaluateSection) for stage in written.stages):
+        from dse.study.measured_cores import with_measured_cores  # only where one is written
+
+        written, cores = with_measured_cores(written, scenario, faults)
     built = build(written, scenario, faults)
     _check_parts(written, faults)
     if faults.found:
@@ -214,8 +248,17 @@ def prepare(found: Document, like: Study | None = None) -> Study:
     stage_axes = tuple(axis for part in built for axis in part.axes)
     space = Space((*stage_axes, *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
-    graph = _wired(inputs | set(chain), scenario, like)
-    named = Named(graph, registry.names(contract.Objective), reportable(inputs))
+    measured: MeasuredColumns | None = None
+    outputs: dict[str, contract.Objective] = {}
+    if written.evaluate is not None:
+        from dse.study.evaluate import measured_quantities  # only where it is written
+
+        measured, outputs = measured_quantities(written, space, scenario, faults)
+        faults.raise_any()  # what is not measured then would be missed below
+        inputs |= outputs.keys()
+    graph = _wired(inputs | set(chain), outputs, scenario, like)
+    names = {*registry.names(contract.Objective), *outputs}
+    named = Named(graph, names, reportable(inputs), axes_labels(scenario.axes))
     goals = goals_of(written, named, faults)
     constraints = constraints_of(written, named.expression, faults)
     faults.raise_any()
@@ -225,16 +268,31 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         requirements, unchecked = applied_requirements(graph)
     scenario.notes += [*unchecked, *without_figures(graph, scenario)]
     stages = tuple(part.stage for part in built)
-    problem = Problem(space, stages, graph, goals, constraints, requirements)
-    return replace(_ready(written, problem, scenario, faults), unchecked=tuple(unchecked))
+    problem = Problem(space, stages, graph, goals, constraints, requirements, measured=measured)
+    ready_study = _ready(written, problem, scenario, faults)
+    return replace(ready_study, document=found, cores=cores, unchecked=tuple(unchecked))
 
 
-def _wired(inputs: set[str], scenario: Scenario, like: Study | None) -> Graph:
+def _wired(
+    inputs: set[str],
+    outputs: Mapping[str, contract.Objective],
+    scenario: Scenario,
+    like: Study | None,
+) -> Graph:
     """Return what `inputs` feed of all quantities; the graph of a study `like` this, if it fits."""
     objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
+    if outputs:
+        from dse.study.evaluate import Joined
+
+        objectives = Joined(outputs, objectives)
     if scenario.mix is not None:
         objectives = Mixed(objectives, scenario.parts)
-    elif like is not None and like.mix is None and like.problem.graph.inputs == inputs:
+    elif (
+        not outputs
+        and like is not None
+        and like.mix is None
+        and like.problem.graph.inputs == inputs
+    ):
         return like.problem.graph
     return wire(objectives, inputs)
 
@@ -265,21 +323,22 @@ def _ready(
         document=found,
         question=_question(written, found),
         problem=replace(problem, tolerant=written.search.on_failure == "infeasible"),
-        settings=_settings(written),
+        settings=_settings(written, problem),
         stated=stated,
         notes=_notes(scenario),
         inputs=scenario.inputs,
         sureness=scenario.sureness,
         mix=scenario.mix,
+        measuring=written.evaluate,
     )
 
 
 def _check_parts(written: schema.StudyFile, faults: Faults) -> None:
     platforms = written.budget.platform is not None or "budget.platform" in written.axes
-    if not written.stages and not platforms:
+    if not written.stages and not platforms and written.evaluate is None:
         faults.add(
             ("stages",),
-            "a study needs `stages`, or budget.platform to compare platforms, or `designs`",
+            "a study needs `stages`, `designs`, `evaluate`, or platforms in `budget.platform`",
             "add for instance `stages: [{core: NAME}]`; `dse list cores` shows the names",
             "it is missing",
         )
@@ -299,13 +358,33 @@ def _check_method(written: schema.StudyFile, faults: Faults) -> None:
                 faults.add(("search", "options", name), rule, remedy)
 
 
-def _settings(written: schema.StudyFile) -> SearchSettings:
+MEASURED_BUDGET = 100
+"""Designs that a search measures when the study does not say."""
+
+MOST_MEASURED = 64
+"""Spaces up to this size are measured completely when the study does not say how to search."""
+
+
+def _measured_settings(search: schema.SearchSection, size: int) -> tuple[str, int | None]:
+    """Return method and budget of a search whose designs are measured."""
+    known = registry.names(contract.Method)
+    all_of_them = size <= min(MOST_MEASURED, search.budget or MOST_MEASURED)
+    sampling = "gaussian" if "gaussian" in known else "tpe"
+    default = "exact" if all_of_them else sampling
+    method = search.method if "method" in search.model_fields_set else default
+    return method, search.budget or (None if all_of_them else MEASURED_BUDGET)
+
+
+def _settings(written: schema.StudyFile, problem: Problem) -> SearchSettings:
     search = written.search
+    method, budget = search.method, search.budget
+    if problem.measured is not None:
+        method, budget = _measured_settings(search, problem.size)
     return SearchSettings(
         effort_s=EFFORT_S if search.effort is None else search.effort.value,
         memory_byte=MEMORY_BYTE if search.memory is None else search.memory.value,
-        method=search.method,
-        budget=search.budget,
+        method=method,
+        budget=budget,
         seed=search.seed,
         population=search.population,
         compiled=search.compiled,

@@ -12,9 +12,12 @@ import pytest
 
 from dse.runs.result import Result
 from dse.search.archive import Archive
+from dse.silicon import characterise
+from dse.silicon.yosys import found_yosys
 from dse.study import study
 from tests.conftest import STUDIES, run_dse
 from tests.runs.test_interrupt import STUDY
+from tests.silicon.toy import TOY
 
 STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143}
 QUICK = str(STUDIES / "settop_116mbps.yaml")
@@ -80,3 +83,19 @@ def test_nothing_found_is_said_and_nothing_is_left(tmp_path: Path, monkeypatch, 
     assert done.returncode == STATUS[number]
     assert done.stderr == "interrupted: so far nothing was evaluated; nothing is written\n"
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.skipif(not found_yosys(), reason="needs pyosys or yosys")
+def test_designs_that_are_done_are_kept(tmp_path: Path, monkeypatch, number) -> None:
+    command = ("characterise", "jacobi", "--library", str(TOY), "--jobs", "1", "--out", "out.csv")
+    chosen = ("--over", "cell_bit=8,16", "--tasks", str(20 + number))
+    with monkeypatch.context() as patch:
+        come(patch, characterise, "map_text", number, 2)
+        done = run_dse(*command, *chosen, cwd=tmp_path)
+    assert done.returncode == STATUS[number]
+    assert done.stderr == (
+        "1 of 2 designs are done, and kept: the same command goes on from there\n"
+    )
+    assert not [*tmp_path.iterdir()]
+    again = run_dse(*command, *chosen, cwd=tmp_path)
+    assert "1 design of 2 known from before" in again.stdout

@@ -111,5 +111,5 @@ def test_the_remedy_of_a_missing_library_is_an_extra_of_ours() -> None:
     extras = {name: {one.name for one in needed} for name, needed in libraries().items()}
     assert extras["parquet"] == {"pyarrow"}
     assert extras["search"] == {"pymoo", "optuna"}
-    assert extras["all"] == {"pyarrow", "pymoo", "optuna", "SALib", "llvmlite"}
+    assert extras["all"] == {"pyarrow", "pymoo", "optuna", "SALib", "llvmlite", "distributed"}
     assert not {"pyarrow", "pymoo", "optuna"} & extras[""]

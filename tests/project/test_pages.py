@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -16,18 +18,27 @@ import dse
 from dse import contract
 from dse.cli import COMMANDS, application
 from dse.plugins import registry
+from dse.silicon.yosys import found_yosys
 from dse.study.schema import SECTIONS
 from tests.conftest import ROOT
 from tests.fitting.test_fit_interface import MR, TABLE
 from tests.fitting.test_fit_platform import runs
 from tests.project import test_packaging, test_readme
 from tests.project.test_readme import blocks, commands, printed_by
+from tests.silicon.toy import TOY
 
 PAGES = sorted(
     path.relative_to(ROOT).as_posix() for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))
 )
 
-HERE = ("docs/interfaces.md", "docs/models.md", "docs/package.md", "docs/records.md")
+HERE = (
+    "docs/characterise.md",
+    "docs/evaluate.md",
+    "docs/interfaces.md",
+    "docs/models.md",
+    "docs/package.md",
+    "docs/records.md",
+)
 """Pages whose commands are run by this file."""
 
 ASIDE = {
@@ -37,6 +48,8 @@ ASIDE = {
     "dse measure interface --out runs/sha --algorithm sha256": (
         "takes a minute and openssl; tests/fitting/test_measure.py runs it with one of its own"
     ),
+    'python -m pip install "accel-dse[rtl]"': "likewise asks an index",
+    "python write_vectors.py": "the folder of this file's tests has what it writes",
     "python -m pip install accel-dse": "asks an index; tests/project/test_packaging.py installs it",
 }
 """Commands that no test runs as they are printed, and why."""
@@ -50,19 +63,41 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "cores" / "tables", path / "cores" / "tables")
     (measured,) = (text for text in blocks("docs/interfaces.md", "text") if "offload_us" in text)
     (path / "link.csv").write_text(measured, encoding="utf-8")
+    (path / "synth.yaml").write_text(blocks("docs/evaluate.md", "yaml")[0], encoding="utf-8")
+    (path / "synth.py").write_text(blocks("docs/evaluate.md", "python")[0], encoding="utf-8")
+    (path / "synth.py").chmod(0o755)
     (path / "sw.txt").write_text(TABLE, encoding="utf-8")
     (path / "hw.txt").write_text(MR, encoding="utf-8")
     runs(path / "runs.csv", noise=0.02)
+    _hardware(path)
     return path
+
+
+def _hardware(path: Path) -> None:
+    """Add what the page on hardware names, and what its Python writes."""
+    page = "docs/characterise.md"
+    for name, language in (("hash.v", "verilog"), ("hash.yaml", "yaml"), ("vectors.py", "python")):
+        (path / name).write_text(*blocks(page, language), encoding="utf-8")
+    subprocess.run([sys.executable, "-P", "vectors.py"], cwd=path, check=True)
+    shutil.copy(TOY, path / "cells.lib")
 
 
 @pytest.mark.parametrize("page", HERE)
 def test_commands_run(page: str, folder: Path) -> None:
+    if page == "docs/characterise.md" and not found_yosys():
+        pytest.skip("needs pyosys or yosys")
     for command in commands(page):
         if command not in ASIDE:
             program, *arguments = shlex.split(command)
             assert program == "dse", command
             printed_by(folder, *arguments)
+
+
+@pytest.mark.skipif(not find_spec("pyosys"), reason="needs pyosys, whose abc it shows")
+def test_the_page_on_hardware_shows_what_is_printed(folder: Path) -> None:
+    (shown,) = blocks("docs/characterise.md", "text")
+    (command,) = (line for line in commands("docs/characterise.md") if "--check" in line)
+    assert shown in printed_by(folder, *shlex.split(command)[1:])
 
 
 def test_what_the_page_of_the_package_shows_is_what_the_program_prints(folder: Path) -> None:
@@ -71,6 +106,11 @@ def test_what_the_page_of_the_package_shows_is_what_the_program_prints(folder: P
     if not (folder / "des_100gbps.yaml").exists():
         printed_by(folder, "new", "study", "--from", "des_100gbps")
     assert shown.strip() in printed_by(folder, *shlex.split(run)[1:])
+
+
+def test_python_of_the_page_on_measured_designs_runs(folder: Path) -> None:
+    (folder / "page.py").write_text(blocks("docs/evaluate.md", "python")[1], encoding="utf-8")
+    assert len(runpy.run_path(str(folder / "page.py"))["front"]) == 4
 
 
 def test_every_command_is_run_or_set_aside() -> None:

@@ -164,7 +164,9 @@ def test_a_tighter_constraint_only_removes_designs(write: Write) -> None:
     assert tight.feasible.sum() < loose.sum()
 
 
-@pytest.mark.parametrize("method", ["nsga2", "nsga3", "sms-emoa", "tpe", "nsga2-optuna", "random"])
+@pytest.mark.parametrize(
+    "method", ["nsga2", "nsga3", "sms-emoa", "tpe", "nsga2-optuna", "random", "gaussian"]
+)
 def test_a_heuristic_repeats_itself_and_says_how_good_it_is(method: str, write: Write) -> None:
     path = write(SMALL)
     answers = [solved(path, method=method, seed=3, budget=120).answers[0] for _ in range(2)]

@@ -26,7 +26,7 @@ from tests.conftest import ROOT, problem_of
 
 METHODS = registry.names(Method)
 HEURISTICS = tuple(name for name in METHODS if name not in prove.METHODS)
-BUDGETS = {"tpe": 60}
+BUDGETS = {"tpe": 60, "gaussian": 60}
 """Where the usual budget of a test would take too long."""
 
 

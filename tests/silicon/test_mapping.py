@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -152,3 +156,25 @@ def test_cells_are_left_out_by_rule() -> None:
     assert left_out["LATCH"] == "a latch"
     assert "NAND2" not in left_out
     assert usable_cells(toy(), leave_out="^NAND").left_out["NAND2"] == "by its name"
+
+
+def test_what_maps_ends_with_a_program_that_is_told_to_end(tmp_path: Path) -> None:
+    """Workers are ended so, and no mapping may go on without them."""
+    beats = tmp_path / "beats"
+    tool = (
+        f"import time\nfor _ in range(6000):\n"
+        f"    open({str(beats)!r}, 'a').write('.')\n    time.sleep(0.01)"
+    )
+    code = (
+        "import sys; from dse.silicon.yosys import Yosys, run_yosys\n"
+        f"run_yosys(Yosys('it', (sys.executable, '-c', {tool!r})), [], {{}}, time_limit_s=60)"
+    )
+    program = subprocess.Popen([sys.executable, "-c", code])
+    while not beats.exists():
+        time.sleep(0.01)
+    program.terminate()
+    assert program.wait() == -signal.SIGTERM
+    time.sleep(0.1)
+    heard = beats.stat().st_size
+    time.sleep(0.5)
+    assert beats.stat().st_size == heard

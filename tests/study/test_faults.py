@@ -201,7 +201,7 @@ def test_missing_sections(write: Write) -> None:
         "study.yaml:1:1: objectives: it is missing; a study needs `objectives`; add objectives: ..."
     )
     assert fault_of(write, "objectives: {area: minimise}\n").startswith(
-        "study.yaml:1:1: stages: it is missing; a study needs `stages`, or budget.platform"
+        "study.yaml:1:1: stages: it is missing; a study needs `stages`, `designs`, `evaluate`, "
     )
 
 

@@ -65,7 +65,7 @@ def _join(over_stages: str, high: bool) -> str:
     return "worst" if (over_stages == "least") == high else "best"
 
 
-def measured(wanted: Sequence[Measure], traits: Traits, stage: int) -> Matrix:
+def in_each_measure(wanted: Sequence[Measure], traits: Traits, stage: int) -> Matrix:
     """Return the measures of fleets of one stage; a column of zeros when nothing is wanted."""
     count = len(next(iter(traits.values())))
     found = np.zeros((count, max(len(wanted), 1)))

@@ -31,6 +31,9 @@ MOST_SHARE = 0.999
 """The largest share of designs that an unfinished proof says are settled: 1 would claim too much.
 """
 
+MEASURED_TOGETHER = 16
+"""Designs that are measured before the next ones are asked for, where all of them are."""
+
 METHODS = ("exact", "enumerate", "compose")
 """The methods that prove their front."""
 
@@ -43,7 +46,12 @@ def check_provable(problem: Searchable, method: str, *, budget: int | None, limi
 
 def composable(problem: Searchable) -> bool:
     """Tell whether a problem is made of stages and scenarios, and may be composed."""
-    return bool(getattr(problem, "stages", ()))
+    return bool(getattr(problem, "stages", ())) and not is_measured(problem)
+
+
+def is_measured(problem: Searchable) -> bool:
+    """Tell whether designs are measured: no bounds say anything of those that are not."""
+    return getattr(problem, "measured", None) is not None
 
 
 def prove(
@@ -67,6 +75,7 @@ def prove(
     check_provable(problem, method, budget=budget, limit=limit)
     if method == "enumerate" or not composable(problem):
         reason = "as asked" if method == "enumerate" else "the space is not made of stages"
+        reason = "every design is measured" if is_measured(problem) else reason
         return enumerated(problem, progress, reason)
     if method == "compose":
         return _compose(problem, progress, "as asked")
@@ -100,7 +109,10 @@ def enumerated(problem: Searchable, progress: Progress | None, reason: str) -> O
     archive = Archive(problem, total=problem.size, progress=progress)
     way = "enumerated"
     try:
-        enumeration.enumerate_all(archive)
+        if is_measured(problem):
+            enumeration.enumerate_all(archive, chunk=MEASURED_TOGETHER, whole=problem.size)
+        else:
+            enumeration.enumerate_all(archive)
     except EffortError as error:
         way, reason = _unfinished(error, archive.evaluated + archive.pruned, archive)
     closed = archive.closed

@@ -29,7 +29,7 @@ from dse.model.space import Index
 from dse.model.stage import SHARED_COLUMNS
 from dse.search.exact.chains import Chains, chains
 from dse.search.exact.fleets import WHOLE, Fleets, Shortlist, signed_traits
-from dse.search.exact.measures import Directions, Measure, measured, measures
+from dse.search.exact.measures import Directions, Measure, in_each_measure, measures
 from dse.search.exact.partial import NotComposedError, PartialDesigns, StageParts, ends_by_scenario
 
 MOST_LOOKED = 50_000_000
@@ -135,7 +135,7 @@ class Lists:
         useful = self.group.useful(stage, self.enough)
         capacities = self.group.influence.capacities
         capped = {name: np.minimum(traits[name], useful) for name in capacities}
-        return measured(self.wanted, dict(traits) | capped, stage)
+        return in_each_measure(self.wanted, dict(traits) | capped, stage)
 
     @cached_property
     def chains(self) -> Chains | None:

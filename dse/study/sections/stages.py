@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Discriminator, Field, Tag, field_validator
 
-from dse.study.fields import StudySection, Uncertainty, Values
+from dse.study.fields import StudySection, Uncertainty, Values, form
+from dse.study.sections.evaluate import EvaluateSection
 
 Columns = Annotated[
     dict[str, str],
@@ -19,7 +20,11 @@ class StageSection(StudySection):
 
     word: ClassVar[str] = "stage"
 
-    core: Annotated[str | None, Field(description="Core family; `dse list` shows them")] = None
+    core: Annotated[
+        Annotated[EvaluateSection, Tag("range")] | Annotated[str | None, Tag("one")],
+        Discriminator(form),
+        Field(description="Core family, `dse list` shows them; or what measures its designs"),
+    ] = None
     table: Annotated[
         str | None, Field(description="CSV file of designs, beside the study, in place of `core`")
     ] = None

@@ -31,8 +31,8 @@ from dse.study.tables.table_rows import Places
 DESIGN = "design"
 """The only axis: which row."""
 
-MODELLED = ("workload", "stages", "interface", "budget", "axes", "sweep")
-"""Sections of a study that describe a model."""
+MODELLED = ("workload", "stages", "evaluate", "interface", "budget", "axes", "sweep")
+"""Sections of a study that describe a model, or what measures."""
 
 
 def space(written: schema.StudyFile, scenario: Scenario, faults: Faults) -> tuple[Space, Graph]:

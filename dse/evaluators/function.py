@@ -1,0 +1,71 @@
+"""A Python function that measures one design."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dse.contract.evaluators import Measurement, Value
+from dse.errors import FOREIGN
+from dse.evaluators import outputs as told
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionEvaluator:
+    """A function of keyword arguments named as the axes, which returns outputs by name.
+
+    Attributes
+    ----------
+    function
+        As of `dse.contract.evaluators.Measurer`.
+    outputs, identity
+        As of `dse.contract.evaluators.Evaluator`.
+    """
+
+    function: Callable[..., Mapping[str, float | str]]
+    outputs: Mapping[str, str] = field(hash=False)
+    identity: str
+
+    def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
+        """Measure one design once; whatever the function raises is why that failed."""
+        begin = time.monotonic()
+        kind, cause, values = "", "", {}
+        try:
+            values = self._values(self.function(**design))
+        except told.UnusableOutputError as error:
+            kind, cause = "output", str(error)
+        except MemoryError:
+            raise
+        except FOREIGN as error:  # whatever a foreign function raises
+            kind, cause = "exit", f"{type(error).__name__}: {error}"
+        seconds = time.monotonic() - begin
+        return Measurement(values=values, cause=cause, kind=kind, seconds=seconds)
+
+    def _values(self, found: object) -> dict[str, float]:
+        if not isinstance(found, Mapping):
+            rule = f"the function returns a {type(found).__name__}, not a dict of its outputs"
+            raise told.UnusableOutputError(rule)
+        plain = {str(name): _plain(value) for name, value in found.items()}
+        return told.values(json.dumps(plain).encode(), self.outputs, "what it returns")
+
+
+def _plain(value: object) -> object:
+    """Return a number of numpy as one of Python; what is neither number nor text by its kind."""
+    item = getattr(value, "item", None)
+    value = item() if callable(item) and getattr(value, "size", 1) == 1 else value
+    return value if isinstance(value, int | float | str) else {"kind": type(value).__name__}
+
+
+def source_of(function: Callable[..., object]) -> str:
+    """Return the name of a function and a hash of its text; of one without text its name alone."""
+    name = f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', function)}"
+    try:
+        text = inspect.getsource(function)
+    except (OSError, TypeError):
+        return name
+    return f"{name} {hashlib.sha256(text.encode()).hexdigest()}"

@@ -1,0 +1,151 @@
+"""What a program tells about a design: a JSON object, or lines ``name = value unit``."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from dse.algebra.units import parse, stem
+from dse.errors import DseError, UnitError, nearest
+from dse.evaluators.processes import MOST_OUTPUT
+
+_LINE = re.compile(r"\s*([^\s=]+)\s*=\s*(.*?)\s*")
+_MOST_SHOWN = 60
+
+
+class UnusableOutputError(DseError):
+    """What a program wrote is not what its outputs are declared to be."""
+
+
+def values(text: bytes, outputs: Mapping[str, str], file: str) -> dict[str, float]:
+    """Return in SI what a program wrote, by quantity.
+
+    An object of JSON where the text begins with a brace, and lines otherwise, of which those
+    count whose name is that of an output.  A name is that of the quantity, with its unit suffix
+    or without it; a value has a unit, or is in the one declared.
+
+    Parameters
+    ----------
+    text
+        All of what was written.
+    outputs
+        Unit in which each is written, by quantity, as `dse.contract.evaluators.Evaluator` has it.
+    file
+        What it was written into, for messages.
+
+    Raises
+    ------
+    UnusableOutputError
+        It cannot be read, or a value is missing, doubled, not finite or of another dimension.
+
+    Examples
+    --------
+    >>> values(b"area = 12 um2\\npower = 3\\n", {"area_m2": "um2", "power_w": "mW"}, "x")
+    {'area_m2': 1.2e-11, 'power_w': 0.003}
+    """
+    if not text.strip():
+        raise UnusableOutputError(f"{file} is empty")
+    if len(text) > MOST_OUTPUT:
+        raise UnusableOutputError(f"{file} has more than {MOST_OUTPUT} bytes")
+    try:
+        words = text.decode()
+    except UnicodeDecodeError as error:
+        raise UnusableOutputError(f"{file} is not text: byte {error.start} is not UTF-8") from error
+    if "\0" in words:
+        raise UnusableOutputError(f"{file} is not text: it holds zero bytes")
+    pairs = _object(words, file) if words.lstrip().startswith("{") else _lines(words, file)
+    return _found(pairs, outputs, file)
+
+
+def read(path: Path) -> bytes:
+    """Return the beginning of a file, one byte more than `values` takes; empty if it is none.
+
+    Raises
+    ------
+    UnusableOutputError
+        It cannot be read, or is not a file: a pipe would be waited for.
+    """
+    try:
+        if not path.is_file():
+            raise UnusableOutputError(f"there is no file {path.name}")
+        with path.open("rb") as file:
+            return file.read(MOST_OUTPUT + 1)
+    except OSError as error:
+        raise UnusableOutputError(f"{path.name} cannot be read: {error.strerror}") from error
+
+
+def _object(text: str, file: str) -> list[tuple[str, Any]]:
+    """Return the entries of an object of JSON, those that stand twice twice."""
+    pairs: list[list[tuple[str, Any]]] = []
+
+    def entries(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        pairs.append(found)
+        return dict(found)
+
+    try:
+        json.loads(text, object_pairs_hook=entries, parse_int=str, parse_float=str)
+    except json.JSONDecodeError as error:
+        rule = f"{file}:{error.lineno}:{error.colno} is not JSON: {error.msg}"
+        raise UnusableOutputError(rule) from error
+    except RecursionError as error:
+        raise UnusableOutputError(f"{file} is not JSON: it is nested too deeply") from error
+    return pairs[-1]
+
+
+def _lines(text: str, file: str) -> list[tuple[str, Any]]:
+    if not text.endswith("\n"):
+        rule = f"the last line of {file} has no end"
+        raise UnusableOutputError(f"{rule}; was it cut? end every line with a newline")
+    return [(match[1], match[2]) for line in text.splitlines() if (match := _LINE.fullmatch(line))]
+
+
+def _found(
+    pairs: Iterable[tuple[str, Any]], outputs: Mapping[str, str], file: str
+) -> dict[str, float]:
+    written: dict[str, Any] = {}
+    others: list[str] = []
+    names = {name: quantity for quantity in outputs for name in (stem(quantity), quantity)}
+    for name, value in pairs:
+        if name not in names:
+            others.append(name)
+        elif names[name] in written:
+            raise UnusableOutputError(f"{file} has {name!r} twice")
+        else:
+            written[names[name]] = value
+    for quantity in outputs:
+        if quantity not in written:
+            raise UnusableOutputError(_missing(stem(quantity), others, file))
+    return {
+        quantity: _value(written[quantity], quantity, unit, file)
+        for quantity, unit in outputs.items()
+    }
+
+
+def _missing(name: str, others: list[str], file: str) -> str:
+    """Return that there is no output of a name; only a few others are shown, cut to size."""
+    shown = [other[:_MOST_SHOWN] for other in others[:100]]
+    return f"{file} has no {name!r}" + (f"; {nearest(name, shown)}" if shown else "")
+
+
+def _value(written: Any, quantity: str, unit: str, file: str) -> float:
+    where = f"{file}: {stem(quantity)}"
+    if not isinstance(written, str | float):
+        shown = json.dumps(written) if isinstance(written, bool | None) else "what holds others"
+        raise UnusableOutputError(f"{where}: {shown} is not a number")
+    text = str(written).strip()  # NaN and infinities of JSON are floats
+    try:
+        return parse(_with_unit(text, unit), quantity)
+    except UnitError as error:
+        raise UnusableOutputError(f"{where}: {error.rule}") from error
+
+
+def _with_unit(text: str, unit: str) -> str:
+    """Return what is a number alone with the unit in which it is declared."""
+    try:
+        float(text)
+    except ValueError:
+        return text
+    return f"{text} {unit}" if text[-1] in "0123456789." else text  # not nan, not inf

@@ -1,0 +1,162 @@
+"""One door to other programs: each under a supervisor, which ends all that it has started."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dse.evaluators import supervisor
+
+LOOK_S = 0.1
+"""Time after which it is asked again whether to stop."""
+
+PATIENCE_S = 10.0
+"""So much longer than it should take, a supervisor is waited for."""
+
+MOST_OUTPUT = 1_000_000
+"""Bytes that are read of what a program writes about a design."""
+
+MOST_SAID = 4_000
+"""Bytes that are kept of the end of what it writes on standard error."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """How a program ended.
+
+    Attributes
+    ----------
+    status
+        Its exit status, negative for the signal that ended it; None where it never started or
+        its supervisor was ended.
+    why
+        ``""`` where it ended by itself; else "timeout" or "stopped".
+    unstarted, lasting
+        Why it could not be started, and whether that is so for every design.
+    cut
+        Whether there was more on standard output than is kept.
+    left
+        How many processes it had left behind, which were ended.
+    said
+        The end of its standard error.
+    """
+
+    status: int | None = None
+    why: str = ""
+    unstarted: str = ""
+    lasting: bool = False
+    cut: bool = False
+    left: int = 0
+    said: str = ""
+
+
+def supervised(
+    arguments: Sequence[str],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    timeout_s: float | None,
+    stop: Callable[[], bool],
+) -> Ended:
+    """Run a program to its end, to the end of its time, or until `stop` says so.
+
+    At the end of its time it and everything that it has started get SIGTERM, and a second later
+    SIGKILL.  The same happens when this process ends, however that ends.
+    """
+    task = {
+        "arguments": list(arguments),
+        "environment": dict(environment),
+        "folder": str(folder),
+        "timeout_s": timeout_s,
+        "most_output": MOST_OUTPUT,
+        "most_error": MOST_SAID,
+    }
+    try:
+        process = _supervisor()
+    except OSError as error:
+        return Ended(unstarted=error.strerror or str(error))
+    with process:
+        try:
+            text = _heard(process, json.dumps(task).encode() + b"\n", timeout_s, stop)
+        except BaseException:
+            _let_go(process)
+            raise
+    return Ended(**json.loads(text)) if text.endswith(b"\n") else Ended()
+
+
+def _supervisor() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(  # noqa: S603  a list, no shell; a program of our own
+        [sys.executable, "-I", "-S", supervisor.__file__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _heard(
+    process: subprocess.Popen[bytes],
+    line: bytes,
+    timeout_s: float | None,
+    stop: Callable[[], bool],
+) -> bytes:
+    """Return what a supervisor prints; nothing if it was ended, or answers no more."""
+    if process.stdin is None or process.stdout is None:
+        return b""
+    try:
+        process.stdin.write(line)
+        process.stdin.flush()
+    except BrokenPipeError:
+        return b""
+    end = None if timeout_s is None else time.monotonic() + timeout_s + PATIENCE_S
+    text, told = b"", False
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while True:
+            if selector.select(LOOK_S):
+                chunk = os.read(process.stdout.fileno(), 1 << 16)
+                text += chunk
+                if not chunk:
+                    return text
+            if not told and stop():
+                told, end = True, time.monotonic() + PATIENCE_S
+                process.stdin.close()
+            if end is not None and time.monotonic() > end:
+                process.kill()
+                return b""
+
+
+def _let_go(process: subprocess.Popen[bytes]) -> None:
+    """Let a supervisor end all, for it hears that there is nobody any more."""
+    if process.stdin is not None and not process.stdin.closed:
+        process.stdin.close()
+    try:
+        process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+
+
+def how_it_ended(status: int) -> str:
+    """Return how a program ended.
+
+    Examples
+    --------
+    >>> how_it_ended(3), how_it_ended(-11)
+    ('it returned 3', 'it was ended by SIGSEGV (Segmentation fault)')
+    """
+    if status >= 0:
+        return f"it returned {status}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    described = signal.strsignal(-status)
+    return f"it was ended by {name}" + (f" ({described})" if described else "")

@@ -1,0 +1,207 @@
+"""A small program that runs another one, and outlives neither it nor who asked for it.
+
+``python -I -S supervisor.py`` reads one line of JSON from its standard input: `arguments`,
+`environment`, `folder`, `timeout_s` (null: none), `most_output` and `most_error` in bytes.  It
+runs the program in the folder, keeps the beginning of what it writes on standard output and the
+end of what it writes on standard error in files there, and prints one line of JSON about how it
+ended.  It ends the program and everything that the program has started when the time is over,
+when the program is over, and when its standard input ends, which it does with its caller, however
+that ends.
+
+On Linux the supervisor adopts processes whose parent has gone (``PR_SET_CHILD_SUBREAPER``,
+prctl(2)), so that it also finds those that left their session; elsewhere it ends the process
+group.  It imports the standard library alone, for it starts once per measurement.
+"""
+
+import contextlib
+import ctypes
+import errno
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+GRACE_S = 1.0
+"""Time between SIGTERM and SIGKILL."""
+
+OUTPUT, ERROR = "standard_output", "standard_error"
+"""Files in the working folder with what the program wrote there."""
+
+MISSING = (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.ELOOP, errno.EPERM)
+"""Why a program cannot be started, now or later."""
+
+_LINUX = sys.platform == "linux" and os.path.isdir("/proc/self")
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
+
+
+def _prctl(option: int, value: int) -> None:
+    if _LINUX:
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _descendants() -> list[int]:
+    """Return the processes below this one that still run, the nearest first."""
+    children: dict[int, list[int]] = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            with contextlib.suppress(OSError):
+                stat = Path(f"/proc/{entry}/stat").read_bytes()
+                state, parent = stat.rpartition(b")")[2].split()[:2]
+                if state != b"Z":
+                    children.setdefault(int(parent), []).append(int(entry))
+    found = [os.getpid()]
+    for process in found:
+        found += children.get(process, [])
+    return found[1:]
+
+
+class Watched:
+    """The program, what it wrote, and what it left behind."""
+
+    def __init__(self, task: dict[str, Any]) -> None:
+        """Start the program."""
+        self.most_output, self.most_error = task["most_output"], task["most_error"]
+        self.output, self.error = bytearray(), bytearray()
+        self.cut = False
+        self.status: int | None = None
+        self.left = 0
+        self.program = subprocess.Popen(  # noqa: S603  a list, no shell; the user's own program
+            task["arguments"],
+            env=task["environment"],
+            cwd=task["folder"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            preexec_fn=partial(_end_with, os.getpid()),  # there are no threads here
+        )
+
+    def keep(self, stream: int, chunk: bytes) -> None:
+        """Keep the beginning of standard output (1) and the end of standard error (2)."""
+        if stream == 1:
+            room = self.most_output - len(self.output)
+            self.output += chunk[:room]
+            self.cut = self.cut or len(chunk) > room
+        else:
+            self.error += chunk
+            del self.error[: -self.most_error]
+
+    def reap(self) -> None:
+        """Take leave of processes that have ended."""
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                if ended[0] == self.program.pid:
+                    self.status = self.program.returncode = os.waitstatus_to_exitcode(ended[1])
+
+    def signal_all(self, number: int) -> int:
+        """Send a signal to everything that runs below, and return how many that are."""
+        found = _descendants() if _LINUX else [-self.program.pid]
+        for process in found:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(process, number)
+        return len(found)
+
+    def end_all(self) -> None:
+        """End everything that runs below; what is stopped first starts nothing new meanwhile."""
+        end = time.monotonic() + GRACE_S
+        before = -1
+        while (found := self.signal_all(signal.SIGSTOP)) > before and time.monotonic() < end:
+            before = found
+        while self.signal_all(signal.SIGKILL) and time.monotonic() < end:
+            self.reap()
+            time.sleep(0.002)  # the kernel takes this long to end them
+        self.reap()
+
+
+def _end_with(parent: int) -> None:
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it has ended before it was asked to tell
+        os._exit(1)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _watch(watched: Watched, timeout_s: float | None, wakeup: int) -> str:
+    """Wait for the end; return ``""``, or why the program was ended: "timeout", "stopped"."""
+    streams = {
+        watched.program.stdout.fileno(): 1,  # type: ignore[union-attr]
+        watched.program.stderr.fileno(): 2,  # type: ignore[union-attr]
+        sys.stdin.fileno(): 0,
+        wakeup: 3,
+    }
+    why, end = "", time.monotonic() + timeout_s if timeout_s is not None else None
+    with selectors.DefaultSelector() as selector:
+        for handle in streams:
+            selector.register(handle, selectors.EVENT_READ)
+        while watched.status is None:
+            wait = None if end is None else max(0.0, end - time.monotonic())
+            ready = [key.fd for key, _ in selector.select(wait)]
+            for handle in ready:
+                chunk = os.read(handle, 1 << 16)
+                if streams[handle] in (1, 2):
+                    watched.keep(streams[handle], chunk)
+                if not chunk:
+                    selector.unregister(handle)
+                    stopped = streams[handle] == 0
+                    why, end = (why or "stopped", _term(watched)) if stopped else (why, end)
+                elif streams[handle] == 3 and bytes([signal.SIGTERM]) in chunk and not why:
+                    why, end = "stopped", _term(watched)
+            watched.reap()
+            if watched.status is None and end is not None and time.monotonic() >= end:
+                if why:
+                    break
+                why, end = "timeout", _term(watched)
+    return why
+
+
+def _term(watched: Watched) -> float:
+    """Ask everything to end; return until when it may take its time."""
+    watched.signal_all(signal.SIGTERM)
+    return time.monotonic() + GRACE_S
+
+
+def _rest(watched: Watched) -> None:
+    """Read what is still in the pipes; nobody writes into them any more."""
+    for stream, pipe in ((1, watched.program.stdout), (2, watched.program.stderr)):
+        handle = pipe.fileno()  # type: ignore[union-attr]
+        os.set_blocking(handle, False)
+        with contextlib.suppress(BlockingIOError):
+            while chunk := os.read(handle, 1 << 16):
+                watched.keep(stream, chunk)
+
+
+def _run(task: dict[str, Any]) -> dict[str, Any]:
+    """Run a program, and return how it ended."""
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    for number in (signal.SIGCHLD, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        watched = Watched(task)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        lasting = getattr(error, "errno", None) in MISSING or isinstance(error, ValueError)
+        return {"unstarted": getattr(error, "strerror", None) or str(error), "lasting": lasting}
+    why = _watch(watched, task["timeout_s"], reader)
+    left = len(_descendants()) if _LINUX and not why else 0
+    watched.end_all()
+    _rest(watched)
+    folder = Path(task["folder"])
+    with contextlib.suppress(OSError):  # a full disk, or a folder that the program deleted
+        (folder / OUTPUT).write_bytes(watched.output)
+        (folder / ERROR).write_bytes(watched.error)
+    said = bytes(watched.error).decode(errors="replace")
+    return {"why": why, "status": watched.status, "cut": watched.cut, "left": left, "said": said}
+
+
+if __name__ == "__main__":
+    line = sys.stdin.buffer.readline()
+    if line.endswith(b"\n"):
+        print(json.dumps(_run(json.loads(line))), flush=True)

@@ -1,0 +1,249 @@
+"""What is measured of designs rather than computed: columns that come from outside.
+
+Only a search asks for measurements, and only while its run allows it.  To everything else a
+design that has not been measured is one that is infeasible: nothing is measured by surprise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.algebra.expression import Expression
+from dse.contract import Column
+from dse.contract.evaluators import Evaluator, Measurement, Shelf, Value, key
+from dse.errors import MeasurementError
+from dse.model.matrices import shape_of
+from dse.model.space import Index, Points, Space, as_index
+
+Design = Mapping[str, Value]
+Ask = Callable[[Sequence[Design]], Iterator[tuple[int, Measurement]]]
+"""Measures designs, and tells each as it ends: its position and what came of it."""
+
+MEASURED = "the design is measured"
+"""The constraint that designs miss of which there is no measurement, or one that failed."""
+
+UNKNOWN = Measurement(values={}, cause="it has not been measured")
+
+
+class MemoryShelf:
+    """Measurements that are kept as long as the program runs."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self.found: dict[str, Measurement] = {}
+        self.designs: dict[str, Design] = {}
+
+    def known(self, keys: Sequence[str]) -> Mapping[str, Measurement]:
+        """Return those of the measurements that are kept."""
+        return {one: self.found[one] for one in keys if one in self.found}
+
+    def keep(self, found: Mapping[str, Measurement], designs: Mapping[str, Design]) -> None:
+        """Keep measurements and the designs that they are of."""
+        self.found.update(found)
+        self.designs.update(designs)
+
+
+class Bench:
+    """What is known of the designs that one evaluator measures; asks for more while it may.
+
+    Attributes
+    ----------
+    evaluator, shelf
+        What measures, and where measurements are kept.
+    on_failure
+        ``infeasible``: that a design fails is known of it from then on.  ``continue``: it is as
+        if it had never been asked for, and the next run tries it again.  ``abort``: the first
+        failure ends the search.
+    asked
+        How many designs were measured, rather than read off the shelf.
+    seen
+        By key, the designs that were asked for while this bench was open, and what came of them.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        shelf: Shelf,
+        on_failure: str,
+        seen: Mapping[str, tuple[Design, Measurement]] = MappingProxyType({}),
+    ) -> None:
+        """Start closed: nothing is measured; `seen` is what a run that is over asked for."""
+        self.evaluator = evaluator
+        self.shelf = shelf
+        self.on_failure = on_failure
+        self.asked = 0
+        self.seen = dict(seen)
+        self._ask: Ask | None = None
+
+    @property
+    def failures(self) -> dict[str, tuple[Design, Measurement]]:
+        """Those that failed of the designs that were asked for, by key."""
+        return {one: pair for one, pair in self.seen.items() if pair[1].failed}
+
+    @contextmanager
+    def measuring(self, ask: Ask) -> Iterator[None]:
+        """Let designs be measured that are not on the shelf."""
+        self._ask = ask
+        try:
+            yield
+        finally:
+            self._ask = None
+
+    @property
+    def open(self) -> bool:
+        """Whether designs are measured that are not on the shelf."""
+        return self._ask is not None
+
+    def measurements(self, designs: Sequence[Design], *, ask: bool) -> list[Measurement]:
+        """Return what is known of designs; `ask`: measure the others, as far as that is allowed.
+
+        Raises
+        ------
+        MeasurementError
+            A measurement failed, and the first failure ends the search.
+        """
+        keys = [key(self.evaluator.identity, design) for design in designs]
+        known = self._known(keys)
+        wanted = dict(zip(keys, designs, strict=True))
+        missing = {one: design for one, design in wanted.items() if one not in known}
+        if ask and self._ask is not None:
+            known |= self._measured(self._ask, missing)
+        found = [known.get(one, UNKNOWN) for one in keys]
+        if not (ask and self.open):
+            return found
+        for one, design, measurement in zip(keys, designs, found, strict=True):
+            self.seen[one] = design, measurement
+            if measurement.failed:
+                self._refuse(design, measurement)
+        return found
+
+    def _known(self, keys: Sequence[str]) -> dict[str, Measurement]:
+        found = dict(self.shelf.known(keys))
+        if self.on_failure == "infeasible":
+            return found
+        return {
+            one: measurement
+            for one, measurement in found.items()
+            if not measurement.failed or one in self.seen
+        }
+
+    def _measured(self, ask: Ask, missing: Mapping[str, Design]) -> dict[str, Measurement]:
+        """Measure designs and keep what comes of each as soon as it is there."""
+        keys, designs = list(missing), list(missing.values())
+        found = {}
+        for position, measurement in ask(designs) if designs else ():
+            one = keys[position]
+            self.shelf.keep({one: measurement}, {one: designs[position]})
+            self.asked += 1
+            found[one] = measurement
+            if measurement.failed:
+                self._refuse(designs[position], measurement)
+        return found
+
+    def _refuse(self, design: Design, measurement: Measurement) -> None:
+        if self.on_failure == "abort":
+            said = f"\n{measurement.said}" if measurement.said else ""
+            raise MeasurementError(
+                f"{design_text(design)}: {measurement.cause}; repair what measures it, or write "
+                f"`on_failure: infeasible`{said}"
+            )
+
+    def causes(self) -> dict[str, list[Design]]:
+        """Return the designs that failed, by cause, the most frequent cause first."""
+        grouped: dict[str, list[Design]] = {}
+        for design, measurement in self.failures.values():
+            grouped.setdefault(measurement.cause, []).append(design)
+        return dict(sorted(grouped.items(), key=lambda entry: (-len(entry[1]), entry[0])))
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredColumns:
+    """Columns of a space that a bench measures.
+
+    Attributes
+    ----------
+    bench
+        What is known of designs.
+    axes
+        Positions of the axes that a measurement depends on.
+    outputs
+        The columns, by name in SI.
+    expected
+        What an output is expected to be before it is measured, where a study says so.
+    """
+
+    bench: Bench
+    axes: tuple[int, ...]
+    outputs: tuple[str, ...]
+    expected: Mapping[str, Expression] = field(default_factory=dict)
+
+    def designs(self, space: Space, index: Index) -> list[Design]:
+        """Return what is measured of designs, (n, d)."""
+        axes = [(position, space.axes[position]) for position in self.axes]
+        return [
+            {
+                axis.name: (
+                    float(axis.columns[axis.unit_name][row[position]])
+                    if axis.ordered
+                    else str(axis.labels[row[position]])
+                )
+                for position, axis in axes
+            }
+            for row in index
+        ]
+
+    def found(self, space: Space, points: Points, *, ask: bool) -> list[Measurement]:
+        """Return a measurement of each design; each distinct one is looked up once."""
+        index = as_index(points)
+        _, first, which = np.unique(
+            index[:, list(self.axes)], axis=0, return_index=True, return_inverse=True
+        )
+        order = np.argsort(first, kind="stable")  # as the search asks for them
+        found = self.bench.measurements(self.designs(space, index[first[order]]), ask=ask)
+        place = np.argsort(order, kind="stable")
+        return [found[place[row]] for row in which.reshape(-1)]
+
+    def columns(self, space: Space, points: Points, *, ask: bool) -> dict[str, Column]:
+        """Return each output of designs, NaN where it is not known, in a shape that broadcasts."""
+        found = self.found(space, points, ask=ask)
+        shape = shape_of(points)
+        return {
+            name: np.array([one.values.get(name, np.nan) for one in found]).reshape(shape)
+            for name in self.outputs
+        }
+
+    def counted(self, space: Space, index: Index) -> Index:
+        """Return the designs but those that failed and are as if they had never been asked for."""
+        if self.bench.on_failure != "continue":
+            return index
+        return index[~self.missing(space, index)[0]]
+
+    def missing(
+        self, space: Space, points: Points
+    ) -> tuple[NDArray[np.bool_], Callable[[int], str]]:
+        """Return of which designs (n,) there are no values, and why a row is one of them."""
+        found = self.found(space, points, ask=False)
+        return np.array([one.failed for one in found], dtype=bool), partial(_cause, found)
+
+    def expectation(self, columns: Mapping[str, Column]) -> dict[str, Column]:
+        """Return what outputs are expected to be, NaN where nothing is said."""
+        nothing = np.full(1, np.nan)
+        found: dict[str, Column] = dict.fromkeys(self.outputs, nothing)
+        return found | {name: one.value(columns) for name, one in self.expected.items()}
+
+
+def _cause(found: Sequence[Measurement], row: int) -> str:
+    return found[row].cause
+
+
+def design_text(design: Design) -> str:
+    """Return a design as ``name = value`` pairs, numbers in SI."""
+    shown = {name: v if isinstance(v, str) else f"{v:.12g}" for name, v in design.items()}
+    return ", ".join(f"{name} = {value}" for name, value in shown.items())

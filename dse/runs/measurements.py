@@ -1,0 +1,88 @@
+"""The measurements of a run on disk: ``measurements.json``, of every design that was asked for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from dse.contract.evaluators import Measurement, RecordedEvaluator, Value
+from dse.errors import OutputError
+from dse.files.document import Document
+from dse.files.json import json_text
+from dse.files.position import dotted
+from dse.model.measured import Bench
+from dse.study.study import Study
+
+MEASUREMENTS = "measurements.json"
+EVALUATE = "evaluate"
+"""The path of the section that says what measures."""
+
+
+def recorded_of(studies: Iterable[Study]) -> dict[str, RecordedEvaluator]:
+    """Return what measured studies that differ in the value of a sweep, if anything did."""
+    seen: dict[str, dict[str, tuple[Mapping[str, Value], Measurement]]] = {}
+    identities: dict[str, str] = {}
+    for path, bench in (pair for study in studies for pair in benches_of(study)):
+        identities[path] = bench.evaluator.identity
+        seen.setdefault(path, {}).update(bench.seen)
+    return {
+        path: RecordedEvaluator(identity, [*seen[path].values()])
+        for path, identity in identities.items()
+    }
+
+
+def benches_of(study: Study) -> Iterator[tuple[str, Bench]]:
+    """Yield what measures for a study, by the path at which it says so."""
+    if study.problem.measured is not None:
+        yield EVALUATE, study.problem.measured.bench
+    for core in study.cores:
+        yield dotted(core.path), core.bench
+
+
+def write_measurements(studies: Iterable[Study], folder: Path) -> None:
+    """Write what was measured for studies that differ in the value of a sweep, if anything was."""
+    said = {
+        path: {
+            "identity": recorded.identity,
+            "measurements": [
+                {"design": dict(design)} | asdict(found) for design, found in recorded.found
+            ],
+        }
+        for path, recorded in recorded_of(studies).items()
+    }
+    if said:
+        (folder / MEASUREMENTS).write_text(json_text(said) + "\n", encoding="utf-8")
+
+
+def with_measurements(document: Document, folder: Path) -> Document:
+    """Return the study of a run with what was measured for it; nothing measures any more.
+
+    Raises
+    ------
+    OutputError
+        The measurements are missing or cannot be read.
+    """
+    if not has_evaluator(document):
+        return document
+    try:
+        said = json.loads((folder / MEASUREMENTS).read_text(encoding="utf-8"))
+        recorded = {path: _recorded(entry) for path, entry in said.items()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise OutputError(f"{folder / MEASUREMENTS} cannot be read: {error}") from error
+    return replace(document, recorded=recorded)
+
+
+def _recorded(said: Mapping[str, Any]) -> RecordedEvaluator:
+    found = [(entry.pop("design"), Measurement(**entry)) for entry in said["measurements"]]
+    return RecordedEvaluator(said["identity"], found)
+
+
+def has_evaluator(document: Document) -> bool:
+    """Tell whether a study says what measures its designs, or those of a core."""
+    stages = document.data.get("stages")
+    listed = stages if isinstance(stages, list) else []
+    cores = (stage.get("core") for stage in listed if isinstance(stage, dict))
+    return document.data.get(EVALUATE) is not None or any(isinstance(one, dict) for one in cores)

@@ -1,0 +1,223 @@
+"""Letting a search measure designs: by how many workers, in which folder, until when."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from dse.contract.evaluators import Measurement, RecordedEvaluator
+from dse.errors import MeasurementError
+from dse.files.document import Document
+from dse.model.measured import Bench, Design, MemoryShelf, design_text
+from dse.reports.words import plural
+from dse.search import Progress
+from dse.search.exact.work import Stop, StopError
+from dse.study.schema import EvaluateSection
+from dse.study.study import Study, prepare
+
+if TYPE_CHECKING:
+    from dse.evaluators.pool import Workers
+
+ONLY_RUNS = (
+    "the designs of this study are measured, and only `dse run` measures: run it, and name the "
+    "folder of the run"
+)
+
+SHOWN = 3
+"""Designs that a message shows of those that failed for one cause."""
+
+
+def with_shelves(document: Document) -> Document:
+    """Return a document whose measurements are kept at least as long as it is used."""
+    if document.shelves is not None:
+        return document
+    shelf = MemoryShelf()
+    return replace(document, shelves=lambda identity: shelf)
+
+
+@runtime_checkable
+class Narrator(Protocol):
+    """A `Progress` that shows in words what is done now."""
+
+    def tell(self, now: str) -> None:
+        """Show what is done now."""
+
+
+@dataclass(frozen=True)
+class Working:
+    """How designs are measured.
+
+    Attributes
+    ----------
+    workers
+        How many at once; None for as many as the study says.
+    dask
+        Address of the scheduler of a Dask cluster, which measures instead of this machine.
+    folder
+        Where each design gets a working folder; None for a temporary one, which stays where a
+        design failed.
+    stop
+        Asked while measurements run whether they are to end.
+    progress
+        Told of each measurement that ends.
+    """
+
+    workers: int | None = None
+    dask: str | None = None
+    folder: Path | None = None
+    stop: Stop | None = None
+    progress: Progress | None = None
+
+
+@contextmanager
+def measuring(
+    prepared: Study, working: Working | None, budget: int | None = None
+) -> Iterator[None]:
+    """Let the designs of a study be measured; of one that measures nothing this does nothing.
+
+    Nor of a run that is over: what it measured is all that is known.
+
+    Raises
+    ------
+    MeasurementError
+        The study measures, and nothing may be measured: `working` is None.
+    """
+    if working is None and not all(core.measured for core in prepared.cores):
+        raise MeasurementError(ONLY_RUNS)
+    measured = prepared.problem.measured
+    recorded = measured and isinstance(measured.bench.evaluator, RecordedEvaluator)
+    if measured is None or prepared.measuring is None or recorded:
+        yield
+        return
+    if working is None:
+        raise MeasurementError(ONLY_RUNS)
+    said = prepared.measuring
+    planned = min(budget or prepared.problem.size, prepared.problem.size)
+    with _opened(measured.bench, said, working, planned):
+        yield
+
+
+def with_cores(prepared: Study, working: Working | None) -> Study:
+    """Return a study whose cores are measured: all designs of a stage, before any search."""
+    if working is None or all(core.measured for core in prepared.cores):
+        return prepared
+    for core in prepared.cores:
+        with _opened(core.bench, core.section, working, len(core.designs)):
+            core.bench.measurements(core.designs, ask=True)
+        require_measurements(core.bench)
+    again = prepare(prepared.document)
+    for core, fresh in zip(prepared.cores, again.cores, strict=True):
+        fresh.bench.seen.update(core.bench.seen)
+    return again
+
+
+@contextmanager
+def _opened(bench: Bench, said: EvaluateSection, working: Working, planned: int) -> Iterator[None]:
+    """Let a bench measure."""
+    from dse.evaluators import pool  # processes, only where something is measured
+    from dse.evaluators.dask import Cluster
+
+    folder = working.folder or Path(tempfile.mkdtemp(prefix="dse-measuring-"))
+    evaluator = bench.evaluator
+    crew: Workers
+    if working.dask is None:
+        crew = pool.workers_for(evaluator, working.workers or said.workers)
+    elif working.workers is None:
+        crew = Cluster(evaluator, working.dask)
+    else:
+        raise MeasurementError("a Dask cluster has its own workers; leave `workers` out")
+    try:
+        with crew as workers:
+            ask = _Asking(bench, workers, said.retries, folder, working, planned)
+            with bench.measuring(ask):
+                yield
+    finally:
+        if working.folder is None and not any(folder.iterdir()):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """Measures designs, and shows how far it is; see `Ask`."""
+
+    bench: Bench
+    workers: Workers
+    retries: int
+    folder: Path
+    working: Working
+    planned: int
+
+    def __call__(self, designs: Sequence[Design]) -> Iterator[tuple[int, Measurement]]:
+        """Yield what comes of designs.
+
+        Raises
+        ------
+        StopError
+            Before all of them are measured.
+        """
+        stop, before = self.working.stop or (lambda: False), len(self.bench.seen)
+        failed = len(self.bench.failures)
+        from dse.evaluators import pool
+
+        found = pool.measured(
+            self.bench.evaluator,
+            designs,
+            workers=self.workers,
+            retries=self.retries,
+            folder=self.folder,
+            stop=stop,
+        )
+        for done, (position, measurement) in enumerate(found):
+            failed += measurement.failed
+            self._show(before + done + 1, len(designs) - done - 1, failed)
+            yield position, measurement
+        if stop():
+            raise StopError("it was interrupted")
+
+    def _show(self, done: int, left: int, failed: int) -> None:
+        progress = self.working.progress
+        if progress is not None:
+            progress(done, self.planned)
+        if isinstance(progress, Narrator):
+            running = min(left, self.workers.size)
+            progress.tell(f"{running} running, {failed} failed")
+
+
+def failures_text(bench: Bench) -> list[str]:
+    """Return what is to be said of the designs that failed, a line for each cause."""
+    return [
+        f"{plural(len(designs), 'design')}: {cause}; {_some(designs)}"
+        for cause, designs in bench.causes().items()
+    ]
+
+
+def _some(designs: Sequence[Design]) -> str:
+    shown = "; ".join(map(design_text, designs[:SHOWN]))
+    return f"{shown}; and {len(designs) - SHOWN} more" if len(designs) > SHOWN else shown
+
+
+def require_nothing_measured(prepared: Study) -> None:
+    """Raise `MeasurementError` where designs of a study are measured."""
+    if prepared.problem.measured is not None or prepared.cores:
+        raise MeasurementError(ONLY_RUNS)
+
+
+def require_some_measured(prepared: Study, evaluated: int) -> None:
+    """Raise `MeasurementError` where every design that was asked for failed."""
+    measured = prepared.problem.measured
+    if measured is None or not evaluated:
+        return
+    require_measurements(measured.bench)
+
+
+def require_measurements(bench: Bench) -> None:
+    """Raise `MeasurementError` where every design that was asked for failed."""
+    failed = len(bench.failures)
+    if failed and failed == len(bench.seen):
+        lines = "\n".join(failures_text(bench))
+        raise MeasurementError(f"none of {plural(failed, 'design')} could be measured:\n{lines}")

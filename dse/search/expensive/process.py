@@ -1,0 +1,175 @@
+"""Gaussian process regression: a Matern 5/2 kernel with a length for each feature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
+from scipy.optimize import Bounds, minimize
+
+from dse.contract import Column, Matrix
+
+LENGTH, LENGTH_SPREAD = 0.7, 1.5
+"""Median and standard deviation of log of the prior of a length, in units of a feature's range."""
+
+STEPS = 40
+"""Most steps of the optimiser of lengths and variances."""
+
+MOST_NOISE = float(np.exp(0.5))
+"""Most variance of the noise, of that of what was observed."""
+
+JITTER = 1e-8
+"""Of the variance: noise that is always there, so that a factor exists."""
+
+MOST_FITTED = 300
+"""Parameters are fitted to at most so many of the designs seen, evenly through their order; the
+means are those of all."""
+
+BLOCK = 8_192
+"""Designs that are predicted at a time."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """A Gaussian process, given what was observed (Rasmussen and Williams 2006, chapter 2).
+
+        y(x) = c + f(x) + e,  cov(f(x), f(x')) = s (1 + r + r^2 / 3) exp(-r),
+        r^2 = 5 sum_k ((x_k - x'_k) / l_k)^2
+
+    Attributes
+    ----------
+    features
+        (n, d), each in [0, 1].
+    constant
+        c, the mean of what was observed.
+    parameters
+        Logarithms of the d lengths, of s and of the variance of the noise e.
+    factor
+        Lower Cholesky factor of the covariance of what was observed, (n, n).
+    weights
+        The inverse of that covariance times y - c, (n,).
+    """
+
+    features: Matrix
+    constant: float
+    parameters: Column
+    factor: Matrix
+    weights: Column
+
+    def mean(self, features: Matrix) -> Column:
+        """Return the posterior mean, (q,), of designs (q, d): eq. 2.25, block by block."""
+        starts = range(0, len(features), BLOCK)
+        parts = [self.covariance(features[at : at + BLOCK]) @ self.weights for at in starts]
+        return self.constant + np.concatenate([np.empty(0), *parts])
+
+    def covariance(self, features: Matrix) -> Matrix:
+        """Return the prior covariances, (q, n), of designs with those observed."""
+        return self.between(features, self.features)
+
+    def between(self, first: Matrix, second: Matrix) -> Matrix:
+        """Return the prior covariances, (p, q), of designs (p, f) with others (q, f)."""
+        return _between(first, second, self.parameters)
+
+    def whitened(self, features: Matrix) -> Matrix:
+        """Return V (n, q), whose V.T @ V is the covariance that the observations explain."""
+        solved: Matrix = solve_triangular(self.factor, self.covariance(features).T, lower=True)
+        return solved
+
+    @property
+    def variance(self) -> float:
+        """The prior variance s of f."""
+        return float(np.exp(self.parameters[-2]))
+
+    @property
+    def noise(self) -> float:
+        """The variance of e."""
+        return _noise(self.parameters)
+
+    def left_out(self) -> Column:
+        """Return y_i less its mean when y_i itself is left out, (n,): eq. 5.12, c as it is."""
+        inverse = cho_solve((self.factor, True), np.eye(len(self.weights)))
+        left: Column = self.weights / np.diag(inverse)
+        return left
+
+
+def fitted(
+    features: Matrix, values: Column, start: Column | None = None, *, noise: float = MOST_NOISE
+) -> Process:
+    """Return the process whose parameters make what was observed most probable.
+
+    They maximise the marginal likelihood (eq. 5.8) times a log-normal prior of the lengths, from
+    `start`, the parameters of an earlier process, where there are some; the variance of the noise
+    is at most `noise` times that of what was observed.
+    """
+    constant = float(values.mean())
+    y = values - constant
+    level = np.log(max(float(y.var()), 1e-12))
+    d = features.shape[1]
+    low = np.r_[np.full(d, -2.5), level - 4, level - 11]
+    high = np.r_[np.full(d, 3.0), level + 4, level + np.log(noise)]
+    first = np.r_[np.full(d, np.log(LENGTH)), level, level - 4.6] if start is None else start
+    some = np.unique(np.linspace(0, len(y) - 1, MOST_FITTED).round().astype(int))
+    squares = (features[some, None] - features[None, some]) ** 2
+    found = minimize(
+        _loss,
+        np.clip(first, low, high),
+        args=(squares, y[some]),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=Bounds(low, high),
+        options={"maxiter": STEPS},
+    )
+    covariance = _between(features, features, found.x)
+    np.fill_diagonal(covariance, np.exp(found.x[-2]) + _noise(found.x))
+    factor = cholesky(covariance, lower=True)
+    return Process(features, constant, found.x, factor, cho_solve((factor, True), y))
+
+
+def _kernel(squared: Matrix, parameters: Column) -> tuple[Matrix, Matrix]:
+    """Return the kernel at scaled squared distances, and the factor of its derivatives."""
+    r = np.sqrt(5.0 * squared)
+    decay = np.exp(parameters[-2] - r)
+    return decay * (1.0 + r + r * r / 3.0), decay * (1.0 + r)
+
+
+def _between(first: Matrix, second: Matrix, parameters: Column) -> Matrix:
+    inverse = np.exp(-parameters[:-2])
+    here, there = first * inverse, second * inverse
+    squared = (here**2).sum(axis=1)[:, None] + (there**2).sum(axis=1) - 2 * here @ there.T
+    return _kernel(np.maximum(squared, 0.0), parameters)[0]
+
+
+def _noise(parameters: Column) -> float:
+    return float(np.exp(parameters[-1]) + JITTER * np.exp(parameters[-2]))
+
+
+def _observed(squares: NDArray[np.float64], parameters: Column) -> tuple[Matrix, Matrix, Matrix]:
+    """Return the covariance of observations, without noise, and the factor of derivatives."""
+    kernel, slope = _kernel(squares @ np.exp(-2 * parameters[:-2]), parameters)
+    return kernel + _noise(parameters) * np.eye(len(kernel)), kernel, slope
+
+
+def _loss(parameters: Column, squares: NDArray[np.float64], y: Column) -> tuple[float, Column]:
+    """Return minus the logarithm of the posterior of the parameters and its gradient (eq. 5.9)."""
+    covariance, kernel, slope = _observed(squares, parameters)
+    try:
+        factor = cholesky(covariance, lower=True)
+    except LinAlgError:
+        return 1e10, np.zeros_like(parameters)
+    weights = cho_solve((factor, True), y)
+    outer = np.outer(weights, weights) - cho_solve((factor, True), np.eye(len(y)))
+    away = (parameters[:-2] - np.log(LENGTH)) / LENGTH_SPREAD**2
+    loss = 0.5 * y @ weights + np.log(np.diag(factor)).sum()
+    loss += 0.5 * away @ away * LENGTH_SPREAD**2
+    n, d = len(y), squares.shape[2]
+    lengths = (outer * slope).reshape(1, n * n) @ squares.reshape(n * n, d)
+    lengths = (5.0 / 3.0) * lengths[0] * np.exp(-2 * parameters[:-2])
+    trace = np.trace(outer)
+    jitter = JITTER * np.exp(parameters[-2]) * trace
+    return float(loss), np.r_[
+        -0.5 * lengths + away,
+        -0.5 * ((outer * kernel).sum() + jitter),
+        -0.5 * trace * np.exp(parameters[-1]),
+    ]

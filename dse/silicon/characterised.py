@@ -1,0 +1,122 @@
+"""What comes of a design that is characterised: figures or faults, and under which conditions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dse.contract.generators import Value
+from dse.errors import Fault, StudyError
+
+DIGITS = 3
+"""Of a clock period that is rounded up."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Under which every design of a table is characterised.
+
+    Attributes
+    ----------
+    period_s
+        Clock period; 0 for the least of each design, rounded up.
+    tool
+        ``pyosys`` or ``yosys``; none for the first that is installed.
+    most_fan_out
+        Inputs that a gate or flip-flop drives without buffers.
+    wire
+        Wire load of the library by name; none for wires without capacitance.
+    time_limit_s
+        The longest that mapping a design may take.
+    """
+
+    period_s: float = 0.0
+    tool: str | None = None
+    most_fan_out: int = 16
+    wire: str | None = None
+    time_limit_s: float = 3600.0
+
+
+@dataclass(frozen=True)
+class CharacterisedDesign:
+    """What came of a design.
+
+    Attributes
+    ----------
+    name, parameters
+        As the design has them.
+    figures
+        Quantities in SI, by name with unit suffix.
+    facts
+        Hashes, versions and counts, as text.
+    notes
+        What was assumed, clipped or left out.
+    """
+
+    name: str
+    parameters: Mapping[str, Value]
+    figures: Mapping[str, float]
+    facts: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A design without figures, and why."""
+
+    faults: tuple[Fault, ...]
+
+
+def of_data(data: Mapping[str, Any]) -> CharacterisedDesign | None:
+    """Return a design from what was kept of it; None where that is something else."""
+    try:
+        return CharacterisedDesign(
+            name=data["name"],
+            parameters=data["parameters"],
+            figures=data["figures"],
+            facts=data["facts"],
+            notes=tuple(data["notes"]),
+        )
+    except (KeyError, TypeError):
+        return None
+
+
+def refusals(found: Sequence[CharacterisedDesign | Refused]) -> Iterator[Fault]:
+    """Yield why designs have no figures."""
+    for one in found:
+        if isinstance(one, Refused):
+            yield from one.faults
+
+
+def of_design(name: str, fault: Fault) -> Fault:
+    """Return a fault with the design that has it; one in a file may be that of several."""
+    if fault.line:
+        return fault
+    return replace(fault, where=f"{name}: {fault.where}" if fault.where else name)
+
+
+def period_of(least_s: float, asked_s: float) -> float:
+    """Return the period that was asked for, or the least, rounded up."""
+    if not asked_s:
+        return rounded_up(least_s)
+    if least_s > asked_s:
+        written = f"the longest path takes {least_s * 1e9:.4g} ns"
+        rule = f"the clock leaves {asked_s * 1e9:.4g} ns"
+        remedy = "ask for a slower one, or leave this design out"
+        raise StudyError([Fault(where="clock", written=written, rule=rule, remedy=remedy)])
+    return asked_s
+
+
+def rounded_up(value: float) -> float:
+    """Return a positive number rounded up to `DIGITS` digits.
+
+    Examples
+    --------
+    >>> rounded_up(2.2874e-9), rounded_up(2e-9)
+    (2.29e-09, 2e-09)
+    """
+    places = DIGITS - 1 - math.floor(math.log10(value))
+    scaled = round(value * 10.0**places, 9)
+    return float(f"{math.ceil(scaled)}e{-places}")

@@ -1,0 +1,196 @@
+"""From the `evaluate` section of a study to what measures its designs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from dse.algebra import units
+from dse.algebra.expression import parse_expression
+from dse.contract import Column, Objective
+from dse.contract.evaluators import Evaluator, Measurer, RecordedEvaluator, key
+from dse.errors import UnitError
+from dse.files.document import Document
+from dse.files.headers import DIMENSIONLESS
+from dse.model.measured import Bench, MeasuredColumns, MemoryShelf
+from dse.model.space import Space
+from dse.plugins import registry
+from dse.study import schema
+from dse.study.evaluator import evaluator_of
+from dse.study.faults import Faults, Path
+from dse.study.free_axes import written_unit
+from dse.study.scenario import Scenario
+
+PLAIN = ("", *DIMENSIONLESS)
+"""What stands for no unit."""
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What is measured: quantity in SI -> unit in which it is told, and its place in the study."""
+
+    units: Mapping[str, str]
+    places: Mapping[str, Path]
+    expected: Mapping[str, str]
+
+
+def outputs_of(
+    section: schema.EvaluateSection,
+    path: Path,
+    faults: Faults,
+    *,
+    known: Collection[str] | None = None,
+) -> Outputs:
+    """Return the outputs of a section, or those of the plug-in that it names."""
+    written = dict(section.outputs)
+    if not written and section.using is not None:
+        with faults.at((*path, "using")):
+            written = dict(registry.get(Measurer, section.using).outputs)
+    found: dict[str, str] = {}
+    places: dict[str, Path] = {}
+    expected: dict[str, str] = {}
+    known = registry.names(Objective) if known is None else known
+    for name, said in written.items():
+        place = (*path, "outputs", name)
+        unit, expect = (
+            (said.unit, said.expect) if isinstance(said, schema.OutputSection) else (said, None)
+        )
+        with faults.at(place):
+            quantity, unit = _quantity(name, unit, known)
+            if quantity in found:
+                raise UnitError(f"two outputs are {quantity}", "write one of them")
+            found[quantity], places[quantity] = unit, place
+            if expect is not None:
+                expected[quantity] = expect
+    if not written:
+        rule = "what measures tells at least one quantity"
+        faults.add((*path, "outputs"), rule, "add for instance `outputs: {area: um2}`", "")
+    return Outputs(found, places, expected)
+
+
+def _quantity(name: str, unit: str | int | None, known: Collection[str]) -> tuple[str, str]:
+    """Return the quantity that an output is, with its SI unit, and the unit it is told in."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
+        raise UnitError("the name of an output is letters, digits and _", "rename it")
+    if unit is None:
+        rule = "an output is told in a unit"
+        raise UnitError(
+            rule, f"write for instance `{name}: um2`, or `{name}: 1` for a plain number"
+        )
+    unit = "" if str(unit) in PLAIN else str(unit)
+    suffix = units.factor(unit)[1]
+    own = units.suffix(name)
+    if own and own != suffix:
+        raise UnitError(
+            f"{name} is in {units.label(name)}, not in {unit or 'no unit'}", "rename it"
+        )
+    quantity = name if own or not suffix else f"{name}_{suffix}"
+    alike = sorted(one for one in known if units.stem(one) == units.stem(quantity))
+    if alike and quantity not in known:
+        shown = " or ".join(units.label(one) or "no unit" for one in alike)
+        rule = (
+            f"{units.stem(quantity)} is a quantity of models, in {shown}, not in {unit or 'none'}"
+        )
+        raise UnitError(rule, "choose a unit of that kind, or another name")
+    return quantity, unit
+
+
+def quantities_of(outputs: Outputs, section: schema.EvaluateSection) -> dict[str, Objective]:
+    """Return outputs as quantities that may be named like those of plug-ins."""
+    source = section.using or (str(section.command[0]) if section.command else "a function")
+
+    def quantity(name: str) -> Objective:
+        def value(**columns: Column) -> Column:
+            return columns[name]
+
+        value.__name__ = name
+        value.__doc__ = "What is measured"
+        return Objective(function=value, source=f"measured by {source}", signed=True)
+
+    return {name: quantity(name) for name in outputs.units}
+
+
+def measured_of(
+    section: schema.EvaluateSection,
+    outputs: Outputs,
+    space: Space,
+    scenario: Scenario,
+    faults: Faults,
+    written_axes: Mapping[str, object],
+) -> MeasuredColumns | None:
+    """Return what measures the outputs of a study, None where a fault was added."""
+    path: Path = ("evaluate",)
+    before = len(faults.found)
+    free = [place for place, axis in enumerate(space.axes) if axis.name in written_axes]
+    free = [place for place in free if space.axes[place].name not in schema.FIELDS]
+    axes = [space.axes[place] for place in free]
+    if not axes:
+        rule = "what measures is told the axes of the study, and it has none of its own"
+        faults.add(path, rule, "add for instance `axes: {unroll: [1, 2, 4]}`", "")
+    told = {
+        axis.name: written_unit(written_axes[axis.name]) if axis.ordered else None for axis in axes
+    }
+    evaluator = evaluator_of(section, outputs.units, told, scenario, path, faults)
+    expected = {}
+    columns = {name for axis in space.axes for name in axis.columns} | set(space.constants)
+    choices = {axis.name: axis.labels for axis in axes if not axis.ordered}
+    for name, text in outputs.expected.items():
+        with faults.at((*outputs.places[name], "expect")):
+            expected[name] = parse_expression(text, columns - choices.keys(), choices)
+            if expected[name].is_constraint:
+                raise UnitError("an expectation is a number", "write an expression without <=")
+    if evaluator is None or len(faults.found) > before:
+        return None
+    bench = bench_of(evaluator, section.on_failure, faults.document)
+    return MeasuredColumns(bench, tuple(free), tuple(outputs.units), expected)
+
+
+def bench_of(evaluator: Evaluator, on_failure: str, document: Document) -> Bench:
+    """Return what is known of the designs that an evaluator measures."""
+    if isinstance(evaluator, RecordedEvaluator):
+        found = {key(evaluator.identity, pair[0]): pair for pair in evaluator.found}
+        shelf = MemoryShelf()
+        shelf.keep({one: pair[1] for one, pair in found.items()}, {})
+        return Bench(evaluator, shelf, on_failure, found)
+    shelf_of = document.shelves or (lambda identity: MemoryShelf())
+    return Bench(evaluator, shelf_of(evaluator.identity), on_failure)
+
+
+def measured_quantities(
+    written: schema.StudyFile, space: Space, scenario: Scenario, faults: Faults
+) -> tuple[MeasuredColumns | None, dict[str, Objective]]:
+    """Return what measures designs of a study, and what it tells of them; faults are added."""
+    section = written.evaluate or schema.EvaluateSection()
+    outputs = outputs_of(section, ("evaluate",), faults)
+    taken = {name for axis in space.axes for name in axis.columns} | set(space.constants)
+    for name in sorted(taken & outputs.units.keys()):
+        rule = f"{name} is set by this study, and cannot be measured as well"
+        faults.add(outputs.places[name], rule, "rename one of them")
+    measured = measured_of(section, outputs, space, scenario, faults, written.axes)
+    return measured, quantities_of(outputs, section)
+
+
+class Joined(Mapping[str, Objective]):
+    """Quantities that are measured, and those of models besides; looks up what is asked for."""
+
+    def __init__(self, own: Mapping[str, Objective], others: Mapping[str, Objective]) -> None:
+        """Of a quantity that both have, the model tells what it is, and measuring its value."""
+        self._own = own
+        self._others = others
+
+    def __getitem__(self, name: str) -> Objective:
+        """Return a quantity."""
+        return self._others[name] if name in self._others else self._own[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Tell whether there is such a quantity, without importing it."""
+        return name in self._own or name in self._others
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield every name."""
+        return iter(dict.fromkeys([*self._own, *self._others]))
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self._own.keys() | set(self._others))

@@ -1,0 +1,163 @@
+"""From the section of a study that says what measures to an evaluator."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path as FilePath
+
+from dse.contract.evaluators import Evaluator, Measurer
+from dse.errors import nearest
+from dse.evaluators.command import Command, placeholders, taken_names, wrong_arguments
+from dse.evaluators.function import FunctionEvaluator, source_of
+from dse.files.position import dotted
+from dse.plugins import registry
+from dse.study import schema
+from dse.study.evaluator_files import file_hashes
+from dse.study.faults import Faults, Path
+from dse.study.inputs import base_of, locate
+from dse.study.scenario import Scenario
+
+
+def evaluator_of(
+    section: schema.EvaluateSection,
+    outputs: Mapping[str, str],
+    told: Mapping[str, str | None],
+    scenario: Scenario,
+    path: Path,
+    faults: Faults,
+) -> Evaluator | None:
+    """Return what measures; `told` has the unit in which each axis is written, None for choices."""
+    if recorded := faults.document.recorded.get(dotted(path)):
+        file_hashes(section, scenario, path, faults)
+        return replace(recorded, outputs=outputs)
+    function = faults.document.evaluate
+    given = [
+        name
+        for name, there in (
+            ("command", section.command),
+            ("using", section.using),
+            ("a function", function),
+        )
+        if there is not None
+    ]
+    if len(given) != 1:
+        rule = "what measures is one of: `command`, `using`, or a function given to dse.run"
+        faults.add(path, rule, f"remove one of {', '.join(given)}" if given else "add one", "")
+        return None
+    if section.command is not None:
+        return _command(section, section.command, outputs, told, scenario, path, faults)
+    for name in ("timeout", "retries"):
+        if section.using is not None and name == "timeout" and section.timeout is not None:
+            rule = "a function cannot be ended when its time is over"
+            faults.add((*path, name), rule, "remove it, or write a command")
+    version = "" if section.version is None else str(section.version)
+    if function is not None:
+        _require_arguments(function, told, path, faults)
+        identity = _identity(
+            function=source_of(function),
+            outputs=dict(outputs),
+            files=file_hashes(section, scenario, path, faults),
+            version=version,
+        )
+        return FunctionEvaluator(function=function, outputs=outputs, identity=identity)
+    with faults.at((*path, "using")):
+        found = registry.get(Measurer, str(section.using))
+        _require_arguments(found.function, told, path, faults)
+        identity = _identity(
+            using=found.name,
+            plugin_version=found.version,
+            outputs=dict(outputs),
+            files=file_hashes(section, scenario, path, faults),
+            version=version,
+        )
+        return FunctionEvaluator(function=found.function, outputs=outputs, identity=identity)
+    return None
+
+
+def _identity(**parts: object) -> str:
+    """Return what makes values of a design the same, as canonical JSON."""
+    return json.dumps({name: part for name, part in parts.items() if part}, sort_keys=True)
+
+
+def _require_arguments(
+    function: Callable[..., object], told: Mapping[str, str | None], path: Path, faults: Faults
+) -> None:
+    """Refuse a function that does not take the axes of the study."""
+    try:
+        inspect.signature(function).bind(**dict.fromkeys(told))
+    except TypeError as error:
+        name = getattr(function, "__name__", "the function")
+        rule = f"{name} is called with {', '.join(told)}: {error}"
+        faults.add(path, rule, "name its arguments and the axes alike", "")
+    except ValueError:  # of a function of C, whose arguments nobody knows
+        return
+
+
+def _command(
+    section: schema.EvaluateSection,
+    command: Sequence[str | int | float],
+    outputs: Mapping[str, str],
+    told: Mapping[str, str | None],
+    scenario: Scenario,
+    path: Path,
+    faults: Faults,
+) -> Command | None:
+    arguments = [str(argument) for argument in command]
+    where = (*path, "command")
+    for name in taken_names(told):
+        rule = f"{{{name}}} stands for something else in a command"
+        faults.add(("axes", name), rule, "rename the axis", repr(name))
+    wrong = wrong_arguments(arguments, told)
+    for position, rule, remedy in wrong:
+        faults.add((*where, position), rule, remedy)
+    if not wrong:
+        named = {name for name, _ in placeholders(arguments)}
+        unused = [name for name in told if name not in named]
+        if unused and "input" not in named:
+            scenario.notes.append(
+                f"no argument of the command uses {', '.join(unused)}: the program has to read it "
+                f"from design.json, in its working folder"
+            )
+    _require_program(arguments[0], (*where, 0), faults)
+    identity = _identity(
+        arguments=arguments,
+        outputs=dict(outputs),
+        files=file_hashes(section, scenario, path, faults),
+        version="" if section.version is None else str(section.version),
+    )
+    timeout = section.timeout
+    return Command(
+        arguments=tuple(arguments),
+        outputs=outputs,
+        identity=identity,
+        beside=str(FilePath(faults.document.file).parent.absolute()),
+        units={name: unit for name, unit in told.items() if unit},
+        timeout_s=None if timeout is None else timeout.value,
+    )
+
+
+def _require_program(program: str, path: Path, faults: Faults) -> None:
+    """Refuse a program that cannot be started."""
+    document = faults.document
+    if "{" in program:
+        return
+    if "/" not in program:
+        if shutil.which(program) is None:
+            rule = f"no program {program!r} is found in PATH"
+            faults.add(
+                path, rule, f"install it, or write './{program}' for one beside the study", ""
+            )
+        return
+    place = locate(document, program)
+    if not place.is_file():
+        known = [entry.name for entry in place.parent.glob("*")] if place.parent.is_dir() else []
+        remedy = nearest(place.name, known) if known else base_of(document)
+        faults.add(path, f"there is no file {str(place)!r}", remedy, "")
+    elif not os.access(place, os.X_OK):
+        rule = f"{str(place)!r} is not executable"
+        faults.add(path, rule, f"make it so: chmod +x {place.name}", "")

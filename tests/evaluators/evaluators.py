@@ -1,0 +1,70 @@
+"""Evaluators for tests, in a module of their own: a worker process imports them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dse.contract.evaluators import Measurement, Value
+from dse.evaluators.command import Command
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acts:
+    """Does what a design says: its `act`, so many times as it says in `fails`, then its double."""
+
+    counts: str
+    outputs: Mapping[str, str] = field(default_factory=lambda: {"double": ""}, hash=False)
+    identity: str = "acts"
+
+    def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
+        number = float(design["number"])
+        tries = Path(self.counts) / f"{number:g}"
+        with tries.open("a") as file:
+            file.write("x")
+        (folder / "made").touch()
+        if tries.stat().st_size <= float(design.get("fails", 0.0)):
+            ACTS[str(design["act"])]()
+        return Measurement(values={"double": 2 * number})
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _raise() -> None:
+    raise ValueError("no such thing")
+
+
+def _crawl() -> None:
+    time.sleep(300)
+
+
+def _fill() -> None:
+    bytearray(1 << 40)
+
+
+ACTS = {
+    "die": _die,
+    "raise": _raise,
+    "leave": sys.exit,
+    "end": lambda: os._exit(0),
+    "crawl": _crawl,
+    "fill": _fill,
+}
+
+
+def shell(text: str, **others: object) -> Command:
+    """Return a command of one output, `double`, without unit."""
+    return Command(
+        arguments=("sh", "-c", text),
+        outputs={"double": ""},
+        identity=text,
+        beside="",
+        **others,  # type: ignore[arg-type]
+    )

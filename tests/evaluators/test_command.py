@@ -1,0 +1,173 @@
+"""A program is told the design, and what it tells is a measurement."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from dse.contract.evaluators import Measurement
+from dse.evaluators.command import Command, taken_names, wrong_arguments
+
+ECHO = (
+    "import json, os, sys\n"
+    "told = [sys.argv[1:], json.load(open(os.environ['DSE_INPUT'])), os.getcwd()]\n"
+    "print(json.dumps(told), file=sys.stderr)\n"
+    "print('area = 1 um2')\n"
+)
+
+
+def command(*arguments: str, beside: Path | str = "", **others: object) -> Command:
+    return Command(
+        arguments=arguments,
+        outputs={"area_m2": "um2"},
+        identity="test",
+        beside=str(beside),
+        **others,  # type: ignore[arg-type]
+    )
+
+
+def shell(text: str, **others: object) -> Command:
+    return command("sh", "-c", text, **others)
+
+
+def test_a_design_comes_in_arguments_and_in_a_file(tmp_path: Path) -> None:
+    one = command(
+        sys.executable, "-c", ECHO, "{unroll}", "f={clock},{clock:GHz}", "{{}}", "{kind}",
+        "{share}", "{study}", "{input}", beside="/a study",
+        units={"clock": "MHz"},
+    )  # fmt: skip
+    design = {"unroll": 4.0, "clock": 123.4e6, "kind": "a; rm -rf $HOME", "share": 0.1}
+    found = one.measure(design, tmp_path)
+    arguments, read, folder = json.loads(found.said)
+    assert arguments == [
+        "4", "f=123.4,0.1234", "{}", "a; rm -rf $HOME", "0.1", "/a study",
+        str(tmp_path / "design.json"),
+    ]  # fmt: skip
+    assert read == {"unroll": 4, "clock": 123.4, "kind": "a; rm -rf $HOME", "share": 0.1}
+    assert Path(folder) == tmp_path.resolve()
+    assert found.values == {"area_m2": 1e-12}
+
+
+@pytest.mark.parametrize("value", [1e-7, 3e-9, 0.1 + 0.2, 2.0**60, -0.0, 1e300, 5e-324])
+def test_a_number_is_written_so_that_it_is_read_as_the_same(value: float, tmp_path: Path) -> None:
+    found = shell("echo {x} >&2; echo area = 1", units={}).measure({"x": value}, tmp_path)
+    assert float(found.said) == value
+
+
+def test_outputs_may_be_in_a_file(tmp_path: Path) -> None:
+    named = shell('echo "area = 7 mm2" > {output}; echo area = 1')
+    assert named.measure({}, tmp_path).values == {"area_m2": 7e-6}
+    (tmp_path / "outputs").unlink()
+    quiet = shell('echo "area = 8" > "$DSE_OUTPUT"; echo area = 1')
+    assert quiet.measure({}, tmp_path).values == {"area_m2": 8e-12}
+    (tmp_path / "outputs").unlink()
+    found = shell(": {output}; echo area = 1").measure({}, tmp_path)
+    assert (found.kind, found.cause) == ("output", "there is no file outputs")
+
+
+def test_a_relative_program_is_beside_the_study(tmp_path: Path) -> None:
+    study, work = tmp_path / "study", tmp_path / "work"
+    study.mkdir()
+    work.mkdir()
+    (study / "synth.sh").write_text("#!/bin/sh\necho area = 5\n")
+    (study / "synth.sh").chmod(0o755)
+    assert command("./synth.sh", beside=study).measure({}, work).values == {"area_m2": 5e-12}
+    (study / "synth.sh").write_text("#!/no/such/shell\n")
+    found = command("./synth.sh", beside=study).measure({}, work)
+    assert found.kind == "start"
+    assert found.cause == (
+        f"{study}/./synth.sh cannot be started: No such file or directory; the file is there: "
+        "is the interpreter that its first line names?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "cause"),
+    [
+        ("echo no licence >&2; exit 3", "exit", "it returned 3"),
+        ("kill -SEGV $$", "signal", "it was ended by SIGSEGV (Segmentation fault)"),
+        ("kill -40 $$", "signal", "it was ended by signal 40 (Real-time signal 6)"),
+        ("sleep 60", "timeout", "it took longer than 0.3 s"),
+        ("trap '' TERM; sleep 60; sleep 60", "timeout", "it took longer than 0.3 s"),
+        ("exec >&- 2>&-", "output", "standard output is empty"),
+        ("head -c 3000000 /dev/zero", "output", "there is more on standard output than is read"),
+        ("rm -rf ../work", "output", "there is no file standard_output"),
+    ],
+)
+def test_a_failure_has_a_kind_and_a_cause(text: str, kind: str, cause: str, tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    limit = 0.3 if kind == "timeout" else 60.0
+    found = shell(text, timeout_s=limit).measure({}, folder)
+    assert (found.kind, found.cause, found.values) == (kind, cause, {})
+    assert found.said == ("no licence\n" if kind == "exit" else "")
+
+
+def test_only_the_end_of_standard_error_is_kept(tmp_path: Path) -> None:
+    found = shell("yes x | head -c 1000000 >&2; echo end >&2; echo area = 1").measure({}, tmp_path)
+    assert found.said.endswith("x\nend\n")
+    assert len(found.said) == (tmp_path / "standard_error").stat().st_size == 4_000
+
+
+def test_what_a_program_leaves_behind_neither_keeps_it_waiting_nor_stays(tmp_path: Path) -> None:
+    """A daemon that holds standard output: two forks, a session of its own."""
+    found = shell("(setsid sleep 300 & echo $! > pid); echo area = 1").measure({}, tmp_path)
+    assert found.values == {"area_m2": 1e-12}
+    assert found.seconds < 60
+    assert not alive(int((tmp_path / "pid").read_text()))
+
+
+def test_stop_ends_a_program(tmp_path: Path) -> None:
+    asked: list[bool] = []
+
+    def stop() -> bool:
+        asked.append((tmp_path / "pid").exists())
+        return asked[-1]
+
+    found = shell("echo $$ > pid; sleep 300").measure_until({}, tmp_path, stop)
+    assert (found.kind, found.cause) == ("worker", "it was stopped")
+    assert not alive(int((tmp_path / "pid").read_text()))
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_arguments_that_no_design_fills_in_are_told() -> None:
+    axes = {"unroll": "", "clock": "MHz", "kind": None}
+    fine = ["./run", "{unroll}", "{clock:GHz}{{x}}", "{kind}", "{input}{output}{study}", "$HOME"]
+    assert not wrong_arguments(fine, axes)
+    assert wrong_arguments([], axes) == [
+        (0, "there is no program", "write a list: the program, then its arguments")
+    ]
+    found = wrong_arguments(
+        ["x", "{unrol}", "{clock:um2}", "{kind:MHz}", "{", "a\0", "{}", "{clock:parsec}"], axes
+    )
+    assert found[:-1] == [
+        (1, "'{unrol}' is no axis", "did you mean 'unroll'?"),
+        (2, "'clock' is in MHz, not in um2", "write '{clock}'"),
+        (3, "'kind' is a choice, which has no unit", "write '{kind}'"),
+        (
+            4,
+            "'{' has a brace by itself: Single '{' encountered in format string",
+            "write '{{' or '}}' for a brace",
+        ),
+        (5, "an argument cannot hold a zero byte", "leave it out"),
+        (6, "'{}' is no axis", "known: clock, input, kind, output, study, unroll"),
+    ]
+    assert found[-1][:2] == (7, "'parsec' is not a known unit")
+    assert taken_names(["unroll", "output"]) == ["output"]
+
+
+def test_a_measurement_that_worked_says_nothing_of_failure(tmp_path: Path) -> None:
+    found = shell("echo area = 1").measure({}, tmp_path)
+    assert found == Measurement(values={"area_m2": 1e-12}, seconds=found.seconds)
+    assert not found.failed

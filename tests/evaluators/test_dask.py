@@ -1,0 +1,75 @@
+"""A cluster measures as this machine does, and what dies there is counted here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dse.errors import DseError
+from dse.evaluators.dask import Cluster
+from tests.evaluators.evaluators import Acts, shell
+from tests.evaluators.test_pool import DOUBLE, all_of, numbers
+
+distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+        silence_logs="CRITICAL",
+    ) as cluster:  # fmt: skip
+        yield cluster.scheduler_address
+
+
+def test_a_cluster_measures_as_this_machine_does(address: str, tmp_path: Path) -> None:
+    command = shell(DOUBLE)
+    with Cluster(command, address) as workers:
+        assert workers.size == 2
+        found = all_of(command, numbers(6), tmp_path, workers=workers)
+    assert {number: each.values["double"] for number, each in found.items()} == {
+        number: 2.0 * number for number in range(6)
+    }
+
+
+def test_a_poisoned_design_fails_and_the_rest_goes_on(address: str, tmp_path: Path) -> None:
+    designs = numbers(5)
+    designs[1] |= {"act": "die", "fails": 99.0}
+    designs[3] |= {"act": "die", "fails": 1.0}
+    counts = tmp_path / "counts"
+    counts.mkdir()
+    acts = Acts(counts=str(counts))
+    with Cluster(acts, address) as workers:
+        found = all_of(acts, designs, tmp_path / "work", workers=workers, retries=1)
+    bad, again = found.pop(1), found.pop(3)
+    assert (bad.kind, bad.attempts, len((counts / "1").read_text())) == ("worker", 2, 2)
+    assert len((counts / "3").read_text()) == 2
+    assert bad.cause == "its worker died, or the machine that it ran on"
+    assert (again.attempts, again.values) == (2, {"double": 6.0})
+    assert all(each.values == {"double": 2.0 * number} for number, each in found.items())
+
+
+def test_stop_ends_programs_on_the_cluster(address: str, tmp_path: Path) -> None:
+    command = shell("echo $$ > pid; sleep 300")
+    with Cluster(command, address) as workers:
+        found = all_of(
+            command, numbers(2), tmp_path, workers=workers,
+            stop=lambda: len([*tmp_path.glob("*/pid")]) == 2,
+        )  # fmt: skip
+        assert not found
+        end = time.monotonic() + 10
+        while any(
+            Path(f"/proc/{one.read_text().strip()}").exists() for one in tmp_path.glob("*/pid")
+        ):
+            assert time.monotonic() < end
+            time.sleep(0.05)
+
+
+def test_no_scheduler_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DseError) as told, Cluster(shell(DOUBLE), "tcp://127.0.0.1:9", patience_s=0):
+        pass
+    assert str(told.value).startswith("no Dask scheduler answers at tcp://127.0.0.1:9: ")
+    assert str(told.value).endswith("; what was measured until now is kept")

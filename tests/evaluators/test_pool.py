@@ -1,0 +1,218 @@
+"""Each design is measured as often as it takes, and once more by nobody."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dse.contract.evaluators import Evaluator, Measurement, Value
+from dse.errors import DseError, OutputError
+from dse.evaluators.attempts import Attempt
+from dse.evaluators.inside import Inside, Threads
+from dse.evaluators.pool import measured, workers_for
+from dse.evaluators.retries import UnusableProgramError
+from dse.evaluators.spawned import Spawned
+from tests.evaluators.evaluators import Acts, shell
+
+DOUBLE = "echo double = $(( 2 * {number} ))"
+
+
+def all_of(
+    evaluator: Evaluator, designs: Sequence[Mapping[str, Value]], folder: Path, **others: Any
+) -> dict[int, Measurement]:
+    options = {"workers": 2, "retries": 0, "backoff_s": 0.01, "stop": lambda: False} | others
+    found = list(measured(evaluator, designs, folder=folder, **options))
+    assert len(found) == len({number for number, _ in found})
+    return dict(found)
+
+
+def numbers(count: int, **others: Value) -> list[dict[str, Value]]:
+    return [{"number": float(number), **others} for number in range(count)]
+
+
+def test_workers_are_chosen_by_what_measures(tmp_path: Path) -> None:
+    acts = Acts(counts="")
+    assert isinstance(workers_for(shell(DOUBLE), 1), Threads)
+    assert isinstance(workers_for(acts, 1), Inside)
+    assert isinstance(workers_for(acts, 1, timeout_s=1.0), Spawned)
+    assert isinstance(workers_for(acts, 2), Spawned)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("kind", ["command", "function"])
+def test_results_do_not_depend_on_the_number_of_workers(
+    kind: str, workers: int, tmp_path: Path
+) -> None:
+    evaluator = shell(DOUBLE) if kind == "command" else Acts(counts=str(tmp_path))
+    found = all_of(evaluator, numbers(7), tmp_path / "work", workers=workers)
+    assert {number: each.values["double"] for number, each in found.items()} == {
+        number: 2.0 * number for number in range(7)
+    }
+    assert {each.attempts for each in found.values()} == {1}
+    assert not list((tmp_path / "work").iterdir())
+
+
+@pytest.mark.parametrize(("fails", "retries"), [(0, 0), (1, 0), (1, 1), (2, 5), (3, 2), (9, 3)])
+def test_attempts_are_counted_exactly(fails: int, retries: int, tmp_path: Path) -> None:
+    counts = tmp_path / "counts"
+    counts.mkdir()
+    tally = f"{counts}/{{number}}"
+    text = f"echo x >> {tally}; test $(wc -l < {tally}) -gt {fails} && {DOUBLE}"
+    found = all_of(shell(text), numbers(3), tmp_path / "work", retries=retries)
+    tried = min(fails, retries) + 1
+    for number, each in found.items():
+        assert each.attempts == tried == len((counts / str(number)).read_text().split())
+        assert each.failed == (fails > retries)
+        assert Path(each.folder).exists() == each.failed or not each.folder
+
+
+def test_the_folder_of_a_failure_is_kept_up_to_a_number(tmp_path: Path) -> None:
+    bad = shell("echo {number} > mine; exit 1")
+    found = all_of(bad, numbers(5), tmp_path / "a", workers=1, most_kept=2)
+    kept = {number: Path(each.folder) for number, each in found.items() if each.folder}
+    assert len(kept) == len(list((tmp_path / "a").iterdir())) == 2
+    assert all((folder / "mine").read_text() == f"{number}\n" for number, folder in kept.items())
+    assert not any(
+        each.folder for each in all_of(bad, numbers(2), tmp_path / "b", keep="none").values()
+    )
+    good = all_of(shell(DOUBLE), numbers(2), tmp_path / "c", keep="all")
+    assert all((Path(each.folder) / "design.json").exists() for each in good.values())
+
+
+def test_a_program_that_is_missing_ends_all_at_once(tmp_path: Path) -> None:
+    missing = shell("x")
+    missing = type(missing)(arguments=["no-such-program"], outputs={}, identity="", beside="")
+    with pytest.raises(UnusableProgramError) as told:
+        all_of(missing, numbers(50), tmp_path, retries=9)
+    assert str(told.value) == (
+        "no-such-program cannot be started: No such file or directory; nothing can be measured"
+    )
+
+
+def test_a_folder_that_cannot_be_made_ends_all(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match="cannot be used: Not a directory"):
+        all_of(shell(DOUBLE), numbers(3), tmp_path / "file")
+
+
+@pytest.mark.parametrize("kind", ["command", "function"])
+def test_stop_ends_what_runs(kind: str, tmp_path: Path) -> None:
+    begun = tmp_path / "work"
+    command = shell("sleep 300")
+    acts = Acts(counts=str(tmp_path))
+    evaluator: Evaluator = command if kind == "command" else acts
+    designs = numbers(4, act="crawl", fails=1.0)
+    found = all_of(evaluator, designs, begun, stop=lambda: any(begun.glob("*/*")))
+    assert not found
+
+
+def test_a_caller_that_wants_no_more_ends_what_runs(tmp_path: Path) -> None:
+    text = "test {number} = 0 || { touch {number}; sleep 300; }; " + DOUBLE
+    text = text.replace("{ ", "{{ ").replace("; }", "; }}")
+    some: Iterator[object] = measured(
+        shell(text), numbers(3), workers=3, retries=0, folder=tmp_path, stop=lambda: False
+    )
+    assert next(some)
+    some.close()  # type: ignore[attr-defined]
+
+
+class Scripted:
+    """Workers whose answers are written down; a clock would make no difference."""
+
+    size = 2
+
+    def __init__(self, *answers: Measurement | None) -> None:
+        self.answers, self.given, self.dropped = list(answers), list[int](), 0
+
+    def __enter__(self) -> Scripted:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        raise AssertionError("workers of the caller are left to the caller")
+
+    def begin(self, attempt: Attempt) -> None:
+        self.given.append(attempt.number)
+
+    def ended(self, wait_s: float) -> list[tuple[int, Measurement | None]]:
+        return [(self.given[-1], self.answers.pop(0))] if self.answers else []
+
+    def drop(self) -> None:
+        self.dropped += 1
+
+
+def test_an_attempt_lost_with_those_who_did_it_counts_but_costs_no_retry(tmp_path: Path) -> None:
+    bad, good = Measurement(values={}, kind="exit", cause="x"), Measurement(values={"double": 1.0})
+    workers = Scripted(None, None, bad, None, good)
+    found = all_of(Acts(counts=""), numbers(1), tmp_path, workers=workers, retries=1)
+    assert found[0].attempts == 5
+    assert found[0].values == {"double": 1.0}
+    assert workers.dropped == 1
+
+
+def test_too_little_memory_is_not_tried_again(tmp_path: Path) -> None:
+    bad = Measurement(values={}, kind="memory", cause="x")
+    found = all_of(Acts(counts=""), numbers(1), tmp_path, workers=Scripted(bad), retries=5)
+    assert (found[0].attempts, found[0].kind) == (1, "memory")
+
+
+def test_workers_serve_many_calls(tmp_path: Path) -> None:
+    acts = Acts(counts=str(tmp_path))
+    with workers_for(acts, 2) as workers:
+        for _ in range(3):
+            assert len(all_of(acts, numbers(4), tmp_path / "work", workers=workers)) == 4
+        assert len(workers.workers) <= 2  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("act", "kind", "cause"),
+    [
+        ("die", "worker", "its worker died: it was ended by SIGKILL (Killed)"),
+        ("end", "worker", "its worker died: it returned 0"),
+        ("raise", "worker", "the evaluator failed: ValueError: no such thing"),
+        ("leave", "worker", "the evaluator failed: SystemExit: "),
+        ("crawl", "timeout", "it took longer than 1 s"),
+        ("fill", "memory", "there was too little memory"),
+    ],
+)
+def test_a_poisoned_design_fails_and_the_rest_goes_on(
+    act: str, kind: str, cause: str, tmp_path: Path
+) -> None:
+    designs = numbers(6)
+    designs[2] |= {"act": act, "fails": 99.0}
+    designs[4] |= {"act": act, "fails": 1.0}
+    counts = tmp_path / "counts"
+    counts.mkdir()
+    acts = Acts(counts=str(counts))
+    limits = {"timeout_s": 1.0} if act == "crawl" else {"memory_byte": 1 << 36}
+    with workers_for(acts, 2, **limits) as workers:  # type: ignore[arg-type]
+        found = all_of(acts, designs, tmp_path / "work", workers=workers, retries=2)
+    bad = found.pop(2)
+    tries = 1 if act == "fill" else 3
+    assert (bad.kind, bad.cause, bad.attempts) == (kind, cause, tries)
+    assert (Path(bad.folder) / "made").exists()
+    assert len((counts / "2").read_text()) == tries
+    again = found.pop(4)
+    assert again.failed if act == "fill" else (again.attempts, again.values["double"]) == (2, 8.0)
+    assert {number: each.values["double"] for number, each in found.items()} == {
+        number: 2.0 * number for number in (0, 1, 3, 5)
+    }
+
+
+def test_what_cannot_be_sent_is_told(tmp_path: Path) -> None:
+    class Local(Acts):
+        pass
+
+    with pytest.raises(DseError) as told:
+        all_of(Local(counts=""), numbers(3), tmp_path)
+    assert "what measures cannot be sent to another process" in str(told.value)
+    assert "define it at the top of a module, or use one worker" in str(told.value)
+
+
+def test_time_is_that_of_all_attempts(tmp_path: Path) -> None:
+    begin = time.monotonic()
+    found = all_of(shell("sleep 0.1; exit 1"), numbers(1), tmp_path, retries=2)[0]
+    assert 0.3 <= found.seconds <= time.monotonic() - begin

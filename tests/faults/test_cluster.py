@@ -1,0 +1,79 @@
+"""A scheduler that is killed, with its workers, costs no design that was measured."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dse.evaluators.dask import Cluster
+from dse.evaluators.pool import measured
+from tests.conftest import ROOT
+from tests.evaluators.evaluators import shell
+from tests.evaluators.test_pool import DOUBLE, numbers
+
+KILLS = 20 if "DSE_FAULTS" in os.environ else 1
+
+pytest.importorskip("distributed", reason="the extra dask is not installed")
+
+
+def started(*arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:]],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def scheduler(port: int) -> subprocess.Popen[bytes]:
+    return started("dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
+
+
+def workers_at(address: str) -> list[subprocess.Popen[bytes]]:
+    options = ("--nthreads", "1", "--no-dashboard", "--no-nanny", "--death-timeout", "60")
+    return [started("dask_worker", address, *options) for _ in range(2)]
+
+
+def test_nothing_that_ended_is_done_again_when_a_scheduler_is_killed(tmp_path: Path) -> None:
+    """The scheduler starts anew at its address, and so do its workers."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address, counts = f"tcp://127.0.0.1:{port}", tmp_path / "counts"
+    counts.mkdir()
+    command = shell(f"echo x >> {counts}/{{number}}; sleep 0.05; {DOUBLE}")
+    running: list[Any] = [scheduler(port)]
+    kills = KILLS
+    try:
+        running += workers_at(address)
+        found = {}
+        with Cluster(command, address, patience_s=120) as workers:
+            for number, each in measured(
+                command, numbers(4 * KILLS + 2), workers=workers, retries=0, backoff_s=0.01,
+                folder=tmp_path / "work", stop=lambda: False,
+            ):  # fmt: skip
+                assert number not in found
+                found[number] = each, len((counts / str(number)).read_text().split())
+                if len(found) % 4 == 0 and kills:
+                    kills -= 1
+                    for process in running:
+                        process.send_signal(signal.SIGKILL)
+                        process.wait()
+                    running = [scheduler(port), *workers_at(address)]
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+    assert kills == 0
+    for number, (each, times) in found.items():
+        assert each.values == {"double": 2.0 * number}
+        assert len((counts / str(number)).read_text().split()) == times <= each.attempts
+    print(f"{KILLS} schedulers killed: {len(found)} designs, none that ended measured again")

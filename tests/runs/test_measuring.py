@@ -1,0 +1,229 @@
+"""Runs whose designs are measured: fronts, failures, and that nothing else measures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dse
+from dse.contract.evaluators import Measurer, measurer
+from dse.errors import MeasurementError, StudyError
+from dse.plugins import registry
+from dse.runs.result import Result, plot
+from tests.conftest import STUDIES
+
+UNROLL, CLOCK_MHZ = (1, 2, 4, 8, 16), (100, 200, 400)
+STUDY: dict[str, Any] = {
+    "axes": {"unroll": [*UNROLL], "clock": [f"{clock} MHz" for clock in CLOCK_MHZ]},
+    "evaluate": {"outputs": {"area": "um2", "power": "mW", "delay": "ns"}},
+    "objectives": {"area": "minimise", "delay": "minimise"},
+    "constraints": ["power <= 30 mW"],
+}
+
+Values = Mapping[str, float | str]
+
+
+def figures(unroll: float, clock: float) -> dict[str, float | str]:
+    """Return what a tool would say of a design; `clock` in Hz."""
+    mhz = clock / 1e6
+    delay = 1e3 / (unroll * mhz)
+    return {"area": 1000 * unroll + 2 * mhz, "power": f"{10 * unroll * mhz} uW", "delay": delay}
+
+
+class Counted:
+    """A function that counts the designs that it measures."""
+
+    def __init__(self, *failing: tuple[float, float]) -> None:
+        self.calls: list[tuple[float, float]] = []
+        self.failing = failing
+
+    def __call__(self, unroll: float, clock: float) -> Values:
+        self.calls.append((unroll, clock))
+        if (unroll, clock) in self.failing:
+            raise ValueError(f"no timing at {clock / 1e6:g} MHz")
+        return figures(unroll, clock)
+
+
+def study(**changes: Any) -> dict[str, Any]:
+    """Return the study with entries of its sections replaced."""
+    return {**STUDY, **changes, "evaluate": STUDY["evaluate"] | changes.get("evaluate", {})}
+
+
+def values(result: Result) -> pd.DataFrame:
+    found = result.front[["unroll", "clock_hz", "area_m2", "delay_s"]]
+    return found.sort_values(["unroll", "clock_hz"]).reset_index(drop=True)
+
+
+def test_the_front_is_that_of_the_same_numbers_in_a_table() -> None:
+    rows = [
+        {"unroll": u, "clock_hz": c * 1e6, "area_um2": f["area"], "delay_ns": f["delay"]}
+        | {"power_uw": float(str(f["power"]).split()[0])}
+        for u in UNROLL
+        for c in CLOCK_MHZ
+        for f in [figures(u, c * 1e6)]
+    ]
+    table = {name: STUDY[name] for name in ("objectives", "constraints")}
+    expected = dse.run(table | {"designs": pd.DataFrame(rows)})
+    found = dse.run(study(), evaluate=Counted())
+    pd.testing.assert_frame_equal(values(found), values(expected), rtol=1e-12)
+    assert found.manifest["exact"]
+
+
+@pytest.mark.parametrize("method", ["exact", "enumerate", "random", "tpe", "nsga2", "gaussian"])
+def test_each_design_is_measured_once_and_no_other(method: str) -> None:
+    counted = Counted()
+    budget = 15 if method in ("exact", "enumerate") else 8
+    result = dse.run(study(), evaluate=counted, method=method, budget=budget)
+    assert len(counted.calls) == len(set(counted.calls)) <= budget
+    assert result.manifest["evaluated"] == result.manifest["measured"]["designs"]
+    assert result.manifest["measured"]["measured_anew"] == len(counted.calls)
+
+
+def test_only_a_run_measures(tmp_path: Path) -> None:
+    counted = Counted()
+    dse.load(study(), evaluate=counted).summary()
+    assert counted.calls == []
+    result = dse.run(study(), evaluate=counted, method="random", budget=8, out=tmp_path / "run")
+    measured = len(counted.calls)
+    for source in (result, tmp_path / "run"):
+        assert dse.answer(source).to_dict()["answer"]["choices"]["unroll"] in UNROLL
+    assert dse.verify(tmp_path / "run").holds
+    plot(tmp_path / "run", tmp_path / "pictures")
+    dse.report(tmp_path / "run")
+    dse.flips(tmp_path / "run")
+    assert len(counted.calls) == measured
+    stored = json.loads((tmp_path / "run" / "measurements.json").read_text())
+    assert len(stored["evaluate"]["measurements"]) == measured
+    notes = " ".join(result.manifest["notes"])
+    assert f"{measured} of 15 designs are measured; what is said compares these alone" in notes
+
+
+def test_an_output_stands_for_the_quantity_of_its_name_in_models() -> None:
+    """Cores keep their power; the measured area stands for theirs."""
+    text = (STUDIES / "settop_116mbps.yaml").read_text(encoding="utf-8")
+    plain = dse.run(text).evaluations
+    mixed = f"{text}\naxes: {{floor: [loose, tight]}}\nevaluate: {{outputs: {{area: mm2}}}}\n"
+    found = dse.run(mixed, evaluate=lambda floor: {"area": 2 if floor == "loose" else 1})
+    table = found.evaluations
+    assert set(table["area_m2"]) == {1e-6, 2e-6}
+    assert sorted(set(table["power_w"])) == sorted(set(plain["power_w"]))
+    assert (found.front["area_m2"] == 1e-6).all()
+    assert found.front["power_w"].min() == plain["power_w"].min()
+
+
+FAILING = ((1.0, 1e8), (16.0, 4e8))
+
+
+@pytest.mark.parametrize("policy", ["infeasible", "continue"])
+def test_failures_are_told_with_their_causes(policy: str, tmp_path: Path) -> None:
+    result = dse.run(
+        study(evaluate={"on_failure": policy}), evaluate=Counted(*FAILING), out=tmp_path / "run"
+    )
+    said = result.manifest["measured"]
+    assert said["failed"] == 2
+    assert said["causes"] == {
+        "ValueError: no timing at 100 MHz": 1,
+        "ValueError: no timing at 400 MHz": 1,
+    }
+    fate = "count as infeasible" if policy == "infeasible" else "are left out"
+    assert (
+        f"not measured, and {fate}: 1 design: ValueError: no timing at 100 MHz; "
+        "unroll = 1, clock = 100000000"
+    ) in result.manifest["notes"]
+    assert len(result.evaluations) == (15 if policy == "infeasible" else 13)
+    assert not ((result.front["unroll"] == 1) & (result.front["clock_hz"] == 1e8)).any()
+    assert dse.verify(tmp_path / "run").holds
+
+
+def test_the_first_failure_may_end_the_search() -> None:
+    counted = Counted(*FAILING)
+    with pytest.raises(MeasurementError, match="unroll = 1, clock = 100000000: ValueError: no tim"):
+        dse.run(study(evaluate={"on_failure": "abort"}), evaluate=counted)
+    assert len(counted.calls) == 1
+
+
+def test_where_all_fail_the_causes_are_the_error() -> None:
+    everything = [(float(unroll), clock * 1e6) for unroll in UNROLL for clock in CLOCK_MHZ]
+    with pytest.raises(MeasurementError) as caught:
+        dse.run(study(), evaluate=Counted(*everything))
+    assert str(caught.value).startswith(
+        "none of 15 designs could be measured:\n5 designs: ValueError: no timing at 100 MHz; "
+    )
+
+
+@pytest.mark.parametrize(
+    ("returned", "cause"),
+    [
+        ({"area": 1, "power": 1}, "what it returns has no 'delay'"),
+        ({"area": 1, "power": 1, "delay": float("nan")}, "what it returns: delay: "),
+        ({"area": 1, "power": "1 ns", "delay": 1}, "what it returns: power: a value in W is"),
+        (3, "the function returns a int, not a dict of its outputs"),
+        ({"area": None, "power": 1, "delay": 1}, "what it returns: area: "),
+    ],
+)
+def test_what_is_no_measurement_is_a_failure(returned: Any, cause: str) -> None:
+    with pytest.raises(MeasurementError) as caught:
+        dse.run(study(), evaluate=lambda unroll, clock: returned)
+    assert cause in str(caught.value)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    def numpy(unroll: float, clock: float) -> Values:
+        return {"area": np.float64(unroll), "power": np.float32(1), "delay": np.array(2)}  # type: ignore[dict-item]
+
+    assert len(dse.run(study(), evaluate=numpy).front) == 3  # of equal numbers, at each clock
+
+
+def other(unroll: float, frequency: float) -> Values:
+    """Call an axis by another name."""
+    return {"area": unroll * frequency}
+
+
+def test_arguments_and_axes_are_called_alike() -> None:
+    with pytest.raises(StudyError, match=r"other is called with unroll, clock: .*name its arg"):
+        dse.run(study(), evaluate=other)
+
+
+def test_an_interrupted_search_keeps_what_it_found() -> None:
+    counted = Counted()
+    many = study(axes=STUDY["axes"] | {"clock": {"from": "100 MHz", "to": "400 MHz", "points": 20}})
+    result = dse.run(many, evaluate=counted, method="exact", stop=lambda: len(counted.calls) >= 40)
+    assert result.manifest["interrupted"]
+    assert 0 < result.manifest["evaluated"] <= len(counted.calls) <= 41
+    assert len(counted.calls) - result.manifest["measured"]["measured_anew"] <= 1
+
+
+@pytest.mark.parametrize("ask", [dse.answer, dse.problem, dse.flips, dse.evaluate])
+def test_a_study_that_was_not_run_is_not_measured_on_the_way(ask: Callable[..., Any]) -> None:
+    counted = Counted()
+    with pytest.raises(MeasurementError, match="only `dse run` measures: run it, and name the fol"):
+        ask(dse.load(study(), evaluate=counted))
+    assert counted.calls == []
+
+
+@measurer(description="a tool", outputs={"area": "um2", "power": "mW", "delay": "ns"}, version="1")
+def tool(unroll: float, clock: float) -> Values:
+    """Measure a design."""
+    return figures(unroll, clock)
+
+
+def test_a_plug_in_measures_and_says_what(monkeypatch: pytest.MonkeyPatch) -> None:
+    def plugged(kind: type, name: str) -> Any:
+        return tool if (kind, name) == (Measurer, "tool") else known(kind, name)
+
+    known = registry.get
+    monkeypatch.setattr(registry, "get", plugged)
+    found = dse.run({**STUDY, "evaluate": {"using": "tool"}})
+    pd.testing.assert_frame_equal(values(found), values(dse.run(study(), evaluate=figures)))
+    assert found.manifest["measured"]["identity"] == [
+        '{"outputs": {"area_m2": "um2", "delay_s": "ns", "power_w": "mW"}, '
+        '"plugin_version": "1", "using": "tool"}'
+    ]
+    with pytest.raises(StudyError, match="'tol' is not a known measurer"):
+        dse.load({**STUDY, "evaluate": {"using": "tol"}})

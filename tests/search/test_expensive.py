@@ -1,0 +1,346 @@
+"""Expensive designs: a Gaussian process and the hypervolume it expects, held to their laws."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime
+
+from dse.contract import Method
+from dse.model.front import nondominated
+from dse.model.volume import hypervolume
+from dse.plugins import registry
+from dse.search import Archive, run_method
+from dse.search.expensive import MOST_DESIGNS, method_for
+from dse.search.expensive import process as processes
+from dse.search.expensive.beginning import between, extremes
+from dse.search.expensive.boxes import boxes
+from dse.search.expensive.choosing import Believer, goals
+from dse.search.expensive.feasible import Chances
+from dse.search.expensive.features import Features, straight
+from dse.search.expensive.improvement import expected_improvement
+from dse.search.expensive.model import ModelledLosses
+from dse.search.expensive.process import Process, fitted
+from tests.search.test_search import Synthetic, everything, oracle_front
+
+
+def searched(problem, *, budget, seed=1, population=4, warm=True, expected=None, **options):
+    """Search with the method; return the archive and, in their order, the designs."""
+
+    class Door(Archive):
+        def expected(self, index):
+            return super().expected(index) if expected is None else expected(index)
+
+    archive = Door(problem, total=budget)
+    start = np.zeros((int(warm), len(problem.sizes)), dtype=np.int64)
+    method = registry.get(Method, "gaussian")
+    run_method(method, archive, seed=seed, population=population, start=start, options=options)
+    return archive, np.array(problem.seen[: archive.evaluated])
+
+
+# What a design is expected to add ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("objectives", [1, 2, 3, 4])
+def test_the_expected_improvement_is_the_mean_over_draws(objectives):
+    random = np.random.default_rng(objectives)
+    front, reference = random.random((9, objectives)), np.full(objectives, 1.1)
+    mean, deviation = random.random((4, objectives)), random.uniform(0.1, 0.5, (4, objectives))
+    found = expected_improvement(mean, deviation, front, reference)
+    before = hypervolume(front, reference).value
+    for row in range(4):
+        drawn = mean[row] + deviation[row] * random.standard_normal((2_000, objectives))
+        after = [hypervolume(np.vstack([front, one]), reference).value for one in drawn]
+        error = np.std(after) / math.sqrt(len(after))
+        assert found[row] == pytest.approx(np.mean(after) - before, abs=4 * error)
+
+
+def test_one_objective_is_the_textbooks_expected_improvement():
+    # Jones, Schonlau and Welch 1998, eq. 15: best 1, mean 1, deviation 1 adds phi(0) = 0.39894
+    found = expected_improvement(np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)), np.full(1, 9.0))
+    assert found[0] == pytest.approx(1 / math.sqrt(2 * math.pi), rel=1e-12)
+
+
+@given(st.integers(1, 4), st.integers(0, 12), st.integers(0, 10_000))
+def test_boxes_are_disjoint_and_hold_what_a_front_leaves_open(objectives, points, seed):
+    random = np.random.default_rng(seed)
+    front = random.integers(0, 6, (points, objectives)) / 5  # ties, and points at the reference
+    reference = np.full(objectives, 1.0)
+    low, high = boxes(front, reference).transpose(1, 0, 2)
+    size = np.prod(np.maximum(high - np.maximum(low, 0.0), 0.0), axis=1)
+    left = 1.0 - hypervolume(front, reference).value if points else 1.0
+    assert size.sum() == pytest.approx(left, abs=1e-9)
+    for y in random.random((20, objectives)):
+        inside = ((low < y) & (y < high)).all(axis=1).sum()
+        assert inside == (not (front <= y).all(axis=1).any())
+
+
+def test_the_reference_point_lies_beyond_what_is_predicted_too():
+    observed, chance = np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([0.9, 0.1])
+    low, span = goals(observed, np.array([[0.0, 5.0], [-9.0, 9.0]]), chance)
+    assert (low.tolist(), span.tolist()) == ([0.0, 1.0], [2.0, 4.0])  # the unlikely one is out
+
+
+# The process ---------------------------------------------------------------------------------
+
+
+def data(count=25, seed=3):
+    random = np.random.default_rng(seed)
+    features = random.random((count, 3))
+    return features, np.sin(5 * features[:, 0]) + features[:, 1] ** 2 + 0.1 * random.random(count)
+
+
+def conditioned(process, features, values):
+    """Condition on other observations with the same parameters: the textbook's inverse."""
+    noise = process.noise * np.eye(len(features))
+    covariance = process.between(features, features) + noise
+    factor = np.linalg.cholesky(covariance)
+    weights = np.linalg.solve(covariance, values - process.constant)
+    return Process(features, process.constant, process.parameters, factor, weights)
+
+
+def test_leaving_out_by_the_formula_is_leaving_out():
+    features, values = data()
+    process = fitted(features, values)
+    for row in range(len(values)):
+        others = np.arange(len(values)) != row
+        without = conditioned(process, features[others], values[others])
+        missed = values[row] - without.mean(features[row : row + 1])[0]
+        assert process.left_out()[row] == pytest.approx(missed, rel=1e-5, abs=1e-8)
+
+
+def test_the_gradient_of_the_likelihood_is_that_of_differences():
+    features, values = data()
+    squares = (features[:, None] - features[None]) ** 2
+    at = np.array([-0.3, 0.2, 0.9, -0.5, -3.0])
+    _, gradient = processes._loss(at, squares, values)
+    differences = approx_fprime(at, lambda t: processes._loss(t, squares, values)[0], 1e-6)
+    assert gradient == pytest.approx(differences, rel=1e-4, abs=1e-4)
+
+
+def test_a_process_learns_a_function_and_which_features_count():
+    features, values = data(60)
+    process = fitted(features, values)
+    others, truth = data(200, seed=4)
+    assert np.std(process.mean(others) - truth) < 0.2 * np.std(truth)
+    lengths = np.exp(process.parameters[:3])
+    assert lengths[2] > 3 * lengths[:2].max()  # the third does nothing
+
+
+def test_believing_a_design_lowers_variances_as_observing_it_does():
+    features, values = data()
+    objectives = ModelledLosses(1)
+    objectives.learn(features, np.exp(values)[:, None], np.full((25, 1), np.nan))
+    process = objectives.known[0].process
+    others = data(7, seed=5)[0]
+    batch = Believer(objectives, others, np.zeros((7, 1)), np.ones(1), np.ones(7))
+    batch._believe(2)
+    more = np.concatenate([features, others[2:3]])
+    observed = conditioned(process, more, np.zeros(26))
+    assert (batch._explained[0] ** 2).sum(axis=0) == pytest.approx(
+        (observed.whitened(others) ** 2).sum(axis=0), rel=1e-6
+    )
+
+
+# Scales, chances and the first designs -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("loss", "sign"), [([1e-9, 5.0], 1.0), ([-3.0, -0.1], -1.0), ([-2.0, 0.0, 4.0], 0.0)]
+)
+def test_a_loss_is_straightened_in_its_order(loss, sign):
+    scale = straight(np.array(loss))
+    assert scale.sign == sign
+    assert (np.diff(scale(np.array(loss))) > 0).all()
+    assert np.isnan(scale(np.array([np.inf, np.nan]))).all()
+    assert np.isnan(scale(np.array([-sign]))).all() == bool(sign)
+
+
+def test_the_first_designs_hold_the_ends_of_every_axis():
+    axes = Synthetic((5, 1, 3, 4), lambda i: i[:, :1], ordered=(True, True, False, True))
+    rows = extremes(axes, np.random.default_rng(1))
+    assert rows[:, [0, 1, 3]].tolist() == [[0, 0, 0], [4, 0, 3], [4, 0, 0], [0, 0, 3]]
+    assert set(rows[:, 2].tolist()) == {0, 1, 2}
+    middle = between(axes, np.random.default_rng(1), 5)
+    assert np.sort(middle[:, 0]).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_chances_follow_violations_and_failures():
+    features = np.linspace(0, 1, 30)[:, None]
+    number = (features - 0.5) * 3
+    broken = np.where(features > 0.8, np.inf, -1.0)
+    chances = Chances()
+    chances.learn(features, np.concatenate([number, broken, -np.ones((30, 1))], axis=1))
+    found = chances.of(np.array([[0.1], [0.45], [0.6], [0.95]]))
+    assert found[0] > 0.9
+    assert found[1] > found[2] > found[3]
+    assert found[3] < 0.01
+    chances.learn(features, np.concatenate([number] * 5, axis=1))  # many: together, as yes or no
+    assert np.array_equal(chances.of(features) > 0.5, number[:, 0] <= 0)
+
+
+# The search ----------------------------------------------------------------------------------
+
+
+def smooth(**changes):
+    """500 designs, two objectives whose front has 20 of them or so."""
+
+    def losses(index):
+        x, y, kind = index[:, 0] / 9, index[:, 1] / 9, index[:, 2]
+        area = (1 + 3 * x) * (1 + y) * (1 + 0.1 * kind)
+        return np.stack([area, (1 + 0.3 * (kind - 2) ** 2) / (1 + 5 * x + 2 * x * y)], axis=1)
+
+    given = {"sizes": (10, 10, 5), "losses": losses, "ordered": (True, True, False)}
+    return Synthetic(**(given | changes))
+
+
+def found_after(problem, designs):
+    """Return after how many evaluations each design of the true front was found."""
+    front = {tuple(row) for row in oracle_front(problem)[0].tolist()}
+    places = [at + 1 for at, row in enumerate(map(tuple, designs.tolist())) if row in front]
+    return places, len(front)
+
+
+def test_the_whole_front_of_a_known_space():
+    problem = smooth()
+    archive, designs = searched(problem, budget=90)
+    places, count = found_after(problem, designs)
+    assert len(places) == count
+    assert len({tuple(row) for row in designs.tolist()}) == archive.evaluated == 90
+
+
+def test_three_objectives():
+    problem = smooth()
+    pair = problem.losses
+    losses = lambda i: np.c_[pair(i), 1.0 + (i[:, 0] - 3) ** 2 + i[:, 1]]  # noqa: E731
+    problem = smooth(losses=losses)
+    archive, _ = searched(problem, budget=80)
+    truth = np.log(oracle_front(problem)[1])
+    reference = truth.max(axis=0) + 0.1
+    share = hypervolume(np.log(archive.front[1]), reference).value
+    assert share / hypervolume(truth, reference).value > 0.98
+
+
+def test_one_objective_that_may_be_negative():
+    problem = Synthetic(
+        (40, 40), lambda i: ((i - [[31, 7]]) ** 2).sum(axis=1, keepdims=True) - 50.0
+    )
+    _, designs = searched(problem, budget=40)
+    assert [31, 7] in designs.tolist()
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_rare_validity(seed):
+    """Two designs of a hundred are valid, and nothing says how far the others are from it."""
+    problem = smooth(
+        sizes=(20, 20, 5),
+        violations=lambda i: np.where(np.hypot(i[:, 0] - 14, i[:, 1] - 5) < 1.9, -1.0, 1.0)[
+            :, None
+        ],
+        constraint_names=("works",),
+    )
+    index = everything(problem.sizes)
+    valid = problem.evaluate(index).feasible
+    assert valid.mean() < 0.025
+    problem.seen.clear()
+    _, designs = searched(problem, budget=150, seed=seed)
+    works = problem.violations(designs)[:, 0] < 0
+    assert not works[:20].any()
+    first = int(works.argmax())
+    assert works[first + 1 :].mean() > 5 * valid.mean()  # what was found is used
+    assert len(found_after(problem, designs)[0]) == len(oracle_front(problem)[0])
+
+
+def test_failures_are_data_not_designs_to_come_back_to():
+    def losses(index):
+        found = smooth().losses(index)
+        found[index[:, 1] > 4] = np.inf
+        return found
+
+    def violations(index):
+        return np.where(index[:, 1:2] > 4, np.inf, -1.0)
+
+    problem = smooth(losses=losses, violations=violations, constraint_names=("evaluated",))
+    _, designs = searched(problem, budget=60)
+    failed = designs[:, 1] > 4
+    assert failed[:16].sum() > 4
+    assert failed[20:40].sum() <= 2  # half of them at random
+
+
+def test_a_good_model_is_trusted_and_saves_evaluations():
+    problem = smooth()
+    counts = []
+    for factor in (None, 7.0):  # a constant factor is no error on a log scale
+        problem.seen.clear()
+        expected = None if factor is None else (lambda i, f=factor: f * problem.losses(i))
+        _, designs = searched(problem, budget=40, expected=expected)
+        counts.append(len(found_after(problem, designs)[0]))
+    assert counts[1] > counts[0]
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_a_wrong_model_is_dropped_by_its_leave_one_out_error(wrong):
+    problem, random = smooth(), np.random.default_rng(2)
+    index = everything(problem.sizes)
+    index = index[random.choice(len(index), 30, replace=False)]
+    loss = problem.losses(index)
+    model = 3 * loss**0.9
+    if wrong:
+        model[:, 0] = np.exp(2 * random.standard_normal(30))
+    objectives = ModelledLosses(2)
+    objectives.learn(Features(problem).of(index), loss, model)
+    assert objectives.known[0].trusted == (not wrong)
+    model[3] = np.nan  # a design of which nothing is expected
+    objectives.learn(Features(problem).of(index), loss, model)
+    assert not any(one.trusted for one in objectives.known)
+
+
+def test_a_search_with_a_wrong_model_still_finds_the_front():
+    problem = smooth()
+    _, designs = searched(problem, budget=90, expected=lambda i: 1 / problem.losses(i) ** 2)
+    places, count = found_after(problem, designs)
+    assert len(places) >= count - 1
+
+
+def test_a_space_too_large_to_enumerate():
+    centre = np.array([11, 30, 3, 44, 20, 8])
+
+    def losses(index):
+        away = ((index - centre) ** 2).sum(axis=1)
+        return np.stack([10 + away, 10 + ((index - centre - 3) ** 2).sum(axis=1)], axis=1)
+
+    problem = Synthetic((50,) * 6, losses)
+    archive, designs = searched(problem, budget=80, candidates=1_000)
+    assert len({tuple(row) for row in designs.tolist()}) == 80
+    drawn = np.random.default_rng(1).integers(0, 50, (4_000, 6))
+    best = losses(drawn).sum(axis=1).min()
+    assert archive.front[1].sum(axis=1).min() < 0.5 * best
+
+
+@pytest.mark.parametrize("warm", [True, False])
+def test_a_seed_decides_everything(warm):
+    chosen = []
+    for seed in (1, 1, 2):
+        problem = smooth()
+        searched(problem, budget=40, seed=seed, warm=warm)
+        chosen.append(problem.seen)
+    assert chosen[0] == chosen[1] != chosen[2]
+
+
+def test_a_space_is_searched_to_its_last_design():
+    problem = Synthetic((3, 4), lambda i: i[:, :1] + 1.0)
+    archive, _ = searched(problem, budget=12)
+    assert archive.room == 0
+    assert nondominated(archive.front[1]).all()
+
+
+def test_which_method_suits_a_space():
+    assert method_for((10, 10_000)) == "gaussian"
+    assert method_for((10, 10_001)) == "tpe"
+    assert (
+        next(option.default for option in registry.get(Method, "gaussian").options) == MOST_DESIGNS
+    )

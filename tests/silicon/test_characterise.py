@@ -1,0 +1,290 @@
+"""Hardware to a table: known answers, figures that agree, results kept, faults with their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dse
+from dse.errors import StudyError
+from dse.silicon import characterise as chain
+from dse.silicon.characterisation import Characterisation
+from dse.silicon.characterised import rounded_up
+from dse.silicon.kept_results import KeptResults
+from dse.silicon.tasks import combinations, generated
+from dse.silicon.yosys import found_yosys
+from tests.silicon.toy import TOY, toy
+
+pytestmark = pytest.mark.skipif(not found_yosys(), reason="needs pyosys or yosys")
+
+HASH = """
+module hash #(parameter UNROLL = 1) (
+  input clk, input start, input [15:0] word, output [15:0] answer
+);
+  reg [15:0] state;
+  wire [16*UNROLL+15:0] lines;
+  assign lines[15:0] = start ? word : state;
+  genvar i;
+  generate for (i = 0; i < UNROLL; i = i + 1) begin : round
+    wire [15:0] from = lines[16*i +: 16];
+    wire [15:0] left = from ^ (from << 7);
+    wire [15:0] right = left ^ (left >> 9);
+    assign lines[16*i+16 +: 16] = right ^ (right << 8);
+  end endgenerate
+  always @(posedge clk) state <= lines[16*UNROLL +: 16];
+  assign answer = state;
+endmodule
+"""
+TASK = {"payload": "16 bit", "cycles_per_task": "8 / UNROLL", "latency": "8 / UNROLL"}
+
+
+def hashed(word: int) -> int:
+    for _ in range(8):
+        word ^= word << 7 & 0xFFFF
+        word ^= word >> 9
+        word ^= word << 8 & 0xFFFF
+    return word
+
+
+def vectors(unroll: int) -> str:
+    words = np.random.default_rng(1).integers(0, 1 << 16, 20).tolist()
+    rows = ["start,word,answer"]
+    for before, word in zip([None, *words], words, strict=False):
+        rows.append(f"1,{word:#x}," + ("-" if before is None else f"{hashed(before):#x}"))
+        rows += [f"0,{word},-"] * (8 // unroll - 1)
+    return "\n".join(rows) + "\n"
+
+
+Run = Callable[..., Characterisation]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hash.v").write_text(HASH)
+    for unroll in (1, 2, 4, 8):
+        (tmp_path / f"vectors_{unroll}.csv").write_text(vectors(unroll))
+
+    def call(**options: Any) -> Characterisation:
+        given = {
+            "library": TOY,
+            "top": "hash",
+            "over": "UNROLL=1,2,4,8",
+            "check": "vectors_{UNROLL}.csv",
+            "figures": TASK,
+            **options,
+        }
+        return dse.characterise("hash.v", **given)
+
+    return call
+
+
+def fails(call: Callable[[], object]) -> str:
+    with pytest.raises(StudyError) as raised:
+        call()
+    return str(raised.value)
+
+
+def test_figures_agree_with_each_other_and_with_the_library(run: Run) -> None:
+    for one in run(over="UNROLL=1,4").designs:
+        had = one.figures
+        task_s = had["cycles_per_task"] / had["clock_hz"]
+        assert had["energy_j"] == pytest.approx(had["dynamic_power_w"] * task_s)
+        assert had["settled_energy_j"] == pytest.approx(had["settled_power_w"] * task_s)
+        assert had["settled_energy_j"] < had["energy_j"]
+        assert had["gate_equivalents"] == pytest.approx(
+            had["area_m2"] / toy().cells["NAND2"].area_m2
+        )
+        assert had["flip_flops"] == 16
+        assert 1 / had["clock_hz"] == rounded_up(had["least_period_s"])
+        assert one.facts["tasks"] == "19"
+
+
+def test_half_the_clock_takes_half_the_dynamic_power(run: Run) -> None:
+    slow, slower = (
+        run(over="UNROLL=8", clock=clock, targets=["400 MHz"]).designs[0].figures
+        for clock in ("200 MHz", "100 MHz")
+    )
+    assert slow["area_m2"] == slower["area_m2"]
+    assert slower["dynamic_power_w"] == pytest.approx(slow["dynamic_power_w"] / 2)
+    assert slower["leakage_power_w"] == slow["leakage_power_w"]
+
+
+def test_studies_and_fits_read_the_table(run: Run, tmp_path: Path) -> None:
+    found = run(out="hash.csv")
+    fitted = dse.fit.core("hash.csv", over="UNROLL", forms={"area": "affine"})
+    assert "area" in fitted.text()
+    study = {
+        "workload": {"rate": "10 Gbit/s"},
+        "stages": [{"table": str(tmp_path / "hash.csv")}],
+        "objectives": {"area": "minimise", "power": "minimise"},
+    }
+    row = found.designs[2]
+    terms = {one.name: one.value for one in dse.evaluate(study, design="hash.UNROLL4=1").terms}
+    assert terms["hash.area_m2"] == pytest.approx(row.figures["area_m2"], rel=1e-6)
+
+
+def test_a_wrong_answer_is_refused_and_nothing_is_written(run: Run, tmp_path: Path) -> None:
+    written = vectors(4).splitlines()
+    right = written[3].split(",")[2]
+    written[3] = written[3].replace(right, f"{int(right, 16) ^ 4:#x}")
+    (tmp_path / "vectors_4.csv").write_text("\n".join(written))
+    expected, found = int(right, 16) ^ 4, int(right, 16)
+    assert fails(lambda: run(out="hash.csv")) == (
+        f"UNROLL4: answer: cycle 2, bit 2: expected {expected:#06x}, found {found:#06x}; "
+        "the netlist gives another answer; correct the design, or the answer"
+    )
+    assert not (tmp_path / "hash.csv").exists()
+
+
+def test_an_answer_that_nothing_has_set_is_refused(run: Run, tmp_path: Path) -> None:
+    never = vectors(8).replace("\n1,", "\n0,")
+    (tmp_path / "vectors_8.csv").write_text(never)
+    assert "the answer depends on a register that nothing has set" in fails(
+        lambda: run(over="UNROLL=8")
+    )
+
+
+def test_a_clock_that_is_too_fast_is_refused_with_both_times(run: Run) -> None:
+    assert fails(lambda: run(over="UNROLL=8,1", clock="1 GHz")) == (
+        "UNROLL8: clock: the longest path takes 2.49 ns; the clock leaves 1 ns; "
+        "ask for a slower one, or leave this design out"
+    )
+
+
+def test_what_is_kept_is_not_done_again(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = run(over="UNROLL=1,2")
+    mapped = []
+    whole = chain.map_files
+    monkeypatch.setattr(
+        chain, "map_files", lambda *given, **named: mapped.append(1) or whole(*given, **named)
+    )
+    again = run(over="UNROLL=1,2")
+    assert (again.kept, mapped) == (2, [])
+    assert again.csv() == first.csv()
+    assert run(over="UNROLL=1,2,4").kept == 2
+    assert run(over="UNROLL=1,2", cache=False).csv() == first.csv()
+    assert len(mapped) == 3
+
+
+def test_every_change_is_seen(run: Run, tmp_path: Path) -> None:
+    run(over="UNROLL=1")
+    (tmp_path / "hash.v").write_text(HASH.replace("<< 8", "<< 6 << 2"))
+    assert run(over="UNROLL=1").kept == 0
+    (tmp_path / "vectors_1.csv").write_text(vectors(1) + "1,0,-\n")
+    assert run(over="UNROLL=1").kept == 0
+    library = tmp_path / "other.lib"
+    library.write_text(TOY.read_text() + "\n")
+    assert run(over="UNROLL=1", library=library).kept == 0
+    assert run(over="UNROLL=1", library=library, wire="short").kept == 0
+    assert run(over="UNROLL=1", library=library, wire="short").kept == 1
+
+
+def test_what_was_done_before_an_interruption_is_kept(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def progress(done: int, total: int, now: str) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(out="hash.csv", progress=progress)
+    assert not (tmp_path / "hash.csv").exists()
+    assert run(out="hash.csv").kept == 2
+
+
+def test_the_number_of_processes_changes_nothing(run: Run) -> None:
+    assert run(jobs=2, cache=False).csv() == run(cache=False).csv()
+
+
+def test_kept_results_are_bounded_and_damage_is_passed_over(tmp_path: Path) -> None:
+    kept = KeptResults(tmp_path, most_byte=100.0)
+    for name in "abc":
+        kept.write(name, {"value": name * 30})
+    assert kept.read("a") is None
+    assert kept.read("c") == {"value": "c" * 30}
+    (tmp_path / "c.json").write_text('{"value": ')
+    assert kept.read("c") is None
+    assert replace(kept, most_byte=0.0).read("b") == {"value": "b" * 30}
+
+
+def test_several_targets_are_rows_with_their_spread(run: Run) -> None:
+    found = run(over="UNROLL=8", targets="100 MHz, 1 GHz")
+    assert [one.name for one in found.designs] == ["UNROLL8_for_100mhz", "UNROLL8_for_1000mhz"]
+    assert "UNROLL8 over 2 targets: area " in found.text()
+    assert ",target_mhz,area_um2," in found.csv()
+
+
+def test_a_generator_is_characterised_with_its_own_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    over = ["side=1", "cell_bit=8"]
+    (one,) = dse.characterise("jacobi", library=TOY, over=over, tasks=40).designs
+    assert (one.name, one.facts["tasks"]) == ("n1", "40")
+    several = generated("jacobi", [{"cell_bit": 8}, {"cell_bit": 16}], seed=1, tasks=1)
+    assert [task.design.name for task in several] == ["n1_cell_bit8", "n1_cell_bit16"]
+    assert not [note for note in one.notes if "unknown" in note]
+
+
+FAULTS = {
+    "start,word,answer\n1,0x10000,-\n1,2,0\n1,3,0": (
+        "vectors_8.csv:2:3: word: '0x10000'; the port has 16 bits; write a number below 0x10000"
+    ),
+    "start,word,answer\n1,two,-\n1,2,0": (
+        "vectors_8.csv:2:3: word: 'two'; a cell is a whole number from 0, or - for an output not "
+        "compared; write 12, 0x0c or 0b1100"
+    ),
+    "start,words,answer\n1,2,-\n1,2,0": "word: an input without a column; add one with its values",
+    "start,word,answer\n1,2,-\n1,-,0": "word: '-'; an input has a value in every cycle; write it",
+    "start,word,answer\n1,2,-\n1,2,-": "no output is compared; give the answers that are known",
+    "start,word,answer\n1,2,0\n": "the table has 1 cycles, and 1 warm up",
+    "clk,start,word,answer\n1,1,2,-\n1,1,2,0": "the clock has an edge in every row; leave this",
+}
+
+
+@pytest.mark.parametrize("table", FAULTS)
+def test_faults_of_a_table_of_answers(run: Run, tmp_path: Path, table: str) -> None:
+    (tmp_path / "vectors_8.csv").write_text(table)
+    assert FAULTS[table] in fails(lambda: run(over="UNROLL=8"))
+
+
+def test_what_your_own_verilog_needs_is_told_at_once(run: Run) -> None:
+    assert fails(lambda: run(top=None, check=None, figures={"payloads": "1"})).splitlines() == [
+        "top: your own Verilog needs it; name the outermost module: --top NAME",
+        "check: your own Verilog needs it; give a table of known answers: --check vectors.csv",
+        'payload: your own Verilog needs it; give the payload of a task: --payload "64 bit"',
+        "cycles_per_task: your own Verilog needs it; give the cycles from task to task: "
+        '--cycles-per-task "16 / unroll"',
+        'latency: your own Verilog needs it; give the cycles from input to answer: --latency "16"',
+        "payloads: nothing is called so; did you mean 'payload'?",
+    ]
+
+
+WRONG = {
+    "missing library": ({"library": "toy.lib"}, "toy.lib"),
+    "missing file": ({"check": "vectors_{UNROL}.csv"}, "braces hold the name of a parameter"),
+    "no parameter": ({"over": "LENGTH=1", "check": "vectors_1.csv"}, "no quantity 'UNROLL'"),
+    "wire load": ({"wire": "shirt"}, "toy has no wire load of this name; did you mean 'short'?"),
+    "clock": ({"clock_port": "clock"}, "vectors_1.csv: clk: an input without a column"),
+    "unit": ({"clock": "2 ns"}, "clock: '2 ns'; a value in Hz is needed, not one in s"),
+    "twice": ({"over": "UNROLL=1,1"}, "over.UNROLL: 1,1; values are there once each"),
+    "zero": ({"figures": {**TASK, "latency": "0"}}, "latency: '0'; it is above 0"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_faults_of_a_request(run: Run, what: str) -> None:
+    options, told = WRONG[what]
+    assert told in fails(lambda: run(**{"over": "UNROLL=1", **options}))
+
+
+def test_combinations_and_periods() -> None:
+    assert combinations({"a": "1, 2", "b": "[x]"}) == [{"a": 1, "b": "x"}, {"a": 2, "b": "x"}]
+    assert [rounded_up(value) for value in (2.2874e-9, 2e-9, 9.999e-10)] == [2.29e-9, 2e-9, 1e-9]

@@ -1,0 +1,207 @@
+"""Studies whose designs are measured: what they are, and what a user reads of their faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dse
+from dse.errors import StudyError
+from dse.study import study
+
+Write = Callable[[str], Path]
+
+GOOD = """\
+axes:
+  unroll: [1, 2, 4]
+  clock: [100 MHz, 200 MHz]
+  style: [slim, wide]
+evaluate:
+  command: [./synth.sh, "{unroll}", "{clock}", "{style}"]
+  outputs: {area: um2, power: {unit: mW, expect: "clock * 1e-12"}, accuracy: 1}
+objectives: {area: minimise, power: minimise}
+constraints: [accuracy >= 0.9, "style == 'slim'", clock <= 200 MHz]
+"""
+
+
+@pytest.fixture
+def faults(write: Write) -> Callable[[str], list[str]]:
+    """Return a function that returns the faults of a study beside a program `synth.sh`."""
+
+    def of(text: str) -> list[str]:
+        path = write(text)
+        program = path.parent / "synth.sh"
+        if not program.exists():
+            program.write_text("#!/bin/sh\nexit 9\n")
+            program.chmod(0o755)
+        try:
+            study.prepare(study.read_study(path))
+        except StudyError as error:
+            return [str(one).replace(f"{path.parent}/", "") for one in error.faults]
+        return []
+
+    return of
+
+
+def test_the_study_these_faults_start_from_is_good(faults: Callable[[str], list[str]]) -> None:
+    assert faults(GOOD) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            '"{style}"]',
+            '"{stile}"]',
+            ["study.yaml:6:48: evaluate.command.3: '{stile}' is no axis; did you mean 'style'?"],
+        ),
+        (
+            "area: um2",
+            "area: ",
+            [
+                "study.yaml:7:13: evaluate.outputs.area: nothing; an output is told in a unit; "
+                "write for instance `area: um2`, or `area: 1` for a plain number"
+            ],
+        ),
+        (
+            "area: um2",
+            "area: mW",
+            [
+                "study.yaml:7:13: evaluate.outputs.area: 'mW'; area is a quantity of models, in GE "
+                "or m2, not in mW; choose a unit of that kind, or another name"
+            ],
+        ),
+        (
+            "accuracy: 1",
+            "accuracy: parsecs",
+            ["study.yaml:7:68: evaluate.outputs.accuracy: 'parsecs' is not a known unit"],
+        ),
+        (
+            "./synth.sh",
+            "./sinth.sh",
+            [
+                "study.yaml:6:13: evaluate.command.0: there is no file 'sinth.sh'; "
+                "did you mean 'synth.sh'?"
+            ],
+        ),
+        (
+            "./synth.sh",
+            "./study.yaml",
+            [
+                "study.yaml:6:13: evaluate.command.0: 'study.yaml' is not executable; make it so: "
+                "chmod +x study.yaml"
+            ],
+        ),
+        (
+            "./synth.sh",
+            "no_such_tool",
+            [
+                "study.yaml:6:13: evaluate.command.0: no program 'no_such_tool' is found in PATH; "
+                "install it, or write './no_such_tool' for one beside the study"
+            ],
+        ),
+        (
+            "  command:",
+            "  using: nothing\n  command:",
+            [
+                "study.yaml:5:1: evaluate: what measures is one of: `command`, `using`, or a "
+                "function given to dse.run; remove one of command, using"
+            ],
+        ),
+        (
+            "[slim, wide]",
+            "[slim, 3]",
+            [
+                "study.yaml:4:3: axes.style: 'slim' is not a finite number; "
+                "write a number without a unit"
+            ],
+        ),
+        (
+            "200 MHz]\n",
+            "200 mW]\n",
+            [
+                "study.yaml:3:3: axes.clock: the values have different kinds of "
+                "unit; write all in one unit"
+            ],
+        ),
+        (
+            "clock * 1e-12",
+            "volume * 2",
+            ["study.yaml:7:42: evaluate.outputs.power.expect: 'volume * 2'; there is no quantity"],
+        ),
+        (
+            "evaluate:\n",
+            "designs: table.csv\nevaluate:\n",
+            [
+                "study.yaml:1:1: axes: designs that are evaluated already have no model for it to "
+                "describe; remove it, or the designs",
+                "study.yaml:5:1: designs: 'table.csv'; there is no file 'table.csv'",
+                "study.yaml:6:1: evaluate: designs that are evaluated already have no model for it "
+                "to describe; remove it, or the designs",
+            ],
+        ),
+    ],
+)
+def test_faults_say_what_to_write(
+    faults: Callable[[str], list[str]], old: str, new: str, expected: list[str]
+) -> None:
+    found = faults(GOOD.replace(old, new, 1))
+    assert [one[: len(text)] for one, text in zip(found, expected, strict=False)] == expected
+
+
+def test_all_faults_are_told_at_once(faults: Callable[[str], list[str]]) -> None:
+    text = (
+        GOOD.replace("{unroll}", "{roll}").replace("accuracy: 1", "accuracy: ").replace("um2", "mW")
+    )
+    assert len(faults(text)) == 3
+
+
+def test_outputs_are_missing(faults: Callable[[str], list[str]]) -> None:
+    (found,) = faults(
+        "axes: {u: [1, 2]}\nevaluate: {command: [./synth.sh]}\nobjectives: {area: min}\n"
+    )[:1]
+    assert found.endswith(
+        "what measures tells at least one quantity; add for instance `outputs: {area: um2}`"
+    )
+
+
+def test_an_axis_that_no_argument_uses_is_noted(write: Write) -> None:
+    path = write(GOOD.replace(', "{style}"', ""))
+    (path.parent / "synth.sh").write_text("#!/bin/sh\n")
+    (path.parent / "synth.sh").chmod(0o755)
+    assert dse.load(path).notes[0].startswith("no argument of the command uses style: the program")
+
+
+def test_expectations_are_losses_and_nothing_is_measured(
+    faults: Callable[[str], list[str]], write: Write
+) -> None:
+    assert faults(GOOD) == []
+    problem = dse.load(write(GOOD)).problem
+    index = np.array([[0, 0, 0], [2, 1, 1]])
+    assert problem.expected(index)[:, 1] == pytest.approx([1e-4, 2e-4], rel=1e-12)
+    assert np.isnan(problem.expected(index)[:, 0]).all()
+    assert not problem.evaluate(index).feasible.any()  # and nothing was started
+    assert problem.measured is not None
+    assert problem.measured.bench.seen == {}
+
+
+def test_other_content_is_another_evaluator(
+    faults: Callable[[str], list[str]], write: Write
+) -> None:
+    assert faults(GOOD) == []
+    path = write(GOOD)
+
+    def identity(text: str = GOOD) -> str:
+        measured = dse.load(write(text)).problem.measured
+        assert measured is not None
+        return measured.bench.evaluator.identity
+
+    first = identity()
+    assert identity() == first
+    assert identity(GOOD.replace("outputs", "version: 2\n  outputs")) != first
+    assert identity(GOOD.replace("outputs", "timeout: 2 min\n  outputs")) == first
+    (path.parent / "synth.sh").write_text("#!/bin/sh\nexit 8\n")
+    assert identity() != first
