@@ -23,20 +23,11 @@ _LIBRARIES = {
     "ihp130": "IHP 130 nm, 1.2 V",
     "asap7": "ASAP7 7 nm (predictive), 0.7 V",
 }
-_FIGURES = {
-    "area_m2": "area_um2",
-    "clock_hz": "clock_mhz",
-    "dynamic_power_w": "dynamic_power_mw",
-    "leakage_power_w": "leakage_power_uw",
-    "payload_bit": "payload_bit",
-    "cycles_per_task": "cycles_per_task",
-    "latency_cycles": "latency_cycles",
-    "tasks_in_flight": "tasks_in_flight",
-    "read_byte": "read_byte",
-    "written_byte": "written_byte",
-}
-"""Columns of `CoreMetrics`, and what `dse characterise` calls them."""
-
+_HEADERS = (
+    *("area_um2", "clock_mhz", "dynamic_power_mw", "leakage_power_uw", "payload_bit"),
+    *("cycles_per_task", "latency_cycles", "tasks_in_flight", "read_byte", "written_byte"),
+)
+"""What `dse characterise` calls the columns of `CoreMetrics`."""
 
 _UNROLL = Parameter(
     name="unroll",
@@ -121,14 +112,14 @@ def _characterised(family: str, library: str) -> Core:
     """
     kind, table = _FAMILIES[family], f"{family}_{library}.csv"
     name, place = kind.parameter.name, _LIBRARIES[library]
-    designs, columns = read_table(table, (name, *_FIGURES.values()))
+    designs, columns = read_table(table, (name, *_HEADERS))
     printed = read_published(files("dse.cores") / "tables" / table)
     rows = [
         number
         for number, row in enumerate(printed.rows)
         if row.get("structure", "") == kind.described
     ]
-    known = {figure: columns[figure] for figure in _FIGURES}
+    known = {figure: column for figure, column in columns.items() if figure != name}
     basis = columns[name][rows] ** kind.power
     cycle_energy_j = known["dynamic_power_w"] / known["clock_hz"]
     area_m2, clock_hz, leakage_w, energy_j = (
