@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -212,8 +213,11 @@ class ExpressionReader:
         if name in self.labels:
             example = f"{name} == {self.labels[name][0]!r}"
             raise ExpressionError(f"{name} is a text, not a number", f"compare it: {example}")
-        everything = {*self.known, *self.labels}
-        raise ExpressionError(f"there is no quantity {name!r}", nearest(name, everything))
+        called = Counter(stems.values())
+        names = {stem if called[stem] == 1 else known for known, stem in stems.items()}
+        raise ExpressionError(
+            f"there is no quantity {name!r}", nearest(name, names | set(self.labels))
+        )
 
     def _common_unit(self, one: Sided, other: Sided, node: ast.expr) -> str:
         """Return the unit of two values that are added or compared; 0 has any unit."""

@@ -125,7 +125,7 @@ KINDS: Mapping[str, Kind] = {
     "source": Kind(f"{_STUDY}, a Result or its folder", lambda v: _is_study(v) or _is_run(v)),
     **dict.fromkeys(("run", "runs", "first", "second"), _RUN),
     **dict.fromkeys(("table", "data", "software", "hardware", "out", "check"), _PATH),
-    **dict.fromkeys((*_WORDS, "papers", "dask"), _TEXT),
+    **dict.fromkeys((*_WORDS, "papers", "dask", "storage"), _TEXT),
     **dict.fromkeys(("only", "by", "over", "targets"), _TEXTS),
     **dict.fromkeys(("description", "library"), Kind("a path or a list of paths", _are_paths)),
     **dict.fromkeys(("cache", "front", "counts", "pure", "force", "flips", "plots", "all"), _FLAG),

@@ -101,6 +101,7 @@ def run(
     evaluate: Callable[..., Mapping[str, float | str]] | None = None,
     workers: int | None = None,
     dask: str | None = None,
+    storage: str | None = None,
     progress: Progress | None = None,
     stop: Stop | None = None,
     told: Callable[[Result], object] | None = None,
@@ -131,6 +132,10 @@ def run(
     dask
         Address of the scheduler of a Dask cluster that measures the designs, as many at once as
         it has threads.
+    storage
+        URL of a storage of Optuna (``journal:///a.log``, ``sqlite:///a.db``, ``postgresql://...``):
+        all processes that name it search together, and the front is that of all their trials.
+        Which designs are tried then depends on timing.
     progress
         Called with the number of designs done and the number planned.
     stop
@@ -165,7 +170,13 @@ def run(
 
     document = document_of(study, overrides, evaluate)
     options = runner.Options(
-        method=method, seed=seed, budget=budget, workers=workers, dask=dask, measures=True
+        method=method,
+        seed=seed,
+        budget=budget,
+        workers=workers,
+        dask=dask,
+        measures=True,
+        storage=storage,
     )
     with nullcontext() if out is None else run_folder(out, document) as place:
         done = runner.run_study(document, options, progress, jobs=jobs, stop=stop)

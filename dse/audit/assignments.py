@@ -70,18 +70,8 @@ def assignment_text(problem: Problem, point: NDArray[np.int64]) -> str:
     for axis, choice in zip(problem.space.axes, point, strict=True):
         counted = not tables.is_choice_of_scenario(problem, axis)
         if not (counted and axis.labels[choice] == "0"):
-            parts.append(f"{axis.name} = {value_label(axis, int(choice))}")
+            parts.append(f"{axis.name} = {axis.shown(int(choice))}")
     return ", ".join(parts) or problem.point_text(point)
-
-
-def value_label(axis: Axis, choice: int) -> str:
-    """Return a value of an axis with its unit, exactly."""
-    if not units.suffix(axis.unit_name):
-        return axis.labels[choice]
-    value = float(axis.columns[axis.unit_name][choice])
-    shown = units.show(value, axis.unit_name)
-    same = units.parse(shown, axis.unit_name) == value
-    return shown if same else units.exact_text(value, axis.unit_name)
 
 
 def _swept(sweep: Sweep, column: str, left: dict[str, str], faults: list[Fault]) -> int:
@@ -151,7 +141,7 @@ def _read_choice(axis: Axis, column: str, left: dict[str, str], faults: list[Fau
     if written is None:
         if axis.size > 1:
             rule = f"{axis.name} is not given; its values are {_values(axis)}"
-            faults.append(_fault("", "", rule, f'add "{axis.name}={value_label(axis, -1)}"'))
+            faults.append(_fault("", "", rule, f'add "{axis.name}={axis.shown(-1)}"'))
         return 0
     if written in axis.labels:
         return axis.labels.index(written)
@@ -170,15 +160,15 @@ def _read_choice(axis: Axis, column: str, left: dict[str, str], faults: list[Fau
     (choices,) = np.nonzero(np.isclose(values, number, rtol=1e-12, atol=0.0))
     if len(choices):
         return int(choices[0])
-    closest = value_label(axis, int(np.argmin(np.abs(values - number))))
+    closest = axis.shown(int(np.argmin(np.abs(values - number))))
     faults.append(_fault(name, written, rule, f"the closest is {closest}"))
     return 0
 
 
 def _values(axis: Axis) -> str:
     few = axis.size <= MOST_VALUES
-    shown = [value_label(axis, choice) for choice in range(axis.size if few else 3)]
-    return ", ".join(shown + [f"..., {value_label(axis, -1)} ({axis.size} values)"] * (not few))
+    shown = [axis.shown(choice) for choice in range(axis.size if few else 3)]
+    return ", ".join(shown + [f"..., {axis.shown(-1)} ({axis.size} values)"] * (not few))
 
 
 def _number(text: str) -> float:

@@ -46,7 +46,8 @@ def check_summary(run: Finished, every: Points) -> Check:
     """Check what the manifest says of the front: how good it is, notes, what is recommended."""
     evaluated, failed = (_whole(run.manifest.get(name)) for name in ("evaluated", "failed"))
     interrupted = run.manifest.get("interrupted") is True
-    counts = Counts(evaluated, failed, str(run.manifest.get("failure", "")), interrupted)
+    failure, shared = str(run.manifest.get("failure", "")), run.manifest.get("storage")
+    counts = Counts(evaluated, failed, failure, interrupted, shared)
     parts = [_measured(point, run) for point in every]
     facts = front_facts(run.document, run.sweep, parts, counts)
     error = max(part.quality.hypervolume.error for part in parts)

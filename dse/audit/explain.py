@@ -15,8 +15,10 @@ from dse.algebra import units
 from dse.algebra.expression import Expression
 from dse.audit.assignments import assignment_text, named_design
 from dse.contract import Requirement
+from dse.errors import MeasurementError
 from dse.files.assignments import Assignments, assignments
 from dse.model.graph import Step
+from dse.model.measured import MEASURED, UNKNOWN
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import objective_values
@@ -58,7 +60,7 @@ class ViolatedConstraint:
         values = ", ".join(
             f"{in_words(name)} {units.show(value, name)}" for name, value in self.quantities.items()
         )
-        return f"{self.rule}: {violated}; {values}"
+        return "; ".join(filter(None, [f"{self.rule}: {violated}", values]))
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,8 +130,15 @@ def explain_design(folder: Path, design: Assignments) -> Explanation:
     given = assignments(design, "des.u16=3", joined=True)
     value, prepared, index = named_design(run, given)
     problem = prepared.problem
-    evaluation = problem.evaluate(index)
     name = ", ".join(filter(None, [run.where(value), assignment_text(problem, index[0])]))
+    if problem.measured is not None:
+        (found,) = problem.measured.found(problem.space, index, ask=False)
+        if found is UNKNOWN:
+            raise MeasurementError(f"{name}: {found.cause}; only `dse run` measures designs")
+        if found.failed:
+            failed = ViolatedConstraint(f"{MEASURED} ({found.cause})", np.inf, {}, "", None)
+            return Explanation("infeasible", name, {}, (failed,))
+    evaluation = problem.evaluate(index)
     objectives = objective_values(problem, evaluation.loss[0])
     if not evaluation.feasible[0]:
         violations = _violations(problem, index, evaluation.violation[0])

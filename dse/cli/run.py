@@ -45,6 +45,10 @@ def run(
     dask: Annotated[
         str | None, typer.Option(help="Scheduler of a Dask cluster that measures, tcp://HOST:8786.")
     ] = None,
+    storage: Annotated[
+        str | None,
+        typer.Option(help="Storage of Optuna to search with other processes, sqlite:///a.db."),
+    ] = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -77,6 +81,7 @@ def run(
                 jobs=jobs or cores(),
                 workers=workers,
                 dask=dask,
+                storage=storage,
                 progress=progress,
                 stop=stop,
                 told=told,

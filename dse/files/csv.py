@@ -285,5 +285,5 @@ def _header_faults(
         if not headers[place]:
             yield position.fault((), "", "a column has no header", "name it, or remove it")
         elif headers[place] in headers[:place]:
-            rule, remedy = "the header stands twice", "rename or remove one of the columns"
+            rule, remedy = "this header occurs twice", "rename or remove one of the columns"
             yield position.fault((), quoted(headers[place]), rule, remedy)

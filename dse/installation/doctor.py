@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,9 @@ from dse.installation.libraries import Library
 from dse.plugins import registry
 from dse.plugins.registry import DISTRIBUTION, Surveyed
 from dse.reports.text import table_text
+
+CHECKOUT = Path(__file__).parents[2]
+"""The checkout that this program runs from, or where other packages are installed beside it."""
 
 PURPOSES: Mapping[str, str] = {
     "all": "all that a study can ask for",
@@ -61,7 +67,7 @@ def diagnose() -> Diagnosis:
     ]
     # two of one name have the same fault
     broken = dict.fromkeys(str(one.error) for one in surveyed if one.error is not None)
-    findings = [*_library_findings(needed[""]), *broken]
+    findings = [*_library_findings(needed[""]), *_checkout_findings(), *broken]
     facts = {
         "platform": _platform(),
         "libraries": {library.name: library.installed or None for library in needed[""]},
@@ -100,6 +106,28 @@ def _library_findings(needed: Sequence[Library]) -> Iterator[str]:
                 f"library {library.name} {found}, and {DISTRIBUTION} needs {wanted}; "
                 f'run: python -m pip install "{wanted}"'
             )
+
+
+def _checkout_findings() -> Iterator[str]:
+    """Yield what is to be done where this is a checkout that has changed since it was installed."""
+    try:
+        stated = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # installed for good, beside other packages
+        return
+    project = stated.get("project", {})
+    if project.get("name") != DISTRIBUTION:
+        return
+    points = project.get("entry-points", {}) | {"console_scripts": project.get("scripts", {})}
+    wanted = {(group, *point) for group, named in points.items() for point in named.items()}
+    differing = wanted ^ libraries.own_entry_points()
+    if differing:
+        names = sorted({name for _, name, _ in differing})
+        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        yield (
+            f"the installed entry points are not those of {CHECKOUT / 'pyproject.toml'}: they "
+            f"differ in {', '.join(names[:_MOST_NAMES])}{more}; "
+            f"run: python -m pip install -e {shlex.quote(str(CHECKOUT))}"
+        )
 
 
 def _plug_ins(surveyed: Sequence[Surveyed]) -> dict[str, dict[str, list[str]]]:

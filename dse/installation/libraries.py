@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, metadata, version
+from importlib.metadata import PackageNotFoundError, distribution, metadata, version
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -43,6 +43,12 @@ def libraries() -> dict[str, tuple[Library, ...]]:
 def own_version() -> str:
     """Return the version of this distribution."""
     return version(DISTRIBUTION)
+
+
+def own_entry_points() -> set[tuple[str, str, str]]:
+    """Return group, name and value of each entry point of this distribution."""
+    found = distribution(DISTRIBUTION).entry_points
+    return {(point.group, point.name, point.value) for point in found}
 
 
 def _needed(needs: Sequence[Requirement], extra: str) -> Iterator[Library]:

@@ -65,6 +65,8 @@ class Bench:
         How many designs were measured, rather than read off the shelf.
     seen
         By key, the designs that were asked for while this bench was open, and what came of them.
+    at_once
+        How many designs are worth asking for together.
     """
 
     def __init__(
@@ -80,6 +82,7 @@ class Bench:
         self.on_failure = on_failure
         self.asked = 0
         self.seen = dict(seen)
+        self.at_once = 1
         self._ask: Ask | None = None
 
     @property
@@ -88,13 +91,19 @@ class Bench:
         return {one: pair for one, pair in self.seen.items() if pair[1].failed}
 
     @contextmanager
-    def measuring(self, ask: Ask) -> Iterator[None]:
+    def measuring(self, ask: Ask, at_once: int = 1) -> Iterator[None]:
         """Let designs be measured that are not on the shelf."""
-        self._ask = ask
+        self._ask, self.at_once = ask, at_once
         try:
             yield
         finally:
             self._ask = None
+
+    def take(self, design: Design, measurement: Measurement) -> None:
+        """Keep what another process measured, as if it had been asked for here."""
+        one = key(self.evaluator.identity, design)
+        self.shelf.keep({one: measurement}, {one: design})
+        self.seen[one] = design, measurement
 
     @property
     def open(self) -> bool:

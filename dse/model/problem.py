@@ -450,7 +450,7 @@ class Problem:
     def point_text(self, point: NDArray[np.int64]) -> str:
         """Return one design point, shape (d,), as ``axis = value`` pairs."""
         return ", ".join(
-            f"{axis.name} = {axis.labels[choice]}"
+            f"{axis.name} = {axis.shown(choice)}"
             for axis, choice in zip(self.space.axes, point, strict=True)
         )
 

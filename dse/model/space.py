@@ -15,6 +15,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.algebra import units
 from dse.algebra.enclosure import Enclosure
 from dse.contract import Column
 from dse.contract import Index as Index
@@ -54,6 +55,15 @@ class Axis:
     def size(self) -> int:
         """Number of values."""
         return len(self.labels)
+
+    def shown(self, choice: int) -> str:
+        """Return a value with its unit, exactly."""
+        if not units.suffix(self.unit_name):
+            return self.labels[choice]
+        value = float(self.columns[self.unit_name][choice])
+        shown = units.show(value, self.unit_name)
+        same = units.parse(shown, self.unit_name) == value
+        return shown if same else units.exact_text(value, self.unit_name)
 
     def cell_ends(self, name: str, step: int) -> tuple[Column, Column]:
         """Return the least and largest value of a column in each cell of `step` values."""

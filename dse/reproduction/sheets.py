@@ -20,7 +20,7 @@ from dse.reports.drawing import DPI, FILLS, PALETTE, SHADES, drawing
 from dse.reports.front_view import legend_columns
 from dse.reproduction import sheet_labels, sheet_scales
 
-ACROSS = {1: 1, 2: 2, 3: 3, 4: 2, 12: 4, 24: 6}
+ACROSS = {1: 1, 2: 2, 3: 3, 4: 2, 12: 4, 24: 4}
 """Columns by number of panels; otherwise three."""
 SMALL = 9
 """From so many panels on they shrink and share the labels of their axes."""
@@ -110,7 +110,7 @@ def _panel_size(count: int) -> tuple[float, float]:
         return 7.0, 4.4
     if count < SMALL:
         return (4.6, 3.5) if ACROSS.get(count, 3) == 2 else (3.9, 3.2)
-    return (2.9, 2.3) if count <= 12 else (2.3, 2.0)
+    return (2.9, 2.3) if count <= 12 else (2.4, 1.9)
 
 
 def _grid(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -22,6 +22,7 @@ from dse.reports.words import plural
 from dse.runs.instead import swept_text, without_the_best
 from dse.runs.measuring import failures_text
 from dse.runs.runner import Quality, Run, SolvedStudy
+from dse.runs.sharing import shared_note
 from dse.search.exact.enumeration import WHOLE
 from dse.study import inputs
 from dse.study.inputs import Input
@@ -52,13 +53,15 @@ Parts = Sequence[FrontOfPart]
 class Counts:
     """What notes tell of a search: designs evaluated, those that failed, and why the first did.
 
-    `interrupted` says that it was stopped before it was done.
+    `interrupted` says that it was stopped before it was done, `shared` what is to be said of
+    trials that several processes share.
     """
 
     evaluated: int
     failed: int = 0
     failure: str = ""
     interrupted: bool = False
+    shared: Mapping[str, Any] | None = None
 
 
 def manifest_of(run: Run, stored: int) -> dict[str, Any]:
@@ -72,6 +75,7 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
         sum(answer.outcome.failed for answer in run.answers),
         next((a.outcome.failure for a in run.answers if a.outcome.failed), ""),
         run.interrupted,
+        run.answers[0].outcome.shared,
     )
     return {
         **study_facts(run.document, [part.study for part in parts]),
@@ -92,6 +96,7 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
         "evaluations_stored": stored,
         **front_facts(run.document, run.sweep, parts, counts),
         **_measured(run.answers),
+        **({} if counts.shared is None else {"storage": dict(counts.shared)}),
     }
 
 
@@ -205,6 +210,8 @@ def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
             f"the hypervolume of so many designs in {goals} objectives is estimated, as the exact "
             f"one takes too much work; ± is one standard error"
         )
+    if counts.shared is not None:
+        yield shared_note(counts.shared)
     yield from _unmeasured(parts)
     if counts.failed and all(part.study.problem.measured is None for part in parts):
         failed = plural(counts.failed, "design")

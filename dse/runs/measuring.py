@@ -127,14 +127,12 @@ def _opened(bench: Bench, said: EvaluateSection, working: Working, planned: int)
     crew: Workers
     if working.dask is None:
         crew = pool.workers_for(evaluator, working.workers or said.workers)
-    elif working.workers is None:
-        crew = Cluster(evaluator, working.dask)
     else:
-        raise MeasurementError("a Dask cluster has its own workers; leave `workers` out")
+        crew = Cluster(evaluator, working.dask)
     try:
         with crew as workers:
             ask = _Asking(bench, workers, said.retries, folder, working, planned)
-            with bench.measuring(ask):
+            with bench.measuring(ask, workers.size):
                 yield
     finally:
         if working.folder is None and not any(folder.iterdir()):

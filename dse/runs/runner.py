@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from dse import search, workers
-from dse.errors import DseError, TooLargeError
+from dse.errors import ArgumentError, DseError, TooLargeError
 from dse.files.document import Document
 from dse.model import invariants, tables
 from dse.model.problem import Problem
@@ -23,6 +23,7 @@ from dse.runs.measuring import (
     with_cores,
     with_shelves,
 )
+from dse.runs.sharing import SharingError, require_shareable, search_shared
 from dse.search import Outcome, Progress, Stop
 from dse.search.archive import Matrix
 from dse.search.exact.work import limited
@@ -109,7 +110,8 @@ class Options:
     """What a call may say over the search section of its study, and of measuring its designs.
 
     These are measured only where `measures` says so, `workers` at once or by the
-    cluster whose scheduler is at `dask`, in folders in `folder`.
+    cluster whose scheduler is at `dask`, in folders in `folder`.  All processes that name the same
+    `storage` search together.
     """
 
     method: str | None = None
@@ -119,6 +121,16 @@ class Options:
     dask: str | None = None
     folder: Path | None = None
     measures: bool = False
+    storage: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what excludes each other."""
+        if self.workers is not None and self.dask is not None:
+            raise ArgumentError(
+                "workers and dask: a Dask cluster has workers of its own; give --workers to "
+                "measure on this machine or --dask to measure on the cluster (`workers` or `dask` "
+                "in Python), not both"
+            )
 
     def apply(self, settings: search.SearchSettings) -> search.SearchSettings:
         """Return `settings` with what is given here."""
@@ -154,12 +166,20 @@ def run_study(
     """
     start = time.perf_counter()
     sweep = sweep_of(document)
+    if options.storage is not None and sweep is not None:
+        raise SharingError(
+            f"a storage holds one study, and this one sweeps {sweep.path}; give its values one by "
+            f"one, each with a storage of its own"
+        )
     if has_evaluator(document):
         document, jobs = with_shelves(document), 1  # measurements are in this process
     with limited(stop=stop):
         if sweep is None:
             working = options.working(stop, progress)
-            prepared = with_cores(study.prepare(document), working)
+            prepared = study.prepare(document)
+            if options.storage is not None:
+                require_shareable(prepared, options.apply(prepared.settings).method)
+            prepared = with_cores(prepared, working)
             answers = [solve_study(prepared, options, progress, partial=True, working=working)]
         else:
             answers = [*_checked(_swept(document, sweep, options, progress, jobs, stop))]
@@ -269,7 +289,10 @@ def _solved(
     start = time.perf_counter()
     settings = replace(options.apply(prepared.settings), partial=partial)
     with measuring(prepared, working, settings.budget):
-        outcome = search.run_search(prepared.problem, settings, progress)
+        if options.storage is None:
+            outcome = search.run_search(prepared.problem, settings, progress)
+        else:
+            outcome = search_shared(prepared, settings, options.storage, progress)
     require_some_measured(prepared, outcome.evaluated)
     seconds = time.perf_counter() - start
     order = tables.sort_order(prepared.problem, outcome.front_index, outcome.front_loss)

@@ -14,13 +14,19 @@ from dse.errors import StudyError
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Axis
-from dse.reports.text import Printable, table_text
+from dse.reports.text import Printable, hanging, table_text
 from dse.reports.words import violation_text
 from dse.study.scenario import field_path
 from dse.study.schema import CHOICES
 from dse.study.study import Study
 
 STAGE = "stage_"
+
+OF_CLOCKS = {
+    "workload_meet": "whether a clock only meets the demand",
+    "workload_common": "whether all stages run at one rate",
+}
+"""What a column says that the clocks of the stages set, and no field of its own."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +61,14 @@ class DesignTerms(Printable):
 
     def text(self) -> str:
         """Return every term, whether each constraint is met, and what was assumed."""
-        rows = [(term.name, term.shown, term.meaning, term.source) for term in self.terms]
+        sources = [*dict.fromkeys(term.source for term in self.terms if term.source)]
+        numbers = {"": ""} | {source: str(n) for n, source in enumerate(sources, 1)}
+        rows = [(term.name, term.shown, term.meaning, numbers[term.source]) for term in self.terms]
         lines = [
             f"{self.design}\n",
             table_text(rows, ("quantity", "value", "what it is", "source")),
+            *(["\nsources"] if sources else []),
+            *(hanging(f"  {numbers[source]}", source) for source in sources),
             f"\n{'feasible' if self.feasible else 'infeasible'}",
             *(f"  {rule}: {violation_text(by)}" for rule, by in self.constraints),
             *(f"note: {note}" for note in self.notes),
@@ -121,13 +131,14 @@ def _inputs(problem: Problem, index: np.ndarray) -> Iterator[Term]:
         if (
             "." not in name and name not in quantities
         ):  # counts and choices of a stage are in the design's name
-            yield Term(name, _choice(name, float(column[0])), f"given: {field_path(name)}")
+            meaning = OF_CLOCKS.get(name) or f"given: {field_path(name)}"
+            yield Term(name, _choice(name, float(column[0])), meaning)
 
 
 def _stages(problem: Problem, index: np.ndarray) -> Iterator[Term]:
     columns = problem.terms(index)
     for position, stage in enumerate(problem.stages):
-        meaning = f"of all instances of {stage.name} together, and so on"
+        meaning = f"of all instances of {stage.name} together, here and below"
         for name, column in columns.items():
             if name.startswith(STAGE):
                 term = f"{stage.name}.{name.removeprefix(STAGE)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,6 +78,8 @@ class Outcome:
         set is constraint j.
     constraint_names
         The constraints in the order of the bits.
+    shared
+        What is to be said of the trials that several processes share; None where none do.
     """
 
     front_index: Index
@@ -95,6 +97,7 @@ class Outcome:
     nearest_violation: NDArray[np.float64] | None
     satisfied: frozenset[int]
     constraint_names: tuple[str, ...]
+    shared: Mapping[str, str | int] | None = None
 
     @property
     def ties(self) -> int:

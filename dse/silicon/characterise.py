@@ -16,8 +16,8 @@ from dse.silicon.characterised import (
     CharacterisedDesign,
     Conditions,
     Refused,
-    of_data,
     of_design,
+    of_kept,
     period_of,
 )
 from dse.silicon.fan_out import spread_fan_out
@@ -115,7 +115,7 @@ class Characteriser:
     def known(self, task: DesignTask) -> CharacterisedDesign | None:
         """Return what was found before, if it was kept."""
         found = None if self.kept is None else self.kept.read(self.key(task))
-        return None if found is None else of_data(found)
+        return None if found is None else of_kept(found)
 
     def measured(self, task: DesignTask) -> CharacterisedDesign | Refused:
         """Characterise a design; what is found is kept at once."""
@@ -137,10 +137,10 @@ class Characteriser:
             mapped.netlist, self.library, self.usable, most_fan_out=conditions.most_fan_out
         )
         netlist = buffered.netlist
+        timing = analyse(netlist, self.library, clock=design.clock, wire=self.wire())
         vectors = task.vectors
         if not isinstance(vectors, Vectors):
             vectors = vectors.of(netlist, design.clock)
-        timing = analyse(netlist, self.library, clock=design.clock, wire=self.wire())
         period = period_of(timing.period_s, conditions.period_s)
         activity = simulate_gates(
             netlist,

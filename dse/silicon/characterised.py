@@ -69,7 +69,7 @@ class Refused:
     faults: tuple[Fault, ...]
 
 
-def of_data(data: Mapping[str, Any]) -> CharacterisedDesign | None:
+def of_kept(data: Mapping[str, Any]) -> CharacterisedDesign | None:
     """Return a design from what was kept of it; None where that is something else."""
     try:
         return CharacterisedDesign(

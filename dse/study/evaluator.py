@@ -46,7 +46,7 @@ def evaluator_of(
         if there is not None
     ]
     if len(given) != 1:
-        rule = "what measures is one of: `command`, `using`, or a function given to dse.run"
+        rule = "designs are measured by one of `command`, `using`, or a function given to dse.run"
         faults.add(path, rule, f"remove one of {', '.join(given)}" if given else "add one", "")
         return None
     if section.command is not None:

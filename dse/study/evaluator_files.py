@@ -34,7 +34,7 @@ def file_hashes(
         where = (*path, "command") if position is None else (*path, "files", position)
         names = _matching(pattern, faults.document) if position is not None else [pattern]
         if not names and not faults.document.recorded:
-            faults.add(where, f"no file is called so: {pattern!r}", base_of(faults.document), "")
+            faults.add(where, f"no file matches {pattern!r}", base_of(faults.document), "")
         for name in names:
             try:
                 content = read_regular(locate(faults.document, name), LARGEST_FILE_BYTE + 1)

@@ -73,7 +73,7 @@ class Named:
             raise UnitError("this quantity is not known", nearest(name, stems))
         possible = [one for one in found if len(found) == 1 or self._has(one)]
         if len(possible) > 1:
-            rule = "several quantities are called so"
+            rule = "several quantities have this name"
             raise UnitError(rule, f"write {' or '.join(sorted(possible))}")
         chosen = min(possible or found)
         self._require(chosen, "objective")

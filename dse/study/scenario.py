@@ -379,6 +379,9 @@ def field_path(column: str) -> str:
     for path, unit in schema.FIELDS.items():
         if unit is not None and column in unit.columns:
             return path
+    written = column.replace("_", ".", 1)
+    if written in schema.FIELDS:  # a choice, which carries no unit
+        return written
     return "budget.platform" if column.startswith("budget_") else column
 
 

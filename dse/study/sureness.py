@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from dse import contract
+from dse.algebra import units
 from dse.model.space import Axis
+from dse.study.schema import FIELDS
 
 _PREFIX = {
     contract.Interface: "interface",
@@ -62,7 +64,7 @@ class RecordSureness:
                 ("fitted to measurements", record.fitted),
             ):
                 kept = [name for name in names if _column(record, name) not in replaced]
-                text = ", ".join(_with_share(name, record) for name in kept)
+                text = ", ".join(dict.fromkeys(_with_share(name, record) for name in kept))
                 groups.setdefault((start, text), []).append(record.name)
             assumed = [
                 f"{record.name}.{name}"
@@ -115,4 +117,7 @@ def _shares(record: contract.Sureness) -> dict[str, float]:
 def _with_share(name: str, record: contract.Sureness) -> str:
     """Return a field as a note names it, with its uncertainty where the record states one."""
     share = record.uncertainty.get(name)
-    return name if share is None else f"{name} (+- {100 * share:.3g} %)"
+    column = f"{_PREFIX[type(record)]}_{name}"
+    paths = (path for path, unit in FIELDS.items() if unit is not None and column in unit.columns)
+    field = next(paths, units.stem(name)).rpartition(".")[2]
+    return field if share is None else f"{field} (+- {100 * share:.3g} %)"

@@ -138,7 +138,7 @@ FORBIDDEN += "abs, ceil, floor, log2, max, min, sqrt"
             "energy <= 3",
             "'energy' may be any of energy_j, energy_j_per_bit; write the name with its unit",
         ),
-        ("pwer <= 30 mW", "there is no quantity 'pwer'; did you mean 'power_w'?"),
+        ("pwer <= 30 mW", "there is no quantity 'pwer'; did you mean 'power'?"),
         (
             "power + area <= 3",
             "'power + area' mixes W and m2; add and compare only quantities of one unit",

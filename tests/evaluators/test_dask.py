@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import dse
 from dse.errors import DseError
 from dse.evaluators.dask import Cluster
+from dse.runs.stored import evaluations_file
 from tests.evaluators.evaluators import Acts, shell
 from tests.evaluators.test_pool import DOUBLE, all_of, numbers
 
@@ -66,6 +69,32 @@ def test_stop_ends_programs_on_the_cluster(address: str, tmp_path: Path) -> None
         ):
             assert time.monotonic() < end
             time.sleep(0.05)
+
+
+def test_files_do_not_depend_on_who_measures(address: str, tmp_path: Path) -> None:
+    (tmp_path / "measure.sh").write_text(
+        "sleep 0.0$2; [ $1 = 4 ] && exit 3; echo area = $((1000 * $1 + $2)) um2; "
+        "echo delay = $((9000 / ($1 * $2))) ns"
+    )
+    path = tmp_path / "study.yaml"
+    path.write_text(
+        "axes: {unroll: [1, 2, 4, 8], banks: [5, 4, 3, 2, 1]}\n"
+        "evaluate:\n"
+        "  command: [sh, '{study}/measure.sh', '{unroll}', '{banks}']\n"
+        "  outputs: {area: um2, delay: ns}\n"
+        "objectives: {area: minimise, delay: minimise}\n"
+        "search: {method: nsga2, budget: 7}\n"
+    )
+    found = []
+    for who in ({"workers": 1}, {"workers": 2}, {"workers": 4}, {"dask": address}):
+        out = tmp_path / "run"
+        dse.run(path, out=out, plots=False, **who)  # type: ignore[arg-type]
+        measured = json.loads((out / "measurements.json").read_text())
+        for each in measured["evaluate"]["measurements"]:
+            each["seconds"], each["folder"] = 0.0, bool(each["folder"])
+        tables = [out / "front.csv", evaluations_file(out)]
+        found.append((measured, *(table.read_bytes() for table in tables)))
+    assert found[1:] == found[:1] * 3
 
 
 def test_no_scheduler_is_told(tmp_path: Path) -> None:

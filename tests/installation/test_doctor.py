@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from importlib.metadata import PackageNotFoundError
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -66,6 +67,26 @@ def test_a_library_that_is_missing_or_too_old(versions: dict[str, str]) -> None:
         "library moocore is not installed, and accel-dse needs moocore>=0.3; run: "
         'python -m pip install "moocore>=0.3"',
     ]
+
+
+def test_a_checkout_that_changed_after_it_was_installed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stated = doctor.CHECKOUT.joinpath("pyproject.toml").read_text()
+    changed = stated.replace('des = "dse.cores.des:core"', 'des = "dse.cores.des:another"')
+    tmp_path.joinpath("pyproject.toml").write_text(changed)
+    monkeypatch.setattr(doctor, "CHECKOUT", tmp_path)
+    done = run()
+    assert done.exit_code == 1
+    assert done.stdout.rstrip().splitlines()[-2:] == [
+        "broken (1)",
+        f"the installed entry points are not those of {tmp_path / 'pyproject.toml'}: they differ "
+        f"in des; run: python -m pip install -e {tmp_path}",
+    ]
+    tmp_path.joinpath("pyproject.toml").write_text(stated)
+    assert run().exit_code == 0
+    tmp_path.joinpath("pyproject.toml").write_text('[project]\nname = "of-others"\n')
+    assert run().exit_code == 0
 
 
 def test_an_extra_that_is_missing_breaks_nothing(versions: dict[str, str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import dse
 from dse.contract.evaluators import Measurer, measurer
-from dse.errors import MeasurementError, StudyError
+from dse.errors import InfeasibleError, MeasurementError, StudyError
 from dse.plugins import registry
 from dse.runs.result import Result, plot
 from tests.conftest import STUDIES
@@ -227,3 +227,33 @@ def test_a_plug_in_measures_and_says_what(monkeypatch: pytest.MonkeyPatch) -> No
     ]
     with pytest.raises(StudyError, match="'tol' is not a known measurer"):
         dse.load({**STUDY, "evaluate": {"using": "tol"}})
+
+
+def test_of_a_design_that_was_not_measured_a_run_says_that(tmp_path: Path) -> None:
+    method = {"method": "random", "budget": 3, "seed": 1}
+    counted = Counted()
+    dse.run(study(search=method), evaluate=counted, out=tmp_path / "part")
+    told = []
+    for unroll in UNROLL:
+        for clock in CLOCK_MHZ:
+            try:
+                dse.explain(tmp_path / "part", f"unroll={unroll} clock={clock}MHz")
+            except MeasurementError as error:
+                told.append((str(error), f"unroll = {unroll}, clock = {clock} MHz"))
+    assert len(told) == 15 - len(counted.calls)
+    for message, design in told:
+        assert message == (f"{design}: it has not been measured; only `dse run` measures designs")
+
+
+def test_of_a_design_that_failed_a_run_says_why(tmp_path: Path) -> None:
+    dse.run(study(), evaluate=Counted((1, 1e8)), out=tmp_path / "failed")
+    found = dse.explain(tmp_path / "failed", "unroll=1 clock=100MHz")
+    assert found.text() == (
+        "unroll = 1, clock = 100 MHz\nit is infeasible\n"
+        "  the design is measured (ValueError: no timing at 100 MHz): violated"
+    )
+
+
+def test_what_nothing_fits_names_its_nearest_design_with_units() -> None:
+    with pytest.raises(InfeasibleError, match="nearest design: unroll = 1, clock = 100 MHz\n"):
+        dse.run(study(constraints=["power <= 1 uW"]), evaluate=Counted())

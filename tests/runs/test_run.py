@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -332,6 +333,17 @@ class TestCommand:
         assert terms["area_m2"]["value"] == (
             terms["fleet_area_m2"]["value"] + terms["buffer_area_m2"]["value"]
         )
+
+    def test_each_source_is_told_once_below_the_terms(self, write: Write) -> None:
+        path = write(SMALL)
+        settings = {"des.u16": "1", "interface.device": "apu", "interface.in_flight": "2"}
+        text = dse.evaluate(path, settings).text()
+        assert text.count("Battle & Hempstead, sections IV-C and V-C") == 1
+        rows = dict(re.findall(r"^(\w+)  +(?:\S+ )?\S+  +(.*)", text, re.MULTILINE))
+        number = rows["instances"].split()[-1]
+        assert f"\n  {number}: Battle & Hempstead, sections IV-C and V-C\n" in text
+        assert rows["interface_transfer"] == "given: interface.transfer"
+        assert rows["workload_meet"] == "whether a clock only meets the demand"
 
     def test_evaluate_wants_one_design(self, write: Write) -> None:
         path = write(SMALL)

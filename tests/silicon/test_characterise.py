@@ -272,7 +272,7 @@ WRONG = {
     "missing file": ({"check": "vectors_{UNROL}.csv"}, "braces hold the name of a parameter"),
     "no parameter": ({"over": "LENGTH=1", "check": "vectors_1.csv"}, "no quantity 'UNROLL'"),
     "wire load": ({"wire": "shirt"}, "toy has no wire load of this name; did you mean 'short'?"),
-    "clock": ({"clock_port": "clock"}, "vectors_1.csv: clk: an input without a column"),
+    "clock": ({"clock_port": "clock"}, "UNROLL1: clock: 'clock'; the clock is an input of one bit"),
     "unit": ({"clock": "2 ns"}, "clock: '2 ns'; a value in Hz is needed, not one in s"),
     "twice": ({"over": "UNROLL=1,1"}, "over.UNROLL: 1,1; values are there once each"),
     "zero": ({"figures": {**TASK, "latency": "0"}}, "latency: '0'; it is above 0"),

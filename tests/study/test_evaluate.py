@@ -107,7 +107,7 @@ def test_the_study_these_faults_start_from_is_good(faults: Callable[[str], list[
             "  command:",
             "  using: nothing\n  command:",
             [
-                "study.yaml:5:1: evaluate: what measures is one of: `command`, `using`, or a "
+                "study.yaml:5:1: evaluate: designs are measured by one of `command`, `using`, or a "
                 "function given to dse.run; remove one of command, using"
             ],
         ),

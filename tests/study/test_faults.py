@@ -246,9 +246,9 @@ def test_no_fault_hides_another(rate: str, write: Write) -> None:
             "6:14: objectives.powr: 'powr'; this quantity is not known; "
             "did you mean 'power' or 'own_power' or 'host_power'?",
             "7:15: constraints.0: 'areaa <= 3 mm2'; there is no quantity 'areaa'; "
-            "did you mean 'area_m2' or 'area_ge'?",
+            "did you mean 'area_m2' or 'area_ge' or 'fleet_area'?",
             "8:1: prefer: 'powwer'; there is no quantity 'powwer'; "
-            "did you mean 'power_w' or 'own_power_w' or 'host_power_w'?",
+            "did you mean 'power' or 'own_power' or 'host_power'?",
         )
     ]
     assert len(told) == 6 + (rate == "100")

@@ -109,7 +109,7 @@ def test_a_table_with_both_has_two_areas(chain, write) -> None:
     both = [f"{head},area_um2", *(f"{row},{place + 1}" for place, row in enumerate(rows))]
     write("\n".join(both) + "\n", "gates.csv")
     path = chain("gates.csv", "gates.csv")
-    assert "several quantities are called so; write area_ge or area_m2" in told(path)
+    assert "several quantities have this name; write area_ge or area_m2" in told(path)
     goals = {"objectives": "{area_ge: minimise, area_m2: minimise}"}
     assert {"area_ge", "area_m2"} <= {*dse.run(path, overrides=goals).front.columns}
 

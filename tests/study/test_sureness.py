@@ -76,13 +76,10 @@ def test_what_records_state_is_drawn_unless_the_study_says_otherwise(folder: Pat
 
 def test_fitted_values_are_called_fitted_and_not_assumed(folder: Path) -> None:
     notes = study.prepare(study.read_study(folder / "study.yaml")).notes
-    assert (
-        "fitted to measurements, for link: overhead_s (+- 4 %), latency_s_per_byte (+- 9 %)"
-        in notes
-    )
-    assert "assumed, not published, for link: link_byte_per_s" in notes
+    assert "fitted to measurements, for link: overhead (+- 4 %), latency (+- 9 %)" in notes
+    assert "assumed, not published, for link: link" in notes
     again = study.read_study(folder / "study.yaml", [("interface.latency", "2 ns/B")])
-    assert "fitted to measurements, for link: overhead_s (+- 4 %)" in study.prepare(again).notes
+    assert "fitted to measurements, for link: overhead (+- 4 %)" in study.prepare(again).notes
     flips = dse.flips(folder / "study.yaml", only=["overhead"])
     entries = {entry.label: entry.nominal for entry in flips.found}
     assert entries["link.overhead (fitted)"] == 3e-6

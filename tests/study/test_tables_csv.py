@@ -394,7 +394,7 @@ def test_every_bad_cell_is_told_at_once_with_its_place(write) -> None:
         (b"a,b\n", "1:1: the table has no rows; write a row per design"),
         (
             b"a,b,a\n1,2,3\n",
-            "1:5: 'a'; the header stands twice; rename or remove one of the columns",
+            "1:5: 'a'; this header occurs twice; rename or remove one of the columns",
         ),
         (b"a,,c\n1,2,3\n", "1:3: a column has no header; name it, or remove it"),
         (

@@ -118,7 +118,7 @@ def named(quantities: Collection[Objective], written: str) -> str:
         one for one in numbers if units.stem(one) == written
     }
     if len(found) > 1:
-        raise UnitError("several columns are called so", f"write {' or '.join(sorted(found))}")
+        raise UnitError("several columns have this name", f"write {' or '.join(sorted(found))}")
     if not found:
         rule = "the table has no such column of numbers"
         raise UnitError(rule, nearest(written, {*map(units.stem, numbers), *numbers}))
