@@ -27,7 +27,9 @@ _SI = {
 }
 
 
-def read_table(table: str) -> tuple[tuple[str, ...], Mapping[str, Column]]:
+def read_table(
+    table: str, headers: Sequence[str] = ()
+) -> tuple[tuple[str, ...], Mapping[str, Column]]:
     """Return the design names and the columns of a table in the folder ``tables``.
 
     Parameters
@@ -35,6 +37,8 @@ def read_table(table: str) -> tuple[tuple[str, ...], Mapping[str, Column]]:
     table
         File name.  Lines that start with ``#`` give the source; the first column names the
         designs; an empty cell is a figure that the source does not give.
+    headers
+        The columns to read; all of them by default, which then hold numbers only.
 
     Returns
     -------
@@ -44,7 +48,7 @@ def read_table(table: str) -> tuple[tuple[str, ...], Mapping[str, Column]]:
     """
     printed = read_published(files("dse.cores") / "tables" / table)
     rows, columns = printed.rows, {}
-    for written in printed.header[1:]:
+    for written in headers or printed.header[1:]:
         name, exponent = _si(written)
         # The exponent goes into the text, so that 0.72 mm2 is the float nearest to 7.2e-7.
         cells = [row[written] for row in rows]
@@ -140,15 +144,16 @@ def published_core(
             parameters=parameters,
             design_name=design_name,
             source=of_paper,
-            residuals=lambda: _residuals(designs, list(described), table(), function(**fitted)),
+            residuals=lambda: residuals(designs, list(described), table(), function(**fitted)),
         )
 
     return Core(name=name, summary=summary, models={key: model(key) for key in models})
 
 
-def _residuals(
+def residuals(
     designs: Sequence[str], rows: list[int], table: CoreMetrics, law: CoreMetrics
 ) -> Mapping[str, tuple[tuple[str, ...], Column, Column]]:
+    """Return area, power and capacity of `rows` of a table beside what a law says of them."""
     names = tuple(designs[row] for row in rows)
     compared = {
         "area_m2": (table.area_m2, law.area_m2),

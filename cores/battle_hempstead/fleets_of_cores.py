@@ -20,11 +20,14 @@ functions = ClaimFunctions()
 
 ROUTER, SET_TOP_BOX = "100 Gbit/s", "116.43 Mbit/s"
 """The use cases of section IV-C: a back-end router; three transport streams of 38.81 Mbit/s."""
+_RATES = {"router": ROUTER, "set_top_box": SET_TOP_BOX}
 
 DES_FLEETS = """
 workload: {{rate: {rate}}}
 stages:
-  - core: des
+  - core: {core}
+    name: des
+    designs: [u1, u1_p2, u2, u4, u8, u16]
     instances: least
 objectives: {{area: minimise, power: minimise}}
 """
@@ -66,10 +69,11 @@ _FLEET_QUANTITIES: Mapping[str, Callable[[Mapping[str, Any]], float]] = {
 }
 
 
-def _fleets(laboratory: Laboratory, use_case: str) -> dict[str, Mapping[str, Any]]:
+def _fleets(
+    laboratory: Laboratory, use_case: str, core: str = "des"
+) -> dict[str, Mapping[str, Any]]:
     """Return, by DES design, the quantities of the fleet that carries a rate."""
-    rate = {"router": ROUTER, "set_top_box": SET_TOP_BOX}[use_case]
-    found = laboratory.designs(DES_FLEETS.format(rate=rate))
+    found = laboratory.designs(DES_FLEETS.format(rate=_RATES[use_case], core=core))
     return {
         design: {name: values[row] for name, values in found.items()}
         for row, design in enumerate(designs_of_fleets(found, "des"))
@@ -77,17 +81,28 @@ def _fleets(laboratory: Laboratory, use_case: str) -> dict[str, Mapping[str, Any
 
 
 @functions
-def fleet_value(laboratory: Laboratory, use_case: str, quantity: str, design: str) -> float:
+def fleet_value(
+    laboratory: Laboratory, use_case: str, quantity: str, design: str, core: str = "des"
+) -> float:
     """Return a quantity of the fleet of one design in a use case."""
-    return _FLEET_QUANTITIES[quantity](_fleets(laboratory, use_case)[design])
+    return _FLEET_QUANTITIES[quantity](_fleets(laboratory, use_case, core)[design])
+
+
+@functions
+def fleets_on_front(laboratory: Laboratory, use_case: str, core: str) -> str:
+    """Return the fleets of one design that none beats in area and power, the smallest first."""
+    found = laboratory.front(DES_FLEETS.format(rate=_RATES[use_case], core=core))
+    counts = map(int, np.asarray(found["instances"]).tolist())
+    fleets = zip(found["area_m2"], counts, designs_of_fleets(found, "des"), strict=True)
+    return " and ".join(f"{count} {design}" for _, count, design in sorted(fleets))
 
 
 @functions
 def fleets_with_least(
-    laboratory: Laboratory, use_case: str, quantity: str, count: float = 1
+    laboratory: Laboratory, use_case: str, quantity: str, count: float = 1, core: str = "des"
 ) -> str:
     """Return the design, or the few designs, whose fleets take the least of a quantity."""
-    fleets, of = _fleets(laboratory, use_case), _FLEET_QUANTITIES[quantity]
+    fleets, of = _fleets(laboratory, use_case, core), _FLEET_QUANTITIES[quantity]
     return " and ".join(sorted(fleets, key=lambda name: of(fleets[name]))[: int(count)])
 
 

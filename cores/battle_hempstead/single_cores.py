@@ -20,7 +20,7 @@ from dse.contract import Column, CoreMetrics
 from dse.contract.claim_table import ClaimFunctions
 from dse.contract.papers import PrintedNumbers
 from dse.contract.published import read_published
-from dse.cores import des, fft, jacobi
+from dse.cores import characterised, des, fft, jacobi
 from dse.cores._table import full_power_w, full_rate_task_per_s
 
 functions = ClaimFunctions()
@@ -33,6 +33,14 @@ _ROWS = {
     }
     for name in _CORES
 }
+_SYNTHESISED = {
+    core.name: core
+    for core in (
+        *(characterised.des_sky130, characterised.des_ihp130, characterised.des_asap7),
+        *(characterised.jacobi_sky130, characterised.jacobi_ihp130, characterised.jacobi_asap7),
+    )
+}
+"""Of this project: the claims that are held to them are not of these cores."""
 _CLOCKED_BY = {"des": "bandwidth", "fft": "bandwidth", "jacobi": "clock"}
 """The printed column that the clock of our models follows from."""
 
@@ -55,6 +63,7 @@ _QUANTITIES: Mapping[str, Callable[[CoreMetrics], Column]] = {
     "pipeline_depth": lambda of: of.latency_cycles,
     "tasks_in_flight": lambda of: of.tasks_in_flight,
     "parallelism": lambda of: of.latency_cycles / of.cycles_per_task,
+    "dynamic_energy_per_task": lambda of: of.dynamic_power_w / full_rate_task_per_s(of),
     "energy_per_task": lambda of: _power_mw(of) / full_rate_task_per_s(of),
     "energy_per_cycle_in_flight": lambda of: _power_mw(of) / of.tasks_in_flight / of.clock_hz,
     "power_in_flight": lambda of: _power_mw(of) / of.tasks_in_flight,
@@ -85,6 +94,8 @@ def _moved(printed: PrintedNumbers, core: str, prefix: str) -> Column:
 
 
 def _table(printed: PrintedNumbers, core: str) -> CoreMetrics:
+    if core in _SYNTHESISED:
+        return _SYNTHESISED[core].models["table"].function()
     of = _CORES[core].models["table"].function()
     return replace(
         of,
@@ -97,7 +108,8 @@ def _table(printed: PrintedNumbers, core: str) -> CoreMetrics:
 
 def _values(printed: PrintedNumbers, core: str, quantity: str) -> dict[str, float]:
     values = _QUANTITIES[quantity](_table(printed, core))
-    return dict(zip(_ROWS[core], values.tolist(), strict=True))
+    designs = (_CORES | _SYNTHESISED)[core].models["table"].designs
+    return dict(zip(designs, values.tolist(), strict=True))
 
 
 def _cell(printed: PrintedNumbers, core: str, design: str, column: str) -> float:
@@ -154,6 +166,25 @@ def design_with_most(printed: PrintedNumbers, core: str, quantity: str, among: s
     """Return the design with the most of a quantity, among some where they are named."""
     values = _values(printed, core, quantity)
     return max(among.split() or values, key=values.__getitem__)
+
+
+@functions
+def line_over(printed: PrintedNumbers, core: str, quantity: str, power: float, told: str) -> float:
+    """Return what a straight line over unrolled designs tells, over n to a power.
+
+    ``step``: its slope over its start; ``fit``: the share of the variance that it explains.
+    """
+    values = _values(printed, core, quantity)
+    letter = "u" if core.startswith("des") else "n"
+    plain = {name: value for name, value in values.items() if name[1:].isdigit()}
+    over = np.array([float(name.removeprefix(letter)) for name in plain]) ** power
+    ours = np.array([*plain.values()])
+    columns = np.column_stack([over, np.ones_like(over)])
+    (slope, start), *_ = np.linalg.lstsq(columns, ours, rcond=None)
+    if told == "step":
+        return float(slope / start)
+    left = ours - slope * over - start
+    return float(1 - (left**2).sum() / ((ours - ours.mean()) ** 2).sum())
 
 
 @functions

@@ -19,6 +19,10 @@ def reproduce(
     everything: Annotated[
         bool, typer.Option("--all", help="Show every claim with its verdict and reason.")
     ] = False,
+    by_synthesis: Annotated[
+        bool,
+        typer.Option("--by-synthesis", help="Ask our own hardware in three cell libraries."),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE.md", help="Write Markdown pages FILE.md and FILE_all.md."),
@@ -31,6 +35,13 @@ def reproduce(
     from dse.reports.progress import bar
     from dse.workers import cores
 
+    if by_synthesis:
+        if out is not None or everything:
+            raise typer.BadParameter("--by-synthesis goes with neither --all nor --out")
+        from dse.reproduction.by_synthesis import check_by_synthesis
+
+        show(check_by_synthesis(paper or []), as_json=json)
+        return
     with bar("claims", "checking claims"):
         found = papers.reproduce(*(paper or []), jobs=jobs or cores())
     if out is not None:

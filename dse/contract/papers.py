@@ -163,6 +163,10 @@ class Claim:
     place: str = ""
 
 
+class SynthesisClaim(Claim):
+    """A claim asked of hardware of our own: a reading for each library, none of them a fault."""
+
+
 def on_all(holds: Mapping[str, bool]) -> str:
     """Return on how many of some devices or platforms a statement holds, and where it fails."""
     failing = [name for name, held in holds.items() if not held]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dse import workers
 from dse.contract.papers import Claim, Laboratory
@@ -16,6 +16,8 @@ from dse.reports.text import Printable, table_text
 from dse.reproduction import claim_pages
 from dse.reproduction.study_runner import StudyRunner
 from dse.reproduction.verdicts import CheckedClaim, check_claim
+
+AnyClaim = TypeVar("AnyClaim", bound=Claim)
 
 CHECKING = 5_000
 """Checking a claim takes as long as evaluating so many designs."""
@@ -141,7 +143,7 @@ def _reproduction(found: Iterable[CheckedClaim | str]) -> Reproduction:
     return Reproduction(tuple(one for one in every if isinstance(one, CheckedClaim)))
 
 
-def select_claims(claims: Iterable[Claim], papers: Sequence[str]) -> list[Claim]:
+def select_claims(claims: Iterable[AnyClaim], papers: Sequence[str]) -> list[AnyClaim]:
     """Return the claims of some papers, or of all; in the order of their papers' names.
 
     Raises

@@ -105,9 +105,7 @@ def check_claim(claim: Claim, laboratory: Laboratory) -> CheckedClaim:
         verdict that does not fit what is computed; with its file and line.
     """
     compared = _compare(claim, claim.ours, laboratory) if claim.ours else None
-    readings = tuple(
-        _reading(claim, words, answer, laboratory) for words, answer in claim.readings.items()
-    )
+    readings = read_claim(claim, laboratory)
     value = compared.value if compared else None
     numbers = is_numeric(claim.printed) and is_numeric(value)
     error = _error(claim, value) if numbers else None
@@ -121,6 +119,13 @@ def check_claim(claim: Claim, laboratory: Laboratory) -> CheckedClaim:
         relative_error=error,
         verdict=verdict,
         readings=readings,
+    )
+
+
+def read_claim(claim: Claim, laboratory: Laboratory) -> tuple[ClaimReading, ...]:
+    """Return what each reading of a claim gives."""
+    return tuple(
+        _reading(claim, words, answer, laboratory) for words, answer in claim.readings.items()
     )
 
 

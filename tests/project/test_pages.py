@@ -38,6 +38,7 @@ HERE = (
     "docs/models.md",
     "docs/package.md",
     "docs/records.md",
+    "docs/silicon.md",
 )
 """Pages whose commands are run by this file."""
 

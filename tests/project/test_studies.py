@@ -62,6 +62,27 @@ def test_mixed_fleets_are_found(shipped: Front) -> None:
     assert front["power_w"][0] * 1e3 == pytest.approx(25.76, abs=0.005)
 
 
+OWN = {  # library: designs on the front, least area (um2), least power (mW)
+    "des_sky130": (6, 305_076, 393.94),
+    "des_ihp130": (3, 476_752, 253.31),
+    "des_asap7": (4, 1_113, 8.00),
+}
+
+
+@pytest.mark.parametrize("core", OWN)
+def test_our_own_cores_at_100_gbit_per_s(core: str, shipped: Front) -> None:
+    """One u16 or more take the least power in each library, as in the paper's process."""
+    whole = shipped("des_100gbps_by_synthesis")
+    front = whole[whole["des.core"] == core]
+    count, area_um2, power_mw = OWN[core]
+    assert len(front) == count
+    assert front["area_m2"].min() * 1e12 == pytest.approx(area_um2, abs=0.5)
+    least = front.loc[front["power_w"].idxmin()]
+    assert least["power_w"] * 1e3 == pytest.approx(power_mw, abs=0.005)
+    counts = {name: least[name] for name in front if name.startswith("des.u") and least[name]}
+    assert counts == {"des.u16": 1 if core == "des_asap7" else 3}
+
+
 def test_settop_box_takes_one_u1(shipped: Front) -> None:
     """Battle & Hempstead, section IV-C: u1 at 29 MHz has the least area and power."""
     front = shipped("settop_116mbps")

@@ -1,0 +1,181 @@
+"""Cores from our own descriptions of hardware, in cell libraries that anybody may have.
+
+The tables come from ``dse characterise``: each has its library, corner, target, stimulus and
+hashes above it, and lists only designs whose netlists gave every known answer.  Wires and the
+tree of the clock cost nothing in them: there is no placement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.contract import Column, Core, CoreMetrics, Model, Parameter
+from dse.contract.published import read_published
+from dse.cores._table import metrics, outside, read_table, residuals
+
+_LIBRARIES = {
+    "sky130": "SkyWater 130 nm, 1.8 V",
+    "ihp130": "IHP 130 nm, 1.2 V",
+    "asap7": "ASAP7 7 nm (predictive), 0.7 V",
+}
+_HEADERS = (
+    *("area_um2", "clock_mhz", "dynamic_power_mw", "leakage_power_uw", "payload_bit"),
+    *("cycles_per_task", "latency_cycles", "tasks_in_flight", "read_byte", "written_byte"),
+)
+"""What `dse characterise` calls the columns of `CoreMetrics`."""
+
+_UNROLL = Parameter(
+    name="unroll",
+    description="Rounds in hardware, a register after each",
+    low=1,
+    high=16,
+    integer=True,
+)
+_SIDE = Parameter(
+    name="side",
+    description="Stencils along one edge of the square array, n; the core holds n * n",
+    low=1,
+    high=4,
+    integer=True,
+)
+_CELL_BYTE = 2.0
+
+
+def _des_structure(unroll: Column) -> dict[str, Column | float]:
+    return {
+        "payload_bit": 64.0,
+        "cycles_per_task": 16.0 / unroll,
+        "latency_cycles": 16.0,
+        "tasks_in_flight": unroll,
+        "read_byte": 16.0,
+        "written_byte": 8.0,
+    }
+
+
+def _jacobi_structure(side: Column) -> dict[str, Column | float]:
+    return {
+        "payload_bit": 8.0 * _CELL_BYTE,
+        "cycles_per_task": 1.0 / side**2,
+        "latency_cycles": np.where(np.equal(side, 1), 4.0, 3.0),
+        "tasks_in_flight": side**2,
+        "read_byte": _CELL_BYTE * (side + 2.0) / side,
+        "written_byte": _CELL_BYTE,
+    }
+
+
+@dataclass(frozen=True)
+class _Family:
+    """What the cores of a generator have in common, whatever the library.
+
+    `described` is the value of ``structure`` that the law is about; figures are straight lines
+    over the parameter to the power of `power`.
+    """
+
+    summary: str
+    described: str
+    parameter: Parameter
+    power: int
+    design_name: str
+    structure: Callable[[Column], Mapping[str, Column | float]]
+
+
+_FAMILIES = {
+    "des": _Family(
+        "DES encryptor: 1 to 16 rounds in hardware, pipelined, two stages a round, or chained",
+        "pipelined",
+        _UNROLL,
+        1,
+        "u{unroll}",
+        _des_structure,
+    ),
+    "jacobi": _Family(
+        "Jacobi stencil of 16-bit cells: 1 to 16 cells per cycle",
+        "",
+        _SIDE,
+        2,
+        "n{side}",
+        _jacobi_structure,
+    ),
+}
+
+
+def _characterised(family: str, library: str) -> Core:
+    """Return the core of a table: its rows, and straight lines of least squares through them.
+
+    Area, clock, leakage and the energy of a clock cycle are lines; dynamic power is that energy
+    times the clock.
+    """
+    kind, table = _FAMILIES[family], f"{family}_{library}.csv"
+    name, place = kind.parameter.name, _LIBRARIES[library]
+    designs, columns = read_table(table, (name, *_HEADERS))
+    printed = read_published(files("dse.cores") / "tables" / table)
+    rows = [
+        number
+        for number, row in enumerate(printed.rows)
+        if row.get("structure", "") == kind.described
+    ]
+    known = {figure: column for figure, column in columns.items() if figure != name}
+    basis = columns[name][rows] ** kind.power
+    cycle_energy_j = known["dynamic_power_w"] / known["clock_hz"]
+    area_m2, clock_hz, leakage_w, energy_j = (
+        _straight_line(basis, values[rows])
+        for values in (
+            *(known[figure] for figure in ("area_m2", "clock_hz", "leakage_power_w")),
+            cycle_energy_j,
+        )
+    )
+
+    def rows_of_table() -> CoreMetrics:
+        return metrics(**known, extrapolated=0.0)
+
+    def law(**chosen: Column) -> CoreMetrics:
+        value = np.asarray(chosen[name], dtype=np.float64)
+        powered = value**kind.power
+        clock = clock_hz(powered)
+        return metrics(
+            area_m2=area_m2(powered),
+            clock_hz=clock,
+            dynamic_power_w=energy_j(powered) * clock,
+            leakage_power_w=leakage_w(powered),
+            **kind.structure(value),
+            extrapolated=outside(kind.parameter, value),
+        )
+
+    source = f"own description of the hardware in {place}, by dse characterise"
+    of_law = f"straight lines over {name}{'' if kind.power == 1 else ' squared'}"
+    return Core(
+        name=f"{family}_{library}",
+        summary=f"{kind.summary}; {place}",
+        models={
+            "table": Model(function=rows_of_table, designs=designs, source=source),
+            "law": Model(
+                function=law,
+                parameters=(kind.parameter,),
+                design_name=kind.design_name,
+                source=f"{source}; {of_law} by least squares",
+                residuals=lambda: residuals(
+                    designs, rows, rows_of_table(), law(**{name: columns[name][rows]})
+                ),
+            ),
+        },
+    )
+
+
+def _straight_line(over: Column, values: Column) -> Callable[[Column], Column]:
+    """Return the line of least squares."""
+    columns: NDArray[np.float64] = np.column_stack([over, np.ones_like(over)])
+    slope, start = np.linalg.lstsq(columns, values, rcond=None)[0]
+    return lambda at: slope * at + start
+
+
+des_sky130 = _characterised("des", "sky130")
+des_ihp130 = _characterised("des", "ihp130")
+des_asap7 = _characterised("des", "asap7")
+jacobi_sky130 = _characterised("jacobi", "sky130")
+jacobi_ihp130 = _characterised("jacobi", "ihp130")
+jacobi_asap7 = _characterised("jacobi", "asap7")

@@ -1,0 +1,96 @@
+"""What papers find of their hardware beside what hardware of our own gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dse.contract.papers import SynthesisClaim
+from dse.plugins import registry
+from dse.reports.text import Printable, table_text
+from dse.reports.words import plural
+from dse.reproduction import claim_pages
+from dse.reproduction.reproduce import select_claims
+from dse.reproduction.study_runner import StudyRunner
+from dse.reproduction.verdicts import AGREES, WITHIN, ClaimReading, read_claim
+
+
+@dataclass(frozen=True)
+class SynthesisedClaim:
+    """A claim, and what each library gives."""
+
+    claim: SynthesisClaim
+    readings: tuple[ClaimReading, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Synthesis(Printable):
+    """Claims of papers beside what hardware of our own gives in each library."""
+
+    rows: tuple[SynthesisedClaim, ...]
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Names of the libraries, in the order of the claims."""
+        return tuple(dict.fromkeys(one.words for row in self.rows for one in row.readings))
+
+    def text(self, *, width: int | None = None) -> str:
+        """Return the paper's figure and each library's beside it, and in how many they agree."""
+        headers = ("where", "what it says", "paper", *self.libraries, "agrees in")
+        table = table_text([self._cells(row) for row in self.rows], headers, width=width)
+        return f"{table}\n\n{self.summary()}"
+
+    def _cells(self, row: SynthesisedClaim) -> tuple[str, ...]:
+        claim, of = row.claim, {one.words: one.ours for one in row.readings}
+        found = [of.get(name) for name in self.libraries]
+        shown = ["" if one is None else claim_pages.shown(one, claim.unit) for one in found]
+        held = [one.words for one in row.readings if _held(one)]
+        agreed = "all" if len(held) == len(row.readings) else ", ".join(held) or "none"
+        printed = claim_pages.shown(claim.printed, claim.unit)
+        return (claim.where, claim.statement, printed, *shown, agreed)
+
+    def summary(self) -> str:
+        """Return in words how many claims agree, by library."""
+        counts = {
+            name: sum(_held(one) for row in self.rows for one in row.readings if one.words == name)
+            for name in self.libraries
+        }
+        told = ", ".join(f"{count} in {name}" for name, count in counts.items())
+        return f"of {plural(len(self.rows), 'statement')} hold as printed: {told}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        names = ("name", "paper", "where", "statement", "printed", "unit")
+        return {
+            "claims": [
+                {name: getattr(row.claim, name) for name in names}
+                | {"libraries": {one.words: _plain(one) for one in row.readings}}
+                for row in self.rows
+            ]
+        }
+
+
+def _held(one: ClaimReading) -> bool:
+    return one.agreement in (AGREES, WITHIN)
+
+
+def _plain(one: ClaimReading) -> dict[str, Any]:
+    found = asdict(one)
+    del found["words"]
+    return found
+
+
+def check_by_synthesis(papers: Sequence[str] = ()) -> Synthesis:
+    """Return what some papers, or all, find of their hardware beside what ours gives.
+
+    Raises
+    ------
+    UnknownPluginError
+        Naming a paper without such claims.
+    ContractError
+        A claim fails to compute, with its file and line.
+    """
+    laboratory = StudyRunner()
+    chosen = select_claims(registry.records(SynthesisClaim).values(), papers)
+    return Synthesis(tuple(SynthesisedClaim(one, read_claim(one, laboratory)) for one in chosen))

@@ -1,0 +1,143 @@
+"""Cores of our own hardware: their tables, where these come from, and the lines through them."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dse
+from dse.contract import Core
+from dse.plugins import registry
+from tests.conftest import ROOT, STUDIES, everything, problem_of
+
+TABLES = ROOT / "cores" / "tables"
+LIBRARIES = ("sky130", "ihp130", "asap7")
+OBJECTIVES = "objectives: {area: minimise, power: minimise, throughput: maximise}\n"
+CORES = [f"{family}_{library}" for family in ("des", "jacobi") for library in LIBRARIES]
+
+
+def core_of(name: str) -> Core:
+    return registry.get(Core, name)
+
+
+def rows_of(name: str) -> dict[str, dict[str, str]]:
+    lines = (TABLES / f"{name}.csv").read_text("utf-8").splitlines()
+    return {row["design"]: row for row in csv.DictReader(x for x in lines if x[0] != "#")}
+
+
+# area (um2), clock (MHz), dynamic power (mW), leakage (uW), energy of a task (pJ)
+GOLDEN = {
+    ("des_sky130", "u1"): (10296.12, 436.6812, 10.03114, 0.004871485, 367.5409),
+    ("des_sky130", "u16"): (115887.4, 641.0256, 161.6155, 0.05048604, 252.1202),
+    ("des_ihp130", "u16"): (209107.3, 719.4245, 116.6303, 2.343213, 162.1161),
+    ("des_asap7", "u16"): (1674.79, 3508.772, 17.96939, 1.323996, 5.121277),
+    ("jacobi_sky130", "n4"): (110604.8, 281.6901, 119.2998, 0.05485344, 26.46965),
+    ("jacobi_ihp130", "n4"): (183985.6, 335.5705, 70.10928, 2.107051, 13.05785),
+}
+
+
+@pytest.mark.parametrize(("name", "design"), GOLDEN)
+def test_a_row_is_a_design_in_si(name: str, design: str) -> None:
+    model = core_of(name).models["table"]
+    table, row = model.function(), model.designs.index(design)
+    area, clock, dynamic, leakage, energy = GOLDEN[name, design]
+    assert table.area_m2[row] == pytest.approx(area * 1e-12, rel=1e-12)
+    assert table.clock_hz[row] == pytest.approx(clock * 1e6, rel=1e-12)
+    assert table.dynamic_power_w[row] == pytest.approx(dynamic * 1e-3, rel=1e-12)
+    assert table.leakage_power_w[row] == pytest.approx(leakage * 1e-6, rel=1e-12)
+    task_s = table.cycles_per_task[row] / table.clock_hz[row]
+    assert table.dynamic_power_w[row] * task_s == pytest.approx(energy * 1e-12, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", CORES)
+def test_a_table_says_where_it_comes_from(name: str) -> None:
+    text = (TABLES / f"{name}.csv").read_text("utf-8")
+    for said in ("source", "library", "made by", "mapped for", "clock", "wire load", "stimulus"):
+        assert f"# {said}: " in text
+    assert re.search(r"# library: .* published by .* under (Apache-2\.0|BSD-3-Clause), ", text)
+    assert re.search(r"# library file: \S+, sha256 [0-9a-f]{64}", text)
+    for design in core_of(name).models["table"].designs:
+        hashes = "".join(r"\w+ sha256 [0-9a-f]{64},? ?" for _ in range(3))
+        assert re.search(rf"^# {design}: {hashes}$", text, re.MULTILINE)
+        checked = re.search(rf"^# {design}: (\d+) answers checked", text, re.MULTILINE)
+        assert checked is not None
+        assert int(checked[1]) >= 200
+
+
+@pytest.mark.parametrize("name", CORES)
+def test_a_stage_reads_the_same_from_the_table_itself(name: str, tmp_path: Path) -> None:
+    found = []
+    for place, source in enumerate((f"core: {name}", f"table: {TABLES}/{name}.csv")):
+        path = tmp_path / f"{place}.yaml"
+        path.write_text(f"stages:\n  - {{{source}, name: made, instances: 1}}\n{OBJECTIVES}")
+        problem = problem_of(path)
+        columns = problem.describe(everything(problem).points)
+        found.append([columns[key] for key in ("area_m2", "power_w", "throughput_bit_per_s")])
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", CORES)
+def test_a_law_is_within_a_tenth_and_built_like_the_table(name: str) -> None:
+    law = core_of(name).models["law"]
+    table = core_of(name).models["table"]
+    rows = rows_of(name)
+    plain = [row for row in rows.values() if row.get("structure", "pipelined") == "pipelined"]
+    (parameter,) = law.parameters
+    said = law.function(**{parameter.name: np.array([float(row[parameter.name]) for row in plain])})
+    kept = [table.designs.index(row["design"]) for row in plain]
+    for column in ("payload_bit", "cycles_per_task", "latency_cycles", "tasks_in_flight"):
+        known = getattr(table.function(), column)[kept]
+        np.testing.assert_allclose(getattr(said, column), known, rtol=1e-6)
+    for column in ("read_byte", "written_byte"):
+        known = getattr(table.function(), column)[kept]
+        np.testing.assert_allclose(getattr(said, column), known, rtol=1e-6)
+    assert law.residuals is not None
+    for _, of, line in law.residuals().values():
+        np.testing.assert_allclose(line, of, rtol=0.1)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_lines_are_those_that_fit_core_finds(library: str) -> None:
+    found = dse.fit.core(
+        TABLES / f"des_{library}.csv",
+        over="unroll",
+        forms={"area": "affine", "clock": "affine", "leakage_power": "affine"},
+        settings={"parameters.structure": "pipelined"},
+    )
+    laws, at = found.to_dict()["laws"], np.array([1.0, 3.0])
+    law = core_of(f"des_{library}").models["law"].function(unroll=at)
+    for quantity in ("area_m2", "leakage_power_w", "clock_hz"):
+        start, slope = laws[quantity]["coefficients"]
+        np.testing.assert_allclose(getattr(law, quantity), start + slope * at, rtol=1e-9)
+
+
+GLITCHES = {"sky130": 2.33, "ihp130": 1.98, "asap7": 2.73}
+"""Energy of a block with four rounds in a cycle over that with one."""
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_chained_rounds_glitch(library: str) -> None:
+    """Two and four rounds in one cycle: more energy with glitches, less without them."""
+    rows = rows_of(f"des_{library}")
+    chained = [rows[name] for name in ("u1", "u2_chained", "u4_chained")]
+    energy = [float(row["energy_pj"]) for row in chained]
+    settled = [float(row["settled_energy_pj"]) for row in chained]
+    assert energy == sorted(energy)
+    assert settled == sorted(settled, reverse=True)
+    assert energy[2] / energy[0] == pytest.approx(GLITCHES[library], abs=0.005)
+    for row in rows.values():
+        assert float(row["settled_energy_pj"]) < float(row["energy_pj"])
+
+
+@pytest.mark.parametrize("name", ["settop_116mbps", "crypto_interface_100gbps"])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_study_of_des_takes_our_core_by_its_name(name: str, library: str, tmp_path: Path) -> None:
+    text = (STUDIES / f"{name}.yaml").read_text("utf-8")
+    path = tmp_path / "study.yaml"
+    path.write_text(text.replace("core: des\n", f"core: des_{library}\n"))
+    assert f"des_{library}" in path.read_text()
+    assert len(dse.run(path).front) > 0
