@@ -128,7 +128,8 @@ def test_faults_of_a_study_and_its_tables_in_memory() -> None:
     for fields, expected in (
         (
             {"stages": [{"core": "dess"}]},
-            "stages.0.core: 'dess' is not a known core; did you mean 'des'?",
+            "stages.0.core: 'dess' is not a known core; "
+            "did you mean 'des' or 'des_asap7' or 'des_sky130'?",
         ),
         (
             {"stages": [{"table": "no.csv"}]},

@@ -90,7 +90,7 @@ def test_check_tells_faults_as_data(tmp_path: Path) -> None:
             "path": "stages.0.core",
             "written": "",
             "rule": "'dess' is not a known core",
-            "remedy": "did you mean 'des'?",
+            "remedy": "did you mean 'des' or 'des_asap7' or 'des_sky130'?",
         },
         {
             "file": "study.yaml",

@@ -239,7 +239,8 @@ def test_no_fault_hides_another(rate: str, write: Write) -> None:
     assert told[-6:] == [
         f"{caught.value.faults[-1].file}:{place}"
         for place in (
-            "3:5: stages.0.core: 'dess' is not a known core; did you mean 'des'?",
+            "3:5: stages.0.core: 'dess' is not a known core; "
+            "did you mean 'des' or 'des_asap7' or 'des_sky130'?",
             "4:5: stages.0.instances: 'leest' is not a number of instances; "
             "write whole numbers, or `least`",
             "5:13: interface.device: 'parsecs' is not a known interface; did you mean 'sparc_t3'?",
