@@ -21,6 +21,9 @@ from dse.evaluators.supervisor import OUTPUT
 PLACES = ("input", "output", "study")
 """Placeholders that are no axes: the file of the design, that of the outputs, the study's folder"""
 
+LAST_WORDS = 100
+"""Most characters of the last line of standard error that are part of a cause."""
+
 INPUT_NAME, OUTPUT_NAME = "design.json", "outputs"
 
 
@@ -124,7 +127,8 @@ class Command:
         if ended.status is None:
             return "worker", "the process that watched over it was ended"
         if ended.status:
-            return ("signal" if ended.status < 0 else "exit"), how_it_ended(ended.status)
+            kind = "signal" if ended.status < 0 else "exit"
+            return kind, how_it_ended(ended.status) + _last_words(ended.said)
         return "", ""
 
     def _values(self, ended: Ended, folder: Path) -> dict[str, float]:
@@ -204,6 +208,13 @@ def _wrong(name: str, unit: str, axes: Mapping[str, str | None]) -> tuple[str, s
     except UnitError as error:
         return error.rule, error.remedy
     return None
+
+
+def _last_words(said: str) -> str:
+    """Return the last line of standard error in words, as far as it is short; nothing if none."""
+    last = said.strip().rpartition("\n")[2].strip()
+    shown = last if len(last) <= LAST_WORDS else f"{last[:LAST_WORDS]}..."
+    return f" and said {shown!r}" if shown else ""
 
 
 def _number(value: Value, unit: str) -> int | float | str:

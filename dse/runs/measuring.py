@@ -31,6 +31,9 @@ ONLY_RUNS = (
 SHOWN = 3
 """Designs that a message shows of those that failed for one cause."""
 
+MOST_CAUSES = 8
+"""Causes that a message tells."""
+
 
 def with_shelves(document: Document) -> Document:
     """Return a document whose measurements are kept at least as long as it is used."""
@@ -212,11 +215,17 @@ class _Asking:
 
 
 def failures_text(bench: Bench) -> list[str]:
-    """Return what is to be said of the designs that failed, a line for each cause."""
-    return [
+    """Return what is to be said of the designs that failed, a line for each frequent cause."""
+    causes = bench.causes()
+    lines = [
         f"{plural(len(designs), 'design')}: {cause}; {_some(designs)}"
-        for cause, designs in bench.causes().items()
+        for cause, designs in [*causes.items()][:MOST_CAUSES]
     ]
+    others = [*causes.values()][MOST_CAUSES:]
+    if others:
+        count = plural(sum(map(len, others)), "design")
+        lines.append(f"{count}: {plural(len(others), 'other cause')}; `dse status RUN` tells them")
+    return lines
 
 
 def _some(designs: Sequence[Design]) -> str:
