@@ -87,7 +87,7 @@ def test_files_do_not_depend_on_who_measures(address: str, tmp_path: Path) -> No
     )
     found = []
     for who in ({"workers": 1}, {"workers": 2}, {"workers": 4}, {"dask": address}):
-        out = tmp_path / "run"
+        out = tmp_path / f"run{len(found)}"
         dse.run(path, out=out, plots=False, **who)  # type: ignore[arg-type]
         measured = json.loads((out / "measurements.json").read_text())
         for each in measured["evaluate"]["measurements"]:
