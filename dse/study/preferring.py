@@ -59,7 +59,9 @@ def replaced(
         found = own if written is None else prefer(problem, written)
     except ExpressionError as error:
         rule = f"prefer {written!r}: {error.rule}"
-        remedy = f"{error.remedy}; or write power, area, knee or an objective"
+        others = "power, area, knee or an objective"
+        question = error.remedy.endswith("?")
+        remedy = error.remedy + (f" Or write {others}" if question else f"; or write {others}")
         raise ExpressionError(rule, remedy) from error
     try:
         return found.within(own.tolerance if tolerance is None else share_of_best(tolerance))

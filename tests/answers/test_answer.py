@@ -518,7 +518,7 @@ def test_what_a_tolerance_trades_is_told(ask) -> None:
 # What makes no sense ------------------------------------------------------------------------
 
 NONSENSE = {
-    ("--prefer", "colour"): "prefer 'colour': there is no quantity 'colour'; known: ",
+    ("--prefer", "colour"): "prefer 'colour': there is no quantity 'colour'; did you ",
     ("--prefer", "bound"): "prefer 'bound': there is no quantity 'bound'; ",
     ("--prefer", "power <= 3 W"): "prefer 'power <= 3 W': 'power <= 3 W' is a comparison; ",
     ("--tolerance", "abc"): "tolerance 'abc': a tolerance is a share of the best value; write it",
@@ -531,7 +531,7 @@ NONSENSE = {
     ): "tolerance '1000 %': a tolerance is neither negative nor more than",
     ("--tolerance", "1"): "tolerance '1': a tolerance is a share of the best value; write it in",
     ("--set", "tolerance=1 mW"): "tolerance: '1 mW'; a tolerance is a share of the best",
-    ("--set", "prefer=colour"): "prefer: 'colour'; there is no quantity 'colour'; known",
+    ("--set", "prefer=colour"): "prefer: 'colour'; there is no quantity 'colour'; did you ",
     ("--tolerance=1 %", "--prefer=knee"): "tolerance '1 %': the knee weighs all objectives and ",
     ("--rate", "100"): "rate '100': a value in bit/s needs its unit; write the value with its",
     ("--rate", "5 W"): "rate '5 W': a value in bit/s is needed, not one in W; ",

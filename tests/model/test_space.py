@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -34,9 +35,8 @@ def test_a_block_is_evaluated_as_its_rows_are(path) -> None:
     found = study.read_study(path)
     sweep = sweep_of(found)
     problem = study.prepare(at_value(found, sweep, 0) if sweep else found).problem
-    for number, block in enumerate(blocks(problem.sizes, 4_000)):
-        if number % 97:
-            continue  # every block of the largest study would take long
+    # every block of the larger studies would take long
+    for block in islice(blocks(problem.sizes, 4_000), 0, 10_000, 97):
         together = problem.evaluate(block)
         alone = problem.evaluate(block.rows(np.arange(len(block))))
         assert np.array_equal(together.violation, alone.violation)
