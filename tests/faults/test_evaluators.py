@@ -85,8 +85,9 @@ def test_each_way_to_fail_is_told(
 
 
 COORDINATOR = """
-import sys
+import signal, sys
 from pathlib import Path
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background ignores
 sys.path.insert(0, {root!r})
 from dse.evaluators.pool import measured
 from tests.evaluators.evaluators import shell

@@ -64,6 +64,8 @@ def test_shipped_studies_have_the_same_outcome(path: Path, counted: list[int]) -
     found = study.read_study(path)
     sweep = sweep_of(found)
     problem = study.prepare(at_value(found, sweep, 0) if sweep else found).problem
+    if problem.size > 10**12:
+        pytest.skip("its front is composed: too much to enumerate")
     assert same(outcome(problem, "yes", 0), outcome(problem, "no", 0))
     if problem.size < 1_000_000:
         assert same(outcome(problem, "yes", problem.size), outcome(problem, "no", problem.size))
