@@ -282,7 +282,8 @@ def test_a_space_of_a_hundred_axes_has_a_warm_start():
     assert len(coarse_grid(mixed([(40, True)] * 100), 1_000)) == 202 + 3 * 2**8
 
 
-@pytest.mark.parametrize("method", [name for name in HEURISTICS if name != "random"])
+# random draws, and gaussian begins with extremes of its own
+@pytest.mark.parametrize("method", [m for m in HEURISTICS if m not in ("random", "gaussian")])
 def test_a_search_begins_with_the_warm_start_unless_told_not_to(method):
     seen = []
     problem = one_axis(5_000, lambda x: seen.extend(x.tolist()) or x)
