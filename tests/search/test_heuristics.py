@@ -336,7 +336,8 @@ def test_a_black_box_is_searched_by_every_method(method):
     every = np.stack(np.meshgrid(*map(np.arange, problem.sizes), indexing="ij"), -1).reshape(-1, 3)
     loss = problem.evaluate(every).loss
     best = loss[nondominated(loss)]
-    budget = 150 if method == "tpe" else None if method in prove.METHODS else 1_000
+    spent = {"tpe": 150, "gaussian": 100, **dict.fromkeys(prove.METHODS)}
+    budget = spent.get(method, 1_000)
     found = search.run_search(problem, SearchSettings(method=method, budget=budget, seed=1))
     if method in prove.METHODS:
         np.testing.assert_array_equal(np.unique(found.front_loss, axis=0), np.unique(best, axis=0))
