@@ -131,10 +131,11 @@ def _characterised(family: str, library: str) -> Core:
     )
 
     def rows_of_table() -> CoreMetrics:
+        """Return the designs as they were characterised."""
         return metrics(**known, extrapolated=0.0)
 
-    def law(**chosen: Column) -> CoreMetrics:
-        value = np.asarray(chosen[name], dtype=np.float64)
+    def on_lines(at: Column) -> CoreMetrics:
+        value = np.asarray(at, dtype=np.float64)
         powered = value**kind.power
         clock = clock_hz(powered)
         return metrics(
@@ -154,16 +155,30 @@ def _characterised(family: str, library: str) -> Core:
         models={
             "table": Model(function=rows_of_table, designs=designs, source=source),
             "law": Model(
-                function=law,
+                function=_law_of(name, on_lines),
                 parameters=(kind.parameter,),
                 design_name=kind.design_name,
                 source=f"{source}; {of_law} by least squares",
                 residuals=lambda: residuals(
-                    designs, rows, rows_of_table(), law(**{name: columns[name][rows]})
+                    designs, rows, rows_of_table(), on_lines(columns[name][rows])
                 ),
             ),
         },
     )
+
+
+def _law_of(name: str, on_lines: Callable[[Column], CoreMetrics]) -> Callable[..., CoreMetrics]:
+    """Return a law whose argument has the name of the parameter."""
+
+    def of_rounds(*, unroll: Column) -> CoreMetrics:
+        """Return designs on the straight lines fitted to the table over the rounds."""
+        return on_lines(unroll)
+
+    def of_cells(*, side: Column) -> CoreMetrics:
+        """Return designs on the straight lines fitted to the table over the cells."""
+        return on_lines(side)
+
+    return of_cells if name == "side" else of_rounds
 
 
 def _straight_line(over: Column, values: Column) -> Callable[[Column], Column]:
