@@ -91,10 +91,10 @@ def characterise(
     """
     from dse.files.folder import write_text
     from dse.silicon import requests
+    from dse.silicon.chain import Characteriser
     from dse.silicon.characterisation import characterise_all
-    from dse.silicon.characterise import Characteriser
-    from dse.silicon.characterised import Conditions
     from dse.silicon.corners import at_supplies
+    from dse.silicon.figures import Conditions
     from dse.silicon.kept_results import KeptResults, user_folder
 
     sources = [description] if isinstance(description, str | Path) else [*description]

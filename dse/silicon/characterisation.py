@@ -13,8 +13,8 @@ from dse.errors import Fault, StudyError
 from dse.files.csv import inert
 from dse.reports.text import Printable, paragraph, table_text
 from dse.reports.words import listed, plural
-from dse.silicon.characterise import Characteriser
-from dse.silicon.characterised import CharacterisedDesign, Refused, refusals
+from dse.silicon.chain import Characteriser
+from dse.silicon.figures import CharacterisedDesign, Refused, refusals
 from dse.silicon.tasks import DesignTask
 from dse.workers import shared
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dse.errors import ArgumentError, Fault, StudyError
 from dse.silicon.characterisation import Characterisation
-from dse.silicon.characterised import CharacterisedDesign, rounded_up
+from dse.silicon.figures import CharacterisedDesign, rounded_up
 from dse.silicon.voltage import LAWS, Point, figure_between, held_out_errors
 
 SUPPLY, FITTED = "supply_v", "fitted"

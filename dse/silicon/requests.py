@@ -14,7 +14,7 @@ from dse.contract.generators import Generator, Value
 from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, nearest
 from dse.files.document import no_such
 from dse.plugins import registry
-from dse.silicon.characterise import Characteriser
+from dse.silicon.chain import Characteriser
 from dse.silicon.tasks import (
     SOURCES,
     DesignTask,

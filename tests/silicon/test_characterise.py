@@ -15,7 +15,7 @@ import dse
 from dse.errors import StudyError
 from dse.silicon import characterise as chain
 from dse.silicon.characterisation import Characterisation
-from dse.silicon.characterised import rounded_up
+from dse.silicon.figures import rounded_up
 from dse.silicon.kept_results import KeptResults
 from dse.silicon.tasks import combinations, generated
 from dse.silicon.yosys import found_yosys

@@ -10,8 +10,8 @@ import pytest
 
 from dse.errors import ArgumentError, StudyError
 from dse.silicon.characterisation import Characterisation
-from dse.silicon.characterised import CharacterisedDesign
 from dse.silicon.corners import at_supplies
+from dse.silicon.figures import CharacterisedDesign
 from dse.silicon.voltage import (
     ALPHA,
     LAWS,

@@ -12,7 +12,8 @@ from dse.contract.generators import Vectors
 from dse.errors import DseError, Fault, StudyError, nearest
 from dse.files.json import json_text
 from dse.silicon.boolean import truth_table
-from dse.silicon.characterised import (
+from dse.silicon.fan_out import spread_fan_out
+from dse.silicon.figures import (
     CharacterisedDesign,
     Conditions,
     Refused,
@@ -20,7 +21,6 @@ from dse.silicon.characterised import (
     of_kept,
     period_of,
 )
-from dse.silicon.fan_out import spread_fan_out
 from dse.silicon.kept_results import KeptResults
 from dse.silicon.liberty import read_liberty
 from dse.silicon.library import CellLibrary, WireLoad
