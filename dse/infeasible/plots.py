@@ -43,7 +43,7 @@ def save_missed(
     measured = (place / DATABASE).is_file()
     with new_folder(out, (*names, *also, *(KEPT if measured else ()))) as folder:
         if measured:
-            from dse.runs.keeping import carry  # a database, only where there is one
+            from dse.runs.run_store import carry  # a database, only where there is one
 
             carry(place, folder)
         (folder / names[0]).write_text(json_text(facts) + "\n", encoding="utf-8")

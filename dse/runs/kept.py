@@ -57,7 +57,7 @@ def kept_run(
     ArgumentError
         Measurements are to be used where none are made or kept.
     OutputError, StoreError
-        As `dse.runs.keeping.keeping_in`.
+        As `dse.runs.run_store.keeping_in`.
     """
     measures = has_evaluator(document)
     plain = nullcontext((document, options))
@@ -74,9 +74,9 @@ def kept_run(
         with run_folder(out, document) as place:
             yield KeptRun(place, plain, notes=(AGAIN,) if keeping.resume else ())
     else:
-        from dse.runs import keeping as store  # a database, only where something is measured
+        from dse.runs import run_store  # a database, only where something is measured
 
         with run_folder(out, document, KEPT) as place:
-            command = store.command_of(place, document, options, keeping)
-            measuring = store.keeping_in(place, document, options, keeping, command)
+            command = run_store.command_of(place, document, options, keeping)
+            measuring = run_store.keeping_in(place, document, options, keeping, command)
             yield KeptRun(place, measuring, command)

@@ -218,7 +218,7 @@ class Result(Printable):
         manifest = json_text(checksums.with_checksums(self.manifest, fresh)) + "\n"
         (fresh / checksums.MANIFEST).write_text(manifest, encoding="utf-8")
         if before is not None and self.resume:
-            from dse.runs.keeping import carry  # a database, only where something was measured
+            from dse.runs.run_store import carry  # a database, only where something was measured
 
             carry(before, fresh)
 
