@@ -180,7 +180,7 @@ def _quote_quantities(source: str) -> str:
     parts = []
     for part in _SPLIT.split(source):
         bare = part.strip()
-        if _QUANTITY.fullmatch(bare) and not _is_number(bare):
+        if _QUANTITY.fullmatch(bare) and not is_float(bare):
             parts.append(f" {bare!r} ")
             continue
         stranger = None if part.startswith(("'", '"')) else _STRANGER.search(part)
@@ -194,7 +194,8 @@ def _quote_quantities(source: str) -> str:
     return "".join(parts).strip()
 
 
-def _is_number(text: str) -> bool:
+def is_float(text: str) -> bool:
+    """Tell whether a text reads as a floating-point number, ``nan`` and ``inf`` among them."""
     try:
         float(text)
     except ValueError:

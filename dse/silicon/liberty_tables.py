@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.algebra.expression import is_float
 from dse.algebra.units import parse
 from dse.errors import UnitError, nearest
 from dse.silicon.liberty_grammar import LibertyGroup, LibertyText, words
@@ -171,18 +172,10 @@ class TableReader:
         try:
             numbers = np.array(list(map(float, parts)))
         except ValueError:
-            bad = next(part for part in parts if not _is_number(part))
+            bad = next(part for part in parts if not is_float(part))
             self.text.fault(at, path, repr(bad), "a table has numbers", "write a number")
             return None
         if not np.isfinite(numbers).all():
             self.text.fault(at, path, "nan or inf", "a table has numbers", "write a number")
             return None
         return numbers
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

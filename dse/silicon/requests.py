@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from dse.algebra import units
-from dse.algebra.expression import parse_expression
+from dse.algebra.expression import is_float, parse_expression
 from dse.contract.generators import Generator, Value
 from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, nearest
 from dse.files.document import no_such
@@ -153,8 +153,8 @@ def _values(
 ) -> list[float]:
     """Return a quantity, or an expression over parameters, for each combination of these."""
     try:
-        if name not in ("cycles_per_task", "latency", "tasks_in_flight") or _is_number(text):
-            size = float(text) if _is_number(text) else units.parse(text, quantity)
+        if name not in ("cycles_per_task", "latency", "tasks_in_flight") or is_float(text):
+            size = float(text) if is_float(text) else units.parse(text, quantity)
             values = [size] * len(chosen)
         else:
             numbers = {
@@ -170,14 +170,6 @@ def _values(
         rule, remedy = "it is above 0", "correct it"
         faults.append(Fault(where=name, written=repr(text), rule=rule, remedy=remedy))
     return values
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def positive_quantity(text: str, quantity: str, where: str) -> float:
@@ -219,7 +211,7 @@ def supplies(
     faults = []
     texts = between_commas(given)
     for text in texts:
-        if not _is_number(text) or not 0 < float(text) < np.inf:
+        if not is_float(text) or not 0 < float(text) < np.inf:
             rule, remedy = "a voltage is a number above 0, in V", "write 1.3, 1.4"
             faults.append(Fault(where="supply", written=repr(text), rule=rule, remedy=remedy))
     if texts and not corners:

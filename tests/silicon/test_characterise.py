@@ -13,7 +13,7 @@ import pytest
 
 import dse
 from dse.errors import StudyError
-from dse.silicon import characterise as chain
+from dse.silicon import chain
 from dse.silicon.characterisation import Characterisation
 from dse.silicon.figures import rounded_up
 from dse.silicon.kept_results import KeptResults
