@@ -13,7 +13,7 @@ run: $(VENV)/run
 	$(BIN)/dse run $(STUDY) --out runs/$(basename $(notdir $(STUDY)))
 
 test: $(VENV)/dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 faults: $(VENV)/dev
 	DSE_FAULTS=all $(BIN)/python -m pytest -s -v tests/faults
