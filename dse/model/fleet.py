@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -90,10 +90,9 @@ class Fleet:
 
     def largest(self, metric: Column) -> Any:
         """Return the largest `metric` of any design in use, 0 for an empty fleet."""
-        result = np.where(self.counts[0] > 0, _of(metric, self.positions[0]), 0.0)
-        for count, position in zip(self.counts[1:], self.positions[1:], strict=True):
-            result = np.maximum(result, np.where(count > 0, _of(metric, position), 0.0))
-        return result
+        values = (_of(metric, position) for position in self.positions)
+        used = (np.where(some, value, 0.0) for some, value in zip(self._used, values, strict=True))
+        return reduce(np.maximum, used)
 
     def per_bit(self, power: Column) -> Any:
         """Return the sum of `power` over what the stage carries; 0 for an empty fleet.
@@ -135,6 +134,11 @@ class Fleet:
         return OpenCounts(self.counts, self.positions, bandwidth, self.clock, self.floor)
 
     @cached_property
+    def _used(self) -> list[Any]:
+        """Whether there is any instance, group by group."""
+        return [count > 0 for count in self.counts]
+
+    @cached_property
     def _count_ends(self) -> tuple[list[Column], list[Column]]:
         """Least and largest counts; the same ones where all are known."""
         if all(map(is_exact, self.counts)):
@@ -159,7 +163,7 @@ def _weighted(counts: list[Column], values: list[Column]) -> Column:
 
 def _of(metric: Column, positions: NDArray[np.int64]) -> Column:
     """Return a metric of the designs at `positions`, in each draw where there are several."""
-    return np.take(metric, positions, axis=-1)
+    return metric.take(positions, axis=-1)
 
 
 STAGE_CAPACITY = "stage_capacity_bit_per_s"

@@ -30,13 +30,15 @@ TIE_DECIMALS = 12
 """Two knees closer than this many decimals are tied: rounding must not choose between them."""
 
 
-def nondominated(loss: ArrayLike) -> NDArray[np.bool_]:
+def nondominated(loss: ArrayLike, *, few: int = FEW) -> NDArray[np.bool_]:
     """Return which rows no other row dominates; equal rows are kept together.
 
     Parameters
     ----------
     loss
         (n, m), m >= 1, finite, minimised.
+    few
+        Fewer rows are compared with each other at once.
 
     Returns
     -------
@@ -48,7 +50,7 @@ def nondominated(loss: ArrayLike) -> NDArray[np.bool_]:
         A loss is NaN or infinite, or the array is not (n, m) with m >= 1.
     """
     losses = as_losses(loss)
-    hopeful = _hopeful(losses)
+    hopeful = _hopeful(losses, few)
     import moocore  # only where there is a front to find
 
     if hopeful is None:
@@ -106,9 +108,9 @@ def _dominated_in_two(loss: NDArray[np.float64], front: NDArray[np.float64]) -> 
     return (reached < loss[:, 1]) | (strictly <= loss[:, 1])
 
 
-def _hopeful(losses: NDArray[np.float64]) -> NDArray[np.intp] | None:
+def _hopeful(losses: NDArray[np.float64], few: int = FEW) -> NDArray[np.intp] | None:
     """Return the rows that a few pivots do not dominate; None where looking would not pay."""
-    if len(losses) < FEW:
+    if len(losses) < few:
         return None
     # rows may come in an order, so the sample is not every n-th of them
     size = min(max(len(losses) // SAMPLE_SHARE, LEAST_SAMPLE), MOST_SAMPLE)

@@ -130,11 +130,14 @@ class Block:
 
     def rows(self, chosen: NDArray[np.intp]) -> Index:
         """Return the designs at positions `chosen` of the block as an index (n, d)."""
-        if not self.sizes:
-            return np.empty((len(chosen), 0), dtype=np.int64)
-        inside = np.unravel_index(chosen, self.shape)
-        firsts = [first for first, _ in self.ranges]
-        return np.stack(inside, axis=1).astype(np.int64) + np.array(firsts, dtype=np.int64)
+        index = np.empty((len(chosen), len(self.sizes)), dtype=np.int64)
+        index[:] = [first for first, _ in self.ranges]
+        varied = [axis for axis, size in enumerate(self.shape) if size > 1]
+        if varied:
+            inside = np.unravel_index(chosen, tuple(self.shape[axis] for axis in varied))
+            for axis, positions in zip(varied, inside, strict=True):
+                index[:, axis] += positions
+        return index
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,13 @@ from functools import partial
 from pathlib import Path
 
 from dse import search, workers
+from dse.contract import Method
 from dse.errors import ArgumentError, DseError, TooLargeError
 from dse.files.document import Document
 from dse.model import invariants, tables
 from dse.model.problem import Problem
 from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
+from dse.plugins import registry
 from dse.runs.measurements import has_evaluator, recorded_of
 from dse.runs.measuring import (
     Working,
@@ -199,24 +201,34 @@ def _swept(
 ) -> Iterator[SolvedStudy]:
     """Yield the answer for each value of a sweep, its invariants unchecked.
 
+    Where the size of a space does not tell the work of its proof, that of the first value does.
     A study cannot be sent to another process: each prepares those that it needs.  Once the search
     is to stop, the others are left to this process, in which nothing more is searched.
     """
     total = len(sweep.values)
     points = [at_value(document, sweep, position) for position in range(total)]
     first = study.prepare(points[0])
-    work = total * (PREPARATION + min(first.problem.size, MOST_COUNTED))
-    count = workers.processes(jobs, total, work)
-    with workers.shared(partial(_found_at, options), points, count, stop) as found:
+
+    def alone(prepared: Study) -> SolvedStudy:
+        working = options.working(stop)
+        return _solved(with_cores(prepared, working), options, None, partial=True, working=working)
+
+    begun: list[SolvedStudy] = []
+    method, work = options.apply(first.settings).method, first.problem.size
+    if work > MOST_COUNTED and registry.get(Method, method).proves:
+        with limited() as taken:
+            begun.append(alone(first))
+        work = taken.spent
+    left = points[len(begun) :]
+    count = workers.processes(jobs, len(left), len(left) * (PREPARATION + min(work, MOST_COUNTED)))
+    with workers.shared(partial(_found_at, options), left, count, stop) as found:
         for position, point in enumerate(points):
-            prepared = study.prepare(point, first) if position else first
-            solved = next(found, None) if count > 1 else None
-            if solved is None:
-                working = options.working(stop)
-                prepared = with_cores(prepared, working)
-                yield _solved(prepared, options, None, partial=True, working=working)
+            if position < len(begun):
+                yield begun[position]
             else:
-                yield SolvedStudy(prepared, *solved)
+                prepared = study.prepare(point, first) if position else first
+                solved = next(found, None) if count > 1 else None
+                yield alone(prepared) if solved is None else SolvedStudy(prepared, *solved)
             if progress is not None:
                 progress(position + 1, total)
 

@@ -14,6 +14,7 @@ from dse.contract import Matrix as Matrix
 from dse.contract.methods import Axes
 from dse.errors import ContractError
 from dse.model.front import dominated, nondominated, nondominated_by
+from dse.model.matrices import distinct_rows
 from dse.model.problem import Evaluation
 from dse.model.space import Index, Points, as_index, one_block
 from dse.model.tape.compiled import Candidates
@@ -274,13 +275,12 @@ class Archive:
         order = _lexicographic(front, self.problem.sizes)
         feasible, infeasible = self._samples
         sample = np.concatenate([feasible.index(self._meets), infeasible.index(self._misses)])
-        sample = sample[_lexicographic(sample, self.problem.sizes)]
-        new = np.ones(len(sample), dtype=bool)  # reference designs may be evaluated later, too
-        new[1:] = (sample[1:] != sample[:-1]).any(axis=1)
+        # reference designs may be evaluated later, too
+        different = _lexicographic(sample, self.problem.sizes)
         return Outcome(
             front_index=front[order],
             front_loss=loss[order],
-            sample_index=sample[new],
+            sample_index=sample.take(different, axis=0),
             evaluated=self.evaluated,
             feasible=self.feasible,
             failed=self.failed,
@@ -350,10 +350,14 @@ def _keys(index: Index) -> list[bytes]:
 
 
 def _lexicographic(index: Index, sizes: tuple[int, ...]) -> NDArray[np.intp]:
-    """Return the order that sorts rows by their first axis, then the second, ..."""
-    if math.prod(sizes) < 2**63 and len(sizes) > 0:
-        return np.argsort(np.ravel_multi_index(tuple(index.T), sizes))
-    return np.lexsort((np.zeros(len(index)), *index.T[::-1]))
+    """Return the different rows, sorted by their first axis, then the second, ..."""
+    if math.prod(sizes) >= 2**63 or not sizes:
+        return distinct_rows(np.column_stack([index, np.zeros(len(index), dtype=np.int64)]))
+    position = np.ravel_multi_index(tuple(index.T), sizes)
+    order = np.argsort(position)
+    new = np.ones(len(index), dtype=bool)
+    new[1:] = np.diff(position[order]) > 0
+    return order[new]
 
 
 def _first(index: Index, rows: NDArray[np.intp]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from dse.model.space import Block, Boxes, Index, Points, as_index
 Hashes = NDArray[np.uint32]
 TOP = np.uint32(2**32 - 1)
 
+
+FIRST = 64
+"""Positions on an axis whose hashes are kept."""
 
 LISTED = 3
 WORTH_LISTING = 400
@@ -130,9 +134,17 @@ def _part(points: Points, axis: int, axes: int) -> Hashes:
 def _mixed(position: Index, axis: int) -> Hashes:
     """Return a hash of each position; each of the few that there are is mixed once."""
     last = int(position.max(initial=0))
+    if last < FIRST:
+        return _first_mixed(axis).take(position)
     if last < position.size:
         return _mixed_alone(np.arange(last + 1), axis)[position]
     return _mixed_alone(position, axis)
+
+
+@lru_cache(maxsize=1_024)
+def _first_mixed(axis: int) -> Hashes:
+    """Return the hashes of the first positions on an axis."""
+    return _mixed_alone(np.arange(FIRST), axis)
 
 
 def _mixed_alone(position: Index, axis: int) -> Hashes:

@@ -13,6 +13,7 @@ import dse
 from dse import workers
 from dse.errors import DseError
 from dse.files.json import json_text
+from dse.runs import runner
 
 SWEPT = """
 workload: {rate: 10 Gbit/s}
@@ -83,17 +84,31 @@ def test_little_work_stays_in_the_process() -> None:
     assert workers.processes(1, 100, 99 * workers.WORTH) == 1
 
 
-def test_a_sweep_finds_the_same_with_any_number_of_processes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started: list[int] = []
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return how many processes share work, each time."""
+    found: list[int] = []
     share = workers.shared
 
     def counted(function: Any, tasks: Any, count: int, stop: Any) -> Any:
-        started.append(count)
+        found.append(count)
         return share(function, tasks, count, stop)
 
     monkeypatch.setattr(workers, "shared", counted)
+    return found
+
+
+def test_large_spaces_that_take_little_work_stay_in_the_process(started: list[int]) -> None:
+    large = SWEPT.replace("instances: least", "fleet: mixed, clock: meet")
+    large = large.replace("from: 10 Gbit/s, to: 30", "from: 70 Gbit/s, to: 100")
+    result = dse.run(large, jobs=2)
+    assert started == [1]
+    assert min(one.study.problem.size for one in result.run.answers) > runner.MOST_COUNTED
+
+
+def test_a_sweep_finds_the_same_with_any_number_of_processes(
+    started: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(workers, "WORTH", 1.0)
     for jobs in (1, 2):
         dse.run(SWEPT, jobs=jobs, out=tmp_path / f"{jobs}")

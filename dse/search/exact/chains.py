@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.front import nondominated
+from dse.model.matrices import distinct_rows
 from dse.search.exact.measures import Matrix, Measure, joined
 from dse.search.exact.partial import NotComposedError
 from dse.search.exact.work import CALL, SORT, spend
@@ -162,7 +163,7 @@ def part_of(picks: NDArray[np.intp], values: Matrix, level: int | None) -> Parti
     """Return partial chains with the levels at which they are of use; equal ones count once."""
     if level is None:
         rows = np.flatnonzero(nondominated(values))
-        rows = rows[np.unique(values[rows], axis=0, return_index=True)[1]]
+        rows = rows[distinct_rows(values[rows])]
         return PartialChains(
             picks[rows], values[rows], np.zeros(len(rows)), np.full(len(rows), np.inf)
         )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.bounds import Bounds
+from dse.model.matrices import distinct_rows
 from dse.model.space import Index
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.levels import LevelSweep, wants_both
@@ -126,7 +127,7 @@ class Replacing:
             return found
         for first in range(0, len(failing), CHUNK):
             chosen = failing[first : first + CHUNK]
-            loss, violation = case.best(case.designs(chosen))
+            loss, violation = case.best(chosen)
             hopeful = np.asarray((violation <= 0).all(axis=1))
             hopeful[hopeful] = ~self.incumbents.dominated(loss[hopeful])
             found[chosen[hopeful] // int(case.each)] = True
@@ -156,7 +157,8 @@ class Replacing:
         designs, rows = designs[~known], rows[~known]
         evaluation = self.bounds.problem.evaluate(designs)
         near = evaluation.feasible & close(evaluation.loss, loss[rows])
-        found = np.unique(designs[near], axis=0)
+        found = designs[near]
+        found = found[distinct_rows(found)]
         self.incumbents.evaluate(found)
         self.incumbents.pruned.dominated -= len(found)
 

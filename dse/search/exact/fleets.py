@@ -28,6 +28,9 @@ WHOLE = 50_000
 MANY = 20_000_000
 """More are looked at only where they can be put together count by count."""
 
+FEW = 4_096
+"""Fewer fleets are compared with each other at once; of more, others are better than most."""
+
 CHUNK = 1_000_000
 PORTION = 50_000
 """Fleets that are looked at together, and partial ones."""
@@ -262,7 +265,7 @@ class Fleets:
                 drawn = np.random.default_rng(0).integers(0, len(signed), SAMPLE)
                 if nondominated(signed[np.unique(drawn)]).mean() > HOPELESS:
                     raise NotComposedError(_too_many(self.part))
-            best = nondominated(signed)
+            best = nondominated(signed, few=FEW)
             spend(FILTER * len(best) + SORT * int(best.sum()))
             kept = _taken(some, best)
             if len(kept) > MOST_KEPT:
@@ -315,8 +318,9 @@ def signed_traits(traits: Traits, directions: Directions) -> Column:
     """Return the traits that matter as what is to be minimised, (n, columns)."""
     columns = []
     for values, (low, high) in zip(traits.values(), directions, strict=True):
-        finite = np.clip(values, -np.finfo(float).max, np.finfo(float).max)
-        columns += [finite] * low + [-finite] * high
+        if low or high:
+            finite = np.clip(values, -np.finfo(float).max, np.finfo(float).max)
+            columns += [finite] * low + [-finite] * high
     return np.stack(columns or [np.zeros(len(next(iter(traits.values()))))], axis=1)
 
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from dse.contract import Column
 from dse.model.front import nondominated
 from dse.model.ingredients import BANDWIDTH, INGREDIENTS, MADE_OF
+from dse.model.matrices import distinct_rows
 from dse.model.space import Index, Space
 from dse.model.stage import ROUNDING
 from dse.search.exact.partial import NotComposedError, StageParts
@@ -127,7 +128,7 @@ class Growing:
         carried = -np.minimum(values[:, [0]], useful)
         signed = np.concatenate([carried, values[:, low], -values[:, high]], axis=1)
         rows = np.flatnonzero(nondominated(signed))
-        return rows[np.unique(signed[rows], axis=0, return_index=True)[1]]
+        return rows[distinct_rows(signed[rows])]
 
     def _counts(self, place: int) -> Column:
         axis = self.space.axes[place]

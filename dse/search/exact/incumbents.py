@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.front import dominated, nondominated
+from dse.model.matrices import distinct_rows
 from dse.model.problem import Evaluation
 from dse.model.space import Index
 from dse.search.archive import Archive
@@ -91,8 +92,8 @@ class Incumbents:
             best = nondominated(every)
             designs = np.concatenate([self._designs, index[hopeful]])[best]
             hopeful[hopeful] = best[len(self._known) :]
-            self._known, rows = np.unique(every[best], axis=0, return_index=True)
-            self._designs = designs[rows]
+            rows = distinct_rows(every[best])
+            self._known, self._designs = every[best][rows], designs[rows]
         return hopeful
 
 

@@ -33,6 +33,7 @@ from dse.algebra.enclosure import Enclosure
 from dse.contract import Column
 from dse.model.bounds import Columns
 from dse.model.influence import Traits
+from dse.model.matrices import distinct_rows
 from dse.model.space import Index
 from dse.search.exact.chains import PartialChains, part_of
 from dse.search.exact.fleets import Shortlist
@@ -85,12 +86,9 @@ def wants_both(group: Group, scenarios: Index) -> NDArray[np.bool_]:
     none = np.zeros(len(scenarios), dtype=bool)
     if len(group.hulls) < len(group.fleets) or not group.influence.capacities or not len(none):
         return none
-    columns: Columns = group.influence.bounds.problem.space.columns(scenarios)
-    columns |= group.influence.enclosed_chain(*zip(*group.hulls, strict=True))
-    plain, _ = group.influence.wants(columns, len(scenarios))
-    for name in group.influence.capacities:
-        none |= plain[name].all(axis=0)
-    return none
+    capacities = np.array([name in group.influence.capacities for name in group.names])
+    plain = group.wants(scenarios)[:, 0, capacities]
+    return np.asarray((plain[..., 0] & plain[..., 1]).any(axis=1))
 
 
 class LevelSweep:
@@ -140,7 +138,8 @@ class LevelSweep:
         loss = np.concatenate(
             [np.empty((0, self._incumbents.loss.shape[1])), *(one for _, one in self._found)]
         )
-        return np.unique(index[~self._incumbents.dominated(loss)], axis=0)
+        index = index[~self._incumbents.dominated(loss)]
+        return index[distinct_rows(index)]
 
     def _check_empty(self) -> None:
         """Make sure that no design with a fleet that carries nothing is of interest."""

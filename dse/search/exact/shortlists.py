@@ -54,6 +54,7 @@ class Group:
     rows: NDArray[np.intp]
     fleets: tuple[Fleets, ...]
     _lists: dict[tuple[Directions, float], Lists | None] = field(default_factory=dict)
+    _wants: dict[bytes, NDArray[np.bool_]] = field(default_factory=dict)
 
     @cached_property
     def hulls(self) -> list[tuple[Traits, Traits]]:
@@ -64,6 +65,25 @@ class Group:
     def names(self) -> tuple[str, ...]:
         """The traits."""
         return tuple(self.hulls[0][0])
+
+    def columns(self, scenarios: Index) -> Columns:
+        """Return what all designs of scenarios (s, d) offer."""
+        columns: Columns = self.influence.bounds.problem.space.columns(scenarios)
+        return columns | self.influence.enclosed_chain(*zip(*self.hulls, strict=True))
+
+    def wants(self, scenarios: Index) -> NDArray[np.bool_]:
+        """Return in which directions traits matter in scenarios, (s, 2 answers, traits, 2 ends).
+
+        The answers are those of `Influence.wants`.
+        """
+        keys = [row.tobytes() for row in scenarios]
+        new = scenarios[[key not in self._wants for key in keys]]
+        if len(new):
+            answers = self.influence.wants(self.columns(new), len(new))
+            table = np.array([[want[name] for name in self.names] for want in answers])
+            rows = zip(new, table.transpose(3, 0, 1, 2), strict=True)
+            self._wants.update((row.tobytes(), wanted) for row, wanted in rows)
+        return np.stack([self._wants[key] for key in keys])
 
     def with_empty(
         self, stage: int, scenarios: Index
@@ -186,23 +206,28 @@ class Case:
 
     def designs(self, chosen: NDArray[np.intp]) -> Index:
         """Return designs of chains, numbered from 0 scenario by scenario."""
-        if self.chains is None:
-            raise NotComposedError("chains of fleets that none can replace are too many")
-        picks = self.chains.picks
-        index = self.scenarios[chosen // len(picks)]
-        picks = picks[chosen % len(picks)]
+        picks = self._picks(chosen)
+        index = self.scenarios.take(chosen // int(self.each), axis=0)
         pairs = zip(self.fleets, self.lists.shortlists, strict=True)
         for stage, (fleets, some) in enumerate(pairs):
-            index[:, fleets.part.places] = some.positions[picks[:, stage]]
+            index[:, fleets.part.places] = some.positions.take(picks[:, stage], axis=0)
         return index
 
-    def best(self, index: Index) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return bounds of the losses and violations of all that designs stand for.
+    def _picks(self, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return which fleet of each list chains have, (n, stages), numbered likewise."""
+        if self.chains is None:
+            raise NotComposedError("chains of fleets that none can replace are too many")
+        return self.chains.picks.take(chosen % len(self.chains), axis=0)
+
+    def best(self, chosen: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return bounds of the losses and violations of all that designs of chains stand for.
 
         That is every chain whose traits are no better in a direction that is wanted.
         """
-        columns = self.stood_for(index, self.chosen(index))
-        return self.influence.bounds.best(columns, {}, len(index))
+        index = self.designs(chosen)
+        lists = zip(self.lists.shortlists, self._picks(chosen).T, strict=True)
+        traits = [{name: v[rows] for name, v in some.traits.items()} for some, rows in lists]
+        return self.influence.bounds.best(self.stood_for(index, traits), {}, len(index))
 
     def chosen(self, index: Index) -> list[dict[str, Column]]:
         """Return the traits of the fleets of designs, stage by stage."""
@@ -294,12 +319,13 @@ def _without_empty(group: Group, scenarios: Index) -> Group:
     if len(group.hulls) < len(group.fleets) or not group.influence.capacities:
         return group
     fleets = [
-        replace(one, floor=max(one.floor, one.smallest))
-        if (group.with_empty(stage, scenarios)[1] > 0).any(axis=1).all()
+        replace(one, floor=one.smallest)
+        if one.floor < one.smallest
+        and (group.with_empty(stage, scenarios)[1] > 0).any(axis=1).all()
         else one
         for stage, one in enumerate(group.fleets)
     ]
-    return replace(group, fleets=tuple(fleets), _lists={})
+    return replace(group, fleets=tuple(fleets), _lists={}, _wants={})
 
 
 def cases(
@@ -313,17 +339,12 @@ def cases(
     if len(group.hulls) < len(group.fleets) or not len(scenarios):
         return
     influence, names = group.influence, group.names
-    columns: Columns = influence.bounds.problem.space.columns(scenarios)
-    columns |= influence.enclosed_chain(*zip(*group.hulls, strict=True))
-    plain, helped = influence.wants(columns, len(scenarios))
-    # (scenarios, 2 answers, traits, 2 ends)
-    table = np.array([[want[name] for name in names] for want in (plain, helped)])
-    table = table.transpose(3, 0, 1, 2)
+    table = group.wants(scenarios)
     level = np.full(len(scenarios), np.inf)
     capped = [name in influence.capacities for name in names]
     if demands:  # they share shortlists up to a capacity that is enough for all of them
         free = ~table[:, 0, capped].any(axis=(1, 2))
-        enough = np.broadcast_to(influence.enough(columns), level.shape)
+        enough = np.broadcast_to(influence.enough(group.columns(scenarios)), level.shape)
         with np.errstate(divide="ignore"):
             level[free] = np.exp2(np.ceil(np.log2(enough)))[free]
     table = np.column_stack([table.reshape(len(scenarios), -1), level])

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from dse.contract import Column
 from dse.model.front import dominated, nondominated
 from dse.model.influence import Traits
+from dse.model.matrices import distinct_rows
 from dse.model.space import Index
 from dse.search.exact.fleets import MOST
 from dse.search.exact.limits import NEAR, boxes_of
@@ -82,7 +83,7 @@ def equals(case: Case, index: Index, loss: NDArray[np.float64]) -> tuple[Index, 
     if chains is not None:  # all that are equal to designs of the same measures are the same
         places = [place for fleets in case.fleets for place in fleets.part.places]
         same = np.column_stack([np.delete(index, places, axis=1), low])
-        rows = np.unique(same, axis=0, return_index=True)[1]
+        rows = distinct_rows(same)
     found = PartlyChosen(rows, index[rows], None)
     order = range(len(case.fleets)) if chains is None else chains.order
     for place in reversed(range(len(order))):
@@ -114,9 +115,7 @@ def _chosen(
     open_ = [place for k in order[:-1] for place in case.fleets[k].part.places]
     chosen, origins = np.concatenate(index), np.concatenate(origin)
     # equal in what is chosen: what is open is that of the design itself
-    _, first = np.unique(
-        np.column_stack([origins, np.delete(chosen, open_, axis=1)]), axis=0, return_index=True
-    )
+    first = distinct_rows(np.column_stack([origins, np.delete(chosen, open_, axis=1)]))
     _check(len(first))
     return PartlyChosen(origins[first], chosen[first], np.concatenate(measures)[first])
 
@@ -124,7 +123,8 @@ def _chosen(
 def _tops(high: Matrix) -> Matrix:
     """Return the upper ends of boxes that lie in no other one's range, each once."""
     tops = -np.clip(high, -MOST, MOST)
-    return -np.unique(tops[nondominated(tops)], axis=0) if len(tops) else tops
+    tops = tops[nondominated(tops)] if len(tops) else tops
+    return -tops[distinct_rows(tops)]
 
 
 def _may_lie(
@@ -184,6 +184,11 @@ def _room(
 
 def _within(points: Matrix, low: Matrix, high: Matrix) -> Matches:
     """Return which of the points are in which boxes, of those ordered by the best measure."""
+    every = np.flatnonzero(
+        (points >= low.min(axis=0, initial=np.inf)).all(axis=1)
+        & (points <= high.max(axis=0, initial=-np.inf)).all(axis=1)
+    )
+    points = points[every]
     some = points[:: max(1, len(points) // SAMPLE)]
     spans = [_span(*columns)[2].sum() for columns in zip(some.T, low.T, high.T, strict=True)]
     column = int(np.argmin(spans))
@@ -201,7 +206,7 @@ def _within(points: Matrix, low: Matrix, high: Matrix) -> Matches:
             values = points[point, column]
             inside = (values >= low[box, column]) & (values <= high[box, column])
             point, box = point[inside], box[inside]
-        found.append((point, box))
+        found.append((every[point], box))
         _check(sum(len(some[0]) for some in found))
     none = np.empty(0, dtype=np.intp)
     return (
