@@ -151,7 +151,7 @@ class Characterisation(Printable):
             for note, names in self._notes().items()
         ]
         if self.kept:
-            notes.append(f"{plural(self.kept, 'design')} of {len(rows)} known from before")
+            notes.append(f"{plural(self.kept, 'design')} of {len(rows)} kept from an earlier run")
         return "\n\n".join([*parts, "\n".join(notes)])
 
     def to_dict(self) -> dict[str, Any]:
@@ -240,8 +240,8 @@ def _check_names(tasks: Sequence[DesignTask]) -> None:
         Fault(
             where=f"over.{name}",
             written="",
-            rule="the table has a column of this name",
-            remedy="call the parameter otherwise",
+            rule="the table has a column of this name already",
+            remedy="rename the parameter",
         )
         for name in sorted(named & taken)
     ]
