@@ -16,7 +16,8 @@ from dse.infeasible.change import Repair
 from dse.infeasible.conflicts import with_conflicts
 from dse.infeasible.remedies import Remedies, remedies_of
 from dse.reports.designs import described
-from dse.reports.text import hanging, pairs, paragraph
+from dse.reports.prose import paragraph
+from dse.reports.text import hanging, pairs
 from dse.reports.words import listed, violation_text
 from dse.runs.instead import without_accelerators
 from dse.runs.runner import ENUMERABLE

@@ -11,7 +11,8 @@ from typing import Any
 from dse.algebra import units
 from dse.errors import Fault, StudyError
 from dse.files.csv import inert
-from dse.reports.text import Printable, paragraph, table_text
+from dse.reports.prose import paragraph
+from dse.reports.text import Printable, table_text
 from dse.reports.words import listed, plural
 from dse.silicon.chain import Characteriser
 from dse.silicon.figures import CharacterisedDesign, Refused, refusals
