@@ -44,7 +44,7 @@ SHARE = (2 * 2.2 * 0.2 - 0.2 * 0.2) / 2.2**2
         (CORNERS[:1], "front of 1"),
         (CORNERS[:, :1], "front of 2"),  # one objective
         (np.ones((2, 4)), "front of 2"),
-        (np.ones((progress.MOST_MEASURED + 1, 2)), "front of 2 001"),
+        (np.ones((progress.MOST_MEASURED + 1, 2)), "front of 2,001"),
         (CORNERS[:0], ""),
     ],
 )
