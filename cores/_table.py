@@ -147,7 +147,11 @@ def published_core(
             residuals=lambda: residuals(designs, list(described), table(), function(**fitted)),
         )
 
-    return Core(name=name, summary=summary, models={key: model(key) for key in models})
+    return Core(
+        name=name,
+        summary=f"{summary}; Battle & Hempstead",
+        models={key: model(key) for key in models},
+    )
 
 
 def residuals(

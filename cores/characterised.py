@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dse.contract import Column, Core, CoreMetrics, Model, Parameter
 from dse.contract.published import read_published
 from dse.cores._table import metrics, outside, read_table, residuals
+from dse.cores.jacobi import SIDE
 
 _LIBRARIES = {
     "sky130": "SkyWater 130 nm, 1.8 V",
@@ -34,13 +35,6 @@ _UNROLL = Parameter(
     description="Rounds in hardware, a register after each",
     low=1,
     high=16,
-    integer=True,
-)
-_SIDE = Parameter(
-    name="side",
-    description="Stencils along one edge of the square array, n; the core holds n * n",
-    low=1,
-    high=4,
     integer=True,
 )
 _CELL_BYTE = 2.0
@@ -96,7 +90,7 @@ _FAMILIES = {
     "jacobi": _Family(
         "Jacobi stencil of 16-bit cells: 1 to 16 cells per cycle",
         "",
-        _SIDE,
+        SIDE,
         2,
         "n{side}",
         _jacobi_structure,
@@ -147,11 +141,11 @@ def _characterised(family: str, library: str) -> Core:
             extrapolated=outside(kind.parameter, value),
         )
 
-    source = f"own description of the hardware in {place}, by dse characterise"
+    source = f"our own description of the hardware in {place}, by dse characterise"
     of_law = f"straight lines over {name}{'' if kind.power == 1 else ' squared'}"
     return Core(
         name=f"{family}_{library}",
-        summary=f"{kind.summary}; {place}",
+        summary=f"{kind.summary}; our Verilog in {place}",
         models={
             "table": Model(function=rows_of_table, designs=designs, source=source),
             "law": Model(

@@ -28,7 +28,7 @@ _ALL = range(len(_DESIGNS))
 _CLOCK_HZ = float(_PRINTED["clock_hz"][0])
 """500 MHz, the target that all designs were synthesised for."""
 
-_SIDE = Parameter(
+SIDE = Parameter(
     name="side",
     description="Stencils along one edge of the square array, n; the core holds n * n",
     low=1,
@@ -106,7 +106,7 @@ def _law(side: Column, cell_bit: Column | float, *, power_w: Column) -> CoreMetr
         cell_bit,
         area_m2=(1018.0 + 635.0 * side**2) * 1e-12,
         **split_power(power_w, _LEAKAGE_SHARE),
-        extrapolated=outside(_SIDE, side),
+        extrapolated=outside(SIDE, side),
     )
 
 
@@ -159,7 +159,7 @@ core = published_core(
     designs=_DESIGNS,
     described=_ALL,
     fitted={"side": _PRINTED["side"]},
-    parameters=(_SIDE, _CELL),
+    parameters=(SIDE, _CELL),
     design_name="n{side}",
     models={
         "table": (

@@ -226,6 +226,12 @@ def comma(number: str) -> tuple[str, str] | None:
     return "a number has no commas", remedy
 
 
+def followed(remedy: str, other: str) -> str:
+    """Return a remedy and another, which begins a sentence where the first is a question."""
+    question = remedy.endswith("?")
+    return f"{remedy} {other[0].upper()}{other[1:]}" if question else f"{remedy}; {other}"
+
+
 FEW_NAMES = 12
 """So many are listed where none is close."""
 

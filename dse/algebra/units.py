@@ -161,6 +161,18 @@ def show(value: float, name: str) -> str:
     return f"{_digits(float(value) / factor)} {unit}".rstrip()
 
 
+def show_exactly(value: float, name: str) -> str:
+    """Return a value in SI as `show` does, with all its digits where that would round it.
+
+    Examples
+    --------
+    >>> show_exactly(4e8, "clock_hz"), show_exactly(123456789.0, "clock_hz")
+    ('400 MHz', '123456789.0 Hz')
+    """
+    shown = show(value, name)
+    return shown if parse(shown, name) == value else exact_text(value, name)
+
+
 def exact_text(value: float, name: str) -> str:
     """Return text that `parse` reads back as exactly `value`."""
     return f"{float(value)!r} {label(name)}".rstrip()

@@ -244,14 +244,16 @@ def intervals_section(
     goals: Sequence[str],
     design: str,
 ) -> Section:
-    """Return from which to which value of a sweep the same design is the answer.
+    """Return from which to which value of a sweep the same design is the answer; choices singly.
 
     `designs` are the parts of the answers that tell them apart, empty where nothing is feasible.
     """
     shown = [v if isinstance(v, str) else units.show(v, sweep.column) for v in sweep.values]
     rows, facts = [], []
-    for parts, group in groupby(range(len(shown)), key=lambda at: designs[at]):
+    same = (lambda at: designs[at]) if sweep.column else (lambda at: (at,))
+    for _, group in groupby(range(len(shown)), key=same):
         first, *others = group
+        parts = designs[first]
         last = others[-1] if others else first
         ends = [pick for pick in (picks[first], picks[last]) if pick is not None]
         values = [_span([pick.shown(name) for pick in ends]) for name in goals]

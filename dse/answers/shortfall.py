@@ -15,7 +15,7 @@ from dse.answers.design import Pick, amount, pick, requirement_of
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import blocks
-from dse.reports.words import percent
+from dse.reports.words import percent, rule_text
 from dse.runs.runner import ENUMERABLE
 from dse.search import Outcome
 from dse.search.exact.enumeration import CHUNK
@@ -44,9 +44,10 @@ class Shortfall:
         """Return which constraint is violated and by how much; `together` with others."""
         if self.value is None:
             known = TOLERANCE < self.violation < math.inf and not self.quantity  # a text has none
-            return f"it violates {self.rule}" + (f" by {percent(self.violation)}" if known else "")
+            by = f" by {percent(self.violation)}" if known else ""
+            return f"it violates {rule_text(self.rule)}{by}"
         if self.limit is None:
-            return f"it violates {self.rule} with {amount(self.value, self.quantity)}"
+            return f"it violates {rule_text(self.rule)} with {amount(self.value, self.quantity)}"
         most = "" if together else "no more than "
         verb = f"it reaches {most}".rstrip() if self.at_least else "it needs"
         limit = units.show(self.limit, self.quantity)

@@ -15,7 +15,7 @@ from dse.errors import OutputError
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.reports.words import listed, plural
+from dse.reports.words import listed, plural, rule_text
 from dse.runs import checksums, finished
 from dse.runs.finished import TOLERANCE, Finished, Row, stands_for
 from dse.study import study
@@ -194,9 +194,11 @@ def check_feasible(every: Points) -> Check:
         for row in np.flatnonzero(~point.feasible):
             violation = point.problem.evaluate(point.index[[row]]).violation[0]
             names = np.array(point.problem.constraint_names, dtype=object)[~(violation <= 0)]
-            wrong.append(f"row {point.numbers[row] + 1} violates {listed(list(names))}")
-    rules = plural(len(every[0].problem.constraint_names), "constraint")
-    return check_of("feasible", wrong, f"every row meets {rules}")
+            wrong.append(
+                f"row {point.numbers[row] + 1} violates {listed([*map(rule_text, names)])}"
+            )
+    count = plural(len(every[0].problem.constraint_names), "constraint")
+    return check_of("feasible", wrong, f"every row meets {count}")
 
 
 def check_mutual(every: Points) -> Check:

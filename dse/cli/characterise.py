@@ -31,38 +31,41 @@ def characterise(
     ] = None,
     corner: Annotated[
         list[Path] | None,
-        typer.Option(metavar="LIB", help="The same cells at another voltage, again for each."),
+        typer.Option(metavar="LIB", help="The same cells at another voltage (may be repeated)."),
     ] = None,
     supply: Annotated[
         list[str] | None,
-        typer.Option(metavar="VOLTS", help="Voltages between, fitted: 1.3,1.4."),
+        typer.Option(metavar="VOLTS", help="Voltages in between, in V, by fitted laws: 1.3,1.4."),
     ] = None,
     clock: Annotated[
         str | None,
-        typer.Option(help='Clock of all designs: "225 MHz" (default: the fastest of each).'),
+        typer.Option(help='Clock of all designs: "225 MHz" (default: each at its fastest).'),
     ] = None,
     targets: Annotated[
         list[str] | None,
-        typer.Option(help='Clocks for which each is mapped: "200 MHz, 400 MHz".'),
+        typer.Option(help='Clocks that each design is mapped for: "200 MHz, 400 MHz".'),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="TABLE.csv", help="Table to write.")] = None,
-    tasks: Annotated[int, typer.Option(min=1, help="Random tasks of a generator.")] = 200,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the random tasks.")] = 1,
-    top: Annotated[str | None, typer.Option(help="Verilog: the outermost module.")] = None,
-    clock_port: Annotated[str, typer.Option(help="Verilog: the clock input.")] = "clk",
+    tasks: Annotated[int, typer.Option(min=1, help="Generator: number of random tasks.")] = 200,
+    seed: Annotated[int, typer.Option(min=0, help="Generator: seed of the random tasks.")] = 1,
+    top: Annotated[str | None, typer.Option(help="Verilog: name of the outermost module.")] = None,
+    clock_port: Annotated[str, typer.Option(help="Verilog: name of the clock input.")] = "clk",
     check: Annotated[
         str | None,
         typer.Option(metavar="VECTORS.csv", help="Verilog: known answers, a row per cycle."),
     ] = None,
-    payload: Annotated[str | None, typer.Option(help='Verilog: of a task: "64 bit".')] = None,
+    payload: Annotated[
+        str | None, typer.Option(help='Verilog: payload of a task: "64 bit".')
+    ] = None,
     cycles_per_task: Annotated[
-        str | None, typer.Option(help='Verilog: from task to task: 16, or "16 / unroll".')
+        str | None, typer.Option(help='Verilog: cycles from task to task: 16, or "16 / unroll".')
     ] = None,
     latency: Annotated[
         str | None, typer.Option(help="Verilog: cycles from input to answer.")
     ] = None,
     tasks_in_flight: Annotated[
-        str | None, typer.Option(help="Verilog: at once (default: latency / cycles per task).")
+        str | None,
+        typer.Option(help="Verilog: at once (default: latency / cycles per task)."),
     ] = None,
     read: Annotated[
         str | None, typer.Option(help="Verilog: bytes into a task (default: payload).")
@@ -81,12 +84,15 @@ def characterise(
         str | None, typer.Option(help="pyosys or yosys (default: the first installed).")
     ] = None,
     time_limit: Annotated[
-        str, typer.Option(metavar="TIME", help="Longest mapping of a design.")
+        str, typer.Option(metavar="TIME", help="Longest time to map one design.")
     ] = "3600 s",
     cache: Annotated[
-        bool, typer.Option("--cache/--no-cache", help="Keep results, and use those kept.")
+        bool,
+        typer.Option("--cache/--no-cache", help="Keep results, and use those of earlier runs."),
     ] = True,
-    cache_limit: Annotated[str, typer.Option(metavar="SIZE", help="Most that is kept.")] = "64 MB",
+    cache_limit: Annotated[
+        str, typer.Option(metavar="SIZE", help="Most disk space for kept results.")
+    ] = "64 MB",
     jobs: Jobs = None,
     json: AsJson = False,
 ) -> None:
@@ -136,7 +142,7 @@ def characterise(
                 progress=progress,
             )
     except KeyboardInterrupt:
-        after = "kept: the same command goes on from there" if cache else "lost without a cache"
+        after = "kept: the same command goes on from there" if cache else "lost, as nothing is kept"
         print(f"{reached[0]} of {reached[1]} designs are done, and {after}", file=sys.stderr)
         raise
     show(found, as_json=json)

@@ -11,6 +11,7 @@ def check(study: StudyFile, set_: Setting = None, json: AsJson = False) -> None:
     """Read a study and report every fault, without running it."""
     from dse import search
     from dse.api import studies
+    from dse.reports.prose import paragraph
 
     try:
         found = studies.load(study, overrides=set_)
@@ -22,4 +23,5 @@ def check(study: StudyFile, set_: Setting = None, json: AsJson = False) -> None:
     if json:
         show_json({"study": str(study), "faults": [], "summary": found.summary()})
     else:
-        tell(f"{study}: {found.summary()}")
+        lines = f"{study}: {found.summary()}".splitlines()
+        tell("\n".join(paragraph(line, indent="  ") for line in lines))

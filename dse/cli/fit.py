@@ -159,7 +159,7 @@ def show_interface(found: InterfaceReport, files: Sequence[Path], *, as_json: bo
         show_json(interface_facts(found) | {"files": [str(file) for file in files]})
         return
     from dse.fitting.interface.text import interface_text
-    from dse.reports.text import paragraph
+    from dse.reports.prose import paragraph
 
     tell(f"{interface_text(found)}\n")
     for file in files:

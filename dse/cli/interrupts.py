@@ -59,7 +59,7 @@ class Interrupt:
         self.number = number
         for each in SIGNALS:
             signal.signal(each, signal.SIG_DFL)
-        after = ": the best so far follows; once more ends at once" if self._waits else ""
+        after = ": the best so far follows; interrupt again to end at once" if self._waits else ""
         os.write(2, f"\ninterrupted{after}\n".encode())  # a stream may be in use right now
         if not self._waits:
             raise KeyboardInterrupt

@@ -85,7 +85,7 @@ def study(
 def _tell_package(folder: Path) -> None:
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         tell(str(path))
-    tell("\nWhat it holds are EXAMPLES, marked so; README.md says what to replace. Try:")
+    tell("\nIts figures are EXAMPLES, and marked as such; README.md says what to replace. Try:")
     tell(f"  python -m pip install --editable {_quoted(folder)}")
     tell(f"  python -m pytest {_quoted(folder)}")
     tell(f"  dse run {_quoted(folder / 'study.yaml')}")

@@ -19,10 +19,13 @@ CLEAR = "\x1b[H\x1b[2J"
 def status(
     run: RunFolder,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Show it again and again, until Ctrl-C or its end.")
+        bool, typer.Option("--watch", help="Show it again and again until the run ends, or Ctrl-C.")
     ] = False,
     every: Annotated[
-        float, typer.Option(metavar="SECONDS", help="How often --watch does so.", min=0.1)
+        float,
+        typer.Option(
+            metavar="SECONDS", help="With --watch: seconds from one time to the next.", min=0.1
+        ),
     ] = 2.0,
     rows: Annotated[
         int, typer.Option(help="Most designs, and causes of failures, to show.", min=1)
@@ -37,11 +40,13 @@ def status(
     from dse.api import runs
 
     if salvage is not None:
+        from dse.reports.words import plural
         from dse.store.salvage import salvage as save
 
         salvage.mkdir(parents=True, exist_ok=True)
         count = save(run, salvage)
-        tell(f"{count} measurements of {run} are in {salvage}; use them: --reuse {salvage}")
+        tell(f"copied to {salvage}: {plural(count, 'measurement')} of {run}")
+        tell(f"use them in another run: dse run STUDY --reuse {salvage}")
         return
     while True:
         found = runs.status(run, rows=rows)

@@ -117,7 +117,9 @@ class Command:
         if ended.unstarted:
             hint = ""
             if "/" in program and os.path.isfile(program) and os.access(program, os.X_OK):
-                hint = "; the file is there: is the interpreter that its first line names?"
+                hint = (
+                    "; the file is there, but perhaps not the interpreter that its first line names"
+                )
             cause = f"{program} cannot be started: {ended.unstarted}{hint}"
             return "start" if ended.lasting else "worker", cause
         if ended.why == "timeout":
@@ -137,7 +139,7 @@ class Command:
         if named or path.exists():
             return told.values(told.read(path), self.outputs, path.name)
         if ended.cut:
-            raise told.UnusableOutputError("there is more on standard output than is read")
+            raise told.UnusableOutputError("standard output is longer than what is read of it")
         return told.values(told.read(folder / OUTPUT), self.outputs, "standard output")
 
 
@@ -174,7 +176,7 @@ def wrong_arguments(
     """
     found = []
     if not arguments or not arguments[0]:
-        found.append((0, "there is no program", "write a list: the program, then its arguments"))
+        found.append((0, "the command is empty", "write a list: the program, then its arguments"))
     for position, argument in enumerate(arguments):
         if "\0" in argument:
             found.append((position, "an argument cannot hold a zero byte", "leave it out"))

@@ -97,7 +97,7 @@ def _object(text: str, file: str) -> list[tuple[str, Any]]:
 
 def _lines(text: str, file: str) -> list[tuple[str, Any]]:
     if not text.endswith("\n"):
-        rule = f"the last line of {file} has no end"
+        rule = f"the last line of {file} does not end in a newline"
         raise UnusableOutputError(f"{rule}; was it cut? end every line with a newline")
     return [(match[1], match[2]) for line in text.splitlines() if (match := _LINE.fullmatch(line))]
 
@@ -133,7 +133,7 @@ def _missing(name: str, others: list[str], file: str) -> str:
 def _value(written: Any, quantity: str, unit: str, file: str) -> float:
     where = f"{file}: {stem(quantity)}"
     if not isinstance(written, str | float):
-        shown = json.dumps(written) if isinstance(written, bool | None) else "what holds others"
+        shown = json.dumps(written) if isinstance(written, bool | None) else "a list or an object"
         raise UnusableOutputError(f"{where}: {shown} is not a number")
     text = str(written).strip()  # NaN and infinities of JSON are floats
     try:

@@ -179,8 +179,8 @@ def _unsendable(error: Exception) -> DseError:
 def _unready(how: str) -> str:
     rule = f"a worker process could not be started: {how}"
     return (
-        f"{rule}; does its module import by itself, with its program under "
-        "'if __name__ == \"__main__\":'? standard error tells more"
+        f"{rule}; its module has to import by itself, what it runs stands below "
+        "'if __name__ == \"__main__\":', and standard error tells more"
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dse.algebra import units
-from dse.reports.words import change, listed, relative_change, unit_suffix
+from dse.reports.words import change, listed, relative_change, rule_text, unit_suffix
 
 RUN, NUMBER, PART = range(3)
 """Ranks, the least first: how what is there runs, a number of the study, another part."""
@@ -151,7 +151,8 @@ class NumberRepair(Repair):
         if not others:
             return super().sentence()
         beyond = "lower" if self.value > self.nominal else "higher"
-        return f"{self.what}: {self.design}, any {beyond} value violates {listed(others)}"
+        rules = listed([*map(rule_text, others)])
+        return f"{self.what}: {self.design}, any {beyond} value violates {rules}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""

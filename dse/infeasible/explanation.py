@@ -16,7 +16,8 @@ from dse.infeasible.change import Repair
 from dse.infeasible.conflicts import with_conflicts
 from dse.infeasible.remedies import Remedies, remedies_of
 from dse.reports.designs import described
-from dse.reports.text import hanging, pairs, paragraph
+from dse.reports.prose import paragraph
+from dse.reports.text import hanging, pairs
 from dse.reports.words import listed, violation_text
 from dse.runs.instead import without_accelerators
 from dse.runs.runner import ENUMERABLE
@@ -84,14 +85,8 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
         }
     texts = [] if apart else [rule.text for rule in problem.constraints]
     written = [rule for rule in alone if rule in texts]
-    headline = "no feasible design"
-    if composed:
-        number = f"{problem.size:,}" if problem.size < 1e15 else f"{problem.size:.3g}"
-        headline += f": all {number} pruned by bounds"
-    elif not known:
-        headline += f" among the {outcome.evaluated:,} evaluated"
     lines = [
-        headline,
+        _headline(problem.size, None if known else outcome.evaluated, composed),
         *_conflict_lines(conflicts),
         *(
             []
@@ -105,6 +100,14 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
         *(hanging("no design", entry.line()) for entry in instead),
     ]
     return "\n".join(filter(None, lines)), facts
+
+
+def _headline(size: int, evaluated: int | None, composed: bool) -> str:
+    """Return what was found; `evaluated` is how many designs where the others are not known."""
+    if composed:
+        number = f"{size:,}" if size < 1e15 else f"{size:.3g}"
+        return f"no feasible design: all {number} pruned by bounds"
+    return "no feasible design" + (f" among the {evaluated:,} evaluated" if evaluated else "")
 
 
 def _conflict_lines(conflicts: Sequence[Sequence[str]]) -> Iterator[str]:

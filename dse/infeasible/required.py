@@ -34,12 +34,10 @@ def require_any_feasible(run: Run) -> None:
 
 def _nothing_found(run: Run) -> str:
     evaluated = sum(answer.outcome.evaluated for answer in run.answers)
-    none = (
-        f"none of the {evaluated:,} designs evaluated is feasible"
-        if evaluated
-        else ("nothing was evaluated")
-    )
-    return f"interrupted: so far {none}; nothing is written"
+    if not evaluated:
+        return "interrupted before any designs were compared; no front is written"
+    none = f"none of the {evaluated:,} designs evaluated so far is feasible"
+    return f"interrupted: {none}; no front is written"
 
 
 def _first_value(sweep: Sweep) -> str:

@@ -173,7 +173,7 @@ def _arguments(function: Callable[..., Any]) -> str:
 
 def _show_method(method: contract.Method) -> None:
     print(f"{method.description}\n\n{inspect.getdoc(method.function) or ''}\n".rstrip())
-    budget = f"{method.budget:,} designs".replace(",", " ")
+    budget = f"{method.budget:,} designs"
     rows: list[Row] = [("budget", budget)]
     if not method.proves:
         rows.append(("population", str(method.population)))

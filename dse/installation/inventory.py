@@ -163,7 +163,7 @@ def _methods() -> tuple[Row, list[Row]]:
         (
             plugin.name,
             method.description,
-            f"{method.budget:,}".replace(",", " "),
+            f"{method.budget:,}",
             ", ".join(option.name for option in method.options) or "-",
             plugin.distribution,
         )

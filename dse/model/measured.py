@@ -15,12 +15,13 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.algebra import units
 from dse.algebra.expression import Expression
 from dse.contract import Column
 from dse.contract.evaluators import Evaluator, Measurement, Shelf, Value, key
 from dse.errors import MeasurementError
 from dse.model.matrices import shape_of
-from dse.model.space import Index, Points, Space, as_index
+from dse.model.space import Axis, Index, Points, Space, as_index
 
 Design = Mapping[str, Value]
 Ask = Callable[[Sequence[Design]], Iterator[tuple[int, Measurement]]]
@@ -65,6 +66,8 @@ class Bench:
         How many designs were measured, rather than read off the shelf.
     seen
         By key, the designs that were asked for while this bench was open, and what came of them.
+    unit_names
+        What numbers of designs are in: name -> column, of those that have a unit.
     at_once
         How many designs are worth asking for together.
     """
@@ -75,6 +78,7 @@ class Bench:
         shelf: Shelf,
         on_failure: str,
         seen: Mapping[str, tuple[Design, Measurement]] = MappingProxyType({}),
+        unit_names: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Start closed: nothing is measured; `seen` is what a run that is over asked for."""
         self.evaluator = evaluator
@@ -82,6 +86,7 @@ class Bench:
         self.on_failure = on_failure
         self.asked = 0
         self.seen = dict(seen)
+        self.unit_names = unit_names
         self.at_once = 1
         self._ask: Ask | None = None
 
@@ -160,8 +165,8 @@ class Bench:
         if self.on_failure == "abort":
             said = f"\n{measurement.said}" if measurement.said else ""
             raise MeasurementError(
-                f"{design_text(design)}: {measurement.cause}; repair what measures it, or write "
-                f"`on_failure: infeasible`{said}"
+                f"{design_text(design, self.unit_names)}: {measurement.cause}; repair what "
+                f"measures it, or write `on_failure: infeasible`{said}"
             )
 
     def causes(self) -> dict[str, list[Design]]:
@@ -252,7 +257,17 @@ def _cause(found: Sequence[Measurement], row: int) -> str:
     return found[row].cause
 
 
-def design_text(design: Design) -> str:
-    """Return a design as ``name = value`` pairs, numbers in SI."""
-    shown = {name: v if isinstance(v, str) else f"{v:.12g}" for name, v in design.items()}
-    return ", ".join(f"{name} = {value}" for name, value in shown.items())
+def unit_names_of(axes: Sequence[Axis]) -> dict[str, str]:
+    """Return the column of each axis whose values have a unit."""
+    return {axis.name: axis.unit_name for axis in axes if units.suffix(axis.unit_name)}
+
+
+def design_text(design: Design, unit_names: Mapping[str, str]) -> str:
+    """Return a design as ``name = value`` pairs, numbers in the units of `unit_names`."""
+    return ", ".join(f"{name} = {_shown(v, unit_names.get(name))}" for name, v in design.items())
+
+
+def _shown(value: Value, unit_name: str | None) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:.12g}" if unit_name is None else units.show_exactly(value, unit_name)

@@ -60,10 +60,7 @@ class Axis:
         """Return a value with its unit, exactly."""
         if not units.suffix(self.unit_name):
             return self.labels[choice]
-        value = float(self.columns[self.unit_name][choice])
-        shown = units.show(value, self.unit_name)
-        same = units.parse(shown, self.unit_name) == value
-        return shown if same else units.exact_text(value, self.unit_name)
+        return units.show_exactly(float(self.columns[self.unit_name][choice]), self.unit_name)
 
     def cell_ends(self, name: str, step: int) -> tuple[Column, Column]:
         """Return the least and largest value of a column in each cell of `step` values."""
@@ -318,7 +315,7 @@ def constant(value: float) -> Column:
 
 
 def product_text(sizes: Sequence[int]) -> str:
-    """Return the size of a space as a product, for messages: ``6 x 40 = 240``."""
+    """Return the size of a space as a product, for messages: ``6 x 400 = 2,400``."""
     factors = [str(size) for size in sizes if size > 1]
-    total = f"{math.prod(sizes):,}".replace(",", " ")
+    total = f"{math.prod(sizes):,}"
     return f"{' x '.join(factors)} = {total}" if len(factors) > 1 else total

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.model.preference import KNEE, Preference
 from dse.page.columns import column_facts, packed, single, unit_facts
@@ -136,12 +137,18 @@ def _groups(view: FrontView, shown: Sequence[ShownRun]) -> np.ndarray:
 
 
 def _cloud(view: FrontView, most: int) -> dict[str, Any]:
-    columns = {
-        name: single(values / column_facts(view, name)["axis"]["factor"])
-        for name, values in view.cloud.items()
-        if values.dtype.kind in "fiub"
-    }
+    columns = {name: single(_places(view, name)) for name in view.cloud}
     return {"size": front_view.row_count(view.cloud), "columns": columns}
+
+
+def _places(view: FrontView, name: str) -> NDArray[np.float64]:
+    """Return where the cloud stands on the axis of a column: in its unit, or at its kind."""
+    values = view.cloud[name]
+    if values.dtype.kind in "fiub":
+        return np.asarray(values / column_facts(view, name)["axis"]["factor"])
+    labels = packed(view.front[name])["labels"]
+    found = np.searchsorted(labels, values.astype(str))
+    return np.where(np.isin(values.astype(str), labels), found, np.nan)
 
 
 def _details(shown: Sequence[ShownRun], already: set[str]) -> dict[str, Any]:

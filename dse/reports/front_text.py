@@ -12,8 +12,9 @@ from rich.text import Text
 
 from dse.algebra import units
 from dse.reports.front_view import FrontView, choice_text
+from dse.reports.prose import terminal_width
 from dse.reports.shown import RULE, shown_rows
-from dse.reports.text import hanging, new_table, pairs, printed, terminal_width
+from dse.reports.text import hanging, new_table, pairs, printed
 from dse.reports.words import plural, with_error
 
 MOST_ROWS = 15
@@ -142,7 +143,9 @@ def _facts(view: FrontView, facts: Mapping[str, Any], width: int) -> str:
 
 def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
     """Return how the front was found and how good it is, and notes; `facts` as in `front_text`."""
-    pruned = facts["exact"] and facts["evaluated"] < facts["designs"]
+    points = facts.get("points")  # each has a space of its own
+    size = facts["certificate"]["designs"] if points else facts["designs"]
+    pruned = facts["exact"] and facts["evaluated"] < size
     count = facts.get("feasible_in_space") if pruned else facts["feasible"]
     found = "the rest pruned" if pruned else ""
     found += f"{'; ' * pruned}{count:,} feasible" if count is not None else ""
@@ -151,7 +154,8 @@ def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
         found += f"; Pareto front of {plural(view.size, 'design')}, {proven}"
     wall = units.show(facts["wall_s"], "wall_s")
     counts = f"{facts['evaluated']:,} evaluated ({facts['method']}, {wall}), {found}"
-    lines = [f"{plural(facts['designs'], 'design')}: {counts}"]
+    over = f" over {plural(len(points), 'value')} of the sweep" if points else ""
+    lines = [f"{plural(size, 'design')}{over}: {counts}"]
     if view.category is not None and view.size:
         kinds, sizes = np.unique(view.front[view.category].astype(str), return_counts=True)
         tally = ", ".join(f"{size} {kind}" for kind, size in zip(kinds, sizes, strict=True))

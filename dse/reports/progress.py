@@ -115,7 +115,7 @@ class LateBar:
         self._late.append((now, done))
         before, already = self._late[0]
         speed = min(done / took, (done - already) / (now - before)) if now > before else 0.0
-        parts = [f"{done:,} of {total:,} {self._text}".replace(",", " ")]
+        parts = [f"{done:,} of {total:,} {self._text}"]
         if self._front is not None:
             parts += self._of_front(self._front())
         parts.append(duration(took))
@@ -130,7 +130,7 @@ class LateBar:
         size, objectives = loss.shape
         if not size:
             return []
-        told = [f"front of {size:,}".replace(",", " ")]
+        told = [f"front of {size:,}"]
         if not (1 < size <= MOST_MEASURED and 1 < objectives <= 3):
             return told
         if self._measured[0] is not loss:

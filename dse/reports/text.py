@@ -8,7 +8,6 @@ from __future__ import annotations
 import html
 import io
 import re
-import shutil
 import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
@@ -16,17 +15,12 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 
+from dse.reports.prose import terminal_width
+
 if TYPE_CHECKING:
     from rich.table import Table
 
-WIDTH = 100
-"""Longest line of prose."""
-
 RULE_OF_TABLE = "─"
-
-NARROWEST = 40
-WIDEST = 120
-"""Least and most columns of a table."""
 
 GAP = "  "
 """Between columns."""
@@ -159,14 +153,3 @@ def hanging(label: str, text: str, *, width: int | None = None) -> str:
     """Return a label and a text whose further lines are indented."""
     width = width or terminal_width()
     return textwrap.fill(f"{label}: {text}", width, subsequent_indent="  ", break_on_hyphens=False)
-
-
-def paragraph(text: str, indent: str = "") -> str:
-    """Return prose in lines that fit, the further ones indented."""
-    width = min(WIDTH, terminal_width())
-    return textwrap.fill(text, width, subsequent_indent=indent, break_on_hyphens=False)
-
-
-def terminal_width(otherwise: int = WIDTH) -> int:
-    """Return how wide tables are: as the terminal or $COLUMNS say, `otherwise` where neither is."""
-    return max(NARROWEST, min(WIDEST, shutil.get_terminal_size((otherwise, 24)).columns))

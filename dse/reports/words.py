@@ -30,6 +30,11 @@ def listed(parts: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
 
 
+def rule_text(rule: str) -> str:
+    """Return a constraint as part of a sentence: in quotes where it is a sentence itself."""
+    return rule if set(rule) & set("<>=") else f'"{rule}"'
+
+
 def plural(number: int, word: str) -> str:
     """Return a number of things: ``1 row``, ``2,000 rows``."""
     return f"{number:,} {word}{'s' * (number != 1)}"

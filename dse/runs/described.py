@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 Facts = Mapping[str, Any]
 
+FAILED = "failed"
+"""Stands for every kind of failure."""
+
 SAME = ("study", "search", "identity", "inputs")
 """What has to be as it was where a run goes on."""
 
@@ -57,6 +60,7 @@ def run_facts(document: Document, options: Options, reuse: tuple[Path, ...] = ()
             "file": document.file if document.file == IN_MEMORY else os.path.abspath(document.file),
             "overrides": [list(pair) for pair in document.overrides],
             "identities": identities(prepared),
+            "unit_names": {path: dict(one.unit_names) for path, one in benches_of(prepared)},
             "arguments": [*_arguments(options, reuse)],
         },
     }
@@ -97,16 +101,17 @@ def described_study(facts: Facts) -> Document:
     return override(parse_document(run["text"], run["file"]), pairs)
 
 
-def resume_command(facts: Facts, folder: Path) -> str:
-    """Return the command that goes on with a run."""
+def resume_command(facts: Facts, folder: Path, again: str = "") -> str:
+    """Return the command that goes on with a run, and measures again what failed as `again`."""
     run = facts["run"]
     if run["file"] == IN_MEMORY:
-        return f"dse.run(STUDY, out={str(folder)!r}, resume=True)"
+        failed = f", measure_again={again!r}" if again else ""
+        return f"dse.run(STUDY, out={str(folder)!r}, resume=True{failed})"
     file = os.path.relpath(run["file"])
     overrides = [f"--set={path}={value}" for path, value in run["overrides"]]
     known = run["file"] if file.startswith("..") else file
     command = ["dse", "run", known, *overrides, *run["arguments"], "--out", str(folder)]
-    return shlex.join([*command, "--resume"])
+    return shlex.join([*command, "--resume", *(["--measure-again", again] if again else [])])
 
 
 def require_same(before: Facts | None, now: Facts, folder: Path, count: int) -> None:
@@ -125,10 +130,10 @@ def require_same(before: Facts | None, now: Facts, folder: Path, count: int) -> 
     if old["identity"] == new["identity"]:
         means = f"what measures is the same, so that its {held} hold"
     else:
-        means = f"what measures is another, so that its {held} do not hold: all is measured again"
+        means = f"what measures has changed, so that its {held} no longer hold"
     lines = "\n".join(f"  {line}" for line in changed)
     raise OutputError(
-        f"{folder} was started otherwise; what changed:\n{lines}\n{means}; undo the changes, or "
-        f"run the changed study in a folder of its own: --reuse {shlex.quote(str(folder))} "
-        f"--out NEW"
+        f"{folder} holds a run that was started otherwise; what changed:\n{lines}\n{means}; undo "
+        f"the changes, or run the changed study in a folder of its own: --reuse "
+        f"{shlex.quote(str(folder))} --out NEW, or begin again here: --fresh"
     )

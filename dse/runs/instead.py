@@ -19,7 +19,7 @@ from dse.model.matrices import rounded
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
-from dse.reports.words import change, in_words, listed, plural
+from dse.reports.words import change, in_words, listed, plural, rule_text
 from dse.study.scenario import field_path
 from dse.study.swept import Sweep
 
@@ -117,9 +117,9 @@ class Without:
         if not self.enough:
             return ": it cannot."
         if self.violated:
-            return f": it violates {listed(self.violated)}."
+            return f": it violates {listed([*map(rule_text, self.violated)])}."
         if self.unknown:
-            return f"; whether it meets {listed(self.unknown)} is unknown."
+            return f"; whether it meets {listed([*map(rule_text, self.unknown)])} is unknown."
         if self.better or self.dominates:
             return ": stay on it."
         if self.demanded and self.unjudged:

@@ -16,8 +16,8 @@ from dse.runs.result import run_folder
 from dse.runs.runner import Options
 
 AGAIN = (
-    "nothing of this study is measured, and models are computed again faster than read: it ran "
-    "from the beginning"
+    "nothing of this study is measured, and models are computed faster than results are read: it "
+    "ran again from the beginning"
 )
 """What becomes of a wish to go on where nothing is kept."""
 
@@ -55,7 +55,7 @@ def kept_run(
     Raises
     ------
     ArgumentError
-        Measurements are to be used where none are made or kept.
+        Measurements are to be used where none are made or kept, or who makes them is told.
     OutputError, StoreError
         As `dse.runs.run_store.keeping_in`.
     """
@@ -68,6 +68,9 @@ def kept_run(
             else "nothing of this study is measured"
         )
         raise ArgumentError(f"earlier measurements cannot be used: {why}")
+    for name in ("workers", "dask"):  # never both
+        if getattr(options, name) is not None and not measures:
+            raise ArgumentError(f"{name}: nothing of this study is measured; leave it out")
     if out is None:
         yield KeptRun(None, plain)
     elif not measures:

@@ -199,11 +199,11 @@ def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
         )
     for name, reason in (problem.untraced if problem.size > WHOLE else {}).items():
         yield (
-            f"{name} is called for each design: it asks of its columns what is known only when "
-            f"they have numbers ({reason})"
+            f"{name} is called for each batch of designs: what it does depends on the numbers in "
+            f"its columns ({reason})"
         )
     if problem.uncompiled:
-        yield f"{problem.uncompiled} is not compiled, so that numpy evaluated every design"
+        yield f"{problem.uncompiled} is not compiled: numpy evaluated every design, more slowly"
     if any(part.quality.hypervolume.error for part in parts):
         goals = len(problem.goals)
         yield (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -157,7 +157,7 @@ def _opened(bench: Bench, said: EvaluateSection, working: Working, planned: int)
     try:
         with crew as workers:
             if working.watch is not None:
-                workers = WatchedWorkers(workers, working.watch)
+                workers = WatchedWorkers(workers, working.watch, bench.unit_names)
             ask = _Asking(bench, workers, said.retries, folder, working, planned)
             with bench.measuring(ask, workers.size):
                 yield
@@ -218,7 +218,7 @@ def failures_text(bench: Bench) -> list[str]:
     """Return what is to be said of the designs that failed, a line for each frequent cause."""
     causes = bench.causes()
     lines = [
-        f"{plural(len(designs), 'design')}: {cause}; {_some(designs)}"
+        f"{plural(len(designs), 'design')}: {cause}; {_some(designs, bench.unit_names)}"
         for cause, designs in [*causes.items()][:MOST_CAUSES]
     ]
     others = [*causes.values()][MOST_CAUSES:]
@@ -228,8 +228,8 @@ def failures_text(bench: Bench) -> list[str]:
     return lines
 
 
-def _some(designs: Sequence[Design]) -> str:
-    shown = "; ".join(map(design_text, designs[:SHOWN]))
+def _some(designs: Sequence[Design], unit_names: Mapping[str, str]) -> str:
+    shown = "; ".join(design_text(design, unit_names) for design in designs[:SHOWN])
     return f"{shown}; and {len(designs) - SHOWN} more" if len(designs) > SHOWN else shown
 
 

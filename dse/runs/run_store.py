@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dse.contract.evaluators import FAILURES, Measurement, Shelf, Value
-from dse.errors import InfeasibleError, OutputError, StoreError, StudyError
+from dse.errors import InfeasibleError, MeasurementError, OutputError, StoreError, StudyError
 from dse.files.document import Document
 from dse.files.working import WorkingFolder
 from dse.model.measured import MemoryShelf
 from dse.reports.words import plural
 from dse.runs.checksums import MANIFEST
-from dse.runs.described import last_description, require_same, resume_command, run_facts
+from dse.runs.described import FAILED, last_description, require_same, resume_command, run_facts
 from dse.runs.measurements import DATABASE, MEASURING
 from dse.runs.measuring import Keeping
 from dse.runs.runner import Options
@@ -24,9 +24,6 @@ from dse.runs.watched import WATCH
 from dse.store.opening import open_store, open_to_read
 from dse.store.shelf import StoreShelf
 from dse.store.store import STORE_FILES, Store
-
-FAILED = "failed"
-"""Stands for every kind of failure."""
 
 
 @dataclass
@@ -113,6 +110,8 @@ def keeping_in(
         try:
             yield replace(document, shelves=shelf), inside
         except BaseException as error:
+            if isinstance(error, MeasurementError):  # going on as it was would say the same
+                command = resume_command(facts, place.target, again=FAILED)
             _say_how_to_go_on(error, store, command)
             raise
         finally:
@@ -124,8 +123,8 @@ def _require_kinds(again: Sequence[str]) -> None:
     for kind in again:
         if kind not in (FAILED, *FAILURES):
             raise OutputError(
-                f"--measure-again {kind}: no such kind of failure; give {FAILED} for all, or "
-                f"{', '.join(FAILURES)}"
+                f"--measure-again {kind}: there is no such kind of failure; give {FAILED} for "
+                f"all, or {', '.join(FAILURES)}"
             )
 
 

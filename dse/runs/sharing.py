@@ -142,24 +142,23 @@ def shared_note(shared: Mapping[str, Any]) -> str:
     others = plural(int(shared["by_others"]), "design")
     parts = [
         f"trials are shared through {shared['url']}: which designs were tried depends on timing, "
-        f"not on the seed, so that another run gives another front; {others} were evaluated by "
-        f"other processes, whose measurements are as the storage tells them, while models are "
-        f"computed again here"
+        f"not on the seed, so that another run gives another front; evaluated by other processes: "
+        f"{others}, whose measurements are taken from the storage, while models are computed again"
     ]
     if shared["differing"]:
         parts.append(
             f"for {shared['differing']} of them the storage has other numbers than the models "
-            f"here, which count: another version, or another platform"
+            f"here, which count: another version or platform was at work there"
         )
     if shared["without_measurement"]:
         parts.append(
-            f"{plural(int(shared['without_measurement']), 'trial')} of the storage are left out, "
-            f"as nothing says what was measured"
+            f"left out, as nothing says what was measured: "
+            f"{plural(int(shared['without_measurement']), 'trial')} of the storage"
         )
     if shared["not_waited_for"]:
         parts.append(
-            f"{plural(int(shared['not_waited_for']), 'trial')} were running elsewhere when this "
-            f"process ended, or were left by processes that died"
-            + ("" if shared["heartbeats"] else ": a journal does not tell, SQL databases do")
+            f"still running elsewhere when this process ended, or left by processes that died: "
+            f"{plural(int(shared['not_waited_for']), 'trial')}"
+            + ("" if shared["heartbeats"] else " (a journal cannot tell which, SQL databases can)")
         )
     return "; ".join(parts)

@@ -74,12 +74,13 @@ def status_of(folder: Path, *, rows: int = MOST_ROWS) -> Status:
     found = [_state_section(kept, state, watch, manifest)]
     if alive and watch:
         found.append(_running(watch, rows))
-    found += _failed(kept.rows, rows)
+    found += _failed(kept, rows)
     found += _so_far(kept, rows)
     if state in ("killed", "interrupted"):
-        from dse.runs.described import resume_command
+        from dse.runs.described import FAILED, resume_command
 
-        command = resume_command(kept.facts, folder)
+        failed = all(row.measurement.failed for row in kept.rows)  # as it was, so it would end
+        command = resume_command(kept.facts, folder, again=FAILED if kept.rows and failed else "")
         found.append(Section("resume", lines=(f"go on with: {command}",), facts=command))
     question = str(kept.facts["run"]["question"])
     return Status(question=question, preference="", sections=tuple(found))
@@ -105,7 +106,9 @@ def _plain(manifest: Mapping[str, Any] | None, alive: bool) -> tuple[Section, ..
             ("designs", f"{facts['evaluated']:,} of {facts['designs']:,} evaluated{before}"),
             ("front", plural(int(facts["front"]), "design")),
         ]
-    remarks = ("models: nothing is kept before the end, and it goes on from the beginning",)
+    remarks = (
+        "nothing is measured, so that nothing is kept before the end: --resume begins again",
+    )
     rows = tuple(pairs)
     return (Section("state", rows=rows, facts=facts, remarks=remarks if alive else ()),)
 
@@ -132,13 +135,13 @@ def _state_section(
     who = f"process {watch['process']} on {watch['host']}" if watch else ""
     words = {
         "running": f"running, {who}" if who else "running",
-        "killed": f"not finished, and nobody works on it{f': {who} is gone' if who else ''}",
+        "killed": f"not finished, and no process works on it{f': {who} is gone' if who else ''}",
     }
     pairs = [
         ("state", words.get(state, state)),
         ("search", f"{asked['method']}, seed {asked['seed']}"),
         ("measured", f"{len(rows):,} of at most {facts['planned']:,}, {failed:,} of them failed"),
-        ("measuring", f"{duration(facts['seconds_measuring'])} of all measurements together"),
+        ("measuring", f"{duration(facts['seconds_measuring'])}, all measurements together"),
     ]
     if state == "running":
         pairs.append(("time left", _left_text(facts["left_s"], rows, watch)))
@@ -168,18 +171,21 @@ def _left_text(
     left_s: float | None, rows: Sequence[StoredMeasurement], watch: Mapping[str, Any]
 ) -> str:
     if left_s is None:
-        return "not known before the first measurement ends"
+        return "unknown until the first measurement ends"
     count = len(_since(rows, watch))
     return (
         f"at most about {duration(left_s)}, as fast as the {plural(count, 'measurement')} of "
-        f"this process; the search itself takes its time besides"
+        f"this process, without the time of the search itself"
     )
 
 
 def _running(watch: Mapping[str, Any], most: int) -> Section:
     now, running = time.time(), watch.get("running", [])
     rows = tuple(
-        (design_text(one["design"]), f"since {duration(max(now - one['since'], 0.0))}")
+        (
+            design_text(one["design"], watch.get("unit_names", {})),
+            f"since {duration(max(now - one['since'], 0.0))}",
+        )
         for one in running[:most]
     )
     more = (f"and {len(running) - most} more",) if len(running) > most else ()
@@ -187,16 +193,17 @@ def _running(watch: Mapping[str, Any], most: int) -> Section:
     return Section("running", title, rows=rows, remarks=more, facts=running)
 
 
-def _failed(rows: Sequence[StoredMeasurement], most: int) -> Iterator[Section]:
+def _failed(kept: Kept, most: int) -> Iterator[Section]:
     causes: dict[str, list[StoredMeasurement]] = {}
-    for row in rows:
+    for row in kept.rows:
         if row.measurement.failed:
             causes.setdefault(row.measurement.cause, []).append(row)
     if not causes:
         return
     ordered = sorted(causes.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     lines = [
-        f"{plural(len(some), 'design')}: {cause}; {design_text(some[0].design)}"
+        f"{plural(len(some), 'design')}: {cause}; "
+        + design_text(some[0].design, kept.unit_names(some[0]))
         + (f" and {len(some) - 1} more" if len(some) > 1 else "")
         for cause, some in ordered[:most]
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -60,6 +60,13 @@ class Kept:
             found = [(row.design, row.measurement) for row in group if not row.again]
             recorded[paths[one]] = RecordedEvaluator(one, found)
         return replace(described_study(self.facts), recorded=recorded)
+
+    def unit_names(self, row: StoredMeasurement) -> Mapping[str, str]:
+        """Return what numbers of a design are in; nothing where another run measured it."""
+        run = self.facts["run"]
+        paths = [path for path, one in run["identities"].items() if one == row.identity]
+        found: Mapping[str, str] = run.get("unit_names", {}).get(paths[0], {}) if paths else {}
+        return found
 
 
 def _identity(row: StoredMeasurement) -> str:

@@ -35,10 +35,13 @@ class WatchedWorkers:
     ----------
     workers, path
         Who works, and the file.
+    unit_names
+        As of `dse.model.measured.Bench`.
     """
 
     workers: Workers
     path: Path
+    unit_names: Mapping[str, str]
     _since: float = field(default_factory=time.time)
     _running: dict[int, dict[str, Any]] = field(default_factory=dict)
     _changed: bool = True
@@ -86,6 +89,7 @@ class WatchedWorkers:
             "host": platform.node(),
             "since": self._since,
             "workers": self.size,
+            "unit_names": dict(self.unit_names),
             "running": list(self._running.values()),
         }
         with suppress(OutputError):  # a full disk: what is measured tells of it

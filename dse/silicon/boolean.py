@@ -68,7 +68,7 @@ class _Reader:
     def read(self) -> NDArray[np.bool_]:
         value = self._sum()
         if self.next < len(self.tokens):
-            raise self._fault(f"{self.tokens[self.next]!r} is one sign too many")
+            raise self._fault(f"{self.tokens[self.next]!r} does not belong here")
         return value
 
     def _fault(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from dse.contract.generators import Vectors
@@ -192,24 +192,15 @@ class Characteriser:
 
     def _mapped(self, task: DesignTask) -> Mapped:
         design, conditions = task.design, self.conditions
-        target = task.target_period_s or conditions.period_s or FASTEST_S
-        if task.files:
-            return map_files(
-                task.files,
-                self.mapping_library,
-                top=design.top,
-                target_period_s=target,
-                parameters=design.parameters,
-                usable=self.usable,
-                most_fan_out=conditions.most_fan_out,
-                tool=conditions.tool,
-                time_limit_s=conditions.time_limit_s,
-            )
-        return map_text(
-            design.verilog,
-            self.mapping_library,
+        given = (
+            partial(map_files, task.files, parameters=design.parameters)
+            if task.files
+            else partial(map_text, design.verilog)
+        )
+        return given(
+            library=self.mapping_library,
             top=design.top,
-            target_period_s=target,
+            target_period_s=task.target_period_s or conditions.period_s or FASTEST_S,
             usable=self.usable,
             most_fan_out=conditions.most_fan_out,
             tool=conditions.tool,

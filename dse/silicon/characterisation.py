@@ -11,7 +11,8 @@ from typing import Any
 from dse.algebra import units
 from dse.errors import Fault, StudyError
 from dse.files.csv import inert
-from dse.reports.text import Printable, paragraph, table_text
+from dse.reports.prose import paragraph
+from dse.reports.text import Printable, table_text
 from dse.reports.words import listed, plural
 from dse.silicon.chain import Characteriser
 from dse.silicon.figures import CharacterisedDesign, Refused, refusals
@@ -151,7 +152,7 @@ class Characterisation(Printable):
             for note, names in self._notes().items()
         ]
         if self.kept:
-            notes.append(f"{plural(self.kept, 'design')} of {len(rows)} known from before")
+            notes.append(f"{plural(self.kept, 'design')} of {len(rows)} kept from an earlier run")
         return "\n\n".join([*parts, "\n".join(notes)])
 
     def to_dict(self) -> dict[str, Any]:
@@ -240,8 +241,8 @@ def _check_names(tasks: Sequence[DesignTask]) -> None:
         Fault(
             where=f"over.{name}",
             written="",
-            rule="the table has a column of this name",
-            remedy="call the parameter otherwise",
+            rule="the table has a column of this name already",
+            remedy="rename the parameter",
         )
         for name in sorted(named & taken)
     ]

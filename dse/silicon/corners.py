@@ -82,15 +82,20 @@ def _check(ordered: Sequence[Characterisation], voltages: Sequence[float]) -> No
     faults = []
     if len({*voltages}) < len(voltages):
         written = ", ".join(f"{one:g} V" for one in voltages)
-        remedy = "give a library of another voltage for each"
+        remedy = "give libraries at different voltages"
         faults.append(
-            Fault(where="corner", written=written, rule="one voltage twice", remedy=remedy)
+            Fault(
+                where="corner",
+                written=written,
+                rule="two libraries have the same voltage",
+                remedy=remedy,
+            )
         )
     heats = {one.designs[0].facts["temperature_c"]: None for one in ordered}
     if len(heats) > 1:
         written = ", ".join(f"{heat} C" for heat in heats)
-        rule = "the laws are for one temperature"
-        remedy = "give libraries of one"
+        rule = "laws are fitted at one temperature"
+        remedy = "give libraries of one temperature"
         faults.append(Fault(where="corner", written=written, rule=rule, remedy=remedy))
     if faults:
         raise StudyError(faults)

@@ -103,8 +103,8 @@ def period_of(least_s: float, asked_s: float) -> float:
         return rounded_up(least_s)
     if least_s > asked_s:
         written = f"the longest path takes {least_s * 1e9:.4g} ns"
-        rule = f"the clock leaves {asked_s * 1e9:.4g} ns"
-        remedy = "ask for a slower one, or leave this design out"
+        rule = f"the period of the clock is {asked_s * 1e9:.4g} ns"
+        remedy = "ask for a slower clock, or leave this design out"
         raise StudyError([Fault(where="clock", written=written, rule=rule, remedy=remedy)])
     return asked_s
 

@@ -77,7 +77,7 @@ def _library(library: LibertyGroup, reader: CellReader, source: dict[str, str]) 
     for group in library.all("cell"):
         cell = reader.cell(group)
         if cell is not None and cell.name in cells:
-            rule, remedy = "a cell has a name of its own", "leave one out"
+            rule, remedy = "two cells have this name", "remove one of them"
             text.fault(group.at, (cell.name,), f"cell ({cell.name})", rule, remedy)
         elif cell is not None:
             cells[cell.name] = cell
@@ -111,7 +111,7 @@ def _conditions(library: LibertyGroup, text: LibertyText) -> tuple[float, float,
         try:
             found.append(float(written))
         except ValueError:
-            rule, remedy = f"a library has a {key}", f"write 'nom_{key} : ...;'"
+            rule, remedy = f"the library needs a {key}", f"write 'nom_{key} : ...;'"
             text.fault(group.place(key), (), repr(written), rule, remedy)
             found.append(0.0)
     return found[0], found[1], name
@@ -130,7 +130,7 @@ def _wire_load(group: LibertyGroup, text: LibertyText, units: LibertyUnits) -> W
         }
         slope = float(group.get("slope", "0"))
     except ValueError:
-        rule, remedy = "a wire load has numbers", "write 'fanout_length (1, 10);'"
+        rule, remedy = "the lengths of a wire load are numbers", "write 'fanout_length (1, 10);'"
         text.fault(group.at, (name,), "", rule, remedy)
         return WireLoad(name, (), 0.0)
     known = sorted(lengths)
@@ -157,15 +157,17 @@ def _disagreements(parts: list[CellLibrary]) -> Iterator[Fault]:
             one, other = getattr(parts[0], what), getattr(part, what)
             if one != other:
                 written = f"{file} has {other:g}, {first} {one:g}"
-                rule, remedy = "files of one library have one corner", "give those of one corner"
+                rule, remedy = "files of one library have one corner", "give files of one corner"
                 yield Fault(where=what, written=written, rule=rule, remedy=remedy)
     owner: dict[str, str] = {}
     for part in parts:
         (file,) = part.sources
         for cell in part.cells:
             if cell in owner:
-                written, rule = f"in {owner[cell]} and {file}", "a cell has a name of its own"
-                yield Fault(where=cell, written=written, rule=rule, remedy="give one of the files")
+                written, rule = f"in {owner[cell]} and {file}", "two cells have this name"
+                yield Fault(
+                    where=cell, written=written, rule=rule, remedy="give only one of the two files"
+                )
             owner[cell] = file
 
 

@@ -79,7 +79,7 @@ class CellReader:
             return float(written)
         except ValueError:
             place = group.place(name)
-            self.text.fault(place, (*path, name), repr(written), "a number is needed", "write one")
+            self.text.fault(place, (*path, name), repr(written), "it must be a number", "write one")
             return 0.0
 
     def _leakage(self, cell: LibertyGroup, name: str) -> float:
@@ -128,7 +128,7 @@ class CellReader:
     ) -> Pin:
         direction = group.get("direction") or outer.get("direction")
         if direction not in ("input", "output", "inout", "internal"):
-            rule = "direction is input, output, inout or internal"
+            rule = "a direction is input, output, inout or internal"
             self.text.fault(group.place("direction"), path, repr(direction), rule, "write one")
         if known is not None:
             self._check(group, "function", path, known)

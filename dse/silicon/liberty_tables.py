@@ -50,7 +50,7 @@ def read_units(library: LibertyGroup, text: LibertyText) -> LibertyUnits:
 def _unit(library: LibertyGroup, text: LibertyText, name: str, example: str, what: str) -> float:
     written = library.get(name)
     if not written:
-        rule, remedy = f"a library has {name}", f"write '{name} : \"{example}\";'"
+        rule, remedy = f"the library needs {name}", f"write '{name} : \"{example}\";'"
         text.fault(library.at, (), "", rule, remedy)
         return 1.0
     try:
@@ -63,7 +63,10 @@ def _unit(library: LibertyGroup, text: LibertyText, name: str, example: str, wha
 def _volt(library: LibertyGroup, text: LibertyText) -> float:
     found = re.fullmatch(r"(10*) *(m?)V", library.get("voltage_unit"))
     if found is None:
-        rule, remedy = "a library has voltage_unit", "write 'voltage_unit : \"1V\";'"
+        rule, remedy = (
+            "the library needs a voltage_unit in mV or V",
+            "write 'voltage_unit : \"1V\";'",
+        )
         written = repr(library.get("voltage_unit"))
         text.fault(library.place("voltage_unit"), (), written, rule, remedy)
         return 1.0
@@ -99,7 +102,7 @@ class TableReader:
         """Return the table of a group, values times `unit`, or None after a fault."""
         found = group.last("values")
         if found is None:
-            rule = f"{group.kind} has values"
+            rule = f"{group.kind} needs values"
             self.text.fault(group.at, path, group.kind, rule, "write 'values (\"...\");'")
             return None
         values = self._numbers(found[0], found[1], path)
@@ -110,7 +113,10 @@ class TableReader:
         if len(values) == 1 and (template is None or group.last("index_1") is None):
             return LookupTable(np.zeros(1), np.zeros(1), values.reshape(1, 1) * unit)
         if template is None:
-            rule, remedy = f"{name!r} is no template", nearest(name, self.templates)
+            rule, remedy = (
+                f"{name!r} is not a template of this library",
+                nearest(name, self.templates),
+            )
             self.text.fault(group.at, path, f"{group.kind} ({name})", rule, remedy)
             return None
         return self._shaped(group, template, values * unit, found[1], path)
@@ -131,12 +137,12 @@ class TableReader:
             if not variable:
                 continue
             if variable not in _ROWS + _COLUMNS:
-                rule, remedy = f"{variable!r} is no variable of delay, slew or power", "use NLDM"
+                rule, remedy = f"{variable!r} is not a variable of delay, slew or power", "use NLDM"
                 self.text.fault(template.place(f"variable_{number}"), path, "", rule, remedy)
                 return None
             axis = self._axis(group, template, number, variable)
             if axis is None:
-                rule, remedy = f"index_{number} is missing or does not rise", "let it rise"
+                rule, remedy = f"index_{number} is missing or does not rise", "write rising numbers"
                 self.text.fault(group.at, path, group.kind, rule, remedy)
                 return None
             lengths.append(len(axis))

@@ -36,7 +36,7 @@ _REMEDIES = (
     ),
     ("find object for defparam", "name a parameter of the top module"),
     ("[Mm]odule .*not found", "name a module of these files as the top"),
-    ("ABC: execution", "take a bug report of abc to be likely; another target may help"),
+    ("ABC: execution", "abc failed, perhaps by a fault of its own; another target may help"),
 )
 
 
@@ -87,7 +87,7 @@ def map_files(
         if not source.exists():
             faults += no_such(source, "file", "*.v").faults
         elif '"' in str(source) or "\n" in str(source):
-            remedy = "call it without quotes and line breaks"
+            remedy = "rename it, without quotes and line breaks"
             faults.append(
                 Fault(where="", written=repr(str(source)), rule="cannot be read", remedy=remedy)
             )
@@ -226,16 +226,16 @@ def _check_wanted(wanted: _Wanted, usable: UsableCells) -> None:
     faults = []
     for where, name in (("top", wanted.top), *(("parameters", one) for one in wanted.parameters)):
         if not _NAME.fullmatch(name):
-            rule = "a name has letters, digits and underscores"
+            rule = "a name is letters, digits and underscores"
             faults.append(Fault(where=where, written=repr(name), rule=rule, remedy="rename it"))
     for name, value in wanted.parameters.items():
         if isinstance(value, str) and not re.fullmatch(r"[\w .,:/+-]*", value):
-            remedy = "leave quotes and signs of scripts away"
-            rule = "this text cannot be handed on"
+            remedy = "use letters, digits, spaces and _ . , : / + - only"
+            rule = "Yosys cannot be given this text"
             where = f"parameters.{name}"
             faults.append(Fault(where=where, written=repr(value), rule=rule, remedy=remedy))
     if not wanted.target_period_s > 0:
-        rule, remedy = "a period is positive", "write the period of the wanted clock"
+        rule, remedy = "a period is above 0 s", "write that of the wanted clock"
         written = f"{wanted.target_period_s:g} s"
         faults.append(Fault(where="target_period_s", written=written, rule=rule, remedy=remedy))
     if "    ff (" not in usable.liberty:

@@ -81,7 +81,7 @@ def read_netlist(written: str | Path, *, top: str) -> Netlist:
     faults = [*_generic(module, modules)]
     for name, port in module["ports"].items():
         if port["direction"] not in ports:
-            rule, remedy = "a port is an input or an output", "split it in two"
+            rule, remedy = "a port is an input or an output", "split it into one of each"
             faults.append(_fault(name, port["direction"], rule, remedy))
             continue
         faults += _unknown_bits(name, port["bits"])
@@ -117,7 +117,7 @@ def _modules(written: str | Path) -> dict[str, Any]:
                 module[part].items()
     except json.JSONDecodeError as error:
         place = Position(error.lineno, error.colno, file)
-        raise StudyError([place.fault((), "", f"no JSON: {error.msg}", remedy)]) from None
+        raise StudyError([place.fault((), "", f"it is not JSON: {error.msg}", remedy)]) from None
     except (KeyError, TypeError, AttributeError):
         rule = "a netlist has modules with ports, cells and netnames"
         raise StudyError([_fault(file, "", rule, remedy)]) from None
@@ -142,7 +142,7 @@ def _generic(module: Mapping[str, Any], modules: Mapping[str, Any]) -> Iterator[
             yield _kind(kind, names, "a memory that is not mapped", "run 'memory_map'")
         else:
             remedy = "map it: 'dfflibmap' for flip-flops, 'abc' for logic"
-            yield _kind(kind, names, "a generic cell, of no library", remedy)
+            yield _kind(kind, names, "a generic cell, which no library has", remedy)
 
 
 def _kind(kind: str, names: list[str], rule: str, remedy: str) -> Fault:

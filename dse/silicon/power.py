@@ -211,19 +211,14 @@ class _Energy:
 
     def notes(self) -> Iterator[str]:
         """Yield what the energies assume."""
-        several = sum(
-            any(len({power.related_pin for power in pin.power}) > 1 for pin in pins)
-            for group in self.groups
-            for pins in [group.cell.pins.values()]
-        )
-        if several:
-            kinds = f"{several} kinds of cells"
-            yield f"energy of outputs by how often each related pin changes: {kinds}"
-        without = sum(
-            not any(pin.power for pin in group.cell.pins.values()) for group in self.groups
-        )
-        if without:
-            yield f"no energy inside is given: {without} kinds of cells"
+        cells = [group.cell.pins.values() for group in self.groups]
+        if any(len({one.related_pin for one in pin.power}) > 1 for pins in cells for pin in pins):
+            yield (
+                "energy of outputs by how often each related pin changes, in cells that tell it "
+                "by pin"
+            )
+        if not all(any(pin.power for pin in pins) for pins in cells):
+            yield "some cells give no energy of what switches inside them: none is counted"
 
 
 class _Group:

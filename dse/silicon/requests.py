@@ -11,7 +11,7 @@ import numpy as np
 from dse.algebra import units
 from dse.algebra.expression import is_float, parse_expression
 from dse.contract.generators import Generator, Value
-from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, nearest
+from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, followed, nearest
 from dse.files.document import no_such
 from dse.plugins import registry
 from dse.silicon.chain import Characteriser
@@ -76,12 +76,12 @@ class Asked:
         missing = {"top": self.top, "check": self.check}
         missing |= {name: self.figures.get(name) for name in NEEDED}
         faults = [
-            Fault(where=name, written="", rule="your own Verilog needs it", remedy=_GIVE[name])
+            Fault(where=name, written="", rule="Verilog of your own needs it", remedy=_GIVE[name])
             for name, value in missing.items()
             if value is None
         ]
         for name in self.figures.keys() - FIGURES.keys():
-            rule, remedy = "nothing is called so", nearest(name, FIGURES)
+            rule, remedy = "no figure has this name", nearest(name, FIGURES)
             faults.append(Fault(where=name, written="", rule=rule, remedy=remedy))
         if faults or self.top is None or self.check is None:
             raise StudyError(faults)
@@ -98,12 +98,18 @@ class Asked:
 
     def _generated(self, chosen: Sequence[Mapping[str, Value]]) -> list[DesignTask]:
         faults = [
-            Fault(where=name, written=str(value), rule="a generator says it itself", remedy=_LEAVE)
+            Fault(
+                where=name,
+                written=str(value),
+                rule="the generator tells this itself",
+                remedy=_LEAVE,
+            )
             for name, value in {"top": self.top, "check": self.check, **self.figures}.items()
             if value is not None
         ]
         if len(self.hardware) != 1:
-            rule, remedy = "one generator at a time, or files of Verilog", f"name {SOURCES} files"
+            rule = "one generator at a time, or files of Verilog"
+            remedy = f"name one generator, or files that end in {' or '.join(SOURCES)}"
             given = " ".join(self.hardware)
             faults.append(Fault(where="hardware", written=given, rule=rule, remedy=remedy))
         if faults:
@@ -111,7 +117,7 @@ class Asked:
         try:
             return generated(self.hardware[0], chosen, seed=self.seed, tasks=self.tasks)
         except UnknownPluginError as error:
-            remedy = f"{error.remedy}; files of Verilog end in {' or '.join(SOURCES)}"
+            remedy = followed(error.remedy, f"files of Verilog end in {' or '.join(SOURCES)}")
             fault = Fault(where="hardware", written="", rule=error.rule, remedy=remedy)
             raise StudyError([fault]) from None
 
@@ -134,7 +140,7 @@ class Asked:
         return {"tasks_in_flight": flights, "read_byte": once, "written_byte": once, **found}
 
 
-_LEAVE = "leave it away"
+_LEAVE = "leave it out"
 _GIVE = {
     "top": "name the outermost module: --top NAME",
     "check": "give a table of known answers: --check vectors.csv",
@@ -167,7 +173,7 @@ def _values(
         faults.append(Fault(where=name, written=repr(text), rule=error.rule, remedy=error.remedy))
         return [1.0] * len(chosen)
     if not all(0 < value < np.inf for value in values):
-        rule, remedy = "it is above 0", "correct it"
+        rule, remedy = "it must be more than 0", "write a larger value"
         faults.append(Fault(where=name, written=repr(text), rule=rule, remedy=remedy))
     return values
 
@@ -186,7 +192,7 @@ def positive_quantity(text: str, quantity: str, where: str) -> float:
         fault = Fault(where=where, written=repr(text), rule=error.rule, remedy=error.remedy)
         raise StudyError([fault]) from None
     if not value > 0:
-        rule, remedy = "it is above 0", "write a larger one"
+        rule, remedy = "it must be more than 0", "write a larger value"
         raise StudyError([Fault(where=where, written=repr(text), rule=rule, remedy=remedy)])
     return value
 
@@ -212,13 +218,13 @@ def supplies(
     texts = between_commas(given)
     for text in texts:
         if not is_float(text) or not 0 < float(text) < np.inf:
-            rule, remedy = "a voltage is a number above 0, in V", "write 1.3, 1.4"
+            rule, remedy = "a voltage is a number above 0, in V", "write for instance 1.3,1.4"
             faults.append(Fault(where="supply", written=repr(text), rule=rule, remedy=remedy))
     if texts and not corners:
-        rule, remedy = "laws need libraries at two voltages or more", "give others: --corner LIB"
+        rule, remedy = "laws need libraries at two or more voltages", "give others: --corner LIB"
         faults.append(Fault(where="supply", written="", rule=rule, remedy=remedy))
     if corners and clock:
-        rule, remedy = "each voltage has its own clock", "leave it away"
+        rule, remedy = "with --corner each voltage has a clock of its own", "leave it out"
         faults.append(Fault(where="clock", written=clock, rule=rule, remedy=remedy))
     if faults:
         raise StudyError(faults)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.algebra import units
 from dse.errors import ArgumentError, Fault, StudyError, nearest
 from dse.silicon.functions import BINARY, TERNARY, UNKNOWN, Integers
 from dse.silicon.gates import TICK_S, Gates, gates_of
@@ -195,6 +196,10 @@ def _unknown(gates: Gates, unknown: Integers, known: Bits) -> Iterator[str]:
         yield f"outputs depend on them in {doubtful} of {len(known)} cycles"
 
 
+def _seconds(ticks: int) -> str:
+    return units.show(ticks * TICK_S, "period_s")
+
+
 class _Count:
     """Sums over cycles, block by block."""
 
@@ -224,7 +229,7 @@ class _Count:
             settled = settle_cycles(self.gates, state, self.driven, some, BINARY)
             if settled.forced.any():
                 where = f"cycle {self.cycles + int(np.argmax(settled.forced))} after the warm-up"
-                rule, remedy = "clears and presets act in the warm-up alone", "make it longer"
+                rule, remedy = "clears and presets act only during the warm-up", "make it longer"
                 raise StudyError([Fault(where=where, written="", rule=rule, remedy=remedy)])
             found.append(settled.values[:, shown])
             size = self._add(np.concatenate([before, settled.values]))
@@ -256,8 +261,8 @@ class _Count:
         ends = {**(outputs if ports else {}), **self.gates.ends}
         for net in np.flatnonzero(self.latest > allowed).tolist():
             if net in ends:
-                written = f"{netlist.named(net)} arrives after {self.latest[net] * TICK_S:.6g} s"
-                rule = f"the clock period is {self.period * TICK_S:.6g} s"
+                written = f"{netlist.named(net)} arrives after {_seconds(self.latest[net])}"
+                rule = f"the period of the clock is {_seconds(self.period)}"
                 yield Fault(where=ends[net], written=written, rule=rule, remedy="use a longer one")
 
     def sums(self, netlist: Netlist, clock: str) -> dict[str, Any]:
@@ -274,13 +279,13 @@ class _Count:
         """Yield what the limits left out, of `cycles` cycles."""
         if self.cycles < cycles:
             yield (
-                f"transitions are counted in the first {self.cycles} of {cycles} cycles alone: "
-                f"gates' inputs changed {self.work} times, the most is {self.most_work}"
+                f"transitions are counted in the first {self.cycles} of {cycles} cycles only: "
+                f"inputs of gates changed {self.work} times, and {self.most_work} is the most"
             )
         gates = sum(len(level.functions.outputs) for level in self.gates.levels)
         if self.capped.any():
             yield (
-                f"more than {self.most} transitions in a cycle are left out: "
+                f"transitions beyond {self.most} in a cycle are left out: "
                 f"{np.count_nonzero(self.capped) / gates:.2%} of gates, "
                 f"{self.capped.sum() / (gates * self.cycles):.2%} of gates' cycles"
             )

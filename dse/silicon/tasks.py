@@ -104,7 +104,7 @@ def combinations(over: Mapping[str, str]) -> list[dict[str, Value]]:
     for name, written in over.items():
         parts = [part.strip() for part in written.strip("[]").split(",")]
         if not all(parts) or len({*parts}) < len(parts):
-            rule, remedy = "values are there once each", f"write {name}=1,2,4"
+            rule, remedy = "values stand between commas, each of them once", f"write {name}=1,2,4"
             faults.append(Fault(where=f"over.{name}", written=written, rule=rule, remedy=remedy))
         values.append([int(part) if _WHOLE.fullmatch(part) else part for part in parts])
     if faults:

@@ -179,13 +179,16 @@ def _clock_faults(
             clocked = cell.flip_flop is not None and cell.pins[name].clock
             where = f"{instance.name}.{name}"
             if clocked and net != clock_net:
-                rule, remedy = f"{clock!r} clocks every flip-flop", "use one clock, not gated"
+                rule, remedy = (
+                    f"every flip-flop is clocked by {clock!r}",
+                    "use one clock, not gated",
+                )
                 yield Fault(where=where, written=netlist.named(net), rule=rule, remedy=remedy)
             elif clocked and cell.flip_flop and _falling(cell.flip_flop.clocked_on, name):
-                rule, remedy = "the clock's rising edge clocks", "use 'posedge' only"
+                rule, remedy = "flip-flops are clocked by rising edges only", "use 'posedge'"
                 yield Fault(where=where, written=cell.name, rule=rule, remedy=remedy)
             elif not clocked and net == clock_net:
-                rule, remedy = "the clock drives flip-flops only", "use another signal as data"
+                rule, remedy = "a clock drives flip-flops only", "use another signal as data"
                 yield Fault(where=where, written=clock, rule=rule, remedy=remedy)
 
 
@@ -266,7 +269,7 @@ def _critical(
         return period, (*_steps(netlist, run, latest), end)
     if not np.isfinite(period):
         rule = "no path from flip-flop to flip-flop" + (", nor from or to a port" if ports else "")
-        remedy = "give the design registers" + ("" if ports else ", or count paths of ports")
+        remedy = "add registers to the design" + ("" if ports else ", or count paths of ports")
         raise _one(netlist.top, "", rule, remedy)
     node = int(setups.source[best])
     instance = netlist.instances[setups.instance[best]]

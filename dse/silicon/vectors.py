@@ -19,6 +19,7 @@ from dse.errors import Fault, StudyError, nearest
 from dse.files.csv import CsvTable, parse_csv
 from dse.files.document import no_such
 from dse.files.folder import read_bytes
+from dse.reports.words import plural
 from dse.silicon.netlist import Netlist
 from dse.silicon.simulate import Activity
 
@@ -77,18 +78,22 @@ class WrittenVectors:
                 cells = [cell.strip() for cell in self.table.columns[column]]
                 compared[port] = np.array([cell != NOT_COMPARED for cell in cells])
                 if port in netlist.inputs and not compared[port].all():
-                    rule = "an input has a value in every cycle"
+                    rule = "an input needs a value in every cycle"
                     row = int(np.argmin(compared[port]))
                     faults.append(self.table.fault(row, column, rule, "write it"))
         known = {port: compared[port] for port in compared if port in netlist.outputs}
         if not faults and not any(rows.any() for rows in known.values()):
-            rule, remedy = "no output is compared", "give the answers that are known"
+            rule, remedy = (
+                "no output is compared",
+                "write the answers that are known",
+            )
             faults.append(Fault(where=self.table.file, written="", rule=rule, remedy=remedy))
         first = min((int(np.argmax(rows)) for rows in known.values() if rows.any()), default=0)
         warm_up = self.warm_up or max(1, first)
         if not faults and warm_up >= len(self.table):
-            rule = f"the table has {len(self.table)} cycles, and {warm_up} warm up"
-            remedy = "add cycles in which it works at full rate"
+            count = plural(len(self.table), "cycle")
+            rule = f"the table has {count}, and the warm-up takes {warm_up}"
+            remedy = "add rows in which the design works at full rate"
             faults.append(Fault(where=self.table.file, written="", rule=rule, remedy=remedy))
         if faults:
             raise StudyError(faults)
@@ -104,14 +109,14 @@ class WrittenVectors:
         ports = {**netlist.inputs, **netlist.outputs}
         for column, port in enumerate(self.table.headers):
             if port == clock:
-                rule = "the clock has an edge in every row"
+                rule = "each row is a cycle of the clock"
                 yield self.table.fault(None, column, rule, "leave this column out")
             elif port not in ports:
                 rule = f"{netlist.top} has no port of this name"
                 yield self.table.fault(None, column, rule, nearest(port, ports))
         for port in netlist.inputs:
             if port != clock and port not in self.table.headers:
-                rule, remedy = "an input without a column", "add one with its values"
+                rule, remedy = "an input needs a column", "add one with its values"
                 yield Fault(
                     where=f"{self.table.file}: {port}", written="", rule=rule, remedy=remedy
                 )

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from dse.algebra import units
 from dse.errors import ArgumentError
 
 ALPHA = 1.3
@@ -36,8 +37,9 @@ def period_between(low: Point, high: Point, supply_v: float, *, alpha: float = A
     ratio = (second_s * first_v / (first_s * second_v)) ** (1.0 / alpha)
     threshold_v = (first_v - ratio * second_v) / (1.0 - ratio) if ratio < 1.0 else -math.inf
     if not math.isfinite(threshold_v):
-        rule = f"a period of {first_s:.4g} s at {first_v:g} V and {second_s:.4g} s at {second_v:g}"
-        raise ArgumentError(f"{rule} V does not follow the alpha-power law; check both libraries")
+        first, second = (units.show(one, "period_s") for one in (first_s, second_s))
+        rule = f"periods of {first} at {first_v:g} V and {second} at {second_v:g} V"
+        raise ArgumentError(f"{rule} do not follow the alpha-power law; check both libraries")
     overdrive = (first_v - threshold_v) / (supply_v - threshold_v)
     return float(first_s * supply_v / first_v * overdrive**alpha)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.algebra import units
 from dse.errors import Fault, StudyError
 from dse.silicon.functions import BINARY, Integers
 from dse.silicon.gates import TICK_S, Gates, Level
@@ -197,9 +198,10 @@ class _Piece:
     ) -> None:
         size = len(self.outputs)
         if time.max(initial=0) >= 1 << TIME_BITS:
-            written = f"{time.max() * TICK_S:.4g} s after the clock edge"
-            rule = f"transitions come within {(1 << TIME_BITS) * TICK_S:.4g} s"
-            fault = Fault(where="", written=written, rule=rule, remedy="cut the path in stages")
+            latest, most = (units.show(one * TICK_S, "s") for one in (time.max(), 1 << TIME_BITS))
+            written = f"a transition {latest} after the clock edge"
+            rule = f"transitions come within {most} of it"
+            fault = Fault(where="", written=written, rule=rule, remedy="cut the path into stages")
             raise StudyError([fault])
         counts = np.bincount(gate, minlength=size)
         pool.add(self.outputs, counts, cycle << TIME_BITS | time)

@@ -204,7 +204,7 @@ def _errors(log: str, remedies: Sequence[tuple[str, str]]) -> Iterator[Fault]:
     if not _ERROR.search(log):
         last = log.strip().rpartition("\n")[2] or "nothing"
         rule = f"Yosys ended before its work was done, and said last: {last}"
-        yield Fault(where="", written="", rule=rule, remedy="was memory short?")
+        yield Fault(where="", written="", rule=rule, remedy="was there enough memory?")
 
 
 @cache

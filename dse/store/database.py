@@ -58,8 +58,8 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
         connection = _connected(path, "mode=rw")
     elif _size(path.with_name(f"{path.name}-wal")):
         raise StoreError(
-            f"{path} was not closed, and cannot be read where it may not be written; "
-            f"copy its folder to where it may be"
+            f"{path} was not closed by the program that wrote it, and cannot be read in a folder "
+            f"that may not be written; copy its folder to one that may"
         )
     else:
         connection = _connected(path, "mode=ro&immutable=1")
@@ -134,7 +134,8 @@ def check(connection: sqlite3.Connection, path: Path) -> str:
     """
     if _pragma(connection, "application_id") != APPLICATION:
         raise StoreError(
-            f"{path} is a database, but none of measurements; name another folder, or move it away"
+            f"{path} is a database, but not one of measurements; name another folder, or move it "
+            f"away"
         )
     version = _pragma(connection, "user_version")
     if version > VERSION:
@@ -179,13 +180,13 @@ def damaged(path: Path, found: object) -> StoreError:
 
 _REASONS = {
     "FULL": "cannot be written: the disk is full; free some space and go on with --resume",
-    "IOERR": "cannot be read or written: the disk refuses; look after it and go on with --resume",
-    "BUSY": f"is held by another process for more than {WAIT_S:g} s; end it, and try again",
-    "LOCKED": "is held by another process; end it, and try again",
-    "READONLY": "may not be written; name another folder, or allow it",
-    "PERM": "may not be written; name another folder, or allow it",
-    "CANTOPEN": "cannot be opened; is it a file that may be read, in a folder that may be written?",
-    "NOTADB": "is no database; name another folder, or move it away",
+    "IOERR": "cannot be read or written: the disk fails; check it, and go on with --resume",
+    "BUSY": f"has been held by another process for {WAIT_S:g} s; end that one, and try again",
+    "LOCKED": "is held by another process; end that one, and try again",
+    "READONLY": "may not be written; name another folder, or change its permissions",
+    "PERM": "may not be written; name another folder, or change its permissions",
+    "CANTOPEN": "cannot be opened; the file has to be readable, and its folder writable",
+    "NOTADB": "is not a database; name another folder, or move it away",
 }
 """What SQLite's codes say of a store; any other says that it is damaged."""
 

@@ -99,7 +99,10 @@ def _checked(
     count = sum(1 for _ in Store(path, connection, name).rows())
     _require_nothing_lost(path, tally, count)
     if tally is None and count:
-        notes.append(f"{path.with_name(TALLY)} is gone: the {count} measurements there are all")
+        notes.append(
+            f"{path.with_name(TALLY)} is gone, and with it the proof that no measurement is "
+            f"missing; found: {count}"
+        )
     store = Store(path, connection, name, notes)
     store.descriptions()
     return store, count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dse.algebra import units
@@ -13,8 +13,8 @@ from dse.contract.evaluators import Evaluator, Measurer, RecordedEvaluator, key
 from dse.errors import UnitError
 from dse.files.document import Document
 from dse.files.headers import DIMENSIONLESS
-from dse.model.measured import Bench, MeasuredColumns, MemoryShelf
-from dse.model.space import Space
+from dse.model.measured import Bench, MeasuredColumns, MemoryShelf, unit_names_of
+from dse.model.space import Axis, Space
 from dse.plugins import registry
 from dse.study import schema
 from dse.study.evaluator import evaluator_of
@@ -64,7 +64,7 @@ def outputs_of(
             if expect is not None:
                 expected[quantity] = expect
     if not written:
-        rule = "what measures tells at least one quantity"
+        rule = "a measurement has at least one output"
         faults.add((*path, "outputs"), rule, "add for instance `outputs: {area: um2}`", "")
     return Outputs(found, places, expected)
 
@@ -126,7 +126,7 @@ def measured_of(
     free = [place for place in free if space.axes[place].name not in schema.FIELDS]
     axes = [space.axes[place] for place in free]
     if not axes:
-        rule = "what measures is told the axes of the study, and it has none of its own"
+        rule = "a design that is measured differs in axes of the study, and it has none of its own"
         faults.add(path, rule, "add for instance `axes: {unroll: [1, 2, 4]}`", "")
     told = {
         axis.name: written_unit(written_axes[axis.name]) if axis.ordered else None for axis in axes
@@ -142,19 +142,22 @@ def measured_of(
                 raise UnitError("an expectation is a number", "write an expression without <=")
     if evaluator is None or len(faults.found) > before:
         return None
-    bench = bench_of(evaluator, section.on_failure, faults.document)
+    bench = bench_of(evaluator, section.on_failure, faults.document, axes)
     return MeasuredColumns(bench, tuple(free), tuple(outputs.units), expected)
 
 
-def bench_of(evaluator: Evaluator, on_failure: str, document: Document) -> Bench:
+def bench_of(
+    evaluator: Evaluator, on_failure: str, document: Document, axes: Sequence[Axis]
+) -> Bench:
     """Return what is known of the designs that an evaluator measures."""
+    unit_names = unit_names_of(axes)
     if isinstance(evaluator, RecordedEvaluator):
         found = {key(evaluator.identity, pair[0]): pair for pair in evaluator.found}
         shelf = MemoryShelf()
         shelf.keep({one: pair[1] for one, pair in found.items()}, {})
-        return Bench(evaluator, shelf, on_failure, found)
+        return Bench(evaluator, shelf, on_failure, found, unit_names)
     shelf_of = document.shelves or (lambda identity: MemoryShelf())
-    return Bench(evaluator, shelf_of(evaluator.identity), on_failure)
+    return Bench(evaluator, shelf_of(evaluator.identity), on_failure, unit_names=unit_names)
 
 
 def measured_quantities(

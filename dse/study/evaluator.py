@@ -51,32 +51,23 @@ def evaluator_of(
         return None
     if section.command is not None:
         return _command(section, section.command, outputs, told, scenario, path, faults)
-    for name in ("timeout", "retries"):
-        if section.using is not None and name == "timeout" and section.timeout is not None:
+    parts: dict[str, object] = {"outputs": dict(outputs)}
+    if section.using is not None:
+        if section.timeout is not None:
             rule = "a function cannot be ended when its time is over"
-            faults.add((*path, name), rule, "remove it, or write a command")
-    version = "" if section.version is None else str(section.version)
-    if function is not None:
-        _require_arguments(function, told, path, faults)
-        identity = _identity(
-            function=source_of(function),
-            outputs=dict(outputs),
-            files=file_hashes(section, scenario, path, faults),
-            version=version,
-        )
-        return FunctionEvaluator(function=function, outputs=outputs, identity=identity)
-    with faults.at((*path, "using")):
-        found = registry.get(Measurer, str(section.using))
-        _require_arguments(found.function, told, path, faults)
-        identity = _identity(
-            using=found.name,
-            plugin_version=found.version,
-            outputs=dict(outputs),
-            files=file_hashes(section, scenario, path, faults),
-            version=version,
-        )
-        return FunctionEvaluator(function=found.function, outputs=outputs, identity=identity)
-    return None
+            faults.add((*path, "timeout"), rule, "remove it, or write a command")
+        with faults.at((*path, "using")):
+            found = registry.get(Measurer, str(section.using))
+            function = found.function
+            parts |= {"using": found.name, "plugin_version": found.version}
+    elif function is not None:
+        parts["function"] = source_of(function)
+    if function is None:
+        return None
+    _require_arguments(function, told, path, faults)
+    parts["files"] = file_hashes(section, scenario, path, faults)
+    parts["version"] = "" if section.version is None else str(section.version)
+    return FunctionEvaluator(function=function, outputs=outputs, identity=_identity(**parts))
 
 
 def _identity(**parts: object) -> str:

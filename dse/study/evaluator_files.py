@@ -45,8 +45,8 @@ def file_hashes(
                 continue  # of the program and its arguments another rule tells
             if len(content) > LARGEST_FILE_BYTE:
                 scenario.notes.append(
-                    f"{name} has more than {LARGEST_FILE_BYTE >> 20} MiB: its content is not part "
-                    f"of what measures; tell changes of it by `version`"
+                    f"{name} has more than {LARGEST_FILE_BYTE >> 20} MiB: changes of its content "
+                    f"go unnoticed; tell of them by another `version`"
                 )
                 continue
             scenario.inputs[name] = Input(name, content)

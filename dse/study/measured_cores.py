@@ -82,7 +82,7 @@ def _core(
         rule = "a core that is measured has a name"
         faults.add((*path, "name"), rule, "add for instance `name: mac`", "it is missing")
     if not stage.parameters:
-        rule = "what measures a core is told its parameters, and there are none"
+        rule = "designs of a core that is measured differ in parameters, and it has none"
         faults.add((*path, "parameters"), rule, "add for instance `parameters: {unroll: [1, 2]}`")
     axes: list[Axis] = []
     for name, values in stage.parameters.items():
@@ -105,7 +105,7 @@ def _core(
     columns = [[_value(axis, choice) for choice in range(axis.size)] for axis in axes]
     names = [axis.name for axis in axes]
     designs = [dict(zip(names, row, strict=True)) for row in itertools.product(*columns)]
-    bench = bench_of(evaluator, section.on_failure, faults.document)
+    bench = bench_of(evaluator, section.on_failure, faults.document, axes)
     return MeasuredCore(where, bench, designs, section)
 
 
@@ -126,13 +126,13 @@ def _table(stage: schema.StageSection, core: MeasuredCore, scenario: Scenario) -
         if measurement is UNKNOWN or not measurement.failed:
             writer.writerow([_name(design), *_figures(measurement, outputs)])
         else:
-            said = f"{stage.name}: {_name(design)} is not measured and left out"
+            said = f"{stage.name}: {_name(design)} could not be measured and is left out"
             scenario.notes.append(f"{said}: {measurement.cause}")
     if UNKNOWN in found:
         missing = found.count(UNKNOWN)
         scenario.notes.append(
-            f"{stage.name}: {missing:,} designs are measured when the run starts, and figures of "
-            f"them are not known before"
+            f"{stage.name}: figures are unknown until the run starts, which first measures "
+            f"{missing:,} of its designs"
         )
     return text.getvalue().encode()
 

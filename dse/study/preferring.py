@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dse.algebra import units
-from dse.errors import ExpressionError, UnitError
+from dse.errors import ExpressionError, UnitError, followed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
 from dse.study.faults import Faults
@@ -59,9 +59,7 @@ def replaced(
         found = own if written is None else prefer(problem, written)
     except ExpressionError as error:
         rule = f"prefer {written!r}: {error.rule}"
-        others = "power, area, knee or an objective"
-        question = error.remedy.endswith("?")
-        remedy = error.remedy + (f" Or write {others}" if question else f"; or write {others}")
+        remedy = followed(error.remedy, "or write power, area, knee or an objective")
         raise ExpressionError(rule, remedy) from error
     try:
         return found.within(own.tolerance if tolerance is None else share_of_best(tolerance))

@@ -102,7 +102,8 @@ class Study:
     def summary(self) -> str:
         """Return the size of the space, the objectives and the assumptions."""
         problem = self.problem
-        goals = ", ".join(f"{goal.sense} {goal.name}" for goal in problem.goals)
+        names = [(goal.sense, (stem(goal.name) or goal.name)) for goal in problem.goals]
+        goals = ", ".join(f"{sense} {name.replace('_', ' ')}" for sense, name in names)
         lines = [f"{product_text(problem.sizes)} designs; {goals}"]
         sweep = sweep_of(self.document)
         if sweep is not None:

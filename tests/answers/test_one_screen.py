@@ -112,3 +112,10 @@ def test_a_sweep_is_told_as_intervals() -> None:
         assert len({*group}) == 1
     assert "10 to 102 Gbit/s" in found.text()
     assert len(found.text(all=True).splitlines()) > len(values)
+
+
+def test_between_choices_of_a_sweep_there_is_nothing() -> None:
+    found = dse.answer(STUDIES / "des_100gbps_by_synthesis.yaml", flips=False, all=False)
+    told = [(entry["from"], entry["design"]) for entry in found.to_dict()["intervals"]]
+    assert told == [("des_sky130", "3 u16"), ("des_ihp130", "3 u16"), ("des_asap7", "1 u16")]
+    assert " to " not in found.text()

@@ -169,7 +169,7 @@ def test_an_infeasible_design_is_refused(copy: Callable[[str], Path]) -> None:
     folder = copy("mix")
     rewrite(folder, lambda rows: [*rows, row_of(folder, "des.u16=1")], front=3)
     found = failures(verify_run(folder, trials=TRIALS))
-    assert found["feasible"] == "row 3 violates the throughput reaches workload.rate"
+    assert found["feasible"] == 'row 3 violates "the throughput reaches workload.rate"'
     assert set(found) <= {"feasible", "non-dominated", "summary"}
 
 

@@ -55,7 +55,8 @@ def test_a_search_prints_and_writes_the_best_so_far(tmp_path, monkeypatch, numbe
     assert done.stdout.startswith("not proven: it was interrupted; ")
     assert done.stdout.endswith("written to out, marked as interrupted; dse plot out draws it\n")
     assert (
-        "\ninterrupted: the best so far follows; once more ends at once\n" in capfd.readouterr().err
+        "\ninterrupted: the best so far follows; interrupt again to end at once\n"
+        in capfd.readouterr().err
     )
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["interrupted"] is True
     assert second == [signal.SIG_DFL]
@@ -81,7 +82,7 @@ def test_nothing_found_is_said_and_nothing_is_left(tmp_path: Path, monkeypatch, 
     come(monkeypatch, study, "prepare", number, 1)
     done = run_dse("run", QUICK, "--out", str(tmp_path / "out"))
     assert done.returncode == STATUS[number]
-    assert done.stderr == "interrupted: so far nothing was evaluated; nothing is written\n"
+    assert done.stderr == "interrupted before any designs were compared; no front is written\n"
     assert not [*tmp_path.iterdir()]
 
 
@@ -98,4 +99,4 @@ def test_designs_that_are_done_are_kept(tmp_path: Path, monkeypatch, number) -> 
     )
     assert not [*tmp_path.iterdir()]
     again = run_dse(*command, *chosen, cwd=tmp_path)
-    assert "1 design of 2 known from before" in again.stdout
+    assert "1 design of 2 kept from an earlier run" in again.stdout

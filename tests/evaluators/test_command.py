@@ -80,8 +80,8 @@ def test_a_relative_program_is_beside_the_study(tmp_path: Path) -> None:
     found = command("./synth.sh", beside=study).measure({}, work)
     assert found.kind == "start"
     assert found.cause == (
-        f"{study}/./synth.sh cannot be started: No such file or directory; the file is there: "
-        "is the interpreter that its first line names?"
+        f"{study}/./synth.sh cannot be started: No such file or directory; the file is there, but "
+        "perhaps not the interpreter that its first line names"
     )
 
 
@@ -94,7 +94,11 @@ def test_a_relative_program_is_beside_the_study(tmp_path: Path) -> None:
         ("sleep 60", "timeout", "it took longer than 0.3 s"),
         ("trap '' TERM; sleep 60; sleep 60", "timeout", "it took longer than 0.3 s"),
         ("exec >&- 2>&-", "output", "standard output is empty"),
-        ("head -c 3000000 /dev/zero", "output", "there is more on standard output than is read"),
+        (
+            "head -c 3000000 /dev/zero",
+            "output",
+            "standard output is longer than what is read of it",
+        ),
         ("rm -rf ../work", "output", "there is no file standard_output"),
     ],
 )
@@ -146,7 +150,7 @@ def test_arguments_that_no_design_fills_in_are_told() -> None:
     fine = ["./run", "{unroll}", "{clock:GHz}{{x}}", "{kind}", "{input}{output}{study}", "$HOME"]
     assert not wrong_arguments(fine, axes)
     assert wrong_arguments([], axes) == [
-        (0, "there is no program", "write a list: the program, then its arguments")
+        (0, "the command is empty", "write a list: the program, then its arguments")
     ]
     found = wrong_arguments(
         ["x", "{unrol}", "{clock:um2}", "{kind:MHz}", "{", "a\0", "{}", "{clock:parsec}"], axes

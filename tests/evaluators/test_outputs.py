@@ -45,7 +45,8 @@ def test_numbers_are_read_in_their_unit(text: str) -> None:
         (b"x" * (MOST_OUTPUT + 1), "outputs has more than 1000000 bytes"),
         (
             b"area = 12 um2\npower = 3",
-            "the last line of outputs has no end; was it cut? end every line with a newline",
+            "the last line of outputs does not end in a newline; was it cut? end every line with a "
+            "newline",
         ),
         (b"area = 12 um2\nshare = 1\n", "outputs has no 'power'"),
         (b"Area = 12\npower = 3\nshare = 1\n", "outputs has no 'area'; did you mean 'Area'?"),
@@ -68,7 +69,7 @@ def test_numbers_are_read_in_their_unit(text: str) -> None:
         (b'{"area": null, "power": 3, "share": 1}', "outputs: area: null is not a number"),
         (
             b'{"area": [1], "power": 3, "share": 1}',
-            "outputs: area: what holds others is not a number",
+            "outputs: area: a list or an object is not a number",
         ),
         (b'{"area": 12', "outputs:1:12 is not JSON: Expecting ',' delimiter"),
         (b'{"area": 12} x', "outputs:1:14 is not JSON: Extra data"),

@@ -35,7 +35,7 @@ MODES = {
     "NaN": ("echo double = nan", "output", "double: 'nan' is not a finite number"),
     "missing key": ("echo doubled = 3", "output", "has no 'double'; did you mean 'doubled'?"),
     "partial file": (": {output}; printf 'double = 12' > {output}", "output", "was it cut?"),
-    "huge output": ("head -c 100000000 /dev/zero", "output", "more on standard output"),
+    "huge output": ("head -c 100000000 /dev/zero", "output", "longer than what is read"),
     "closed streams": ("exec >&- 2>&- </dev/null; exit 0", "output", "standard output is empty"),
     "wrong unit": ("echo double = 3 um2", "output", "double: a plain number is needed"),
     "unreadable JSON": ("""echo '{{"double": 3'""", "output", "is not JSON"),

@@ -84,6 +84,18 @@ def test_the_page_holds_the_front_that_the_run_wrote(name: str, tmp_path: Path) 
     np.testing.assert_allclose(np.sort(cloud * factor), np.sort(areas), rtol=1e-6)
 
 
+def test_the_cloud_of_a_sweep_of_choices_stands_at_its_choices(tmp_path: Path) -> None:
+    name = "des_100gbps_by_synthesis"
+    result = dse.run(STUDIES / f"{name}.yaml", out=tmp_path / "run", plots=False)
+    held = data_of(dse.report(result))
+    places = np.frombuffer(base64.b64decode(held["cloud"]["columns"]["des.core"]), dtype="<f4")
+    labels = np.array(held["front"]["des.core"]["labels"])
+    evaluations = result.evaluations
+    cores = evaluations[evaluations["feasible"]]["des.core"].to_numpy(dtype=str)
+    assert labels[places.astype(int)].tolist() == cores.tolist()
+    assert result.text().count(" designs over 3 values of the sweep: ") == 1
+
+
 def test_fewer_feasible_designs_are_drawn_than_there_are_and_the_page_says_so(
     tmp_path: Path,
 ) -> None:

@@ -29,7 +29,7 @@ def test_a_line_tells_the_count_the_front_and_what_is_left(clock: list[float]) -
     shown.watch(lambda: np.ones((1_200, 4)))
     clock[0] += 10.0
     shown(2_500, 10_000)
-    assert shown.line() == " 25%  2 500 of 10 000 designs, front of 1 200, 10 s, about 30 s left"
+    assert shown.line() == " 25%  2,500 of 10,000 designs, front of 1,200, 10 s, about 30 s left"
 
 
 # two objectives, (1, 3) and (3, 1): up to (3.2, 3.2), of the box from (1, 1) on
@@ -44,7 +44,7 @@ SHARE = (2 * 2.2 * 0.2 - 0.2 * 0.2) / 2.2**2
         (CORNERS[:1], "front of 1"),
         (CORNERS[:, :1], "front of 2"),  # one objective
         (np.ones((2, 4)), "front of 2"),
-        (np.ones((progress.MOST_MEASURED + 1, 2)), "front of 2 001"),
+        (np.ones((progress.MOST_MEASURED + 1, 2)), "front of 2,001"),
         (CORNERS[:0], ""),
     ],
 )
@@ -72,7 +72,7 @@ def test_what_is_left_follows_the_slower_of_late_and_overall_speed(clock: list[f
     for _ in range(progress.WINDOW):
         clock[0] += 0.25
         shown.line()
-    assert shown.line() == " 50%  500 of 1 000 designs, 20 s"  # nothing came: no promise
+    assert shown.line() == " 50%  500 of 1,000 designs, 20 s"  # nothing came: no promise
     shown(510, 1_000)
     assert shown.line().endswith("left")
 

@@ -101,7 +101,7 @@ def test_an_interrupt_while_a_front_is_compared_ends_the_comparison_alone() -> N
 def test_nothing_found_is_no_infeasible_study(tmp_path: Path) -> None:
     with pytest.raises(NothingFoundError) as caught:
         stopped(tmp_path / "run", method="random", calls=0)
-    assert str(caught.value) == "interrupted: so far nothing was evaluated; nothing is written"
+    assert str(caught.value) == "interrupted before any designs were compared; no front is written"
     assert not [*tmp_path.iterdir()]
 
 

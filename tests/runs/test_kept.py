@@ -94,14 +94,17 @@ def test_a_changed_study_is_told_field_by_field(tmp_path: Path) -> None:
             changed, evaluate=Counted(), out=run, resume=True, method="random", budget=9, seed=7
         )
     assert str(caught.value) == (
-        f"{run} was started otherwise; what changed:\n"
+        f"{run} holds a run that was started otherwise; what changed:\n"
         "  study.constraints: [power <= 30 mW] -> [power <= 20 mW]\n"
         "  search.seed: 1 -> 7\n"
         "  search.budget: 8 -> 9\n"
         "what measures is the same, so that its 6 measurements hold; undo the changes, or run "
-        f"the changed study in a folder of its own: --reuse {run} --out NEW"
+        f"the changed study in a folder of its own: --reuse {run} --out NEW, or begin again here: "
+        "--fresh"
     )
-    with pytest.raises(OutputError, match=r"identity.evaluate.*\n.* its 6 measurements do not hol"):
+    with pytest.raises(
+        OutputError, match=r"identity.evaluate.*\n.* its 6 measurements no longer h"
+    ):
         dse.run(study(), evaluate=figures, out=run, resume=True, method="random", budget=8)
     many = {f"u{number}": [1, 2] for number in range(20)}
     with pytest.raises(OutputError) as caught:
@@ -133,13 +136,27 @@ def test_failures_are_measured_again_when_that_is_said(tmp_path: Path) -> None:
     dse.run(study(), evaluate=counted, out=run, resume=True)
     assert not counted.calls
     with pytest.raises(
-        OutputError, match="--measure-again exits: no such kind of failure; give fa"
+        OutputError, match="--measure-again exits: there is no such kind of failure"
     ):
         dse.run(study(), evaluate=counted, out=run, resume=True, measure_again="exits")
     found = dse.run(study(), evaluate=counted, out=run, resume=True, measure_again="failed")
     assert sorted(counted.calls) == sorted(FAILING)
     assert found.manifest["measured"]["failed"] == 0
     assert dse.status(run).to_dict()["state"]["failed"] == 0
+
+
+def test_where_all_failed_the_remedy_measures_again(tmp_path: Path) -> None:
+    run, corners = tmp_path / "run", [(u, c * 1e6) for u in (1, 2) for c in (100, 200)]
+    small = study(axes={"unroll": [1, 2], "clock": ["100 MHz", "200 MHz"]})
+    with pytest.raises(MeasurementError) as caught:
+        dse.run(small, evaluate=Counted(*corners), out=run)
+    command = f"dse.run(STUDY, out='{run}', resume=True, measure_again='failed')"
+    assert caught.value.__notes__ == [f"4 measurements are kept; go on with: {command}"]
+    assert dse.status(run).to_dict()["resume"] == command
+    with pytest.raises(MeasurementError, match="none of 4 designs"):
+        dse.run(small, evaluate=Counted(), out=run, resume=True)
+    found = dse.run(small, evaluate=Counted(), out=run, resume=True, measure_again="failed")
+    assert found.manifest["measured"]["failed"] == 0
 
 
 @pytest.mark.parametrize("policy", ["abort", "continue"])
@@ -166,10 +183,14 @@ def test_models_run_again_and_say_so(tmp_path: Path) -> None:
     first = dse.run(path, out=tmp_path / "run", plots=False)
     again = dse.run(path, out=tmp_path / "run", plots=False, resume=True)
     assert again.warnings == (
-        "nothing of this study is measured, and models are computed again faster than read: it ran "
-        "from the beginning",
+        "nothing of this study is measured, and models are computed faster than results are read: "
+        "it ran again from the beginning",
     )
     pd.testing.assert_frame_equal(first.front, again.front)
+    with pytest.raises(ArgumentError, match=r"^workers: nothing of .* is measured; leave it out$"):
+        dse.run(path, workers=2)
+    with pytest.raises(ArgumentError, match=r"^dask: nothing of .* is measured; leave it out$"):
+        dse.run(path, out=tmp_path / "run", dask="tcp://localhost:8786")
     with pytest.raises(ArgumentError, match="be used: nothing of this study is measured"):
         dse.run(path, out=tmp_path / "run", reuse=tmp_path / "run")
     with pytest.raises(ArgumentError, match="be used: the run has no folder to keep measur"):
@@ -264,14 +285,14 @@ def test_status_of_what_was_killed_says_how_to_go_on(tmp_path: Path) -> None:
     killed = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert killed.returncode == -9
     told = run_dse("status", "run", cwd=tmp_path)
-    assert "not finished, and nobody works on it" in told.stdout
+    assert "not finished, and no process works on it" in told.stdout
     last = told.stdout.splitlines()[-1].strip()
     assert last == "go on with: dse run study.yaml --set=search.seed=2 --out run --resume"
     (tmp_path / "f.sh").write_text("#!/bin/sh\necho area = $1\n")
     changed = run_dse(*shlex.split(last)[4:], cwd=tmp_path)
     assert changed.returncode == 2
     assert "identity.evaluate" in changed.stderr
-    assert "do not hold: all is measured again" in changed.stderr
+    assert "no longer hold" in changed.stderr
 
 
 def test_status_of_models_and_of_no_run(tmp_path: Path) -> None:

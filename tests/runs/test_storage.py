@@ -201,4 +201,4 @@ def test_running_trials_of_others_keep_their_part_of_the_budget(
     result = dse.run(study(), method="random", evaluate=tool, storage=url, budget=8)
     assert result.manifest["evaluated"] == len(calls(tmp_path)) == 7
     assert result.manifest["storage"]["not_waited_for"] == 1
-    assert any("a journal does not tell" in note for note in result.manifest["notes"])
+    assert any("a journal cannot tell" in note for note in result.manifest["notes"])

@@ -139,13 +139,13 @@ def test_exact_is_the_oracle_for_any_chunk(seed, chunk):
     [
         (
             {"limit": 10_000},
-            "exact search would evaluate 6 x 40 x 256 = 61 440 designs; the most it takes "
-            "on is 10 000; give axes fewer values, raise the effort, or search with another "
+            "exact search would evaluate 6 x 40 x 256 = 61,440 designs; the most it takes "
+            "on is 10,000; give axes fewer values, raise the effort, or search with another "
             "method, for instance nsga2",
         ),
         (
             {"budget": 500},
-            "exact search would evaluate 6 x 40 x 256 = 61 440 designs; its budget is 500; "
+            "exact search would evaluate 6 x 40 x 256 = 61,440 designs; its budget is 500; "
             "give axes fewer values, raise the budget, or search with another method, for instance "
             "nsga2",
         ),
@@ -178,7 +178,7 @@ def test_a_refusal_names_the_axis_to_change(budget, remedy):
 
 def test_an_enormous_space_is_refused_at_once_and_searched_all_the_same():
     problem = Synthetic((1_000_000,) * 12, lambda index: index[:, :2])
-    with pytest.raises(TooLargeError, match="= 1 000 000 000 000 000"):
+    with pytest.raises(TooLargeError, match="= 1,000,000,000,000,000"):
         run(problem, "exact")
     assert not problem.seen
     for method in ("random", "nsga2"):

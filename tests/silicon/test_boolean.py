@@ -33,7 +33,7 @@ def test_tables(function: str) -> None:
 FAULTS = {
     "A + ": "'A + ': it ends too early; write names with ! ' ^ * & + | ( )",
     "(A": "'(A': a bracket is not closed; write names with ! ' ^ * & + | ( )",
-    "A)": "'A)': ')' is one sign too many; write names with ! ' ^ * & + | ( )",
+    "A)": "'A)': ')' does not belong here; write names with ! ' ^ * & + | ( )",
     "A @ B": "'A @ B': '@' is no pin; known: A, B, C",
     "AA": "'AA': 'AA' is no pin; did you mean 'A'?",
 }

@@ -156,8 +156,8 @@ def test_a_clock_that_is_too_fast_is_refused_with_both_times(run: Run) -> None:
     told = fails(lambda: run(over="UNROLL=8,1", clock="1 GHz"))
     # How long depends on the version of Yosys and its abc.
     assert re.sub(r"2\.\d+ ns", "2.x ns", told) == (
-        "UNROLL8: clock: the longest path takes 2.x ns; the clock leaves 1 ns; "
-        "ask for a slower one, or leave this design out"
+        "UNROLL8: clock: the longest path takes 2.x ns; the period of the clock is 1 ns; "
+        "ask for a slower clock, or leave this design out"
     )
 
 
@@ -244,11 +244,11 @@ FAULTS = {
         "vectors_8.csv:2:3: word: 'two'; a cell is a whole number from 0, or - for an output not "
         "compared; write 12, 0x0c or 0b1100"
     ),
-    "start,words,answer\n1,2,-\n1,2,0": "word: an input without a column; add one with its values",
-    "start,word,answer\n1,2,-\n1,-,0": "word: '-'; an input has a value in every cycle; write it",
-    "start,word,answer\n1,2,-\n1,2,-": "no output is compared; give the answers that are known",
-    "start,word,answer\n1,2,0\n": "the table has 1 cycles, and 1 warm up",
-    "clk,start,word,answer\n1,1,2,-\n1,1,2,0": "the clock has an edge in every row; leave this",
+    "start,words,answer\n1,2,-\n1,2,0": "word: an input needs a column; add one with its values",
+    "start,word,answer\n1,2,-\n1,-,0": "word: '-'; an input needs a value in every cycle; write it",
+    "start,word,answer\n1,2,-\n1,2,-": "no output is compared; write the answers that are known",
+    "start,word,answer\n1,2,0\n": "the table has 1 cycle, and the warm-up takes 1",
+    "clk,start,word,answer\n1,1,2,-\n1,1,2,0": "each row is a cycle of the clock; leave this",
 }
 
 
@@ -260,13 +260,14 @@ def test_faults_of_a_table_of_answers(run: Run, tmp_path: Path, table: str) -> N
 
 def test_what_your_own_verilog_needs_is_told_at_once(run: Run) -> None:
     assert fails(lambda: run(top=None, check=None, figures={"payloads": "1"})).splitlines() == [
-        "top: your own Verilog needs it; name the outermost module: --top NAME",
-        "check: your own Verilog needs it; give a table of known answers: --check vectors.csv",
-        'payload: your own Verilog needs it; give the payload of a task: --payload "64 bit"',
-        "cycles_per_task: your own Verilog needs it; give the cycles from task to task: "
+        "top: Verilog of your own needs it; name the outermost module: --top NAME",
+        "check: Verilog of your own needs it; give a table of known answers: --check vectors.csv",
+        'payload: Verilog of your own needs it; give the payload of a task: --payload "64 bit"',
+        "cycles_per_task: Verilog of your own needs it; give the cycles from task to task: "
         '--cycles-per-task "16 / unroll"',
-        'latency: your own Verilog needs it; give the cycles from input to answer: --latency "16"',
-        "payloads: nothing is called so; did you mean 'payload'?",
+        "latency: Verilog of your own needs it; give the cycles from input to answer: "
+        '--latency "16"',
+        "payloads: no figure has this name; did you mean 'payload'?",
     ]
 
 
@@ -277,8 +278,11 @@ WRONG = {
     "wire load": ({"wire": "shirt"}, "toy has no wire load of this name; did you mean 'short'?"),
     "clock": ({"clock_port": "clock"}, "UNROLL1: clock: 'clock'; the clock is an input of one bit"),
     "unit": ({"clock": "2 ns"}, "clock: '2 ns'; a value in Hz is needed, not one in s"),
-    "twice": ({"over": "UNROLL=1,1"}, "over.UNROLL: 1,1; values are there once each"),
-    "zero": ({"figures": {**TASK, "latency": "0"}}, "latency: '0'; it is above 0"),
+    "twice": (
+        {"over": "UNROLL=1,1"},
+        "over.UNROLL: 1,1; values stand between commas, each of them once",
+    ),
+    "zero": ({"figures": {**TASK, "latency": "0"}}, "latency: '0'; it must be more than 0"),
 }
 
 

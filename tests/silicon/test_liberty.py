@@ -117,10 +117,10 @@ def test_files_that_are_not_one_library(tmp_path: Path) -> None:
     first, second, *_ = str(caught.value).splitlines()
     assert first == (
         "temperature_c: hot.lib has 85, toy.lib 25; files of one library have one corner; "
-        "give those of one corner"
+        "give files of one corner"
     )
     assert second == (
-        "INV: in toy.lib and hot.lib; a cell has a name of its own; give one of the files"
+        "INV: in toy.lib and hot.lib; two cells have this name; give only one of the two files"
     )
 
 
@@ -156,7 +156,7 @@ def test_bundles_states_and_supply_rails(tmp_path: Path) -> None:
 EDITS = {
     'time_unit : "1ns";': (
         "",
-        "6:1: a library has time_unit; write 'time_unit : \"1ns\";'",
+        "6:1: the library needs time_unit; write 'time_unit : \"1ns\";'",
     ),
     'leakage_power_unit : "1nW"': (
         'leakage_power_unit : "1nH"',
@@ -182,16 +182,16 @@ EDITS = {
     ),
     "rise_transition (plane)": (
         "rise_transition (plain)",
-        "70:9: INV.Y.rise_transition: rise_transition (plain); 'plain' is no template; "
-        "did you mean 'plane'?",
+        "70:9: INV.Y.rise_transition: rise_transition (plain); 'plain' is not a template of this "
+        "library; did you mean 'plane'?",
     ),
     "cell_leakage_power : 2": (
         "cell_leakage_power : much",
-        "79:5: BUF.cell_leakage_power: 'much'; a number is needed; write one",
+        "79:5: BUF.cell_leakage_power: 'much'; it must be a number; write one",
     ),
     "cell (NAND2)": (
         "cell (INV)",
-        "97:3: INV: cell (INV); a cell has a name of its own; leave one out",
+        "97:3: INV: cell (INV); two cells have this name; remove one of them",
     ),
 }
 

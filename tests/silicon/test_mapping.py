@@ -116,8 +116,8 @@ def test_what_is_wrong_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(StudyError) as caught:
         map_text(COUNTER, replace(toy(), cells=gates), top="a b", target_period_s=0.0)
     assert str(caught.value) == (
-        "top: 'a b'; a name has letters, digits and underscores; rename it\n"
-        "target_period_s: 0 s; a period is positive; write the period of the wanted clock\n"
+        "top: 'a b'; a name is letters, digits and underscores; rename it\n"
+        "target_period_s: 0 s; a period is above 0 s; write that of the wanted clock\n"
         "library: the library has no flip-flop that can be used; "
         "add the file of its sequential cells"
     )

@@ -71,21 +71,21 @@ def test_every_fault_of_the_text_at_once() -> None:
     with pytest.raises(StudyError) as caught:
         read_netlist(json.dumps(document), top="top")
     assert str(caught.value).splitlines() == [
-        "and and 1 more: $_AND_; a generic cell, of no library; "
+        "and and 1 more: $_AND_; a generic cell, which no library has; "
         "map it: 'dfflibmap' for flip-flops, 'abc' for logic",
         "hold: $_DLATCH_P_; a latch, which has no clock; "
         "assign the signal on every path through its process",
         "ram: $mem_v2; a memory that is not mapped; run 'memory_map'",
         "sub: part; a module, not a cell; flatten the netlist",
-        "pad: inout; a port is an input or an output; split it in two",
+        "pad: inout; a port is an input or an output; split it into one of each",
         "ff.D: 'x'; a bit without a value that nothing drives; drive it, or run 'setundef -zero'",
         "sub.p: a pin has one bit, not 2; map to cells of a library",
     ]
 
 
 NO_NETLISTS = {
-    "": "netlist.json:1:1: no JSON: Expecting value; write it with 'write_json' of Yosys",
-    '{\n"modules": }': "netlist.json:2:12: no JSON: Expecting value; "
+    "": "netlist.json:1:1: it is not JSON: Expecting value; write it with 'write_json' of Yosys",
+    '{\n"modules": }': "netlist.json:2:12: it is not JSON: Expecting value; "
     "write it with 'write_json' of Yosys",
     '{"modules": {"top": {}}}': "netlist.json: a netlist has modules with ports, cells and "
     "netnames; write it with 'write_json' of Yosys",

@@ -115,7 +115,7 @@ def test_a_reset_makes_states_known_and_is_refused_later() -> None:
             stimulus={"r": low & (np.arange(8)[:, None] < 5)},
         )
     assert str(error.value) == (
-        "cycle 2 after the warm-up: clears and presets act in the warm-up alone; make it longer"
+        "cycle 2 after the warm-up: clears and presets act only during the warm-up; make it longer"
     )
 
 
@@ -152,14 +152,14 @@ def test_limits_say_where_they_bit() -> None:
     assert capped.toggles[[7, 10, 13, 16, 19]].tolist() == [8, 16, 16, 16, 16]
     assert capped.outputs["z"].tolist() == whole.outputs["z"].tolist()
     assert capped.notes == (
-        "more than 5 transitions in a cycle are left out: 20.00% of gates, 20.00% of gates' cycles",
+        "transitions beyond 5 in a cycle are left out: 20.00% of gates, 20.00% of gates' cycles",
     )
     short = run(drawn, delays, period_ps=2000.0, most_work=1)
     assert (short.cycles, len(short.outputs["z"])) == (1, 5)
     assert short.toggles[19] == 32
     assert short.notes == (
-        "transitions are counted in the first 1 of 4 cycles alone: "
-        "gates' inputs changed 124 times, the most is 1",
+        "transitions are counted in the first 1 of 4 cycles only: "
+        "inputs of gates changed 124 times, and 1 is the most",
     )
 
 
@@ -168,7 +168,7 @@ def test_a_path_that_ends_after_the_period_is_named() -> None:
     with pytest.raises(StudyError) as error:
         run(drawn, [100.1, 1.0], ports=False)
     assert str(error.value) == (
-        "i1.D: net 5 arrives after 1.001e-10 s; the clock period is 1e-10 s; use a longer one"
+        "i1.D: net 5 arrives after 100.1 ps; the period of the clock is 100 ps; use a longer one"
     )
     late = netlist(("inv", {"A": A, "Y": 5}), ports="a")
     with pytest.raises(StudyError, match=r"z\[0\]: net 5 arrives after"):
@@ -180,8 +180,8 @@ def test_a_netlist_must_have_cells_one_clock_delays_and_no_loop() -> None:
     faulty = {
         "no cell of toy": netlist(("nor", {"A": A, "Y": 5})),
         "a latch": netlist(("latch", {"D": A})),
-        "'clk' clocks every flip-flop": netlist(("dff", {"D": A, "K": B, "Q": 5})),
-        "the clock drives flip-flops only": netlist(("inv", {"A": CLOCK, "Y": 5})),
+        "every flip-flop is clocked by 'clk'": netlist(("dff", {"D": A, "K": B, "Q": 5})),
+        "a clock drives flip-flops only": netlist(("inv", {"A": CLOCK, "Y": 5})),
         "a net that nothing drives": netlist(("inv", {"A": 6, "Y": 5})),
         "loop without a flip-flop": netlist(("inv", {"A": 5, "Y": 6}), ("inv", {"A": 6, "Y": 5})),
     }

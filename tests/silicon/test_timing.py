@@ -98,7 +98,7 @@ def test_no_flip_flop_is_said() -> None:
     with pytest.raises(StudyError) as caught:
         analyse(logic, toy(), clock="clk", ports=False)
     assert str(caught.value) == (
-        "top: no path from flip-flop to flip-flop; give the design registers, or count paths of "
+        "top: no path from flip-flop to flip-flop; add registers to the design, or count paths of "
         "ports"
     )
 
@@ -149,11 +149,11 @@ FAULTS = {
         "b": "INV A=w Y=y",
         "ff": "DFF CK=clk D=w Q=q",
     },
-    "gated.CK: g; 'clk' clocks every flip-flop; use one clock, not gated": {
+    "gated.CK: g; every flip-flop is clocked by 'clk'; use one clock, not gated": {
         "ff": "DFF CK=clk D=d Q=g",
         "gated": "DFF CK=g D=d Q=q",
     },
-    "logic.B: clk; the clock drives flip-flops only; use another signal as data": {
+    "logic.B: clk; a clock drives flip-flops only; use another signal as data": {
         "logic": "NAND2 A=d B=clk Y=e",
         "ff": "DFF CK=clk D=e Q=q",
     },

@@ -76,7 +76,7 @@ EDITS = {
         f"is damaged: description 1 has another checksum; {COPY}"
     ),
     "PRAGMA application_id = 0": (
-        "is a database, but none of measurements; name another folder, or move it away"
+        "is a database, but not one of measurements; name another folder, or move it away"
     ),
 }
 
@@ -104,14 +104,14 @@ def test_a_row_of_another_design_is_refused(tmp_path: Path) -> None:
 def test_what_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / STORE).write_text("area,power\n" * 99)
     said = refused(tmp_path)
-    assert said == "is no database; name another folder, or move it away"
+    assert said == "is not a database; name another folder, or move it away"
     assert (tmp_path / STORE).read_text() == "area,power\n" * 99
 
 
 def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
     edit(tmp_path, "CREATE TABLE trials (number INTEGER)")
     before = (tmp_path / STORE).read_bytes()
-    assert refused(tmp_path).startswith("is a database, but none of measurements; ")
+    assert refused(tmp_path).startswith("is a database, but not one of measurements; ")
     assert (tmp_path / STORE).read_bytes() == before
 
 
@@ -142,7 +142,10 @@ def test_a_lost_log_is_told(tmp_path: Path) -> None:
     (folder / TALLY).unlink()
     with open_store(folder) as found:
         assert len(found) == 5
-        assert found.notes == (f"{folder / TALLY} is gone: the 5 measurements there are all",)
+        assert found.notes == (
+            f"{folder / TALLY} is gone, and with it the proof that no measurement is missing; "
+            "found: 5",
+        )
     with open_store(folder) as found:
         assert not found.notes
 
@@ -190,8 +193,8 @@ def test_a_folder_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.Mo
         assert len(found) == 3
     assert sorted(path.name for path in (tmp_path / "closed").iterdir()) == [STORE, TALLY]
     assert refused(folder, open_to_read) == (
-        "was not closed, and cannot be read where it may not be written; "
-        "copy its folder to where it may be"
+        "was not closed by the program that wrote it, and cannot be read in a folder that may "
+        "not be written; copy its folder to one that may"
     )
 
 

@@ -164,7 +164,7 @@ def test_outputs_are_missing(faults: Callable[[str], list[str]]) -> None:
         "axes: {u: [1, 2]}\nevaluate: {command: [./synth.sh]}\nobjectives: {area: min}\n"
     )[:1]
     assert found.endswith(
-        "what measures tells at least one quantity; add for instance `outputs: {area: um2}`"
+        "a measurement has at least one output; add for instance `outputs: {area: um2}`"
     )
 
 

@@ -11,7 +11,8 @@ from dse.fitting.interface.adequacy import Curve
 from dse.fitting.interface.fit import SIGNIFICANCE
 from dse.fitting.interface.policy import break_even_text, policy
 from dse.fitting.interface.report import InterfaceReport
-from dse.reports.text import paragraph, table_text
+from dse.reports.prose import paragraph
+from dse.reports.text import table_text
 from dse.reports.words import interval, percent
 
 METHOD = "LogCA by least squares of log time, 95 % intervals"

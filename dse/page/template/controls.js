@@ -60,7 +60,7 @@ function followControls() {
   const picks = state.picks.filter((row) => row >= 0);
   const box = document.getElementById("pick");
   if (!picks.length) box.replaceChildren("No design of the front meets the limits.");
-  else if (data.sweep) box.replaceChildren("One design for each value of the sweep: see the shades and the table below the pictures.");
+  else if (data.sweep) box.replaceChildren("One design for each value of the sweep: see the table below the pictures.");
   else box.replaceChildren(...picks.map(pickWords));
 }
 

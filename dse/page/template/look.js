@@ -52,7 +52,7 @@ function drawLegend() {
   const entry = (colour, shape, words, hollow) =>
     box.append(element("span", {}, marker(colour, shape, hollow), words));
   for (const group of groupNames) entry(...look(group), group);
-  if (data.sweep) entry("#111", "path://M0 4 H10 V6 H0 Z", "recommended");
+  if (alongNumber) entry("#111", "path://M0 4 H10 V6 H0 Z", "recommended");
   else entry("#111", "circle", "recommended", true);
   if (data.cloud.size) entry(CLOUD, "circle", "feasible designs");
 }

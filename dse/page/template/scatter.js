@@ -20,15 +20,15 @@ function cloudPoints(x, y) {
   const across = cloudPlaces(x);
   const along = y ? cloudPlaces(y) : null;
   if (!across || (y && !along)) return new Float32Array(0);
-  const spotX = spot(columns[x].facts.axis);
-  const spotY = spot(y ? columns[y].facts.axis : STRIP);
+  const spotX = spot(extent(columns[x]));
+  const spotY = spot(y ? extent(columns[y]) : STRIP);
   const seen = new Uint8Array(GRID * GRID);
   const points = [];
   for (let at = 0; at < across.length; at++) {
     const high = y ? along[at] : STRIP.cloud + ((at * 0.6180339887) % 1) * 0.7 - 0.35;
     const column = spotX(across[at]);
     const line = spotY(high);
-    if (column < 0 || line < 0 || column >= GRID || line >= GRID) continue;
+    if (!(column >= 0 && line >= 0 && column < GRID && line < GRID)) continue;
     const place = line * GRID + column;
     if (!seen[place]) {
       seen[place] = 1;
@@ -36,6 +36,10 @@ function cloudPoints(x, y) {
     }
   }
   return Float32Array.from(points);
+}
+
+function extent({ facts, kinds }) {
+  return facts.axis ?? { low: -0.5, high: kinds.length - 0.5 };
 }
 
 function spot({ low, high, log }) {
@@ -120,7 +124,7 @@ function followScatters() {
       }),
       ringed(panel, picks),
       chosenMark(panel),
-      ...(data.sweep ? [winnerLine(panel)] : []),
+      ...(alongNumber ? [winnerLine(panel)] : []),
     ];
     panel.chart.setOption({ series });
     markBrush(panel);
@@ -132,7 +136,7 @@ function ringed(panel, picks) {
     .filter(([name]) => name && name in state.limits)
     .map(([name, axis]) => ({ [axis]: state.limits[name] / columns[name].facts.axis.factor }));
   return {
-    id: "recommended", type: "scatter", data: data.sweep ? [] : pointsOf(panel, picks), symbol: "circle", symbolSize: 19,
+    id: "recommended", type: "scatter", data: alongNumber ? [] : pointsOf(panel, picks), symbol: "circle", symbolSize: 19,
     itemStyle: { color: "rgba(0,0,0,0)", borderColor: "#111", borderWidth: 2 }, z: 6,
     markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: "#d55e00", type: "dashed", width: 1.5 }, data: limits },
   };

@@ -18,6 +18,8 @@ for (const [name, facts] of Object.entries(data.columns)) {
   const places = facts.number ? values.map((value) => value / facts.axis.factor) : data.front[name].codes;
   columns[name] = { name, facts, values, kinds, places };
 }
+// a sweep of numbers has a line and shades between its values, one of choices has neither
+const alongNumber = Boolean(data.sweep) && columns[data.sweep].facts.number;
 const designs = unpacked(data.design);
 const described = unpacked(data.described);
 const kinds = unpacked(data.kind);

@@ -1,6 +1,6 @@
 // Along a sweep: who is recommended where, as shades behind the scatters and as a table.
 
-// Return the intervals of one run in which the same kind of design is recommended.
+// Return the intervals of one run in which the same kind of design is recommended; choices singly.
 function winnerSpans(run) {
   const column = columns[data.sweep];
   const won = new Map(state.picks.filter((row) => row >= 0 && data.run[row] === run).map((row) => [column.places[row], row]));
@@ -14,7 +14,7 @@ function winnerSpans(run) {
     const last = spans[spans.length - 1];
     const low = at ? halfway(places[at - 1], place) : column.facts.number ? place : place - 0.5;
     const high = at + 1 < places.length ? halfway(place, places[at + 1]) : column.facts.number ? place : place + 0.5;
-    if (last && last.kind === kind) Object.assign(last, { high, to: place });
+    if (alongNumber && last && last.kind === kind) Object.assign(last, { high, to: place });
     else spans.push({ kind, low, high, from: place, to: place, row });
   });
   return spans;
@@ -45,7 +45,7 @@ function winnerLine(panel) {
   ]);
   return {
     id: "winners", type: "line", data: sorted, showSymbol: false, z: 3, silent: true, lineStyle: { color: "#111", width: 1.6 },
-    markArea: { silent: true, data: columns[data.sweep].facts.number ? areas : [] },
+    markArea: { silent: true, data: areas },
   };
 }
 
@@ -56,7 +56,9 @@ function followWinners() {
   const { facts, kinds: labels } = columns[data.sweep];
   const shown = (place) => (labels ? labels[place] : show(place * facts.axis.factor, facts));
   const several = data.runs.length > 1;
-  const head = [...(several ? ["run"] : []), `from ${facts.words}`, "to", "recommended"];
+  const ends = alongNumber ? [`from ${facts.words}`, "to"] : [facts.words];
+  const head = [...(several ? ["run"] : []), ...ends, "recommended"];
+  document.getElementById("shades").hidden = !alongNumber;
   table.replaceChildren(element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)))));
   const body = element("tbody");
   data.runs.forEach((name, run) => {
@@ -68,8 +70,8 @@ function followWinners() {
       swatch.style.opacity = 0.6;
       body.append(element("tr", {},
         ...(several ? [element("td", {}, name)] : []),
-        element("td", { class: "number" }, shown(span.from)),
-        element("td", { class: "number" }, shown(span.to)),
+        ...(alongNumber ? [span.from, span.to] : [span.from]).map(
+          (place) => element("td", { class: alongNumber ? "number" : "" }, shown(place))),
         element("td", {}, swatch, ` ${span.kind || "no design meets the limits"}`)));
     }
   });

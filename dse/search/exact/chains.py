@@ -208,7 +208,7 @@ def _joined(
     last = np.cumsum(np.maximum(ends - starts, 0))
     total = int(last[-1]) if len(last) else 0
     if total > MOST_PAIRS:
-        raise NotComposedError(f"chains of {total:,} pairs are too many".replace(",", " "))
+        raise NotComposedError(f"chains of {total:,} pairs are too many")
     for begin in range(0, total, CHUNK):
         number = np.arange(begin, min(begin + CHUNK, total))
         spend(len(number) + CALL)

@@ -176,9 +176,7 @@ class Descent:
 def check_rows(count: int, most: int) -> None:
     """Raise `NotComposedError` when more partial designs would be held than may be."""
     if count > most:
-        raise NotComposedError(
-            f"composition would hold {count:,} partial designs".replace(",", " ")
-        )
+        raise NotComposedError(f"composition would hold {count:,} partial designs")
 
 
 def _weighed(scenario: NDArray[np.intp], weights: NDArray[np.object_]) -> int:

@@ -61,8 +61,7 @@ def check_enumerable(problem: Searchable, *, budget: int | None, limit: int) -> 
         budgeted = bound == budget
         raise TooLargeError(
             f"exact search would evaluate {product_text(problem.sizes)} designs; "
-            f"{'its budget' if budgeted else 'the most it takes on'} is "
-            f"{f'{bound:,}'.replace(',', ' ')}; "
+            f"{'its budget' if budgeted else 'the most it takes on'} is {bound:,}; "
             f"{_fewer(problem, bound)}, raise the {'budget' if budgeted else 'effort'}, "
             f"or search with another method, for instance nsga2"
         )

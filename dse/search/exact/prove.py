@@ -20,7 +20,7 @@ ENOUGH = 100_000
 LITTLE = 400_000
 """Work that takes less than to set a composition up."""
 
-LARGE = f"more than {ENOUGH:,} designs, made of stages".replace(",", " ")
+LARGE = f"more than {ENOUGH:,} designs, made of stages"
 
 _REMEDY = (
     "raise search.effort and search.memory, give axes fewer values, add constraints, or search "
@@ -80,7 +80,7 @@ def prove(
     if method == "compose":
         return _compose(problem, progress, "as asked")
     if problem.size <= ENOUGH:
-        return enumerated(problem, progress, f"no more than {ENOUGH:,} designs".replace(",", " "))
+        return enumerated(problem, progress, f"no more than {ENOUGH:,} designs")
     least = enumeration.least_work(problem)
     work = cache(partial(_enumeration_work, problem, budget=budget, limit=limit))
     if least <= LITTLE and work() <= LITTLE:
