@@ -62,6 +62,7 @@ def suffix(name: str) -> str:
     return found
 
 
+@lru_cache(maxsize=1_000)
 def stem(name: str) -> str:
     """Return a quantity's name without its unit suffix."""
     unit = suffix(name)

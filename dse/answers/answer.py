@@ -27,6 +27,7 @@ from dse.files.document import Document
 from dse.model.graph import explain_missing
 from dse.model.preference import Preference
 from dse.model.problem import Problem
+from dse.model.several import described_together
 from dse.model.space import Index
 from dse.plugins import registry
 from dse.reports.designs import parts as design_parts
@@ -255,12 +256,15 @@ def recommend_swept(
     points: Sequence[KnownFront], sweep: Sweep, preference: Preference
 ) -> SweepAnswer:
     """Return the answers of a study with a sweep from the fronts at its values."""
+    problems = [entry.study.problem for entry in points]
     best = [preference.first(entry.study.problem, entry.front) for entry in points]
-    told = [*zip([entry.study.problem for entry in points], best, strict=True)]
     picks = tuple(
-        pick(problem, rows[0], preference.quantity) if len(rows) else None for problem, rows in told
+        pick(problem, rows[0], preference.quantity, columns) if len(rows) else None
+        for problem, rows, columns in zip(
+            problems, best, described_together(problems, best), strict=True
+        )
     )
-    designs = [_told_apart(problem, rows) for problem, rows in told]
+    designs = [*map(_told_apart, problems, best)]
     first = points[0].study
     goals = [goal.name for goal in first.problem.goals]
     parts = (

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.contract import Objective, Requirement, Threshold
+from dse.contract import Column, Objective, Requirement, Threshold
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.reports.words import in_words, listed, relative_change
@@ -146,10 +146,19 @@ class Pick:
         }
 
 
-def pick(problem: Problem, point: NDArray[np.int64], also: str | None = None) -> Pick:
-    """Return the design at `point`, shape (d,), with the quantity `also` besides the others."""
+def pick(
+    problem: Problem,
+    point: NDArray[np.int64],
+    also: str | None = None,
+    described: Mapping[str, Column] | None = None,
+) -> Pick:
+    """Return the design at `point`, shape (d,), with the quantity `also` besides the others.
+
+    `described` is all of its columns, where these are known.
+    """
     index = point[np.newaxis, :]
-    columns = {name: float(column[0]) for name, column in problem.describe(index).items()}
+    told = problem.describe(index) if described is None else described
+    columns = {name: float(column[0]) for name, column in told.items()}
     counts = {name: int(count[0]) for name, count in problem.counts(index).items() if count[0]}
     choices: dict[str, float | str] = {}
     for axis, choice in zip(problem.space.axes, point, strict=True):

@@ -103,7 +103,8 @@ def answer(
         CPU time to look for what would change the answer; ``"10 s"``, and ``"60 s"`` where all of
         it is asked for.  What there was no time for is named.
     jobs
-        Most processes that search samples, as in `run`.
+        Most processes that look for what would change the answer, and that search samples, as in
+        `run`.
     told
         Called with each part of the text as soon as it is known: the design first, before anything
         else is searched.
@@ -142,7 +143,10 @@ def answer(
     found = Answer(**vars(recommend(first, preference, fronts.options, teller.tell, all=all)))
     if flips is not False:
         until = deadline(time_given)
-        for section in _changing(first, preference, until, full=bool(flips), progress=progress):
+        changing = _changing(
+            first, preference, until, full=bool(flips), progress=progress, jobs=jobs
+        )
+        for section in changing:
             teller.tell([section])
             found = found.with_section(section)
     if sampled is not None:
@@ -165,6 +169,7 @@ def _changing(
     *,
     full: bool,
     progress: Callable[[int, int], None] | None,
+    jobs: int,
 ) -> Iterator[Section]:
     """Yield what would change an answer, and what the study leaves out."""
     from dse.stability.flip_search import flips_section
@@ -176,7 +181,7 @@ def _changing(
 
     study, front, exact = solved.study, solved.front, bool(solved.found["exact"])
     found = flips_section(
-        study, front, preference, exact=exact, full=full, until=until, progress=step
+        study, front, preference, exact=exact, full=full, until=until, progress=step, jobs=jobs
     )
     if found is not None:
         yield found
@@ -222,6 +227,7 @@ def flips(
     overrides: Overrides | None = None,
     time_budget: str = "60 s",
     progress: Callable[[str, int, int], None] | None = None,
+    jobs: int = 1,
 ) -> Flips:
     """Say for every assumption of a study how far it may move before the answer changes.
 
@@ -238,6 +244,8 @@ def flips(
     progress
         Called with the name of the assumption that is looked at next, how many were so far, and how
         many there are.
+    jobs
+        Most processes that look at assumptions, as in `run`.
 
     Raises
     ------
@@ -250,7 +258,9 @@ def flips(
     until = deadline(time_budget)
     prepared = studies.prepare(study_of(source, overrides))
     chosen = prepared.preferring(prefer, tolerance)
-    return find_flips(prepared, preference=chosen, only=texts(only), progress=progress, until=until)
+    return find_flips(
+        prepared, preference=chosen, only=texts(only), progress=progress, until=until, jobs=jobs
+    )
 
 
 @public

@@ -10,6 +10,7 @@ import typer
 from dse.cli.app import (
     AsJson,
     Budget,
+    Jobs,
     Prefer,
     Setting,
     StudyOrRun,
@@ -30,12 +31,14 @@ def flips(
     tolerance: Tolerance = None,
     out: Annotated[Path | None, typer.Option(help="Output folder for a picture and JSON.")] = None,
     budget: Budget = "60 s",
+    jobs: Jobs = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
     """Find how far each assumption may move until the answer flips."""
     from dse.api import answers
     from dse.reports.progress import bar
+    from dse.workers import cores
 
     with bar("assumptions", "searching") as shown:
         found = answers.flips(
@@ -45,6 +48,7 @@ def flips(
             tolerance=tolerance,
             overrides=set_,
             time_budget=budget,
+            jobs=jobs or cores(),
             progress=lambda name, number, total: shown(number, total, name),
         )
     show(found, as_json=json)

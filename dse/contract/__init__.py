@@ -109,9 +109,11 @@ class CoreMetrics:
                 object.__setattr__(self, name, np.full(np.shape(self.clock_hz), np.nan))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Model:
     """One way to obtain the designs of a core: a published table or a fitted law.
+
+    Its function is called once for the same arguments, as long as these are few.
 
     Attributes
     ----------

@@ -54,6 +54,14 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
+class _Parser(YAML):
+    """A parser that does not look through folders for plug-ins whenever one is made."""
+
+    def official_plug_ins(self) -> list[str]:
+        """Return none."""
+        return []
+
+
 class YamlReader:
     """Builds plain data from the events of one text, and collects what is wrong."""
 
@@ -89,7 +97,7 @@ class YamlReader:
 
     def _events(self) -> Iterator[Event]:
         try:
-            yield from YAML(typ="safe", pure=True).parse(self.text)
+            yield from _Parser(typ="safe", pure=True).parse(self.text)
         except MarkedYAMLError as error:
             self._syntax_error(error)
         except ReaderError as error:

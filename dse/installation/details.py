@@ -76,7 +76,7 @@ def _every(name: str) -> list[Known]:
     """
     found = [*_own(name)]
     known: set[str] = set()
-    for kind in registry.GROUPS:
+    for kind in registry.kinds_of(registry.GROUPS):
         known.update(registry.names(kind))
         found += [
             Known(_word(kind), plugin.name, plugin.distribution, registry.get(kind, plugin.name))
@@ -84,7 +84,8 @@ def _every(name: str) -> list[Known]:
             if plugin.name == name or units.stem(plugin.name) == name
         ]
     if not found:  # only then are papers imported
-        records_of = ((kind, registry.records(kind).get(name)) for kind in registry.PAPERS)
+        kinds = registry.kinds_of(registry.PAPERS)
+        records_of = ((kind, registry.records(kind).get(name)) for kind in kinds)
         found = [Known(_word(kind), name, "", one) for kind, one in records_of if one is not None]
     if not found and is_record(name):
         raise UnknownPluginError(f"there is no file {name!r}", "check the path")

@@ -62,9 +62,8 @@ class Diagnosis:
 def diagnose() -> Diagnosis:
     """Look at versions, plug-ins and extras."""
     needed = libraries.libraries()
-    surveyed = [
-        one for kind in (*registry.GROUPS, *registry.PAPERS) for one in registry.survey(kind)
-    ]
+    kinds = registry.kinds_of({**registry.GROUPS, **registry.PAPERS})
+    surveyed = [one for kind in kinds for one in registry.survey(kind)]
     # two of one name have the same fault
     broken = dict.fromkeys(str(one.error) for one in surveyed if one.error is not None)
     findings = [*_library_findings(needed[""]), *_checkout_findings(), *broken]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,11 @@ from dse.model.matrices import full_column, matrix_of, rounded, shape_of
 from dse.model.measured import MEASURED, MeasuredColumns
 from dse.model.space import Block, Boxes, Index, Points, Space, as_index, product_text
 from dse.model.stage import Stage
-from dse.model.tape.compiled import Candidates
-from dse.model.tape.run import Results
-from dse.model.tape.taped import Taped
+
+if TYPE_CHECKING:
+    from dse.model.tape.compiled import Candidates
+    from dse.model.tape.run import Results
+    from dse.model.tape.taped import Taped
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,13 @@ class Problem:
             other.__dict__[name] = getattr(self, name)
         return other
 
+    def is_wired_like(self, other: Problem) -> bool:
+        """Tell whether another problem differs in numbers alone, so that it can be renumbered."""
+        same = self.graph is other.graph and self.tolerant == other.tolerant
+        same = same and self.goals == other.goals and self.requirements == other.requirements
+        same = same and [r.text for r in self.constraints] == [r.text for r in other.constraints]
+        return same and self.measured is other.measured and self.offered == other.offered
+
     @property
     def sizes(self) -> tuple[int, ...]:
         """Number of values of each axis."""
@@ -220,6 +229,8 @@ class Problem:
     @cached_property
     def _taped(self) -> Taped:
         """The tape of the study."""
+        from dse.model.tape.taped import Taped  # a study that is only checked has none
+
         return Taped(self)
 
     @property

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dse.contract import Column
 from dse.model.problem import Problem
-from dse.model.space import Axis, Space
+from dse.model.space import Axis, Index, Space
 from dse.model.stage import Stage
 
 WHICH = "problem"
@@ -39,10 +40,8 @@ def as_one(problems: Sequence[Problem]) -> Problem | None:
 
 def _alike(one: Problem, other: Problem) -> bool:
     """Tell whether problems differ in constants alone, as far as these have the same names."""
-    same = one.graph is other.graph and one.tolerant == other.tolerant
+    same = one.is_wired_like(other)
     same = same and one.space.constants.keys() == other.space.constants.keys()
-    same = same and one.goals == other.goals and one.requirements == other.requirements
-    same = same and [rule.text for rule in one.constraints] == [r.text for r in other.constraints]
     same = same and one.space.sizes == other.space.sizes
     return (
         same
@@ -63,5 +62,22 @@ def _same_stage(one: Stage, other: Stage) -> bool:
     said = [(s.name, s.mixed, s.clocked, s.common, s.designs.names) for s in (one, other)]
     metrics = vars(one.designs.metrics), vars(other.designs.metrics)
     return said[0] == said[1] and all(
-        np.array_equal(metrics[0][name], metrics[1][name], equal_nan=True) for name in metrics[0]
+        metrics[0][name] is metrics[1][name]
+        or np.array_equal(metrics[0][name], metrics[1][name], equal_nan=True)
+        for name in metrics[0]
     )
+
+
+def described_together(
+    problems: Sequence[Problem], designs: Sequence[Index]
+) -> list[dict[str, Column]]:
+    """Return every column of some designs of each problem: `Problem.describe`, in one go."""
+    whole = as_one(problems) if problems[1:] else None
+    if whole is None:
+        return [one.describe(index) for one, index in zip(problems, designs, strict=True)]
+    counts = [len(index) for index in designs]
+    which = np.repeat(np.arange(len(problems)), counts)
+    columns = whole.describe(np.column_stack([np.concatenate(designs), which]))
+    cuts = np.cumsum(counts)[:-1]
+    parts = {name: np.split(column, cuts) for name, column in columns.items()}
+    return [{name: part[row] for name, part in parts.items()} for row in range(len(problems))]

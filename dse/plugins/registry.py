@@ -13,22 +13,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import Distribution, EntryPoint, entry_points
 from itertools import groupby
+from pkgutil import resolve_name
 from typing import Any, TypeVar
 
-from dse.contract import (
-    Core,
-    Guard,
-    Interface,
-    Kernel,
-    Method,
-    Objective,
-    Platform,
-    Requirement,
-)
-from dse.contract.evaluators import Measurer
-from dse.contract.fits import Fit
-from dse.contract.generators import Generator
-from dse.contract.papers import Claim, Figure, SynthesisClaim
+from dse.contract import Guard, Requirement
 from dse.errors import (
     FEW_NAMES,
     FOREIGN,
@@ -47,25 +35,25 @@ Record = TypeVar("Record")
 
 _every_point = cache(entry_points)  # reads a file of every distribution that is installed
 
-GROUPS: Mapping[type, str] = {
-    Core: "dse.cores",
-    Generator: "dse.generators",
-    Objective: "dse.objectives",
-    Requirement: "dse.requirements",
-    Guard: "dse.guards",
-    Interface: "dse.interfaces",
-    Kernel: "dse.kernels",
-    Platform: "dse.platforms",
-    Fit: "dse.fits",
-    Method: "dse.methods",
-    Measurer: "dse.evaluators",
+GROUPS: Mapping[str, str] = {
+    "dse.contract.Core": "dse.cores",
+    "dse.contract.generators.Generator": "dse.generators",
+    "dse.contract.quantities.Objective": "dse.objectives",
+    "dse.contract.quantities.Requirement": "dse.requirements",
+    "dse.contract.quantities.Guard": "dse.guards",
+    "dse.contract.Interface": "dse.interfaces",
+    "dse.contract.Kernel": "dse.kernels",
+    "dse.contract.Platform": "dse.platforms",
+    "dse.contract.fits.Fit": "dse.fits",
+    "dse.contract.methods.Method": "dse.methods",
+    "dse.contract.evaluators.Measurer": "dse.evaluators",
 }
-"""The group of each kind of record that has an entry point of its own."""
+"""The group of each kind of record that has an entry point of its own; most commands need few."""
 
-PAPERS: Mapping[type, str] = {
-    Claim: "dse.claims",
-    SynthesisClaim: "dse.claims_by_synthesis",
-    Figure: "dse.figures",
+PAPERS: Mapping[str, str] = {
+    "dse.contract.papers.Claim": "dse.claims",
+    "dse.contract.papers.SynthesisClaim": "dse.claims_by_synthesis",
+    "dse.contract.papers.Figure": "dse.figures",
 }
 """The group of each kind of which an entry point leads to all that a paper has."""
 
@@ -104,6 +92,11 @@ class Surveyed:
     plugin: Plugin
     names: tuple[str, ...] = ()
     error: PluginError | None = None
+
+
+def kinds_of(groups: Mapping[str, str]) -> tuple[type, ...]:
+    """Return the kinds of record that `GROUPS` or `PAPERS` names."""
+    return tuple(map(resolve_name, groups))
 
 
 def names(kind: type) -> tuple[str, ...]:
@@ -145,7 +138,7 @@ def records(kind: type[Record]) -> dict[str, Record]:
         Of papers, which are whole or not there.
     """
     for surveyed in survey(kind):
-        if surveyed.error is not None and kind in PAPERS:
+        if surveyed.error is not None and _of_papers(kind):
             raise surveyed.error
     found: dict[str, Record] = {}
     for plugin in in_order(kind):
@@ -223,11 +216,19 @@ def _by_name(kind: type) -> Mapping[str, tuple[Plugin, ...]]:
 
 @cache
 def _read_metadata(kind: type) -> Mapping[str, tuple[Plugin, ...]]:
-    group = GROUPS[kind] if kind in GROUPS else PAPERS[kind]
+    group = {**GROUPS, **PAPERS}[_path(kind)]
     points = _every_point().select(group=group)
     found = [Plugin(kind, point, _distribution(point.dist)) for point in points]
     found.sort(key=lambda one: (one.name, not one.own, one.distribution))
     return {name: tuple(same) for name, same in groupby(found, key=lambda one: one.name)}
+
+
+def _path(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _of_papers(kind: type) -> bool:
+    return _path(kind) in PAPERS
 
 
 @cache
@@ -277,7 +278,7 @@ def _loaded(plugin: Plugin) -> tuple[Any, ...] | PluginError:
             f"plug-in {plugin} fails to load: {type(error).__name__}: {error}",
             "repair it, or uninstall its distribution",
         )
-    found = loaded if isinstance(loaded, tuple) and plugin.kind in PAPERS else (loaded,)
+    found = loaded if isinstance(loaded, tuple) and _of_papers(plugin.kind) else (loaded,)
     return _fault(plugin, found) or found
 
 
@@ -287,7 +288,7 @@ def _fault(plugin: Plugin, found: Sequence[Any]) -> PluginError | None:
     for record in found:
         name = getattr(record, "name", None)
         if not isinstance(record, plugin.kind):
-            several = " or a tuple of them" if plugin.kind in PAPERS else ""
+            several = " or a tuple of them" if _of_papers(plugin.kind) else ""
             return WrongTypePluginError(
                 f"plug-in {plugin} is a {type(record).__name__}",
                 f"its group asks for a dse.contract.{kind}{several}",
@@ -296,7 +297,7 @@ def _fault(plugin: Plugin, found: Sequence[Any]) -> PluginError | None:
             return BrokenPluginError(
                 f"plug-in {plugin} has no name", "name its record, or the function that it holds"
             )
-        if name != plugin.name and plugin.kind not in PAPERS:
+        if name != plugin.name and not _of_papers(plugin.kind):
             return MisnamedPluginError(
                 f"plug-in {plugin} leads to a {kind.lower()} called {name!r}",
                 f"an entry point has the name of its record: write {name} = ...",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,13 @@ from dse.model.front import dominated, nondominated, nondominated_by
 from dse.model.matrices import distinct_rows
 from dse.model.problem import Evaluation
 from dse.model.space import Index, Points, as_index, one_block
-from dse.model.tape.compiled import Candidates
 from dse.search.exact.work import spend
 from dse.search.front_so_far import FrontSoFar
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
+
+if TYPE_CHECKING:
+    from dse.model.tape.compiled import Candidates
 
 Progress = Callable[[int, int], None]
 """Called with the number of designs evaluated so far and the number planned."""

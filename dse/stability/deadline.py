@@ -32,6 +32,10 @@ class Deadline:
         """Seconds that are left, not less than 0."""
         return max(0.0, self._end - time.process_time())
 
+    def take(self, seconds: float) -> None:
+        """Count CPU time that another process spent."""
+        self._end -= seconds
+
 
 def not_looked_at(
     names: Sequence[str], seconds: float | None, option: str = "--flips-budget"

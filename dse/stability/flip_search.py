@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import math
-import sys
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 
+from dse import workers
 from dse.infeasible.required import require_feasible
 from dse.model.preference import Preference
 from dse.model.space import Index
 from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.runs import runner
-from dse.search.exact.work import EffortError, limited
+from dse.runs.measurements import has_evaluator
+from dse.search.exact.work import limited
 from dse.stability.deadline import Deadline
 from dse.stability.flips import FACTOR, NEAR, SECTION, Flips, Stability
-from dse.stability.follow import Follower
-from dse.stability.holding import Searched, is_screened
-from dse.stability.together import follow_together
-from dse.stability.tracking import AnswerDesigns, TrackedAnswer, answer_among, spread
+from dse.stability.holding import is_screened
+from dse.stability.looking import Looking
+from dse.stability.tracking import TrackedAnswer, answer_among
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.study import Study
 
@@ -33,6 +33,13 @@ TOGETHER, SPACE = 128, 200_000
 SOON = 0.5
 """CPU time after which the next ones should be taken up."""
 
+PARTS = 4
+"""Groups of assumptions for each process: those that take long come first."""
+
+LIGHT = 30
+"""Of the work of the first ones, in what a design takes to be evaluated: most of it bounds many
+designs at once, and the first ones take more than the rest."""
+
 
 def find_flips(
     study: Study,
@@ -43,6 +50,7 @@ def find_flips(
     known: Index | None = None,
     progress: Progress | None = None,
     until: Deadline | None = None,
+    jobs: int = 1,
 ) -> Flips:
     """Return for every assumption of a study how far the answer holds.
 
@@ -63,6 +71,8 @@ def find_flips(
         The exact front (n, d) where it is known already.
     until
         When to stop; assumptions that are left then are named.
+    jobs
+        Most processes that look at assumptions.
     """
     chosen = every = assumptions_of(study)
     if only:
@@ -71,55 +81,67 @@ def find_flips(
     tracked = TrackedAnswer(preference or study.preference)
     front = _front(study) if known is None else known
     nominal = answer_among(study.problem, front, tracked)
-    pending = deque(sorted(chosen, key=lambda entry: _place(entry, nominal.rows, front)))
-    known_designs = spread(front, study.problem, tracked), nominal
+    order = sorted(chosen, key=lambda entry: _place(entry, nominal.rows, front))
     until = until or Deadline()
-    found: list[Stability] = []
-    size = max(1, min(TOGETHER, TOGETHER * SPACE // study.problem.size))
+    looking = Looking(study.document, tracked, front, factor)
+    found: dict[str, Stability] = {}
+    left = tuple(entry.name for entry in order)
+    for done in chain([found], _looked_at(looking, study, order, until, jobs)):
+        found |= done
+        left = tuple(name for name in left if name not in found)
+        if left and progress is not None:
+            progress(left[0], len(found), len(order))
+    ranked = sorted(
+        found.values(), key=lambda entry: (float(f"{entry.least_factor:.6g}"), entry.name)
+    )
+    answer = parts(study.problem, nominal.rows)[0]
+    return Flips(study, tracked.preference.text, answer, tuple(ranked), factor, until.seconds, left)
+
+
+def _looked_at(
+    looking: Looking, study: Study, order: Sequence[Assumption], until: Deadline, jobs: int
+) -> Iterator[dict[str, Stability]]:
+    """Yield what is found of assumptions, some at a time, until the time is over.
+
+    The work of the first ones tells whether it is worth it to share the others.
+    """
+    pending = deque(order)
+    most = size = max(1, min(TOGETHER, TOGETHER * SPACE // study.problem.size))
+    if has_evaluator(study.document):
+        jobs = 1  # measurements are in this process
     while pending and until.left:
         group = [pending.popleft() for _ in range(min(size, len(pending)))]
-        if progress is not None:
-            progress(group[0].name, len(found), len(chosen))
         start = time.process_time()
-        done = _look(study, group, tracked, known_designs, factor, until)
+        with limited() as work:
+            done = looking.at(study, group, until)
+        yield done
         pending.extendleft(entry for entry in reversed(group) if entry.name not in done)
-        found += done.values()
+        if done and jobs > 1:
+            rest = work.spent / len(done) * len(pending)
+            count, jobs = workers.processes(jobs, len(pending), rest / LIGHT), 1
+            if count > 1:
+                names = [entry.name for entry in pending]
+                yield from _shared(looking, names, count, most, until)
+                return
         size = min(TOGETHER, 4 * size) if time.process_time() - start < SOON else max(1, size // 4)
-    ranked = sorted(found, key=lambda entry: (float(f"{entry.least_factor:.6g}"), entry.name))
-    answer = parts(study.problem, nominal.rows)[0]
-    left = tuple(entry.name for entry in pending)
-    return Flips(study, tracked.preference.text, answer, tuple(ranked), factor, until.seconds, left)
+
+
+def _shared(
+    looking: Looking, names: Sequence[str], count: int, most: int, until: Deadline
+) -> Iterator[dict[str, Stability]]:
+    """Yield what processes find, up to `most` assumptions together; all their time counts."""
+    size = min(most, -(-len(names) // (PARTS * count)))
+    groups = [names[first : first + size] for first in range(0, len(names), size)]
+    each = replace(looking, seconds=until.left / count)
+    with workers.shared(each.look, groups, count) as answers:
+        for done, seconds in answers:
+            until.take(seconds)
+            yield done
 
 
 def _place(entry: Assumption, answer: Index, front: Index) -> int:
     """Return 0 for what the answer depends on, 1 for another design of the front, 2 for neither."""
     return next((place for place, rows in enumerate((answer, front)) if entry.concerns(rows)), 2)
-
-
-def _look(
-    study: Study,
-    group: Sequence[Assumption],
-    tracked: TrackedAnswer,
-    known: tuple[Index, AnswerDesigns],
-    factor: float,
-    until: Deadline,
-) -> dict[str, Stability]:
-    """Return what was found of assumptions in time, by name; a front and the answer are known."""
-    followers: dict[str, Follower] = {}
-    with suppress(EffortError), limited(seconds=until.left):
-        for entry in group:
-            searched = Searched(entry, tracked, study.settings)
-            searched.know(entry.value, *known)
-            followers[entry.name] = Follower(entry, searched, _limits(entry, factor))
-        ends = follow_together(study.problem, followers)
-        return {
-            entry.name: Stability(
-                entry.name, entry.quantity, entry.value, *ends[entry.name], entry.fitted
-            )
-            for entry in group
-            if entry.name in ends
-        }
-    return {}
 
 
 def flips_section(
@@ -131,6 +153,7 @@ def flips_section(
     full: bool,
     until: Deadline | None = None,
     progress: Progress | None = None,
+    jobs: int = 1,
 ) -> Section | None:
     """Return what would change the answer to a study; None where it is not worth a word.
 
@@ -150,7 +173,13 @@ def flips_section(
         return without_flips("The space is large, and to track the answer takes long: use --flips.")
     factor = FACTOR if full else NEAR
     found = find_flips(
-        study, preference=preference, factor=factor, known=front, until=until, progress=progress
+        study,
+        preference=preference,
+        factor=factor,
+        known=front,
+        until=until,
+        progress=progress,
+        jobs=jobs,
     )
     return found.section(full=full)
 
@@ -164,19 +193,3 @@ def _front(study: Study) -> Index:
     answer = runner.solve_study(study, runner.Options(method="exact"), None)
     require_feasible(answer)
     return answer.outcome.front_index
-
-
-def _limits(assumption: Assumption, factor: float) -> tuple[float, float]:
-    """Return the ends of the range in which an assumption is varied."""
-    low, high = _range(assumption.value, factor)
-    if assumption.integer:
-        low, high = max(1.0, float(round(low))), float(round(high))
-    return low, high
-
-
-def _range(value: float, factor: float) -> tuple[float, float]:
-    """Return the ends of the range in which a value is varied, neither of them 0 nor infinite."""
-    most, least = sys.float_info.max, sys.float_info.min
-    near, far = max(abs(value) / factor, min(abs(value), least)), min(abs(value) * factor, most)
-    low, high = sorted((math.copysign(near, value), math.copysign(far, value)))
-    return low, high

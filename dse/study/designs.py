@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +23,9 @@ from dse.study.tables import cores
 
 MOST_DESIGNS = 100_000
 """Most designs of one stage."""
+
+FEW = 8
+"""Stages whose designs are remembered: the values of a sweep share them."""
 
 
 def choose_designs(
@@ -50,7 +55,7 @@ def choose_designs(
     if len(faults.found) > before:
         return None
     try:
-        names, metrics = _evaluate_model(model, values)
+        names, metrics = _evaluate_model(model, *((name, *of) for name, of in values.items()))
     except FOREIGN as error:  # whatever a foreign function raises
         raise ContractError(
             f"model {written.model!r} of core {core.name!r} fails: {type(error).__name__}: {error}"
@@ -152,13 +157,15 @@ def _note_range(
         )
 
 
+@lru_cache(maxsize=FEW)
 def _evaluate_model(
-    model: contract.Model, values: dict[str, list[float]]
+    model: contract.Model, *parameters: tuple[Any, ...]
 ) -> tuple[tuple[str, ...], contract.CoreMetrics]:
-    """Return the designs of every combination of parameters.
+    """Return the designs of every combination of parameters, each its name and then its values.
 
     A law gives one design per combination, a table all its rows for each.
     """
+    values = {name: list(entry) for name, *entry in parameters}
     grid = list(itertools.product(*values.values()))
     shown = [
         {name: f"{value:.12g}" for name, value in zip(values, row, strict=True)} for row in grid

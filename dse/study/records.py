@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dse import contract
 from dse.algebra import units
@@ -23,12 +23,14 @@ from dse.files.folder import is_regular, write_text
 from dse.files.position import KeyPath, quoted
 from dse.files.yaml import to_yaml
 from dse.plugins import registry
-from dse.study import core_law, record_schema, uncertain
+from dse.study import core_law, uncertain
 from dse.study.faults import Faults, validate_as
 from dse.study.fields import Given, StudySection
 from dse.study.inputs import Input, base_of, locate
 from dse.study.record_columns import left_out
-from dse.study.record_schema import Record
+
+if TYPE_CHECKING:
+    from dse.study import record_schema
 
 FOLDER = Path("records")
 """The records that ``list`` and ``show`` find: ``*.yaml`` in this folder of the working one."""
@@ -102,6 +104,8 @@ def read_record(path: Path) -> RecordFile:
     StudyError
         With every fault at once.
     """
+    from dse.study.record_schema import Record  # takes longer than all else of most studies
+
     found = document.read_document(path)
     faults = Faults(found)
     record = validate_as(Record, faults)
@@ -208,7 +212,7 @@ def _law(
         rule, remedy = "this quantity is not known", nearest(quantity, core_law.QUANTITIES)
         faults.add(path, rule, remedy, quoted(quantity))
         return None
-    if not isinstance(written, record_schema.LawEntry):
+    if isinstance(written, float | str):
         with faults.at(path):
             value = units.parse(written, core_law.QUANTITIES[quantity])
             return core_law.Law(form="constant", over=(), coefficients=(value,))

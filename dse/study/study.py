@@ -269,7 +269,18 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         requirements, unchecked = applied_requirements(graph)
     scenario.notes += [*unchecked, *without_figures(graph, scenario)]
     stages = tuple(part.stage for part in built)
-    problem = Problem(space, stages, graph, goals, constraints, requirements, measured=measured)
+    problem = Problem(
+        space,
+        stages,
+        graph,
+        goals,
+        constraints,
+        requirements,
+        tolerant=written.search.tolerant,
+        measured=measured,
+    )
+    if like is not None and problem.is_wired_like(like.problem):
+        problem = like.problem.renumbered(space=space, stages=stages)
     ready_study = _ready(written, problem, scenario, faults)
     return replace(ready_study, document=found, cores=cores, unchecked=tuple(unchecked))
 
@@ -311,7 +322,9 @@ def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) ->
         written, lambda text: parse_expression(text, numbers, labels), faults
     )
     faults.raise_any()
-    return _ready(written, Problem(space, (), graph, goals, constraints), scenario, faults)
+    tolerant = written.search.tolerant
+    problem = Problem(space, (), graph, goals, constraints, tolerant=tolerant)
+    return _ready(written, problem, scenario, faults)
 
 
 def _ready(
@@ -323,7 +336,7 @@ def _ready(
     return Study(
         document=found,
         question=_question(written, found),
-        problem=replace(problem, tolerant=written.search.on_failure == "infeasible"),
+        problem=problem,
         settings=_settings(written, problem),
         stated=stated,
         notes=_notes(scenario),

@@ -18,6 +18,7 @@ from dse.model import invariants
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import wire
 from dse.model.problem import Evaluation, Problem
+from dse.model.several import described_together
 from dse.model.space import Index, Points, as_index, one_block
 from dse.plugins import registry
 from dse.study import study, swept
@@ -151,6 +152,25 @@ def test_values_of_a_sweep_are_looked_at_together(
     monkeypatch.setattr(Problem, "evaluate", counted)
     invariants.check_together(problems, [[rows]] * 3)
     assert asked == [3 * len(rows) // evaluations] * evaluations
+
+
+@pytest.mark.parametrize("case", SWEPT)
+def test_values_of_a_sweep_are_described_together_as_each_alone(case: str) -> None:
+    problems, rows = several(SWEPT[case][0])
+    designs = [rows[:2], rows[:0], rows[1:5]]
+    together = described_together(problems, designs)
+    for problem, index, columns in zip(problems, designs, together, strict=True):
+        alone = problem.describe(index)
+        assert columns.keys() == alone.keys()
+        for name, column in alone.items():
+            np.testing.assert_array_equal(columns[name], column, err_msg=name)
+
+
+def test_values_of_a_sweep_share_designs_and_wiring() -> None:
+    first, *others = several(RATES)[0]
+    for other in others:
+        assert other.stages[0].designs.metrics is first.stages[0].designs.metrics
+        assert other.search_plan is first.search_plan
 
 
 def test_a_broken_value_of_a_sweep_says_what_it_says_alone() -> None:

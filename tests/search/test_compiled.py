@@ -101,7 +101,7 @@ def test_machine_code_begins_where_much_is_left(
 
 def test_what_bounds_rule_out_is_not_counted_as_left(monkeypatch: pytest.MonkeyPatch) -> None:
     archive = Archive(problem_of(SHIPPED[1]), total=1)  # of 8e6 designs
-    monkeypatch.setattr(compiled, "has_llvmlite", lambda: True)
+    monkeypatch.setattr("dse.model.tape.compiled.has_llvmlite", lambda: True)
     archive.evaluated, archive.pruned = 40_000, 960_000
     monkeypatch.setattr(compiled, "WORTH", 300_000)
     assert not compiled.worth(archive)

@@ -9,7 +9,6 @@ from typing import cast
 
 from dse.model.problem import Problem
 from dse.model.space import Block, Boxes
-from dse.model.tape.compiled import has_llvmlite, require_llvmlite
 from dse.search.archive import Archive
 from dse.search.exact.work import CALL, spend
 from dse.search.settings import Choice
@@ -36,6 +35,8 @@ def compiling(choice: Choice) -> Iterator[None]:
         When it is asked for and llvmlite is not installed.
     """
     if choice == "yes":
+        from dse.model.tape.compiled import require_llvmlite  # few searches get here
+
         require_llvmlite()
     token = _CHOICE.set(choice)
     try:
@@ -67,6 +68,9 @@ def worth(archive: Archive) -> bool:
         settled = archive.evaluated + archive.pruned
         left = archive.problem.size - settled
         first = settled * SLICE >= archive.problem.size
-        archive.compiled = first and left * archive.evaluated > WORTH * settled and has_llvmlite()
+        if first and left * archive.evaluated > WORTH * settled:
+            from dse.model.tape.compiled import has_llvmlite  # few searches get here
+
+            archive.compiled = has_llvmlite()
         return archive.compiled
     return True

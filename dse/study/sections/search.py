@@ -37,3 +37,8 @@ class SearchSection(StudySection):
         dict[str, bool | int | float | str],
         Field(description="Options of the method; `dse show METHOD` tells them"),
     ] = Field(default_factory=dict)
+
+    @property
+    def tolerant(self) -> bool:
+        """Whether a design that cannot be evaluated is infeasible, and no error."""
+        return self.on_failure == "infeasible"
