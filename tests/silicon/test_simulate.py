@@ -174,6 +174,14 @@ def test_a_path_that_ends_after_the_period_is_named() -> None:
     with pytest.raises(StudyError, match=r"z\[0\]: net 5 arrives after"):
         run(late, [100.1])
     assert run(late, [100.1], ports=False).toggles[5] == 4
+    whole = run(late, [100.1], vouched=True)
+    assert (whole.toggles[5], whole.notes) == (
+        4,
+        (
+            "paths of the simulation are up to 0.1% longer than the period: a delay is the worst "
+            "of both edges of its input",
+        ),
+    )
 
 
 def test_a_netlist_must_have_cells_one_clock_delays_and_no_loop() -> None:
