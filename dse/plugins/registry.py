@@ -28,7 +28,7 @@ from dse.contract import (
 from dse.contract.evaluators import Measurer
 from dse.contract.fits import Fit
 from dse.contract.generators import Generator
-from dse.contract.papers import Claim, Figure, SynthesisClaim
+from dse.contract.papers import Claim, Figure, SynthesisClaims
 from dse.errors import (
     FEW_NAMES,
     FOREIGN,
@@ -64,7 +64,7 @@ GROUPS: Mapping[type, str] = {
 
 PAPERS: Mapping[type, str] = {
     Claim: "dse.claims",
-    SynthesisClaim: "dse.claims_by_synthesis",
+    SynthesisClaims: "dse.claims_by_synthesis",
     Figure: "dse.figures",
 }
 """The group of each kind of which an entry point leads to all that a paper has."""
