@@ -26,7 +26,10 @@ def claims_of(tables: Tables) -> tuple[Claim, ...]:
     """Return the claims, with a reading for each library."""
     table = files("dse.cores.battle_hempstead") / "by_synthesis.csv"
     functions = single_cores.functions | fleets_of_cores.functions
-    asked = [read_claims(table, functions, named) for named in tables.values()]
+    asked = [
+        read_claims(table, functions, {name: named[name] for name in _MADE})
+        for named in tables.values()
+    ]
     return tuple(
         replace(
             same[0],

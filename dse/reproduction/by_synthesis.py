@@ -8,11 +8,11 @@ from types import MappingProxyType
 from typing import Any
 
 from dse.contract.papers import Claim, SynthesisClaims, Tables
-from dse.errors import UnknownPluginError, nearest
 from dse.plugins import registry
 from dse.reports.text import Printable, table_text
 from dse.reports.words import plural
 from dse.reproduction import claim_pages
+from dse.reproduction.reproduce import check_known
 from dse.reproduction.study_runner import StudyRunner
 from dse.reproduction.verdicts import AGREES, WITHIN, ClaimReading, read_claim
 
@@ -91,10 +91,7 @@ def chosen_papers(papers: Sequence[str] = ()) -> list[SynthesisClaims]:
         Naming a paper without such claims.
     """
     known = registry.records(SynthesisClaims)
-    for paper in papers:
-        if paper not in known:
-            rule = f"{paper!r} is not a paper with claims to ask of hardware"
-            raise UnknownPluginError(rule, nearest(paper, known))
+    check_known(papers, known)
     return [known[name] for name in sorted(papers or known)]
 
 

@@ -145,9 +145,7 @@ def test_faults_of_the_command(tmp_path: Path) -> None:
     for arguments, told in {
         ("--library", "x.lib"): "--library goes with --by-synthesis",
         ("--by-synthesis", "--library", "x.lib"): "no such file: 'x.lib'; check the path",
-        ("logca", "--by-synthesis"): (
-            "'logca' is not a paper with claims to ask of hardware; known: cores"
-        ),
+        ("logca", "--by-synthesis"): ("'logca' is not a paper with claims to check; known: cores"),
     }.items():
         done = run_dse("reproduce", *arguments, cwd=tmp_path)
         assert done.returncode == 2
