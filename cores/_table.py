@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 
@@ -28,15 +29,16 @@ _SI = {
 
 
 def read_table(
-    table: str, headers: Sequence[str] = ()
+    table: str | Path, headers: Sequence[str] = ()
 ) -> tuple[tuple[str, ...], Mapping[str, Column]]:
-    """Return the design names and the columns of a table in the folder ``tables``.
+    """Return the design names and the columns of a table.
 
     Parameters
     ----------
     table
-        File name.  Lines that start with ``#`` give the source; the first column names the
-        designs; an empty cell is a figure that the source does not give.
+        A file, or the name of one in the folder ``tables``.  Lines that start with ``#`` give the
+        source; the first column names the designs; an empty cell is a figure that the source does
+        not give.
     headers
         The columns to read; all of them by default, which then hold numbers only.
 
@@ -46,7 +48,8 @@ def read_table(
         Names, and read-only columns of shape (n,) in SI under their SI name: ``area_um2``
         becomes ``area_m2``.  A cell without a figure is NaN.
     """
-    printed = read_published(files("dse.cores") / "tables" / table)
+    own = files("dse.cores") / "tables"
+    printed = read_published(table if isinstance(table, Path) else own / table)
     rows, columns = printed.rows, {}
     for written in headers or printed.header[1:]:
         name, exponent = _si(written)

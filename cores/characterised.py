@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,8 @@ from dse.contract.published import read_published
 from dse.cores._table import metrics, outside, read_table, residuals
 from dse.cores.jacobi import SIDE
 
-_LIBRARIES = {
+_TABLES = files("dse.cores") / "tables"
+LIBRARIES = {
     "sky130": "SkyWater 130 nm, 1.8 V",
     "ihp130": "IHP 130 nm, 1.2 V",
     "asap7": "ASAP7 7 nm (predictive), 0.7 V",
@@ -37,7 +39,15 @@ _UNROLL = Parameter(
     high=16,
     integer=True,
 )
+_STAGES = Parameter(
+    name="stages",
+    description="Stages of butterflies with a register after each: 6, 3, 2 for radix 2, 4, 8",
+    low=2,
+    high=6,
+    integer=True,
+)
 _CELL_BYTE = 2.0
+_TRANSFORM_BIT = 64 * 2 * 8.0
 
 
 def _des_structure(unroll: Column) -> dict[str, Column | float]:
@@ -62,17 +72,29 @@ def _jacobi_structure(side: Column) -> dict[str, Column | float]:
     }
 
 
+def _fft_structure(stages: Column) -> dict[str, Column | float]:
+    return {
+        "payload_bit": _TRANSFORM_BIT,
+        "cycles_per_task": 1.0,
+        "latency_cycles": stages,
+        "tasks_in_flight": stages,
+        "read_byte": _TRANSFORM_BIT / 8.0,
+        "written_byte": _TRANSFORM_BIT / 8.0,
+    }
+
+
 @dataclass(frozen=True)
 class _Family:
     """What the cores of a generator have in common, whatever the library.
 
-    `described` is the value of ``structure`` that the law is about; figures are straight lines
-    over the parameter to the power of `power`.
+    `described` has columns and values of the rows that the law is about, `column` is that of the
+    parameter; figures are straight lines over the parameter to the power of `power`.
     """
 
     summary: str
-    described: str
+    described: Mapping[str, str]
     parameter: Parameter
+    column: str
     power: int
     design_name: str
     structure: Callable[[Column], Mapping[str, Column | float]]
@@ -81,21 +103,38 @@ class _Family:
 _FAMILIES = {
     "des": _Family(
         "DES encryptor: 1 to 16 rounds in hardware, pipelined, two stages a round, or chained",
-        "pipelined",
+        {"structure": "pipelined"},
         _UNROLL,
+        "unroll",
         1,
         "u{unroll}",
         _des_structure,
     ),
     "jacobi": _Family(
         "Jacobi stencil of 16-bit cells: 1 to 16 cells per cycle",
-        "",
+        {},
         SIDE,
+        "side",
         2,
         "n{side}",
         _jacobi_structure,
     ),
+    "fft": _Family(
+        "64-point FFT of 8-bit parts: one transform per cycle, radix 2, 4 or 8",
+        {},
+        _STAGES,
+        "latency_cycles",
+        1,
+        "s{stages}",
+        _fft_structure,
+    ),
 }
+
+
+def characterised_designs(table: Path) -> tuple[tuple[str, ...], CoreMetrics]:
+    """Return the names of the designs of a table of `dse characterise`, and their figures."""
+    designs, columns = read_table(table, _HEADERS)
+    return designs, metrics(**columns, extrapolated=0.0)
 
 
 def _characterised(family: str, library: str) -> Core:
@@ -104,29 +143,26 @@ def _characterised(family: str, library: str) -> Core:
     Area, clock, leakage and the energy of a clock cycle are lines; dynamic power is that energy
     times the clock.
     """
-    kind, table = _FAMILIES[family], f"{family}_{library}.csv"
-    name, place = kind.parameter.name, _LIBRARIES[library]
-    designs, columns = read_table(table, (name, *_HEADERS))
-    printed = read_published(files("dse.cores") / "tables" / table)
+    kind, place = _FAMILIES[family], LIBRARIES[library]
+    name, table = kind.parameter.name, Path(str(_TABLES / f"{family}_{library}.csv"))
+    designs, known = characterised_designs(table)
     rows = [
         number
-        for number, row in enumerate(printed.rows)
-        if row.get("structure", "") == kind.described
+        for number, row in enumerate(read_published(table).rows)
+        if kind.described.items() <= row.items()
     ]
-    known = {figure: column for figure, column in columns.items() if figure != name}
-    basis = columns[name][rows] ** kind.power
-    cycle_energy_j = known["dynamic_power_w"] / known["clock_hz"]
+    values = read_table(table, (kind.column,))[1][kind.column][rows]
     area_m2, clock_hz, leakage_w, energy_j = (
-        _straight_line(basis, values[rows])
-        for values in (
-            *(known[figure] for figure in ("area_m2", "clock_hz", "leakage_power_w")),
-            cycle_energy_j,
+        _straight_line(values**kind.power, figure[rows])
+        for figure in (
+            *(known.area_m2, known.clock_hz, known.leakage_power_w),
+            known.dynamic_power_w / known.clock_hz,
         )
     )
 
     def rows_of_table() -> CoreMetrics:
         """Return the designs as they were characterised."""
-        return metrics(**known, extrapolated=0.0)
+        return known
 
     def on_lines(at: Column) -> CoreMetrics:
         value = np.asarray(at, dtype=np.float64)
@@ -153,9 +189,7 @@ def _characterised(family: str, library: str) -> Core:
                 parameters=(kind.parameter,),
                 design_name=kind.design_name,
                 source=f"{source}; {of_law} by least squares",
-                residuals=lambda: residuals(
-                    designs, rows, rows_of_table(), on_lines(columns[name][rows])
-                ),
+                residuals=lambda: residuals(designs, rows, rows_of_table(), on_lines(values)),
             ),
         },
     )
@@ -168,11 +202,20 @@ def _law_of(name: str, on_lines: Callable[[Column], CoreMetrics]) -> Callable[..
         """Return designs on the straight lines fitted to the table over the rounds."""
         return on_lines(unroll)
 
+    def of_stages(*, stages: Column) -> CoreMetrics:
+        """Return designs on the straight lines fitted to the table over the stages."""
+        return on_lines(stages)
+
     def of_cells(*, side: Column) -> CoreMetrics:
         """Return designs on the straight lines fitted to the table over the cells."""
         return on_lines(side)
 
-    return of_cells if name == "side" else of_rounds
+    laws: dict[str, Callable[..., CoreMetrics]] = {
+        "side": of_cells,
+        "stages": of_stages,
+        "unroll": of_rounds,
+    }
+    return laws[name]
 
 
 def _straight_line(over: Column, values: Column) -> Callable[[Column], Column]:
@@ -185,6 +228,9 @@ def _straight_line(over: Column, values: Column) -> Callable[[Column], Column]:
 des_sky130 = _characterised("des", "sky130")
 des_ihp130 = _characterised("des", "ihp130")
 des_asap7 = _characterised("des", "asap7")
+fft_sky130 = _characterised("fft", "sky130")
+fft_ihp130 = _characterised("fft", "ihp130")
+fft_asap7 = _characterised("fft", "asap7")
 jacobi_sky130 = _characterised("jacobi", "sky130")
 jacobi_ihp130 = _characterised("jacobi", "ihp130")
 jacobi_asap7 = _characterised("jacobi", "asap7")

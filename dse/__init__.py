@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dse.api.audits import explain as explain
     from dse.api.audits import verify as verify
     from dse.api.papers import reproduce as reproduce
+    from dse.api.papers import reproduce_by_synthesis as reproduce_by_synthesis
     from dse.api.reports import report as report
     from dse.api.runs import status as status
     from dse.api.silicon import characterise as characterise
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from dse.audit.explain import Explanation as Explanation
     from dse.audit.verdict import Verification as Verification
     from dse.model.problem import Problem as Problem
+    from dse.reproduction.by_synthesis import Synthesis as Synthesis
     from dse.reproduction.reproduce import Reproduction as Reproduction
     from dse.runs.result import Result as Result
     from dse.runs.status import Status as Status
@@ -51,7 +53,7 @@ _MODULES = {"errors": "dse.errors", "fit": "dse.api.fit"}
 _FROM = {
     "dse.api.answers": ("Answer", "answer", "flips", "sensitivity", "sweep"),
     "dse.api.audits": ("diff", "explain", "verify"),
-    "dse.api.papers": ("reproduce",),
+    "dse.api.papers": ("reproduce", "reproduce_by_synthesis"),
     "dse.api.reports": ("report",),
     "dse.api.runs": ("status",),
     "dse.api.silicon": ("characterise",),
@@ -62,6 +64,7 @@ _FROM = {
     "dse.audit.explain": ("Explanation",),
     "dse.audit.verdict": ("Verification",),
     "dse.model.problem": ("Problem",),
+    "dse.reproduction.by_synthesis": ("Synthesis",),
     "dse.reproduction.reproduce": ("Reproduction",),
     "dse.runs.result": ("Result",),
     "dse.runs.status": ("Status",),

@@ -5,9 +5,11 @@ Sections IV-C and V-C, figures 5 and 9.  What carries a rate is found by the eng
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 
 from dse.contract.claim_table import ClaimFunctions
 from dse.contract.papers import Laboratory
+from dse.cores.battle_hempstead.single_cores import AskedCore
 
 functions = ClaimFunctions()
 
@@ -25,7 +28,7 @@ _RATES = {"router": ROUTER, "set_top_box": SET_TOP_BOX}
 DES_FLEETS = """
 workload: {{rate: {rate}}}
 stages:
-  - core: {core}
+  - {source}
     name: des
     designs: [u1, u1_p2, u2, u4, u8, u16]
     instances: least
@@ -69,11 +72,17 @@ _FLEET_QUANTITIES: Mapping[str, Callable[[Mapping[str, Any]], float]] = {
 }
 
 
+def _fleets_of(use_case: str, core: AskedCore) -> str:
+    """Return the study of fleets of one design."""
+    source = f"table: {json.dumps(str(core))}" if isinstance(core, Path) else f"core: {core}"
+    return DES_FLEETS.format(rate=_RATES[use_case], source=source)
+
+
 def _fleets(
-    laboratory: Laboratory, use_case: str, core: str = "des"
+    laboratory: Laboratory, use_case: str, core: AskedCore = "des"
 ) -> dict[str, Mapping[str, Any]]:
     """Return, by DES design, the quantities of the fleet that carries a rate."""
-    found = laboratory.designs(DES_FLEETS.format(rate=_RATES[use_case], core=core))
+    found = laboratory.designs(_fleets_of(use_case, core))
     return {
         design: {name: values[row] for name, values in found.items()}
         for row, design in enumerate(designs_of_fleets(found, "des"))
@@ -82,16 +91,16 @@ def _fleets(
 
 @functions
 def fleet_value(
-    laboratory: Laboratory, use_case: str, quantity: str, design: str, core: str = "des"
+    laboratory: Laboratory, use_case: str, quantity: str, design: str, core: AskedCore = "des"
 ) -> float:
     """Return a quantity of the fleet of one design in a use case."""
     return _FLEET_QUANTITIES[quantity](_fleets(laboratory, use_case, core)[design])
 
 
 @functions
-def fleets_on_front(laboratory: Laboratory, use_case: str, core: str) -> str:
+def fleets_on_front(laboratory: Laboratory, use_case: str, core: AskedCore) -> str:
     """Return the fleets of one design that none beats in area and power, the smallest first."""
-    found = laboratory.front(DES_FLEETS.format(rate=_RATES[use_case], core=core))
+    found = laboratory.front(_fleets_of(use_case, core))
     counts = map(int, np.asarray(found["instances"]).tolist())
     fleets = zip(found["area_m2"], counts, designs_of_fleets(found, "des"), strict=True)
     return " and ".join(f"{count} {design}" for _, count, design in sorted(fleets))
@@ -99,7 +108,7 @@ def fleets_on_front(laboratory: Laboratory, use_case: str, core: str) -> str:
 
 @functions
 def fleets_with_least(
-    laboratory: Laboratory, use_case: str, quantity: str, count: float = 1, core: str = "des"
+    laboratory: Laboratory, use_case: str, quantity: str, count: float = 1, core: AskedCore = "des"
 ) -> str:
     """Return the design, or the few designs, whose fleets take the least of a quantity."""
     fleets, of = _fleets(laboratory, use_case, core), _FLEET_QUANTITIES[quantity]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.resources import files
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
@@ -33,14 +34,8 @@ _ROWS = {
     }
     for name in _CORES
 }
-_SYNTHESISED = {
-    core.name: core
-    for core in (
-        *(characterised.des_sky130, characterised.des_ihp130, characterised.des_asap7),
-        *(characterised.jacobi_sky130, characterised.jacobi_ihp130, characterised.jacobi_asap7),
-    )
-}
-"""Of this project: the claims that are held to them are not of these cores."""
+AskedCore = str | Path
+"""One of the paper, or the table of one that was made of a description."""
 _CLOCKED_BY = {"des": "bandwidth", "fft": "bandwidth", "jacobi": "clock"}
 """The printed column that the clock of our models follows from."""
 
@@ -93,11 +88,13 @@ def _moved(printed: PrintedNumbers, core: str, prefix: str) -> Column:
     return np.array([printed.share(*cell, cells) for cell in zip(names, cells, strict=True)])
 
 
-def _table(printed: PrintedNumbers, core: str) -> CoreMetrics:
-    if core in _SYNTHESISED:
-        return _SYNTHESISED[core].models["table"].function()
-    of = _CORES[core].models["table"].function()
-    return replace(
+def _table(printed: PrintedNumbers, core: AskedCore) -> tuple[tuple[str, ...], CoreMetrics]:
+    """Return the names and the figures of the designs."""
+    if isinstance(core, Path):
+        return characterised.characterised_designs(core)
+    table = _CORES[core].models["table"]
+    of = table.function()
+    return table.designs, replace(
         of,
         area_m2=of.area_m2 * _moved(printed, core, "area"),
         dynamic_power_w=of.dynamic_power_w * _moved(printed, core, "dynamic_power"),
@@ -106,10 +103,9 @@ def _table(printed: PrintedNumbers, core: str) -> CoreMetrics:
     )
 
 
-def _values(printed: PrintedNumbers, core: str, quantity: str) -> dict[str, float]:
-    values = _QUANTITIES[quantity](_table(printed, core))
-    designs = (_CORES | _SYNTHESISED)[core].models["table"].designs
-    return dict(zip(designs, values.tolist(), strict=True))
+def _values(printed: PrintedNumbers, core: AskedCore, quantity: str) -> dict[str, float]:
+    designs, figures = _table(printed, core)
+    return dict(zip(designs, _QUANTITIES[quantity](figures).tolist(), strict=True))
 
 
 def _cell(printed: PrintedNumbers, core: str, design: str, column: str) -> float:
@@ -124,7 +120,9 @@ def core_value(printed: PrintedNumbers, core: str, quantity: str, design: str) -
 
 
 @functions
-def core_ratio(printed: PrintedNumbers, core: str, quantity: str, design: str, base: str) -> float:
+def core_ratio(
+    printed: PrintedNumbers, core: AskedCore, quantity: str, design: str, base: str
+) -> float:
     """Return a quantity of a design over that of another."""
     values = _values(printed, core, quantity)
     return values[design] / values[base]
@@ -155,29 +153,34 @@ def least_core_ratio(printed: PrintedNumbers, core: str, quantity: str, base: st
 
 
 @functions
-def design_with_least(printed: PrintedNumbers, core: str, quantity: str, among: str = "") -> str:
+def design_with_least(
+    printed: PrintedNumbers, core: AskedCore, quantity: str, among: str = ""
+) -> str:
     """Return the design with the least of a quantity, among some where they are named."""
     values = _values(printed, core, quantity)
     return min(among.split() or values, key=values.__getitem__)
 
 
 @functions
-def design_with_most(printed: PrintedNumbers, core: str, quantity: str, among: str = "") -> str:
+def design_with_most(
+    printed: PrintedNumbers, core: AskedCore, quantity: str, among: str = ""
+) -> str:
     """Return the design with the most of a quantity, among some where they are named."""
     values = _values(printed, core, quantity)
     return max(among.split() or values, key=values.__getitem__)
 
 
 @functions
-def line_over(printed: PrintedNumbers, core: str, quantity: str, power: float, told: str) -> float:
+def line_over(
+    printed: PrintedNumbers, core: AskedCore, quantity: str, power: float, told: str
+) -> float:
     """Return what a straight line over unrolled designs tells, over n to a power.
 
     ``step``: its slope over its start; ``fit``: the share of the variance that it explains.
     """
     values = _values(printed, core, quantity)
-    letter = "u" if core.startswith("des") else "n"
     plain = {name: value for name, value in values.items() if name[1:].isdigit()}
-    over = np.array([float(name.removeprefix(letter)) for name in plain]) ** power
+    over = np.array([float(name[1:]) for name in plain]) ** power
     ours = np.array([*plain.values()])
     columns = np.column_stack([over, np.ones_like(over)])
     (slope, start), *_ = np.linalg.lstsq(columns, ours, rcond=None)

@@ -131,7 +131,7 @@ KINDS: Mapping[str, Kind] = {
     "study": Kind(_STUDY, _is_study),
     "source": Kind(f"{_STUDY}, a Result or its folder", lambda v: _is_study(v) or _is_run(v)),
     **dict.fromkeys(("run", "runs", "first", "second"), _RUN),
-    **dict.fromkeys(("table", "data", "software", "hardware", "out", "check"), _PATH),
+    **dict.fromkeys(("table", "data", "software", "hardware", "out", "check", "joined_by"), _PATH),
     **dict.fromkeys((*_WORDS, "papers", "dask", "storage"), _TEXT),
     **dict.fromkeys(("only", "by", "over", "targets", "measure_again", "supply"), _TEXTS),
     **dict.fromkeys(

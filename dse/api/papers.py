@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from dse.api.arguments import public
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dse.reproduction.by_synthesis import Synthesis
     from dse.reproduction.reproduce import Reproduction
 
 
@@ -31,3 +36,60 @@ def reproduce(*papers: str, jobs: int = 1) -> Reproduction:
     from dse.reproduction.reproduce import check_papers
 
     return check_papers(papers, jobs=jobs)
+
+
+@public
+def reproduce_by_synthesis(
+    *papers: str,
+    library: str | Path | Sequence[str | Path] = (),
+    mapping_tool: str | None = None,
+    cache: bool = True,
+    jobs: int = 1,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Synthesis:
+    """Ask what papers find of their hardware of cores that were made of descriptions.
+
+    >>> print(dse.reproduce_by_synthesis("cores", library="sky130.lib.gz"))
+
+    Parameters
+    ----------
+    papers
+        Keys of papers; all of them when none is given.
+    library
+        Liberty files of one process at one corner, to which the cores are mapped now; without
+        them the tables that are shipped are asked, which have several libraries.
+    mapping_tool, cache, jobs, progress
+        As in `characterise`.
+
+    Raises
+    ------
+    dse.errors.UnknownPluginError
+        Naming a paper without such claims.
+    dse.errors.StudyError, dse.errors.MissingLibraryError
+        As `characterise`.
+    """
+    from dse.api.silicon import characterise
+    from dse.reproduction.by_synthesis import check_by_synthesis, chosen_papers
+
+    chosen = chosen_papers(papers)
+    if not library:
+        return check_by_synthesis(chosen)
+    with TemporaryDirectory(prefix="dse-") as folder:
+        tables = {}
+        for paper in chosen:
+            named = {}
+            for name, made in paper.made.items():
+                named[name] = Path(folder) / f"{paper.name}_{name}.csv"
+                found = characterise(
+                    made.generator,
+                    library=library,
+                    over=[f"{key}={values}" for key, values in made.over.items()],
+                    tasks=made.tasks,
+                    mapping_tool=mapping_tool,
+                    cache=cache,
+                    jobs=jobs,
+                    progress=progress,
+                    out=named[name],
+                )
+            tables[paper.name] = {found.designs[0].facts["library"]: named}
+        return check_by_synthesis(chosen, tables)

@@ -32,6 +32,7 @@ def characterise(
     figures: Assignments | None = None,
     warm_up: int | None = None,
     wire: str | None = None,
+    joined_by: str | Path | None = None,
     mapping_tool: str | None = None,
     time_limit: str = "3600 s",
     cache: bool = True,
@@ -73,6 +74,9 @@ def characterise(
         is (``{"payload": "64 bit", "cycles_per_task": "16 / unroll"}``), cycles not counted.
     wire
         A wire load of the library; without it wires have no capacitance.
+    joined_by
+        A table of what joins a fleet, characterised in the same library; each row then has what
+        one instance adds to it.
     mapping_tool
         ``pyosys`` or ``yosys``; by default the first that is installed.
     time_limit
@@ -89,6 +93,7 @@ def characterise(
     dse.errors.MissingLibraryError
         There is no Yosys.
     """
+    from dse.errors import StudyError
     from dse.files.folder import write_text
     from dse.silicon import requests
     from dse.silicon.chain import Characteriser
@@ -96,6 +101,7 @@ def characterise(
     from dse.silicon.corners import at_supplies
     from dse.silicon.figures import Conditions
     from dse.silicon.kept_results import KeptResults, user_folder
+    from dse.silicon.network import read_network, with_network
 
     sources = [description] if isinstance(description, str | Path) else [*description]
     files = [library] if isinstance(library, str | Path) else [*library]
@@ -126,6 +132,9 @@ def characterise(
     kept = KeptResults(user_folder() / "silicon", most) if cache else None
     wanted = asked.design_tasks()
     requests.check_library_files([*files, *corners])
+    if joined_by is not None and corners:
+        raise StudyError([requests.ONE_SUPPLY])
+    network = None if joined_by is None else read_network(Path(joined_by))
     supplies_v = requests.supplies(supply, corners, clock)
     nominal = tuple(map(str, files))
     characterisers = [
@@ -145,6 +154,8 @@ def characterise(
         for characteriser in characterisers
     ]
     found = at_supplies(tables, supplies_v) if corners else tables[0]
+    if network is not None:
+        found = with_network(found, network)
     if out is not None:
         write_text(Path(out), found.csv())
     return found

@@ -80,6 +80,12 @@ def characterise(
     wire: Annotated[
         str | None, typer.Option(help="Wire load of the library (default: none).")
     ] = None,
+    joined_by: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE.csv", help="What joins a fleet: add to each row what a core takes of it."
+        ),
+    ] = None,
     mapping_tool: Annotated[
         str | None, typer.Option(help="pyosys or yosys (default: the first installed).")
     ] = None,
@@ -134,6 +140,7 @@ def characterise(
                 figures={name: text for name, text in figures.items() if text is not None},
                 warm_up=warm_up,
                 wire=wire,
+                joined_by=joined_by,
                 mapping_tool=mapping_tool,
                 time_limit=time_limit,
                 cache=cache,

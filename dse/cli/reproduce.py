@@ -23,6 +23,12 @@ def reproduce(
         bool,
         typer.Option("--by-synthesis", help="Ask our own hardware in three cell libraries."),
     ] = False,
+    library: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="LIB", help="By synthesis: ask it in this one, mapped now; several make one."
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE.md", help="Write Markdown pages FILE.md and FILE_all.md."),
@@ -38,10 +44,14 @@ def reproduce(
     if by_synthesis:
         if out is not None or everything:
             raise typer.BadParameter("--by-synthesis goes with neither --all nor --out")
-        from dse.reproduction.by_synthesis import check_by_synthesis
-
-        show(check_by_synthesis(paper or []), as_json=json)
+        with bar("designs", "reading descriptions and library") as progress:
+            asked = papers.reproduce_by_synthesis(
+                *(paper or []), library=library or (), jobs=jobs or cores(), progress=progress
+            )
+        show(asked, as_json=json)
         return
+    if library:
+        raise typer.BadParameter("--library goes with --by-synthesis")
     with bar("claims", "checking claims"):
         found = papers.reproduce(*(paper or []), jobs=jobs or cores())
     if out is not None:

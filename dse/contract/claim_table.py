@@ -45,6 +45,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib.resources.abc import Traversable
+from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 from dse.contract.papers import (
@@ -72,6 +74,7 @@ _LENT = ("laboratory", "printed")
 """What a function may ask for besides its arguments: studies, and inputs within their rounding."""
 
 Functions = Mapping[str, Callable[..., ClaimValue]]
+Named = Mapping[str, Path]
 Added = TypeVar("Added", bound=Callable[..., ClaimValue])
 
 
@@ -93,7 +96,9 @@ class ClaimFunctions(dict[str, Callable[..., ClaimValue]]):
         return function
 
 
-def read_claims(table: Traversable, functions: Functions) -> tuple[Claim, ...]:
+def read_claims(
+    table: Traversable, functions: Functions, named: Named = MappingProxyType({})
+) -> tuple[Claim, ...]:
     """Return the claims of a table, in its order.
 
     Parameters
@@ -102,6 +107,8 @@ def read_claims(table: Traversable, functions: Functions) -> tuple[Claim, ...]:
         A file with the columns `CLAIM_COLUMNS`.
     functions
         By name, those that the table may call.
+    named
+        Files that stand in place of arguments which are their names.
 
     Raises
     ------
@@ -117,7 +124,7 @@ def read_claims(table: Traversable, functions: Functions) -> tuple[Claim, ...]:
     for line, row in zip(found.lines, found.rows, strict=True):
         place = f"{found.file}:{line}"
         try:
-            claim = replace(_claim(row, functions), source=found.source, place=place)
+            claim = replace(_claim(row, functions, named), source=found.source, place=place)
             if claim.name in claims:
                 raise ClaimTableError(f"{claim.name!r} stands twice; names are unique: rename one")
             claims[claim.name] = claim
@@ -157,7 +164,7 @@ def _reference_faults(claims: Mapping[str, Claim]) -> Iterator[str]:
             )
 
 
-def _claim(row: Mapping[str, str], functions: Functions) -> Claim:
+def _claim(row: Mapping[str, str], functions: Functions, named: Named) -> Claim:
     if None in row or None in row.values():
         raise ClaimTableError(
             "this row has more or fewer cells than the header; quote a cell that contains a comma"
@@ -174,8 +181,8 @@ def _claim(row: Mapping[str, str], functions: Functions) -> Claim:
         paper=cells["name"].partition("-")[0],
         printed=_printed(cells["printed"]),
         rounding=_rounding(cells["printed"], cells["rounded_to"]),
-        ours=_claim_answer(cells["ours"], functions) if cells["ours"] else None,
-        readings=_readings(cells["readings"], functions),
+        ours=_claim_answer(cells["ours"], functions, named) if cells["ours"] else None,
+        readings=_readings(cells["readings"], functions, named),
         inputs=tuple(part.strip() for part in cells["inputs"].split(";")),
     )
 
@@ -234,11 +241,11 @@ def _rounding(written: str, rounded_to: str) -> tuple[float, float] | None:
     return number - half, number + half
 
 
-def _readings(cell: str, functions: Functions) -> dict[str, ClaimAnswer | None]:
+def _readings(cell: str, functions: Functions, named: Named) -> dict[str, ClaimAnswer | None]:
     readings: dict[str, ClaimAnswer | None] = {}
     for part in filter(None, (part.strip() for part in cell.split(";"))):
         words, _, call = (piece.strip() for piece in part.partition("="))
-        readings[words] = _claim_answer(call, functions) if call else None
+        readings[words] = _claim_answer(call, functions, named) if call else None
     evaluated = sum(answer is not None for answer in readings.values())
     if readings and (len(readings) < 2 or not evaluated):
         raise ClaimTableError(
@@ -248,7 +255,7 @@ def _readings(cell: str, functions: Functions) -> dict[str, ClaimAnswer | None]:
     return readings
 
 
-def _claim_answer(cell: str, functions: Functions) -> ClaimAnswer:
+def _claim_answer(cell: str, functions: Functions, named: Named) -> ClaimAnswer:
     """Return what a call gives when it is asked.
 
     Raises
@@ -256,7 +263,8 @@ def _claim_answer(cell: str, functions: Functions) -> ClaimAnswer:
     ClaimTableError
         It is no call, or one of an unknown function or with other arguments.
     """
-    function, arguments = _call(cell, functions)
+    function, written = _call(cell, functions)
+    arguments = [named.get(one, one) if isinstance(one, str) else one for one in written]
     asked = [name for name in _LENT if name in inspect.signature(function).parameters]
 
     def answer(laboratory: object, printed: object) -> ClaimValue:

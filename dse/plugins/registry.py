@@ -52,7 +52,7 @@ GROUPS: Mapping[str, str] = {
 
 PAPERS: Mapping[str, str] = {
     "dse.contract.papers.Claim": "dse.claims",
-    "dse.contract.papers.SynthesisClaim": "dse.claims_by_synthesis",
+    "dse.contract.papers.SynthesisClaims": "dse.claims_by_synthesis",
     "dse.contract.papers.Figure": "dse.figures",
 }
 """The group of each kind of which an entry point leads to all that a paper has."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import Any
 
-from dse.contract.papers import SynthesisClaim
+from dse.contract.papers import Claim, SynthesisClaims, Tables
 from dse.plugins import registry
 from dse.reports.text import Printable, table_text
 from dse.reports.words import plural
 from dse.reproduction import claim_pages
-from dse.reproduction.reproduce import select_claims
+from dse.reproduction.reproduce import check_known
 from dse.reproduction.study_runner import StudyRunner
 from dse.reproduction.verdicts import AGREES, WITHIN, ClaimReading, read_claim
 
@@ -20,7 +21,7 @@ from dse.reproduction.verdicts import AGREES, WITHIN, ClaimReading, read_claim
 class SynthesisedClaim:
     """A claim, and what each library gives."""
 
-    claim: SynthesisClaim
+    claim: Claim
     readings: tuple[ClaimReading, ...]
 
 
@@ -81,16 +82,41 @@ def _plain(one: ClaimReading) -> dict[str, Any]:
     return found
 
 
-def check_by_synthesis(papers: Sequence[str] = ()) -> Synthesis:
-    """Return what some papers, or all, find of their hardware beside what ours gives.
+def chosen_papers(papers: Sequence[str] = ()) -> list[SynthesisClaims]:
+    """Return what some papers, or all, ask of hardware.
 
     Raises
     ------
     UnknownPluginError
         Naming a paper without such claims.
+    """
+    known = registry.records(SynthesisClaims)
+    check_known(papers, known)
+    return [known[name] for name in sorted(papers or known)]
+
+
+def check_by_synthesis(
+    papers: Sequence[SynthesisClaims], tables: Mapping[str, Tables] = MappingProxyType({})
+) -> Synthesis:
+    """Return what papers find of their hardware beside what ours gives.
+
+    Parameters
+    ----------
+    papers
+        As `chosen_papers` returns them.
+    tables
+        Of their cores, by paper; those that are shipped where there are none.
+
+    Raises
+    ------
     ContractError
         A claim fails to compute, with its file and line.
     """
     laboratory = StudyRunner()
-    chosen = select_claims(registry.records(SynthesisClaim).values(), papers)
-    return Synthesis(tuple(SynthesisedClaim(one, read_claim(one, laboratory)) for one in chosen))
+    return Synthesis(
+        tuple(
+            SynthesisedClaim(claim, read_claim(claim, laboratory))
+            for paper in papers
+            for claim in paper.claims(tables.get(paper.name, paper.shipped))
+        )
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -152,12 +152,16 @@ def select_claims(claims: Iterable[AnyClaim], papers: Sequence[str]) -> list[Any
         Naming a paper without claims, and the nearest that has some.
     """
     found = sorted(claims, key=lambda claim: claim.paper)
-    known = {claim.paper for claim in found}
+    check_known(papers, {claim.paper for claim in found})
+    return [claim for claim in found if not papers or claim.paper in papers]
+
+
+def check_known(papers: Sequence[str], known: Collection[str]) -> None:
+    """Refuse a paper without claims; see `select_claims`."""
     for paper in papers:
         if paper not in known:
             rule = f"{paper!r} is not a paper with claims to check"
             raise UnknownPluginError(rule, nearest(paper, known))
-    return [claim for claim in found if not papers or claim.paper in papers]
 
 
 def _cells(row: CheckedClaim, numbers: Mapping[str, int]) -> tuple[str, ...]:

@@ -34,6 +34,13 @@ FIGURES = {
 }
 """What one task of a user's own hardware is, and the quantity."""
 
+ONE_SUPPLY = Fault(
+    where="joined_by",
+    written="",
+    rule="a table of networks has one supply voltage",
+    remedy="leave the corners out, or add each corner's network to a table of its own",
+)
+
 NEEDED = ("payload", "cycles_per_task", "latency")
 """Those that nothing else tells."""
 

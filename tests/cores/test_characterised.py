@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import re
 from pathlib import Path
 
@@ -11,13 +12,14 @@ import pytest
 
 import dse
 from dse.contract import Core
+from dse.contract.generators import Generator
 from dse.plugins import registry
 from tests.conftest import ROOT, STUDIES, everything, problem_of
 
 TABLES = ROOT / "cores" / "tables"
 LIBRARIES = ("sky130", "ihp130", "asap7")
 OBJECTIVES = "objectives: {area: minimise, power: minimise, throughput: maximise}\n"
-CORES = [f"{family}_{library}" for family in ("des", "jacobi") for library in LIBRARIES]
+CORES = [f"{family}_{library}" for family in ("des", "fft", "jacobi") for library in LIBRARIES]
 
 
 def core_of(name: str) -> Core:
@@ -35,6 +37,9 @@ GOLDEN = {
     ("des_sky130", "u16"): (115887.4, 641.0256, 161.6155, 0.05048604, 252.1202),
     ("des_ihp130", "u16"): (209107.3, 719.4245, 116.6303, 2.343213, 162.1161),
     ("des_asap7", "u16"): (1674.79, 3508.772, 17.96939, 1.323996, 5.121277),
+    ("fft_sky130", "r8"): (487725.3, 149.7006, 492.3843, 0.2666433, 3289.127),
+    ("fft_ihp130", "r4"): (877319.3, 237.5297, 238.7502, 10.73652, 1005.138),
+    ("fft_asap7", "r2"): (9490.661, 1246.883, 53.56294, 7.55396, 42.95748),
     ("jacobi_sky130", "n4"): (110604.8, 281.6901, 119.2998, 0.05485344, 26.46965),
     ("jacobi_ihp130", "n4"): (183985.6, 335.5705, 70.10928, 2.107051, 13.05785),
 }
@@ -81,13 +86,33 @@ def test_a_stage_reads_the_same_from_the_table_itself(name: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", CORES)
-def test_a_law_is_within_a_tenth_and_built_like_the_table(name: str) -> None:
+def test_a_table_is_that_of_the_descriptions_that_are_shipped(name: str) -> None:
+    """A generator that was changed has other figures: characterise it again."""
+    text = (TABLES / f"{name}.csv").read_text("utf-8")
+    made = registry.get(Generator, name.partition("_")[0])
+    known = {choice.name for choice in made.parameters}
+    for design, row in rows_of(name).items():
+        values = {key: int(cell) if cell.isdigit() else cell for key, cell in row.items()}
+        verilog = made(**{key: values[key] for key in known & values.keys()}).verilog
+        sha256 = hashlib.sha256(verilog.encode()).hexdigest()
+        assert f"# {design}: description sha256 {sha256}, " in text
+
+
+OFF = {"des": 0.1, "fft": 0.16, "jacobi": 0.1}
+"""The lines are as far off at most; radix 8 has multiplications within its butterflies."""
+COLUMN = {"stages": "latency_cycles"}
+"""Of the table, where it is called otherwise than the parameter."""
+
+
+@pytest.mark.parametrize("name", CORES)
+def test_a_law_is_as_far_off_as_is_said_and_built_like_the_table(name: str) -> None:
     law = core_of(name).models["law"]
     table = core_of(name).models["table"]
     rows = rows_of(name)
     plain = [row for row in rows.values() if row.get("structure", "pipelined") == "pipelined"]
     (parameter,) = law.parameters
-    said = law.function(**{parameter.name: np.array([float(row[parameter.name]) for row in plain])})
+    column = COLUMN.get(parameter.name, parameter.name)
+    said = law.function(**{parameter.name: np.array([float(row[column]) for row in plain])})
     kept = [table.designs.index(row["design"]) for row in plain]
     for column in ("payload_bit", "cycles_per_task", "latency_cycles", "tasks_in_flight"):
         known = getattr(table.function(), column)[kept]
@@ -97,7 +122,7 @@ def test_a_law_is_within_a_tenth_and_built_like_the_table(name: str) -> None:
         np.testing.assert_allclose(getattr(said, column), known, rtol=1e-6)
     assert law.residuals is not None
     for _, of, line in law.residuals().values():
-        np.testing.assert_allclose(line, of, rtol=0.1)
+        np.testing.assert_allclose(line, of, rtol=OFF[name.partition("_")[0]])
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -131,6 +156,18 @@ def test_chained_rounds_glitch(library: str) -> None:
     assert energy[2] / energy[0] == pytest.approx(GLITCHES[library], abs=0.005)
     for row in rows.values():
         assert float(row["settled_energy_pj"]) < float(row["energy_pj"])
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_without_glitches_a_larger_radix_takes_less_energy(library: str) -> None:
+    """As in the paper's Table II; with them radix 8 takes the most."""
+    rows = rows_of(f"fft_{library}")
+    energy, settled = (
+        [float(rows[name][column]) for name in ("r2", "r4", "r8")]
+        for column in ("energy_pj", "settled_energy_pj")
+    )
+    assert settled == sorted(settled, reverse=True)
+    assert max(energy) == energy[2]
 
 
 @pytest.mark.parametrize("name", ["settop_116mbps", "crypto_interface_100gbps"])

@@ -43,7 +43,7 @@ def test_an_installation_that_is_well() -> None:
     assert lines[-1] == ["nothing", "is", "broken"]
     for name, library in {one.name: one for one in libraries.libraries()[""]}.items():
         assert [name, library.installed] in [line[:2] for line in lines]
-    assert ["core", "accel-dse", libraries.own_version(), "9"] in [line[:4] for line in lines]
+    assert ["core", "accel-dse", libraries.own_version(), "12"] in [line[:4] for line in lines]
 
 
 def test_json_says_the_same() -> None:
@@ -55,6 +55,7 @@ def test_json_says_the_same() -> None:
     (own,) = facts["plug_ins"]["core"]
     assert facts["plug_ins"]["core"][own] == [
         *("des", "des_asap7", "des_ihp130", "des_sky130", "fft"),
+        *("fft_asap7", "fft_ihp130", "fft_sky130"),
         *("jacobi", "jacobi_asap7", "jacobi_ihp130", "jacobi_sky130"),
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +223,59 @@ def test_several_targets_are_rows_with_their_spread(run: Run) -> None:
     assert [one.name for one in found.designs] == ["UNROLL8_for_100mhz", "UNROLL8_for_1000mhz"]
     assert "UNROLL8 over 2 targets: area " in found.text()
     assert ",target_mhz,area_um2," in found.csv()
+
+
+DEEP = """
+module deep (input clk, input [15:0] word, output reg [15:0] answer);
+  reg [15:0] state;
+  wire [16*32+15:0] lines;
+  assign lines[15:0] = state;
+  genvar i;
+  generate for (i = 0; i < 32; i = i + 1) begin : round
+    wire [15:0] from = lines[16*i +: 16];
+    wire [15:0] left = from ^ (from << 7);
+    wire [15:0] right = left ^ (left >> 9);
+    wire [15:0] mixed = right ^ (right << 8);
+    assign lines[16*i+16 +: 16] =
+      (mixed & {mixed[14:0], mixed[15]}) ^ {mixed[12:0], mixed[15:13]};
+  end endgenerate
+  always @(posedge clk) begin state <= word; answer <= lines[16*32 +: 16]; end
+endmodule
+"""
+
+
+def deep(word: int) -> int:
+    for _ in range(32):
+        for shift in (7, -9, 8):
+            word ^= (word << shift if shift > 0 else word >> -shift) & 0xFFFF
+        turned = (word << 1 | word >> 15) & 0xFFFF, (word << 3 | word >> 13) & 0xFFFF
+        word = word & turned[0] ^ turned[1]
+    return word
+
+
+def test_glitches_that_are_left_out_are_told_in_the_table(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """32 rounds of nonlinear logic in a cycle; an inertial delay limits what gets through them."""
+    words = np.random.default_rng(1).integers(0, 1 << 16, 8).tolist()
+    rows = [
+        f"{word},{answer}"
+        for word, answer in zip(words, ["-", "-", *map(deep, words)], strict=False)
+    ]
+    (tmp_path / "deep.v").write_text(DEEP)
+    (tmp_path / "deep.csv").write_text("\n".join(["word,answer", *rows]))
+    asked = {"library": TOY, "top": "deep", "check": "deep.csv"}
+    figures = {"payload": "16 bit", "cycles_per_task": "1", "latency": "2"}
+    whole = dse.characterise("deep.v", figures=figures, **asked)
+    monkeypatch.setattr(chain, "simulate_gates", partial(chain.simulate_gates, most_transitions=20))
+    capped = dse.characterise("deep.v", figures=figures, cache=False, **asked)
+    told = r"more than 20 transitions in a cycle are left out: .*% of gates, .*% of gates' cycles"
+    assert re.search(f"^# note: {told}$", capped.csv(), re.MULTILINE)
+    assert "are left out" not in whole.csv()
+    ((had,), (left,)) = whole.designs, capped.designs
+    assert left.figures["settled_energy_j"] == had.figures["settled_energy_j"]
+    assert left.figures["energy_j"] < had.figures["energy_j"]
+    assert left.facts["tasks"] == had.facts["tasks"]
 
 
 def test_a_generator_is_characterised_with_its_own_answers(

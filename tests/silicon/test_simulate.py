@@ -10,8 +10,10 @@ import pytest
 from dse.errors import ArgumentError, StudyError
 from dse.silicon.netlist import CONSTANT_0, CONSTANT_1, Instance, Netlist
 from dse.silicon.simulate import Activity, simulate_gates
-from dse.silicon.timing import Delay, Timing
+from dse.silicon.timing import Delay, Timing, analyse
 from tests.silicon.netlists import LIBRARY
+from tests.silicon.toy import netlist as toy_netlist
+from tests.silicon.toy import toy
 
 CLOCK, A, B = 2, 3, 4
 PS = 1e-12
@@ -174,6 +176,30 @@ def test_a_path_that_ends_after_the_period_is_named() -> None:
     with pytest.raises(StudyError, match=r"z\[0\]: net 5 arrives after"):
         run(late, [100.1])
     assert run(late, [100.1], ports=False).toggles[5] == 4
+    whole = run(late, [100.1], vouched=True)
+    assert (whole.toggles[5], whole.notes) == (
+        4,
+        (
+            "paths of the simulation are up to 0.1% longer than the period: a delay is the worst "
+            "of both edges of its input",
+        ),
+    )
+
+
+def test_a_path_may_be_longer_than_that_of_the_timing() -> None:
+    """XOR2 rises 10 ps later where A rises: the simulation takes that for both edges of A."""
+    cells = {"start": "DFF CK=clk D=d Q=n0"}
+    for stage in range(8):
+        cells[f"i{stage}"] = f"INV A=n{stage} Y=m{stage}"
+        cells[f"x{stage}"] = f"XOR2 A=m{stage} B=b Y=n{stage + 1}"
+    drawn = toy_netlist(("clk", "d", "b"), ("q",), {**cells, "end": "DFF CK=clk D=n8 Q=q"})
+    least = analyse(drawn, toy(), clock="clk")
+    toggled = (np.arange(8) % 2 == 1)[:, None]
+    given = {"clock": "clk", "stimulus": {"d": toggled, "b": np.ones((8, 1), bool)}, "warm_up": 3}
+    with pytest.raises(StudyError, match=r"end\.D: n8 arrives after"):
+        simulate_gates(drawn, toy(), least, **given)
+    found = simulate_gates(drawn, toy(), least, vouched=True, **given)
+    assert "% longer than the period: a delay is the worst of both edges" in found.notes[0]
 
 
 def test_a_netlist_must_have_cells_one_clock_delays_and_no_loop() -> None:
