@@ -1,7 +1,7 @@
 """Lattice iCE40 through ``synth_ice40`` of Yosys and ``nextpnr-ice40``.
 
-Functions of the cells are those of Lattice, "iCE Technology Library" (FPGA-TN-02026); delays are
-those of nextpnr (Project IceStorm).
+Functions of the cells are those of `cells_sim.v` of Yosys; delays are those of nextpnr
+(Project IceStorm).
 """
 
 from __future__ import annotations

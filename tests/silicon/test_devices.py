@@ -100,7 +100,7 @@ def module() -> str:
 
 
 def following(kind: str, state: bool, d: bool, e: bool, r: bool) -> bool:
-    """Return the state after an edge, as Lattice says it."""
+    """Return the state after an edge, as `cells_sim.v` of Yosys says it."""
     at_once = kind.endswith(("R", "S")) and not kind.endswith(("SR", "SS"))
     if r and kind.endswith(("R", "S")) and (at_once or e or "E" not in kind):
         return kind.endswith("S")
