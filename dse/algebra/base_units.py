@@ -22,6 +22,7 @@ class Base:
 BASES = {
     "m2": Base("m2", prefixes="num", power=2, example="0.5 m"),
     "ge": Base("GE", prefixes="kM", counted=True, example="25 k"),
+    "lc": Base("LC", prefixes="k", counted=True, example="5280 "),
     "w": Base("W", prefixes="fpnumkM", example="25 m"),
     "j": Base("J", prefixes="afpnumkM", example="15 p"),
     "s": Base("s", prefixes="fpnum", example="10 u"),

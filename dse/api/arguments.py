@@ -120,7 +120,7 @@ _TEXT = _instance("a text", str)
 _WORDS = (
     *("method", "rate", "prefer", "tolerance", "width", "range_", "algorithm", "clock"),
     *("flips_budget", "time_budget"),
-    *("top", "clock_port", "wire", "mapping_tool", "time_limit", "cache_limit"),
+    *("top", "clock_port", "device", "wire", "mapping_tool", "time_limit", "cache_limit"),
 )
 _TEXTS = Kind("a text or a list of texts", _are_texts)
 _FLAG = _instance("True or False", bool)
@@ -145,7 +145,7 @@ KINDS: Mapping[str, Kind] = {
     **dict.fromkeys(
         ("trials", "samples", "budget", "jobs", "workers", "offloads", "events", "rows"), _COUNT
     ),
-    **dict.fromkeys(("tasks", "warm_up"), _COUNT),
+    **dict.fromkeys(("tasks", "warm_up", "placements"), _COUNT),
     "seed": _whole(0, 2**32 - 1),
     "cloud": _whole(0),
     **dict.fromkeys(("overrides", "settings"), _FIELDS),

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 def characterise(
     description: str | Path | Sequence[str | Path],
     *,
-    library: str | Path | Sequence[str | Path],
+    library: str | Path | Sequence[str | Path] = (),
+    device: str | None = None,
+    placements: int = 3,
     over: str | Sequence[str] = (),
     corners: Sequence[str | Path] = (),
     supply: str | Sequence[str] = (),
@@ -43,9 +45,11 @@ def characterise(
     """Map hardware to the cells of a library, and find its area, clock and power.
 
     >>> dse.characterise("des", library="sky130.lib.gz", over="unroll=1,2,4", out="des_sky130.csv")
+    >>> dse.characterise("des", device="ice40:hx8k", over="unroll=1,2,4", out="des_ice40.csv")
 
     Each design is mapped, its timing analysed, random tasks are simulated at its clock with the
-    delays of its gates, and no table is written unless every answer is right.
+    delays of its gates, and no table is written unless every answer is right.  On a device it is
+    placed and routed instead, for area and clock; its power is not known.
 
     Parameters
     ----------
@@ -53,6 +57,10 @@ def characterise(
         The name of a generator, or files of Verilog.
     library
         Liberty files of one process at one corner.
+    device
+        In place of a library: a field-programmable gate array, for which nextpnr is installed.
+    placements
+        How often each design is placed on a device; its clock is the median.
     over
         Values of parameters, every combination of which is a design: ``unroll=1,2,4``;
         without, those that a generator ships.
@@ -96,15 +104,14 @@ def characterise(
     from dse.errors import StudyError
     from dse.files.folder import write_text
     from dse.silicon import requests
-    from dse.silicon.chain import Characteriser
     from dse.silicon.characterisation import characterise_all
+    from dse.silicon.characterisers import of_device, of_library
     from dse.silicon.corners import at_supplies
     from dse.silicon.figures import Conditions
     from dse.silicon.kept_results import KeptResults, user_folder
     from dse.silicon.network import read_network, with_network
 
     sources = [description] if isinstance(description, str | Path) else [*description]
-    files = [library] if isinstance(library, str | Path) else [*library]
     asked = requests.Asked(
         hardware=tuple(map(str, sources)),
         over=assignments(texts(over), "unroll=1,2,4"),
@@ -131,16 +138,16 @@ def characterise(
     most = requests.positive_quantity(cache_limit, "cache_limit_byte", "cache_limit")
     kept = KeptResults(user_folder() / "silicon", most) if cache else None
     wanted = asked.design_tasks()
-    requests.check_library_files([*files, *corners])
     if joined_by is not None and corners:
         raise StudyError([requests.ONE_SUPPLY])
     network = None if joined_by is None else read_network(Path(joined_by))
     supplies_v = requests.supplies(supply, corners, clock)
-    nominal = tuple(map(str, files))
-    characterisers = [
-        Characteriser(nominal, conditions, kept),
-        *(Characteriser((str(one),), conditions, kept, mapped_with=nominal) for one in corners),
-    ]
+    if device is None:
+        files = [library] if isinstance(library, str | Path) else [*library]
+        characterisers = of_library(files, corners, conditions, kept)
+    else:
+        given = {"library": library, "corner": corners, "targets": targets_hz, "wire": wire}
+        characterisers = of_device(device, placements, given, conditions, kept)
     tables = [
         characterise_all(
             asked.name,

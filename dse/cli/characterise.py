@@ -1,4 +1,4 @@
-"""``dse characterise``: a table of cores from descriptions of hardware and a cell library."""
+"""``dse characterise``: a table of cores from descriptions of hardware, in cells or a device."""
 
 from __future__ import annotations
 
@@ -22,9 +22,15 @@ def characterise(
         ),
     ],
     library: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Option(metavar="LIB", help="Liberty file, .lib or .lib.gz; several make one."),
-    ],
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="In place of a library, an FPGA: ice40:hx8k.")
+    ] = None,
+    placements: Annotated[
+        int, typer.Option(min=1, help="Times that a device is filled; the median clock counts.")
+    ] = 3,
     over: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUES", help="Parameter and its values: unroll=1,2,4."),
@@ -102,7 +108,7 @@ def characterise(
     jobs: Jobs = None,
     json: AsJson = False,
 ) -> None:
-    """Find area, clock and power of hardware in a cell library."""
+    """Find area, clock and power of hardware in a cell library, or area and clock on an FPGA."""
     from dse.api import silicon
     from dse.reports.progress import bar
     from dse.workers import cores
@@ -122,10 +128,12 @@ def characterise(
         shown(done, total, now)
 
     try:
-        with bar("designs", "reading descriptions and library") as shown:
+        with bar("designs", "reading descriptions") as shown:
             found = silicon.characterise(
                 hardware,
-                library=library,
+                library=library or [],
+                device=device,
+                placements=placements,
                 over=over or [],
                 corners=corner or [],
                 supply=supply or [],

@@ -67,8 +67,8 @@ class CoreMetrics:
 
     Attributes
     ----------
-    area_m2, area_ge
-        Silicon area, gate equivalents: one of them, or both, which never mix.
+    area_m2, area_ge, area_lc
+        Silicon area, gate equivalents, logic cells of an FPGA: one or several, which never mix.
     dynamic_power_w, leakage_power_w
         Switching power at `clock_hz`; leakage power.  Both or none.
     clock_hz
@@ -91,6 +91,7 @@ class CoreMetrics:
 
     area_m2: Column = field(default_factory=lambda: _NO_FIGURES)
     area_ge: Column = field(default_factory=lambda: _NO_FIGURES)
+    area_lc: Column = field(default_factory=lambda: _NO_FIGURES)
     clock_hz: Column
     dynamic_power_w: Column = field(default_factory=lambda: _NO_FIGURES)
     leakage_power_w: Column = field(default_factory=lambda: _NO_FIGURES)
@@ -104,8 +105,8 @@ class CoreMetrics:
 
     def __post_init__(self) -> None:
         """Make what is left out NaN, one value per design."""
-        for name in ("area_m2", "area_ge", "dynamic_power_w", "leakage_power_w"):
-            if getattr(self, name) is _NO_FIGURES:
+        for name, column in vars(self).items():
+            if column is _NO_FIGURES:
                 object.__setattr__(self, name, np.full(np.shape(self.clock_hz), np.nan))
 
 

@@ -48,7 +48,7 @@ class Designs:
         return metrics.clock_hz / metrics.cycles_per_task * metrics.payload_bit
 
 
-AREAS = ("area_m2", "area_ge")
+AREAS = ("area_m2", "area_ge", "area_lc")
 """Metrics of the area; a core has figures of one of them at least."""
 
 POWERS = ("dynamic_power_w", "leakage_power_w")

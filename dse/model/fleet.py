@@ -171,6 +171,7 @@ STAGE_CAPACITY = "stage_capacity_bit_per_s"
 STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
     "stage_area_m2": lambda fleet: fleet.total(fleet.designs.metrics.area_m2),
     "stage_area_ge": lambda fleet: fleet.total(fleet.designs.metrics.area_ge),
+    "stage_area_lc": lambda fleet: fleet.total(fleet.designs.metrics.area_lc),
     STAGE_CAPACITY: lambda fleet: fleet.capacity_bit_per_s,
     "stage_clock_hz": lambda fleet: fleet.largest(fleet.designs.metrics.clock_hz) * fleet.clock,
     "stage_clock_limit": lambda fleet: fleet.clock,
@@ -211,7 +212,7 @@ tasks leave empty switch as well, which ``stage_dynamic_energy_j_per_bit`` charg
 ``stage_serial_tasks`` is how many streams share the pipelines then, 1 for independent tasks.
 """
 
-AREA_COLUMNS = ("stage_area_m2", "stage_area_ge")
+AREA_COLUMNS = tuple(f"stage_{name}" for name in AREAS)
 """Stage columns of the area in units that never mix; a core has figures of one of them at least."""
 
 POWER_COLUMNS = (

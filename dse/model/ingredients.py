@@ -37,6 +37,7 @@ INGREDIENTS: Mapping[str, Ingredient] = {
     BANDWIDTH: Ingredient(lambda designs: designs.bandwidth_bit_per_s),
     "area": Ingredient(lambda designs: designs.metrics.area_m2),
     "gates": Ingredient(lambda designs: designs.metrics.area_ge),
+    "logic": Ingredient(lambda designs: designs.metrics.area_lc),
     "switching": Ingredient(lambda designs: designs.metrics.dynamic_power_w),
     "leakage": Ingredient(lambda designs: designs.metrics.leakage_power_w),
     "instances": Ingredient(lambda designs: np.ones(len(designs.names))),
@@ -62,6 +63,7 @@ INGREDIENTS: Mapping[str, Ingredient] = {
 MADE_OF: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "stage_area_m2": (("area",), ()),
     "stage_area_ge": (("gates",), ()),
+    "stage_area_lc": (("logic",), ()),
     "stage_capacity_bit_per_s": ((BANDWIDTH,), ()),
     "stage_clock_hz": (("clock",), ()),
     "stage_clock_limit": ((), ()),

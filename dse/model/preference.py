@@ -19,7 +19,7 @@ from dse.model.problem import Goal, Problem
 from dse.model.space import Index
 
 KNEE = "knee"
-SHORT: Mapping[str, tuple[str, ...]] = {"power": ("w",), "area": ("m2", "ge")}
+SHORT: Mapping[str, tuple[str, ...]] = {"power": ("w",), "area": ("m2", "ge", "lc")}
 """Words for the first objective in one of these units; without one they are expressions."""
 
 
@@ -178,7 +178,7 @@ def prefer(problem: Problem, written: str | None = None) -> Preference:
     problem
         The study's problem.
     written
-        ``power`` or ``area`` (the study's objective in watts, in square metres or in GE),
+        ``power`` or ``area`` (the study's objective in watts, in square metres, in GE or in LC),
         ``knee``, the name of an objective, or an arithmetic expression to minimise.  None: power
         when it is an objective, otherwise the first objective.
 

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
+from dse.algebra import units
 from dse.contract.generators import Vectors
-from dse.errors import DseError, Fault, StudyError, nearest
-from dse.files.json import json_text
+from dse.errors import Fault, StudyError, nearest
 from dse.silicon.boolean import truth_table
+from dse.silicon.characteriser import Characteriser, script_sha256, sha256
 from dse.silicon.fan_out import spread_fan_out
-from dse.silicon.figures import (
-    CharacterisedDesign,
-    Conditions,
-    Refused,
-    of_design,
-    of_kept,
-    period_of,
-)
-from dse.silicon.kept_results import KeptResults
+from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
 from dse.silicon.liberty import read_liberty
 from dse.silicon.library import CellLibrary, WireLoad
 from dse.silicon.mapping import Mapped, map_files, map_text
@@ -32,40 +25,26 @@ from dse.silicon.tasks import DesignTask
 from dse.silicon.timing import Timing, analyse
 from dse.silicon.usable_cells import UsableCells, usable_cells
 from dse.silicon.vectors import first_wrong
-from dse.silicon.yosys import chosen_yosys, full_name
 
 FASTEST_S = 1e-12
 """A target that no logic meets: mapping then makes it as fast as it can."""
 
 
-@dataclass
-class Characteriser:
-    """Turns designs into figures; reads its library when a design first needs it.
-
-    A worker gets one, and uses the library for all of its designs.
+@dataclass(kw_only=True)
+class LibraryCharacteriser(Characteriser):
+    """Maps to standard cells; reads its library when a design first needs it.
 
     Attributes
     ----------
     library_files
         Whose delays and energies count.
-    conditions
-        For all designs.
-    kept
-        Results of earlier calls.
     mapped_with
         Files of the library that netlists are mapped to, if that is another corner of the same
         cells.
     """
 
     library_files: tuple[str, ...]
-    conditions: Conditions
-    kept: KeptResults | None = None
     mapped_with: tuple[str, ...] = ()
-    tool: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Ask the mapping tool for its version."""
-        self.tool = full_name(chosen_yosys(self.conditions.tool))
 
     @cached_property
     def library(self) -> CellLibrary:
@@ -114,42 +93,24 @@ class Characteriser:
             raise StudyError([Fault(where="wire", written=repr(name), rule=rule, remedy=remedy)])
         return None if name is None else self.library.wire_loads[name]
 
-    def key(self, task: DesignTask) -> str:
-        """Return a hash of all that the figures depend on, this program included."""
-        design = replace(task.design, verilog="")
-        told = {
-            "program": _own_sha256(),
-            "tool": self.tool,
-            "library": self.library_sha256,
-            "mapped_with": _hashes(self.mapped_with),
-            "conditions": asdict(self.conditions) | {"time_limit_s": 0},
-            "design": asdict(design),
-            "description": task.description_sha256,
-            "vectors": task.vectors_sha256,
-            "warm_up": task.vectors.warm_up,
-            "target_period_s": task.target_period_s,
-        }
-        return _sha256(json_text(told).encode())
+    def depends_on(self) -> Mapping[str, Any]:
+        """Return hashes of the files of both libraries."""
+        return {"library": self.library_sha256, "mapped_with": _hashes(self.mapped_with)}
 
-    def known(self, task: DesignTask) -> CharacterisedDesign | None:
-        """Return what was found before, if it was kept."""
-        found = None if self.kept is None else self.kept.read(self.key(task))
-        return None if found is None else of_kept(found)
+    def remarks(self, targets_hz: Sequence[float]) -> Iterator[str]:
+        """Yield files, clocks and wires."""
+        for file, digest in self.library_sha256.items():
+            yield f"library file: {file}, sha256 {digest}"
+        period_s = self.conditions.period_s
+        clock = units.show(1 / period_s, "clock_hz") if period_s else ""
+        targets = ", ".join(units.show(one, "clock_hz") for one in targets_hz)
+        yield f"mapped for: {targets or clock or 'the fastest'}"
+        yield f"clock: {clock or 'the least period of each design, rounded up to 3 digits'}"
+        yield f"wire load: {self.conditions.wire or 'none'}"
+        yield "settled_power, settled_energy: without glitches; energy: of a task, without leakage"
 
-    def measured(self, task: DesignTask) -> CharacterisedDesign | Refused:
-        """Characterise a design; what is found is kept at once."""
-        try:
-            found = self._measured(task)
-        except StudyError as error:
-            return Refused(tuple(of_design(task.design.name, one) for one in error.faults))
-        except DseError as error:
-            fault = Fault(where=task.design.name, written="", rule=str(error), remedy="")
-            return Refused((fault,))
-        if self.kept is not None:
-            self.kept.write(self.key(task), asdict(found))
-        return found
-
-    def _measured(self, task: DesignTask) -> CharacterisedDesign:
+    def figures_of(self, task: DesignTask) -> CharacterisedDesign:
+        """Map a design, time it, hold it to its answers, and find its power."""
         design, conditions = task.design, self.conditions
         mapped = self._mapped(task)
         buffered = spread_fan_out(
@@ -220,12 +181,7 @@ class Characteriser:
             "clock_hz": 1.0 / power.period_s,
             "dynamic_power_w": power.dynamic.total_w,
             "leakage_power_w": float(power.leakage_w.sum()),
-            "payload_bit": design.payload_bit,
-            "cycles_per_task": design.cycles_per_task,
-            "latency_cycles": design.latency_cycles,
-            "tasks_in_flight": design.tasks_in_flight,
-            "read_byte": design.read_byte,
-            "written_byte": design.written_byte,
+            **of_one_task(design),
             "settled_power_w": power.settled.total_w,
             "energy_j": power.dynamic.total_w * task_s,
             "settled_energy_j": power.settled.total_w * task_s,
@@ -244,18 +200,12 @@ class Characteriser:
             "temperature_c": f"{library.temperature_c:g}",
             "gate": f"{gate[0]}, {gate[1] * 1e12:.6g} um2" if gate else "no NAND of two inputs",
             "tool": mapped.tool,
-            "script": _sha256(_without_places(mapped.script).encode()),
+            "script": script_sha256(mapped.script),
             "description": task.description_sha256,
             "vectors": task.vectors_sha256,
             "tasks": str(vectors.tasks),
             "cycles": str(activity.cycles),
         }
-
-
-def _without_places(script: str) -> str:
-    """Return a script without the commands that name files, whose contents have hashes."""
-    lines = script.splitlines()
-    return "\n".join(line for line in lines if not line.startswith("read_verilog"))
 
 
 def _settled_in(vectors: Vectors, latency: int) -> int:
@@ -264,15 +214,4 @@ def _settled_in(vectors: Vectors, latency: int) -> int:
 
 
 def _hashes(files: Sequence[str]) -> dict[str, str]:
-    return {Path(file).name: _sha256(Path(file).read_bytes()) for file in files}
-
-
-def _sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-def _own_sha256() -> str:
-    """Return a hash of the modules that figures come from."""
-    return _sha256(
-        b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
-    )
+    return {Path(file).name: sha256(Path(file).read_bytes()) for file in files}

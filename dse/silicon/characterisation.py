@@ -13,14 +13,15 @@ from dse.errors import Fault, StudyError
 from dse.files.csv import inert
 from dse.reports.prose import paragraph
 from dse.reports.text import Printable, table_text
-from dse.reports.words import listed, plural
-from dse.silicon.chain import Characteriser
+from dse.reports.words import listed, percent, plural
+from dse.silicon.characteriser import Characteriser
 from dse.silicon.figures import CharacterisedDesign, Refused, refusals
 from dse.silicon.tasks import DesignTask
 from dse.workers import shared
 
 COLUMNS = (
     ("area_um2", "area_m2", 1e12),
+    ("area_lc", "area_lc", 1.0),
     ("gate_equivalents", "gate_equivalents", 1.0),
     ("clock_mhz", "clock_hz", 1e-6),
     ("dynamic_power_mw", "dynamic_power_w", 1e3),
@@ -54,8 +55,20 @@ _SHARED = (
     ("library", "library"),
     ("corner", "corner"),
     ("mapped by", "tool"),
+    ("placed and routed by", "placer"),
     ("gate equivalent", "gate"),
 )
+
+
+_OF_CELLS = {
+    "area": "area_m2",
+    "clock": "clock_hz",
+    "dynamic": "dynamic_power_w",
+    "leakage": "leakage_power_w",
+    "energy": "energy_j",
+}
+_OF_DEVICES = {"area": "area_lc", "clock": "clock_hz"}
+"""Headers and figures of the text."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,7 +114,8 @@ class Characterisation(Printable):
     def _facts(self) -> Iterator[str]:
         first = self.designs[0].facts
         for label, fact in _SHARED:
-            yield f"{label}: {first[fact]}"
+            if fact in first:
+                yield f"{label}: {first[fact]}"
         for one in self.designs:
             facts = one.facts
             if "fitted" in facts:
@@ -110,10 +124,12 @@ class Characterisation(Printable):
                 f"{one.name}: description sha256 {facts['description']}, script sha256 "
                 f"{facts['script']}, stimulus sha256 {facts['vectors']}"
             )
-            yield (
-                f"{one.name}: {facts['tasks']} answers checked, transitions counted over "
-                f"{facts['cycles']} cycles"
+            after = (
+                f"transitions counted over {facts['cycles']} cycles"
+                if "cycles" in facts
+                else f"placements of {facts['clocks']}"
             )
+            yield f"{one.name}: {facts['tasks']} answers checked, {after}"
         for note, names in self._notes().items():
             whose = "" if len(names) == len(self.designs) else f"{listed(names)}: "
             yield f"note: {whose}{note}"
@@ -128,27 +144,23 @@ class Characterisation(Printable):
 
     def text(self) -> str:
         """Return the figures as a table, the spread over targets, and the notes."""
-        shown = ("area_m2", "clock_hz", "dynamic_power_w", "leakage_power_w", "energy_j")
+        first = self.designs[0].facts
+        placed = "placer" in first
+        shown = _OF_DEVICES if placed else _OF_CELLS
         rows = [
             (
                 one.name,
-                *(units.show(one.figures[name], name) for name in shown),
-                _glitches(one.figures),
+                *(units.show(one.figures[name], name) for name in shown.values()),
+                _spread(one.figures) if placed else _glitches(one.figures),
                 "fitted" if "fitted" in one.facts else one.facts["tasks"],
             )
             for one in self.designs
         ]
-        headers = ("design", "area", "clock", "dynamic", "leakage", "energy", "glitches", "checked")
-        first = self.designs[0].facts
+        headers = ("design", *shown, "spread" if placed else "glitches", "checked")
         parts = [
-            f"{self.name} in {first['library']} ({first['corner']}), mapped by {first['tool']}",
+            f"{self.name} {_where(first)}",
             table_text(rows, headers),
-            "\n".join(
-                [
-                    "energy: of a task, without leakage; glitches: their share of it",
-                    *spread_over_targets(self.designs),
-                ]
-            ),
+            "\n".join([_LEGENDS[placed], *spread_over_targets(self.designs)]),
         ]
         notes = [
             paragraph(f"{'' if len(names) == len(rows) else listed(names) + ': '}{note}")
@@ -156,11 +168,27 @@ class Characterisation(Printable):
         ]
         if self.kept:
             notes.append(f"{plural(self.kept, 'design')} of {len(rows)} kept from an earlier run")
-        return "\n\n".join([*parts, "\n".join(notes)])
+        return "\n\n".join(filter(None, [*parts, "\n".join(notes)]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the designs as plain data, in SI."""
         return {"name": self.name, "designs": [asdict(one) for one in self.designs]}
+
+
+def _where(facts: Mapping[str, str]) -> str:
+    corner = f" ({facts['corner']})" if "corner" in facts else ""
+    placed = f", placed and routed by {facts['placer']}" if "placer" in facts else ""
+    return f"in {facts['library']}{corner}, mapped by {facts['tool']}{placed}"
+
+
+_LEGENDS = {
+    False: "energy: of a task, without leakage; glitches: their share of it",
+    True: "clock: median of the placements; spread: their standard deviation; power is not known",
+}
+
+
+def _spread(figures: Mapping[str, float]) -> str:
+    return percent(figures["clock_uncertainty"]) if "clock_uncertainty" in figures else "none"
 
 
 def _glitches(figures: Mapping[str, float]) -> str:

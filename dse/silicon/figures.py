@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dse.contract.generators import Value
+from dse.contract.generators import Design, Value
 from dse.errors import Fault, StudyError
 
 DIGITS = 3
@@ -67,6 +67,18 @@ class Refused:
     """A design without figures, and why."""
 
     faults: tuple[Fault, ...]
+
+
+def of_one_task(design: Design) -> dict[str, float]:
+    """Return the figures of a design that its description says: what one task is."""
+    return {
+        "payload_bit": design.payload_bit,
+        "cycles_per_task": design.cycles_per_task,
+        "latency_cycles": design.latency_cycles,
+        "tasks_in_flight": design.tasks_in_flight,
+        "read_byte": design.read_byte,
+        "written_byte": design.written_byte,
+    }
 
 
 def of_kept(data: Mapping[str, Any]) -> CharacterisedDesign | None:

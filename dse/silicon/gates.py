@@ -73,14 +73,17 @@ class Gates:
     ends: Mapping[int, str]
 
 
+_AT_ONCE = Delay(0.0, 0.0)
+
+
 @dataclass(frozen=True)
 class _Gate:
     function: NetFunction
     delays: tuple[Delay, ...]
 
 
-def gates_of(netlist: Netlist, library: CellLibrary, timing: Timing, clock: str) -> Gates:
-    """Return a netlist as arrays.
+def gates_of(netlist: Netlist, library: CellLibrary, timing: Timing | None, clock: str) -> Gates:
+    """Return a netlist as arrays, its gates with the delays of `timing`, or without any.
 
     Raises
     ------
@@ -115,7 +118,7 @@ def _sorted(functions: Sequence[NetFunction]) -> Functions:
 class _Builder:
     """Collects functions and faults, instance by instance."""
 
-    def __init__(self, netlist: Netlist, timing: Timing) -> None:
+    def __init__(self, netlist: Netlist, timing: Timing | None) -> None:
         self.netlist, self.timing = netlist, timing
         self.faults: list[Fault] = []
         self.gates: list[_Gate] = []
@@ -137,13 +140,16 @@ class _Builder:
             if cell.pins[pin].direction != "output":
                 continue
             names, table = self.read(cell.pins[pin].function or "", pins, own)
-            delays = [self.timing.delays.get((position, causes[name], pin)) for name in names]
+            delays = [self._delay(position, causes[name], pin) for name in names]
             for name, delay in zip(names, delays, strict=True):
                 if delay is None or min(delay.rise_s, delay.fall_s) < 0:
                     self._no_delay(instance, f"from {causes[name]} to {pin}")
             known = tuple(delay for delay in delays if delay is not None)
             function = NetFunction(net, tuple(nets[name] for name in names), table)
             self.gates.append(_Gate(function, known))
+
+    def _delay(self, position: int, cause: str, pin: str) -> Delay | None:
+        return self.timing.delays.get((position, cause, pin)) if self.timing else _AT_ONCE
 
     def _flip_flop(
         self,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dse.errors import Fault, StudyError
-from dse.files.document import no_such
+from dse.silicon.description import elaborating, raise_faults, reading, wrong_names
 from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import (
     CONSTANT_0,
@@ -19,25 +19,13 @@ from dse.silicon.netlist import (
     read_netlist,
 )
 from dse.silicon.usable_cells import UsableCells, usable_cells
-from dse.silicon.yosys import chosen_yosys, full_name, raise_errors, run_yosys
+from dse.silicon.yosys import chosen_yosys, full_name, run_yosys
 
-_LATCHES = "t:$dlatch t:$adlatch t:$dlatchsr"
 _ABC = (
     "strash;&get,-n;&fraig,-x;&put;dch,-f;map,-B,0.9,-D,{0};topo;buffer,-c,-p,-N,{1};topo;"
     "upsize,-D,{0};dnsize,-D,{0};stime,-p"
 )
 """Mapping for delay within the target, buffers where a gate drives too many, sizes: for abc."""
-
-_REMEDIES = (
-    ("is not part of the design", "give the file that has this module, or correct its name"),
-    (
-        "syntax error",
-        "correct the line; Verilog-2005 and the common part of SystemVerilog are read",
-    ),
-    ("find object for defparam", "name a parameter of the top module"),
-    ("[Mm]odule .*not found", "name a module of these files as the top"),
-    ("ABC: execution", "abc failed, perhaps by a fault of its own; another target may help"),
-)
 
 
 @dataclass(frozen=True)
@@ -81,23 +69,8 @@ def map_files(
     time_limit_s: float = 3600.0,
 ) -> Mapped:
     """Return files of Verilog or SystemVerilog (``.sv``) as a netlist; see `map_text`."""
-    faults: list[Fault] = []
-    commands = []
-    for source in map(Path, sources):
-        if not source.exists():
-            faults += no_such(source, "file", "*.v").faults
-        elif '"' in str(source) or "\n" in str(source):
-            remedy = "rename it, without quotes and line breaks"
-            faults.append(
-                Fault(where="", written=repr(str(source)), rule="cannot be read", remedy=remedy)
-            )
-        else:
-            flag = " -sv" if source.suffix == ".sv" else ""
-            commands.append(f'read_verilog{flag} "{source.resolve()}"')
-    if faults:
-        raise StudyError(faults)
     return _mapped(
-        commands,
+        reading(sources),
         {},
         library,
         usable or usable_cells(library),
@@ -149,7 +122,7 @@ def map_text(
         The description cannot be mapped: file and line where Yosys tells; all faults at once.
     MissingLibraryError
         There is no Yosys.
-    MappingTimeError
+    ToolTimeError
         It took too long.
     """
     return _mapped(
@@ -186,11 +159,7 @@ def _mapped(
     told = run_yosys(
         yosys, script, {**files, "usable.lib": usable.liberty}, time_limit_s=time_limit_s
     )
-    for file, faults in (("latches", _latches), ("check", _loops)):
-        found = [*faults(told.files.get(file, ""))]
-        if found:
-            raise StudyError(found)
-    raise_errors(told, _REMEDIES, done="mapped.json")
+    raise_faults(told, done="mapped.json")
     netlist = read_netlist(told.files["mapped.json"], top=wanted.top)
     netlist = replace(netlist, instances=tuple(_with_ties(netlist, usable)))
     check_netlist(netlist, library)
@@ -201,13 +170,7 @@ def _mapped(
 
 
 def _script(wanted: _Wanted) -> Iterator[str]:
-    for name, value in wanted.parameters.items():
-        written = f'"\\"{value}\\""' if isinstance(value, str) else str(value)
-        yield f"chparam -set {name} {written} {wanted.top}"
-    yield f"hierarchy -check -top {wanted.top}"
-    yield "proc"
-    yield f"tee -q -o latches dump {_LATCHES}"
-    yield f"select -assert-none {_LATCHES}"
+    yield from elaborating(wanted.top, wanted.parameters)
     yield f"synth -flatten -noabc -top {wanted.top}"
     yield "tee -q -o check check"
     yield "dfflibmap -liberty usable.lib"
@@ -218,22 +181,9 @@ def _script(wanted: _Wanted) -> Iterator[str]:
     yield "write_json mapped.json"
 
 
-_NAME = re.compile(r"[A-Za-z_]\w*")
-
-
 def _check_wanted(wanted: _Wanted, usable: UsableCells) -> None:
     """Refuse what could not be mapped, or would be taken for something else by Yosys."""
-    faults = []
-    for where, name in (("top", wanted.top), *(("parameters", one) for one in wanted.parameters)):
-        if not _NAME.fullmatch(name):
-            rule = "a name is letters, digits and underscores"
-            faults.append(Fault(where=where, written=repr(name), rule=rule, remedy="rename it"))
-    for name, value in wanted.parameters.items():
-        if isinstance(value, str) and not re.fullmatch(r"[\w .,:/+-]*", value):
-            remedy = "use letters, digits, spaces and _ . , : / + - only"
-            rule = "Yosys cannot be given this text"
-            where = f"parameters.{name}"
-            faults.append(Fault(where=where, written=repr(value), rule=rule, remedy=remedy))
+    faults = [*wrong_names(wanted.top, wanted.parameters)]
     if not wanted.target_period_s > 0:
         rule, remedy = "a period is above 0 s", "write that of the wanted clock"
         written = f"{wanted.target_period_s:g} s"
@@ -244,35 +194,6 @@ def _check_wanted(wanted: _Wanted, usable: UsableCells) -> None:
         faults.append(Fault(where="library", written="", rule=rule, remedy=remedy))
     if faults:
         raise StudyError(faults)
-
-
-def _latches(dumped: str) -> Iterator[Fault]:
-    """Yield a fault for each latch of a dump of them."""
-    remedy = "assign the signal on every path through its process, or clock it"
-    for part in re.split(r"^ *end$", dumped, flags=re.M):
-        signal = re.search(r"connect \\Q \\?(\S+)", part)
-        if signal:
-            rule = "a latch, which holds its value without a clock"
-            yield replace(_at(part), where=signal[1], rule=rule, remedy=remedy)
-
-
-def _loops(checked: str) -> Iterator[Fault]:
-    """Yield a fault for each loop that `check` found."""
-    remedy = "break it with a register"
-    for loop in re.findall(r"found logic loop in .*\n((?:    .*\n?)*)", checked):
-        wires = re.findall(r"^    wire (?:\\)?([^$\s]\S*)", loop, re.M)
-        through = ", ".join(dict.fromkeys(wires)) or "unnamed signals"
-        rule = f"a combinational loop through {through}"
-        yield replace(_at(loop[loop.find("    wire") :]), rule=rule, remedy=remedy)
-
-
-def _at(text: str) -> Fault:
-    """Return a fault at the first source that a text names, if it does."""
-    found = re.search(r"(?:src \"|source: )([^:|\"\n]+):(\d+)\.(\d+)", text)
-    place = (found[1], int(found[2]), int(found[3])) if found else ("", 0, 0)
-    return Fault(
-        where="", written="", rule="", remedy="", file=place[0], line=place[1], column=place[2]
-    )
 
 
 def _with_ties(netlist: Netlist, usable: UsableCells) -> Iterator[Instance]:

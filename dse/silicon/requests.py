@@ -12,9 +12,8 @@ from dse.algebra import units
 from dse.algebra.expression import is_float, parse_expression
 from dse.contract.generators import Generator, Value
 from dse.errors import Fault, StudyError, UnitError, UnknownPluginError, followed, nearest
-from dse.files.document import no_such
 from dse.plugins import registry
-from dse.silicon.chain import Characteriser
+from dse.silicon.characteriser import Characteriser
 from dse.silicon.tasks import (
     SOURCES,
     DesignTask,
@@ -238,46 +237,15 @@ def supplies(
     return [*dict.fromkeys(map(float, texts))]
 
 
-def check_library_files(files: Sequence[str | Path]) -> None:
-    """Refuse files of a library that are not there, all at once.
-
-    Raises
-    ------
-    StudyError
-        They are not.
-    """
-    missing = [Path(file) for file in files if not Path(file).is_file()]
-    faults = [fault for path in missing for fault in no_such(path, "file", "*.lib*").faults]
-    if faults or not files:
-        none = Fault(where="library", written="", rule="no file", remedy="name a .lib file")
-        raise StudyError(faults or [none])
-
-
 def origin_of(
     asked: Asked, characterisers: Sequence[Characteriser], targets_hz: Sequence[float]
 ) -> Iterator[str]:
     """Yield what stands above a table: what was asked, and where it comes from."""
-    conditions = characterisers[0].conditions
     what = ", ".join(Path(one).name for one in asked.hardware)
     yield f"source: {_source(asked)}characterised by dse from {what}"
-    for characteriser in characterisers:
-        for file, sha256 in characteriser.library_sha256.items():
-            yield f"library file: {file}, sha256 {sha256}"
-    if targets_hz:
-        yield "mapped for: " + ", ".join(units.show(one, "clock_hz") for one in targets_hz)
-    elif conditions.period_s:
-        yield f"mapped for: {units.show(1 / conditions.period_s, 'clock_hz')}"
-    else:
-        yield "mapped for: the fastest"
-    yield "clock: " + (
-        units.show(1 / conditions.period_s, "clock_hz")
-        if conditions.period_s
-        else "the least period of each design, rounded up to 3 digits"
-    )
-    yield f"wire load: {conditions.wire or 'none'}"
+    yield from dict.fromkeys(line for one in characterisers for line in one.remarks(targets_hz))
     random = f"{asked.tasks} random tasks at least, seed {asked.seed}"
     yield f"stimulus: {Path(asked.check).name if asked.check else random}"
-    yield "settled_power, settled_energy: without glitches; energy: of a task, without leakage"
 
 
 def _source(asked: Asked) -> str:

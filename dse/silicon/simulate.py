@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.errors import ArgumentError, Fault, StudyError, nearest
+from dse.contract.generators import Bits
+from dse.errors import Fault, StudyError
+from dse.silicon.answers import MOST_CYCLES, Answers, by_port, driven_ports, settled_at
 from dse.silicon.functions import BINARY, TERNARY, UNKNOWN, Integers
 from dse.silicon.gates import TICK_S, Gates, gates_of
 from dse.silicon.library import CellLibrary
@@ -22,8 +24,8 @@ from dse.silicon.waveforms import transitions
 MOST_TRANSITIONS = 1000
 """Most transitions of a gate in one cycle."""
 
-MOST_CYCLES, BLOCK = 64, 4_000_000
-"""So many cycles at most are simulated together, so many transitions are aimed at."""
+BLOCK = 4_000_000
+"""So many transitions of cycles that are simulated together are aimed at."""
 
 FEW = 5
 """So many flip-flops are named in a note."""
@@ -31,20 +33,13 @@ FEW = 5
 MOST_WORK = 500_000_000
 """Most transitions of gates' inputs, over all cycles."""
 
-Bits = NDArray[np.bool_]
-
 
 @dataclass(frozen=True, eq=False)
-class Activity:
+class Activity(Answers):
     """How often each net of a netlist changes; its nets count like those of the netlist.
 
     Attributes
     ----------
-    outputs
-        Settled value of each output port in each cycle of the stimulus, shape (cycles, bits):
-        what the edge that ends the cycle finds there.
-    known
-        Which of them depend on no state unknown at the start, same shapes.
     cycles
         Over which transitions are counted: all after the warm-up, or fewer, which `notes` says.
     toggles
@@ -57,8 +52,6 @@ class Activity:
         What was left out, or taken for known.
     """
 
-    outputs: Mapping[str, Bits]
-    known: Mapping[str, Bits]
     cycles: int
     toggles: Integers
     settled: Integers
@@ -117,7 +110,7 @@ def simulate_gates(
         A port without stimulus, or of another shape.
     """
     gates = gates_of(netlist, library, timing, clock)
-    driven, stimuli = _driven(netlist, clock, stimulus, warm_up)
+    driven, stimuli = driven_ports(netlist, clock, stimulus, warm_up)
     shown = np.array([net for nets in netlist.outputs.values() for net in nets], np.int64)
     warm, counted = stimuli[:warm_up], stimuli[warm_up:]
     zeros = np.zeros(len(gates.states), np.int64)
@@ -130,61 +123,23 @@ def simulate_gates(
     late = [*count.late(netlist, ends)]
     if late and not vouched:
         raise StudyError(late)
-    rest = _settled_at(gates, state, driven, counted[count.cycles :], BINARY, shown)
+    rest = settled_at(gates, state, driven, counted[count.cycles :], BINARY, shown)
     values = np.concatenate([start.values[:, shown], found, rest])
     unknown = np.flatnonzero(unsure.values[-1][gates.states] == UNKNOWN)
     known = np.ones(values.shape, np.bool_)
     known[:warm_up] = unsure.values[:, shown] != UNKNOWN
     if len(unknown):
-        later = _settled_at(gates, unsure.state, driven, counted, TERNARY, shown)
+        later = settled_at(gates, unsure.state, driven, counted, TERNARY, shown)
         known[warm_up:] = later != UNKNOWN
     return Activity(
-        outputs=_by_port(netlist, values == 1),
-        known=_by_port(netlist, known),
+        outputs=by_port(netlist, values == 1),
+        known=by_port(netlist, known),
         **count.sums(netlist, clock),
         notes=(
             *count.notes(len(counted), ends if late else {}),
             *_unknown(gates, unknown, known[warm_up:]),
         ),
     )
-
-
-def _driven(
-    netlist: Netlist, clock: str, stimulus: Mapping[str, Bits], warm_up: int
-) -> tuple[Integers, Bits]:
-    """Return the nets of all input ports but the clock, and their values by cycle."""
-    wanted = {port: nets for port, nets in netlist.inputs.items() if port != clock}
-    faults = [f"input {port}: no stimulus; give it one" for port in wanted if port not in stimulus]
-    for port, bits in stimulus.items():
-        if port not in wanted:
-            faults.append(f"stimulus of {port}: no such input; {nearest(port, wanted)}")
-        elif np.ndim(bits) != 2 or np.shape(bits)[1] != len(wanted[port]):
-            rule = f"shape {np.shape(bits)}; it is (cycles, {len(wanted[port])})"
-            faults.append(f"stimulus of {port}: {rule}; give a column for each bit")
-    lengths = {port: len(bits) for port, bits in stimulus.items()}
-    if len({*lengths.values()}) > 1:
-        faults.append(f"stimulus: cycles {lengths}; all have the same; give as many to each")
-    cycles = max(lengths.values(), default=0)
-    if not 1 <= warm_up < cycles:
-        rule = f"the stimulus has {cycles} cycles; 1 or more of them warm up, 1 or more are counted"
-        faults.append(f"warm_up {warm_up}; {rule}; give more cycles")
-    if faults:
-        raise ArgumentError("\n".join(faults))
-    nets = np.array([net for nets in wanted.values() for net in nets], np.int64)
-    columns = [np.asarray(stimulus[port], np.bool_) for port in wanted]
-    return nets, np.concatenate([np.zeros((cycles, 0), np.bool_), *columns], axis=1)
-
-
-def _settled_at(
-    gates: Gates, state: Integers, driven: Integers, stimuli: Bits, radix: int, nets: Integers
-) -> NDArray[np.uint8]:
-    """Return the settled values of some nets, shape (cycles, nets)."""
-    found = [np.zeros((0, len(nets)), np.uint8)]
-    for first in range(0, len(stimuli), MOST_CYCLES):
-        settled = settle_cycles(gates, state, driven, stimuli[first : first + MOST_CYCLES], radix)
-        state = settled.state
-        found.append(settled.values[:, nets])
-    return np.concatenate(found)
 
 
 def _outputs(netlist: Netlist) -> dict[int, str]:
@@ -194,11 +149,6 @@ def _outputs(netlist: Netlist) -> dict[int, str]:
         for port, nets in netlist.outputs.items()
         for bit, net in enumerate(nets)
     }
-
-
-def _by_port(netlist: Netlist, values: Bits) -> dict[str, Bits]:
-    ends = np.cumsum([len(nets) for nets in netlist.outputs.values()])
-    return dict(zip(netlist.outputs, np.split(values, ends[:-1], axis=1), strict=True))
 
 
 def _unknown(gates: Gates, unknown: Integers, known: Bits) -> Iterator[str]:

@@ -20,8 +20,8 @@ from dse.files.csv import CsvTable, parse_csv
 from dse.files.document import no_such
 from dse.files.folder import read_bytes
 from dse.reports.words import plural
+from dse.silicon.answers import Answers
 from dse.silicon.netlist import Netlist
-from dse.silicon.simulate import Activity
 
 NOT_COMPARED = "-"
 MOST_DIGITS = 40
@@ -138,23 +138,23 @@ class WrittenVectors:
         return found
 
 
-def first_wrong(vectors: Vectors, activity: Activity) -> Fault | None:
+def first_wrong(vectors: Vectors, found: Answers) -> Fault | None:
     """Return the first known answer that an output does not give: cycle, port, expected, found."""
     wrong: dict[str, Bits] = {}
     for port, known in vectors.known.items():
-        differs = activity.outputs[port] != vectors.expected[port]
-        wrong[port] = (differs | ~activity.known[port]) & known[:, None]
+        differs = found.outputs[port] != vectors.expected[port]
+        wrong[port] = (differs | ~found.known[port]) & known[:, None]
     first = {port: int(np.argmax(bad.any(axis=1))) for port, bad in wrong.items() if bad.any()}
     if not first:
         return None
     port = min(first, key=lambda name: first[name])
     cycle = first[port]
-    expected, found = vectors.expected[port][cycle], activity.outputs[port][cycle]
+    expected, given = vectors.expected[port][cycle], found.outputs[port][cycle]
     bit = int(np.argmax(wrong[port][cycle]))
     written = (
-        f"cycle {cycle}, bit {bit}: expected {hexadecimal(expected)}, found {hexadecimal(found)}"
+        f"cycle {cycle}, bit {bit}: expected {hexadecimal(expected)}, found {hexadecimal(given)}"
     )
-    if activity.known[port][cycle, bit]:
+    if found.known[port][cycle, bit]:
         rule, remedy = "the netlist gives another answer", "correct the design, or the answer"
     else:
         rule = "the answer depends on a register that nothing has set"

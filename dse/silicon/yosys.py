@@ -1,35 +1,19 @@
-"""Yosys in a process of its own: pyosys, or a ``yosys`` of the PATH.
-
-It is not reentrant, and what it runs may crash; neither ends this program.
-"""
+"""Yosys in a process of its own, for it is not reentrant: pyosys, or a ``yosys`` of the PATH."""
 
 from __future__ import annotations
 
 import json
-import os
-import re
-import resource
 import shutil
-import signal
-import subprocess
 import sys
-import tempfile
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
-from types import FrameType
 
-from dse.errors import DseError, Fault, MissingLibraryError, StudyError
+from dse.errors import MissingLibraryError
+from dse.silicon.programs import Told, raise_errors, run_program
 
 _PYOSYS = "from pyosys import libyosys; libyosys.run_pass('script script.ys')"
-_ERROR = re.compile(
-    r"^(?:(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? )?ERROR: ?(?P<rule>.*)$", re.M
-)
-_NEVER_FILES = ("input", "<stdin>")
 
 
 @dataclass(frozen=True)
@@ -38,10 +22,6 @@ class Yosys:
 
     name: str
     command: tuple[str, ...]
-
-
-class MappingTimeError(DseError):
-    """Mapping took longer than it may."""
 
 
 def found_yosys() -> tuple[Yosys, ...]:
@@ -70,141 +50,12 @@ def chosen_yosys(name: str | None = None) -> Yosys:
     raise MissingLibraryError("mapping of Verilog", name or "pyosys", "rtl", instead)
 
 
-@dataclass(frozen=True)
-class Told:
-    """What a run said, and the files that it wrote: texts by name."""
-
-    log: str
-    files: dict[str, str]
-    cpu_s: float
-
-
 def run_yosys(
-    yosys: Yosys, script: Sequence[str], files: dict[str, str], *, time_limit_s: float
+    yosys: Yosys, script: Sequence[str], files: Mapping[str, str], *, time_limit_s: float
 ) -> Told:
-    """Run a script in a folder of its own, which is gone after.
-
-    Parameters
-    ----------
-    yosys
-        As `chosen_yosys` returns it.
-    script
-        Commands, one a line.
-    files
-        Texts by name, for the script to read.
-    time_limit_s
-        Then it is ended, with all that it started.
-
-    Returns
-    -------
-    Told
-        Also where the script ended with an error, which is in its log.
-
-    Raises
-    ------
-    MappingTimeError
-        It took longer.
-    """
-    with tempfile.TemporaryDirectory(prefix="dse-") as name:
-        folder = Path(name)
-        for file, text in {**files, "script.ys": "\n".join((*script, ""))}.items():
-            (folder / file).write_text(text, encoding="utf-8")
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        with (folder / "log").open("wb") as log:
-            process = subprocess.Popen(  # noqa: S603  a list, no shell
-                yosys.command,
-                cwd=folder,
-                env={**os.environ, "TMPDIR": name, "PYTHONDONTWRITEBYTECODE": "1"},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            with _ended_along(process):
-                _wait(process, time_limit_s)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        texts = {
-            path.name: path.read_text(encoding="utf-8", errors="replace")
-            for path in folder.iterdir()
-            if path.is_file() and path.name not in files
-        }
-    cpu_s = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    return Told(texts.pop("log"), texts, cpu_s)
-
-
-@contextmanager
-def _ended_along(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """End a process when this one is told to end, which a worker is without further ado."""
-    told = signal.SIGTERM
-    alone = threading.current_thread() is not threading.main_thread()
-    if alone or signal.getsignal(told) is not signal.SIG_DFL:
-        yield
-        return
-
-    def end(number: int, frame: FrameType | None) -> None:
-        _kill(process)
-        signal.signal(told, signal.SIG_DFL)
-        os.kill(os.getpid(), told)
-
-    signal.signal(told, end)
-    try:
-        yield
-    finally:
-        signal.signal(told, signal.SIG_DFL)
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)  # abc is another process of its group
-
-
-def _wait(process: subprocess.Popen[bytes], time_limit_s: float) -> None:
-    """Wait for a process; whatever happens, nothing that it started is left."""
-    try:
-        process.wait(time_limit_s)
-    except subprocess.TimeoutExpired:
-        rule = f"mapping took more than {time_limit_s:g} s"
-        raise MappingTimeError(f"{rule}; raise the limit, or make the design smaller") from None
-    finally:
-        _kill(process)
-        process.wait()
-
-
-def raise_errors(told: Told, remedies: Sequence[tuple[str, str]], *, done: str) -> None:
-    """Raise what a run ended with, when it did not write the file `done`.
-
-    Parameters
-    ----------
-    told
-        As `run_yosys` returns it.
-    remedies
-        Regular expressions, and what to do about an error that has one.
-    done
-        The file that it writes last.
-
-    Raises
-    ------
-    StudyError
-        The errors of the log, with file and line where it has them.
-    """
-    if done not in told.files:
-        raise StudyError(_errors(told.log, remedies))
-
-
-def _errors(log: str, remedies: Sequence[tuple[str, str]]) -> Iterator[Fault]:
-    for found in _ERROR.finditer(log):
-        rule = found["rule"].replace("`\\", "'").replace("`", "'").strip()
-        remedy = next((text for pattern, text in remedies if re.search(pattern, rule)), "")
-        file = found["file"] or ""
-        file = "" if file in _NEVER_FILES else file
-        line, column = (int(found["line"]), int(found["column"] or 1)) if file else (0, 0)
-        yield Fault(
-            where="", written="", rule=rule, remedy=remedy, file=file, line=line, column=column
-        )
-    if not _ERROR.search(log):
-        last = log.strip().rpartition("\n")[2] or "nothing"
-        rule = f"Yosys ended before its work was done, and said last: {last}"
-        yield Fault(where="", written="", rule=rule, remedy="was there enough memory?")
+    """Run a script, a command a line, that reads `files`: texts by name; see `run_program`."""
+    written = {**files, "script.ys": "\n".join((*script, ""))}
+    return run_program(yosys.command, written, what="mapping", time_limit_s=time_limit_s)
 
 
 @cache

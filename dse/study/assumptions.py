@@ -20,6 +20,7 @@ from dse.algebra import units
 from dse.algebra.expression import Expression
 from dse.algebra.expression_grammar import LabelCode
 from dse.errors import UnitError, nearest
+from dse.model.designs import AREAS, POWERS
 from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED
 from dse.model.problem import Constraint, Problem
 from dse.model.space import Axis, Index, Space, constant
@@ -31,7 +32,7 @@ from dse.study.scenario import field_path
 from dse.study.stages import mixed_axes, prefix
 from dse.study.study import Study
 
-METRICS = ("area_m2", "area_ge", "dynamic_power_w", "leakage_power_w", "clock_hz")
+METRICS = (*AREAS, *POWERS, "clock_hz")
 """What is assumed of each design; its payload and its cycles say what it is."""
 
 OFFLOADED = ("workload_offload_above_byte", TASKS_OFFLOADED, PAYLOAD_OFFLOADED)

@@ -29,6 +29,7 @@ LINEAR = ("constant", "affine", "square")
 QUANTITIES: Mapping[str, str] = {
     "area": "area_m2",
     "area_ge": "area_ge",
+    "area_lc": "area_lc",
     "clock": "clock_hz",
     "dynamic_power": "dynamic_power_w",
     "leakage_power": "leakage_power_w",
@@ -45,7 +46,7 @@ QUANTITIES: Mapping[str, str] = {
 
 PACE = ("cycles_per_task", "rate", "bandwidth")
 """One of them says how fast an instance works."""
-SIZE = ("area", "area_ge")
+SIZE = ("area", "area_ge", "area_lc")
 """One of them says how large an instance is."""
 
 BIT_PER_BYTE = 8.0

@@ -28,8 +28,8 @@ LABELS_SHOWN = 8
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
-_SQUARE_METRES, _GATES = AREA_COLUMNS
-_TWO_AREAS = "one stage gives its area in GE and another in m2, which never add"
+_OTHER_AREAS = AREA_COLUMNS[1:]  # than in square metres, the unit that is expected
+_TWO_AREAS = "stages give their areas in different units, which never add"
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,8 @@ class Named:
         figures = _lacking_figures(self.graph)
         if figures.intersection(lacking, AREA_COLUMNS) and figures.issuperset(AREA_COLUMNS):
             rule = f"{name} needs the area of every stage in one unit, and {_TWO_AREAS}"
-            remedy = f"give all of them in m2, or all in GE, or drop the {wanted}"
+            known = " or ".join(units.label(one) for one in AREA_COLUMNS)
+            remedy = f"give all of them in {known}, or drop the {wanted}"
             raise UnitError(rule, remedy)
         if figures.intersection(lacking):
             words = " and ".join(sorted(map(_words, figures.intersection(lacking))))
@@ -155,12 +156,17 @@ def without_figures(graph: Graph, scenario: Scenario) -> list[str]:
     """Return what is to be said of quantities that lack nothing but figures of the stages."""
     said = []
     figures = _lacking_figures(graph)
-    if _SQUARE_METRES not in figures:  # the one unit of the area that is expected
-        figures.discard(_GATES)
     if figures.issuperset(AREA_COLUMNS):
         said.append(_TWO_AREAS)
-    if _GATES in graph.inputs and scenario.highest("interface_buffer_area_m2_per_bit"):
-        said.append("areas in GE leave out the buffers of the interface, whose area is in m2")
+    else:
+        figures.difference_update(_OTHER_AREAS)
+    if scenario.highest("interface_buffer_area_m2_per_bit"):
+        said += (
+            f"areas in {units.label(one)} leave out the buffers of the interface, "
+            "whose area is in m2"
+            for one in _OTHER_AREAS
+            if one in graph.inputs
+        )
     if not figures:
         return said
     needs = {name: set(explain_missing(name, graph.missing)) for name in graph.missing}

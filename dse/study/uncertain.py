@@ -21,6 +21,7 @@ _PACE = ("cycles_per_task",)
 STATED: dict[str, tuple[str, ...]] = {
     "area": AREAS,
     "area_ge": ("area_ge",),
+    "area_lc": ("area_lc",),
     "clock": ("clock_hz",),
     "dynamic_power": ("dynamic_power_w",),
     "leakage_power": ("leakage_power_w",),

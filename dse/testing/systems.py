@@ -27,7 +27,7 @@ SCENARIOS, FLEETS = 112, 24
 _DESIGNS, _MOST = 4, 5
 """Designs of a stage, and most instances of each."""
 
-_M2_PER_GATE = 1e-12
+_M2_PER_GATE, _M2_PER_CELL = 1e-12, 1e-11
 
 _MEET, _VARY = "workload_meet", "workload_size_cv2"
 """Clocks that meet the rate, and sizes that vary: a study has one of the two."""
@@ -210,8 +210,10 @@ def _designs(rng: np.random.Generator) -> Designs:
     }
     extrapolated = rng.integers(2, size=_DESIGNS).astype(np.float64)
     names = tuple(f"d{number}" for number in range(_DESIGNS))
-    gates = drawn["area_m2"] / _M2_PER_GATE
-    return Designs(names, CoreMetrics(**drawn, area_ge=gates, extrapolated=extrapolated))
+    gates, logic = drawn["area_m2"] / _M2_PER_GATE, drawn["area_m2"] / _M2_PER_CELL
+    return Designs(
+        names, CoreMetrics(**drawn, area_ge=gates, area_lc=logic, extrapolated=extrapolated)
+    )
 
 
 def _calibrated(systems: Systems, rng: np.random.Generator) -> Systems:

@@ -87,6 +87,25 @@ def area_ge(*, stage_area_ge: Stages) -> Column:
 
 @objective(
     source=BATTLE_HEMPSTEAD,
+    grows_with_instances=True,
+    rises_with=("stage_area_lc",),
+    over_stages="sum",
+    told=True,
+)
+def area_lc(*, stage_area_lc: Stages) -> Column:
+    """Logic cells of all core instances on FPGAs, without what joins and feeds them.
+
+    ``A = sum_j A_j``, in LC.
+
+    References
+    ----------
+    Battle & Hempstead, sections IV-C and V-C.
+    """
+    return total(stage_area_lc)
+
+
+@objective(
+    source=BATTLE_HEMPSTEAD,
     rises_with=("stage_capacity_bit_per_s",),
     at_most=("stage_capacity_bit_per_s",),
     over_stages="least",

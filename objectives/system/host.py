@@ -15,6 +15,7 @@ from dse.objectives.system.offload_terms import BIT_PER_BYTE
 _OF_ACCELERATORS = (
     "area_m2",
     "area_ge",
+    "area_lc",
     "fleet_area_m2",
     "buffer_area_m2",
     "power_w",

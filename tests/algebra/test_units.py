@@ -80,6 +80,8 @@ PREFIXES = [
     ("1 GE", "area_ge", 1.0),
     ("1 kGE", "area_ge", 1e3),
     ("1 MGE", "area_ge", 1e6),
+    ("1 LC", "area_lc", 1.0),
+    ("1 kLC", "area_lc", 1e3),
 ]
 
 SPELLINGS = [

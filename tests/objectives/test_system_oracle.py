@@ -20,6 +20,7 @@ from tests.objectives.chain_oracle import (
 inf = np.inf
 TOLD = {
     "area_ge",
+    "area_lc",
     "area_m2",
     "clock_hz",
     "energy_j_per_bit",
@@ -50,12 +51,12 @@ def test_every_quantity_of_a_chain_is_that_of_the_oracle() -> None:
             assert got[name] == pytest.approx(value, rel=1e-9, abs=0), (number, name)
         checked |= set(right)
     assert seen == set(LABELS)  # each limit had its turn
-    # gate equivalents are summed like areas: tests/study/test_gate_equivalents.py
+    # gate equivalents and logic cells are summed like areas: tests/study/test_gate_equivalents.py
     of_mixes = {
         name for name, function in QUANTITIES.items() if function.__module__.endswith("mixes")
     }
     of_mixes |= {"pcie_cv2", "stored_load"}  # and those in tests/objectives/test_sizes.py
-    assert set(QUANTITIES) - checked - of_mixes == {"break_even_byte", "area_ge"}
+    assert set(QUANTITIES) - checked - of_mixes == {"break_even_byte", "area_ge", "area_lc"}
 
 
 def test_an_offload_pays_at_the_break_even_and_at_nothing_less() -> None:

@@ -65,13 +65,18 @@ def vectors(unroll: int) -> str:
 Run = Callable[..., Characterisation]
 
 
+def in_folder_of_hash(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Go where the hash and its answers are, and nothing is kept from before."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(path / "cache"))
+    monkeypatch.chdir(path)
+    (path / "hash.v").write_text(HASH)
+    for unroll in (1, 2, 4, 8):
+        (path / f"vectors_{unroll}.csv").write_text(vectors(unroll))
+
+
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "hash.v").write_text(HASH)
-    for unroll in (1, 2, 4, 8):
-        (tmp_path / f"vectors_{unroll}.csv").write_text(vectors(unroll))
+    in_folder_of_hash(tmp_path, monkeypatch)
 
     def call(**options: Any) -> Characterisation:
         given = {

@@ -18,8 +18,9 @@ from dse.plugins import registry
 from dse.silicon import yosys
 from dse.silicon.library import CellLibrary
 from dse.silicon.mapping import Mapped, map_files, map_text
+from dse.silicon.programs import ToolTimeError
 from dse.silicon.usable_cells import usable_cells
-from dse.silicon.yosys import MappingTimeError, found_yosys
+from dse.silicon.yosys import found_yosys
 from tests.silicon.evaluate import evaluated, first_wrong_bit
 from tests.silicon.toy import toy
 
@@ -127,7 +128,7 @@ def test_what_is_wrong_before_anything_runs(tmp_path: Path) -> None:
 
 @each_tool
 def test_what_takes_too_long_is_ended(tool: str) -> None:
-    with pytest.raises(MappingTimeError) as caught:
+    with pytest.raises(ToolTimeError) as caught:
         map_text(COUNTER, toy(), top="counter", target_period_s=1e-9, tool=tool, time_limit_s=0.001)
     rule = "mapping took more than 0.001 s; raise the limit, or make the design smaller"
     assert str(caught.value) == rule

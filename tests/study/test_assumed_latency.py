@@ -79,7 +79,7 @@ def package(assumed: tuple[str, ...]) -> contract.Core:
         """One design."""
         one = np.ones(1)
         figures = dict.fromkeys(contract.CoreMetrics.__dataclass_fields__, one)
-        figures |= {"area_ge": one * np.nan, "extrapolated": one * 0}
+        figures |= {"area_ge": one * np.nan, "area_lc": one * np.nan, "extrapolated": one * 0}
         return contract.CoreMetrics(**figures)
 
     model = contract.Model(function=table, designs=("a",), source="made up", assumed=assumed)

@@ -247,7 +247,7 @@ def test_no_fault_hides_another(rate: str, write: Write) -> None:
             "6:14: objectives.powr: 'powr'; this quantity is not known; "
             "did you mean 'power' or 'own_power' or 'host_power'?",
             "7:15: constraints.0: 'areaa <= 3 mm2'; there is no quantity 'areaa'; "
-            "did you mean 'area_m2' or 'area_ge' or 'fleet_area'?",
+            "did you mean 'area_m2' or 'area_lc' or 'area_ge'?",
             "8:1: prefer: 'powwer'; there is no quantity 'powwer'; "
             "did you mean 'power' or 'own_power' or 'host_power'?",
         )

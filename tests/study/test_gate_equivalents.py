@@ -91,7 +91,7 @@ def test_a_chain_of_two_units_has_no_area_and_says_so(chain, wanted) -> None:
     path = chain("gates.csv", "metres.csv")
     name, _, value = wanted.partition("=")
     message = told(path, **{"objectives": "{power: minimise}", name: value})
-    assert "one stage gives its area in GE and another in m2, which never add" in message
+    assert "stages give their areas in different units, which never add" in message
     found = dse.run(path, overrides={"objectives": "{power: minimise}"})
     assert any("which never add" in note for note in found.manifest["notes"])
     assert not [name for name in found.front.columns if "area" in name.partition(".")[0]]
@@ -198,5 +198,5 @@ def test_random_chains_have_the_front_of_brute_force(chain) -> None:
 
 def test_a_metric_without_figures_is_checked_as_a_contract() -> None:
     found = core(area_ge=np.ones(2)).models["table"].function()
-    with pytest.raises(ContractError, match="give area_m2 or area_ge"):
+    with pytest.raises(ContractError, match="give area_m2 or area_ge or area_lc"):
         check_metrics("c", ("a", "b"), replace(found, area_ge=np.full(2, np.nan)))

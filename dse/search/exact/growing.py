@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
+from dse.model.fleet import AREA_COLUMNS
 from dse.model.front import nondominated
 from dse.model.ingredients import BANDWIDTH, INGREDIENTS, MADE_OF
 from dse.model.matrices import distinct_rows
@@ -171,7 +172,7 @@ class Growing:
             for place in self.part.designs
         )
         one_ratio = sum(BANDWIDTH in MADE_OF[name][1] for name in columns) <= 1
-        sums = ("stage_area_m2", "stage_area_ge", "stage_leakage_power_w", "stage_instances")
+        sums = (*AREA_COLUMNS, "stage_leakage_power_w", "stage_instances")
         falls = any(
             (INGREDIENTS[MADE_OF[name][0][0]].metric(self.part.stage.designs) > 0).all()
             for name in sums

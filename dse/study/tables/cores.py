@@ -103,7 +103,7 @@ def _metrics(figures: Figures, *, chained: bool) -> CoreMetrics:
 
 
 def _areas(figures: Figures) -> dict[str, Column]:
-    """Return the area in m2, in gate equivalents, or both, which are two figures."""
+    """Return the area in m2, in gate equivalents, in logic cells: several are several figures."""
     found = {name: figures.one([(name, as_is)], distinct=False) for name in AREAS}
     given = {name: column for name, column in found.items() if column is not None}
     forms: list[Form] = [(name, as_is) for name in AREAS]

@@ -1,0 +1,116 @@
+"""What the outputs of a netlist settle at, cycle by cycle: held to known answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.contract.generators import Bits
+from dse.errors import ArgumentError, nearest
+from dse.silicon.functions import TERNARY, UNKNOWN, Integers
+from dse.silicon.gates import Gates, gates_of
+from dse.silicon.library import CellLibrary
+from dse.silicon.netlist import Netlist
+from dse.silicon.settled import settle_cycles
+
+MOST_CYCLES = 64
+"""So many cycles at most are simulated together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Settled values of outputs.
+
+    Attributes
+    ----------
+    outputs
+        Settled value of each output port in each cycle of the stimulus, shape (cycles, bits):
+        what the edge that ends the cycle finds there.
+    known
+        Which of them depend on no state unknown at the start, same shapes.
+    """
+
+    outputs: Mapping[str, Bits]
+    known: Mapping[str, Bits]
+
+
+def settled_answers(
+    netlist: Netlist, library: CellLibrary, *, clock: str, stimulus: Mapping[str, Bits]
+) -> Answers:
+    """Simulate a netlist without delays, every flip-flop unknown at the start.
+
+    Parameters
+    ----------
+    library
+        Functions of its cells; nothing else counts.
+    clock
+        Input port whose rising edge moves every flip-flop.
+    stimulus
+        Values of every other input port, shape (cycles, bits), least significant bit first.
+
+    Raises
+    ------
+    StudyError
+        The netlist cannot be simulated (see `dse.silicon.gates.gates_of`).
+    ArgumentError
+        A port without stimulus, or of another shape.
+    """
+    gates = gates_of(netlist, library, None, clock)
+    ports, stimuli = driven_ports(netlist, clock, stimulus)
+    shown = np.array([net for nets in netlist.outputs.values() for net in nets], np.int64)
+    state = np.full(len(gates.states), UNKNOWN, np.int64)
+    values = settled_at(gates, state, ports, stimuli, TERNARY, shown)
+    return Answers(by_port(netlist, values == 1), by_port(netlist, values != UNKNOWN))
+
+
+def driven_ports(
+    netlist: Netlist, clock: str, stimulus: Mapping[str, Bits], warm_up: int | None = None
+) -> tuple[Integers, Bits]:
+    """Return the nets of all input ports but the clock, and their values by cycle.
+
+    Raises
+    ------
+    ArgumentError
+        A port without stimulus, or of another shape; no cycles for a warm-up.
+    """
+    wanted = {port: nets for port, nets in netlist.inputs.items() if port != clock}
+    faults = [f"input {port}: no stimulus; give it one" for port in wanted if port not in stimulus]
+    for port, bits in stimulus.items():
+        if port not in wanted:
+            faults.append(f"stimulus of {port}: no such input; {nearest(port, wanted)}")
+        elif np.ndim(bits) != 2 or np.shape(bits)[1] != len(wanted[port]):
+            rule = f"shape {np.shape(bits)}; it is (cycles, {len(wanted[port])})"
+            faults.append(f"stimulus of {port}: {rule}; give a column for each bit")
+    lengths = {port: len(bits) for port, bits in stimulus.items()}
+    if len({*lengths.values()}) > 1:
+        faults.append(f"stimulus: cycles {lengths}; all have the same; give as many to each")
+    cycles = max(lengths.values(), default=0)
+    if warm_up is not None and not 1 <= warm_up < cycles:
+        rule = f"the stimulus has {cycles} cycles; 1 or more of them warm up, 1 or more are counted"
+        faults.append(f"warm_up {warm_up}; {rule}; give more cycles")
+    if faults:
+        raise ArgumentError("\n".join(faults))
+    nets = np.array([net for nets in wanted.values() for net in nets], np.int64)
+    columns = [np.asarray(stimulus[port], np.bool_) for port in wanted]
+    return nets, np.concatenate([np.zeros((cycles, 0), np.bool_), *columns], axis=1)
+
+
+def settled_at(
+    gates: Gates, state: Integers, driven: Integers, stimuli: Bits, radix: int, nets: Integers
+) -> NDArray[np.uint8]:
+    """Return the settled values of some nets, shape (cycles, nets)."""
+    found = [np.zeros((0, len(nets)), np.uint8)]
+    for first in range(0, len(stimuli), MOST_CYCLES):
+        settled = settle_cycles(gates, state, driven, stimuli[first : first + MOST_CYCLES], radix)
+        state = settled.state
+        found.append(settled.values[:, nets])
+    return np.concatenate(found)
+
+
+def by_port(netlist: Netlist, values: Bits) -> dict[str, Bits]:
+    """Return the columns of `values` by output port."""
+    ends = np.cumsum([len(nets) for nets in netlist.outputs.values()])
+    return dict(zip(netlist.outputs, np.split(values, ends[:-1], axis=1), strict=True))

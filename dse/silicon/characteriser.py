@@ -1,0 +1,108 @@
+"""What turns designs into figures, whatever they are mapped to: faults, results kept."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from dse.errors import DseError, Fault, StudyError
+from dse.files.json import json_text
+from dse.silicon.figures import CharacterisedDesign, Conditions, Refused, of_design, of_kept
+from dse.silicon.kept_results import KeptResults
+from dse.silicon.tasks import DesignTask
+from dse.silicon.yosys import chosen_yosys, full_name
+
+
+@dataclass(kw_only=True)
+class Characteriser(ABC):
+    """Turns designs into figures; a worker uses one for all of its designs.
+
+    Attributes
+    ----------
+    conditions
+        For all designs.
+    kept
+        Results of earlier calls.
+    tool
+        What maps, and its version.
+    """
+
+    conditions: Conditions
+    kept: KeptResults | None = None
+    tool: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Ask the mapping tool for its version."""
+        self.tool = full_name(chosen_yosys(self.conditions.tool))
+
+    @abstractmethod
+    def check(self) -> None:
+        """Refuse what no design can be characterised with."""
+
+    @abstractmethod
+    def depends_on(self) -> Mapping[str, Any]:
+        """Return what figures depend on besides design, conditions and tool."""
+
+    @abstractmethod
+    def remarks(self, targets_hz: Sequence[float]) -> Iterator[str]:
+        """Yield what stands above a table for all of its designs, mapped for some clocks."""
+
+    @abstractmethod
+    def figures_of(self, task: DesignTask) -> CharacterisedDesign:
+        """Map a design, hold it to its answers, and find its figures."""
+
+    def key(self, task: DesignTask) -> str:
+        """Return a hash of all that the figures depend on, this program included."""
+        design = replace(task.design, verilog="")
+        told = {
+            "program": _own_sha256(),
+            "tool": self.tool,
+            "conditions": asdict(self.conditions) | {"time_limit_s": 0},
+            "design": asdict(design),
+            "description": task.description_sha256,
+            "vectors": task.vectors_sha256,
+            "warm_up": task.vectors.warm_up,
+            "target_period_s": task.target_period_s,
+            **self.depends_on(),
+        }
+        return sha256(json_text(told).encode())
+
+    def known(self, task: DesignTask) -> CharacterisedDesign | None:
+        """Return what was found before, if it was kept."""
+        found = None if self.kept is None else self.kept.read(self.key(task))
+        return None if found is None else of_kept(found)
+
+    def measured(self, task: DesignTask) -> CharacterisedDesign | Refused:
+        """Characterise a design; what is found is kept at once."""
+        try:
+            found = self.figures_of(task)
+        except StudyError as error:
+            return Refused(tuple(of_design(task.design.name, one) for one in error.faults))
+        except DseError as error:
+            fault = Fault(where=task.design.name, written="", rule=str(error), remedy="")
+            return Refused((fault,))
+        if self.kept is not None:
+            self.kept.write(self.key(task), asdict(found))
+        return found
+
+
+def script_sha256(script: str) -> str:
+    """Return a hash of a script without the commands that name files, whose contents have one."""
+    lines = (line for line in script.splitlines() if not line.startswith("read_verilog"))
+    return sha256("\n".join(lines).encode())
+
+
+def sha256(content: bytes) -> str:
+    """Return a hash of some content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _own_sha256() -> str:
+    """Return a hash of the modules that figures come from."""
+    return sha256(
+        b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+    )

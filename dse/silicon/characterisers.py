@@ -1,0 +1,94 @@
+"""What maps designs, as a user asks for it: a library of cells and its corners, or a device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dse.errors import Fault, StudyError
+from dse.files.document import no_such
+from dse.silicon.chain import LibraryCharacteriser
+from dse.silicon.characteriser import Characteriser
+from dse.silicon.device_chain import FAMILIES, DeviceCharacteriser
+from dse.silicon.devices import device_called
+from dse.silicon.figures import Conditions
+from dse.silicon.kept_results import KeptResults
+
+
+def of_library(
+    files: Sequence[str | Path],
+    corners: Sequence[str | Path],
+    conditions: Conditions,
+    kept: KeptResults | None,
+) -> list[Characteriser]:
+    """Return what maps to a library of standard cells, and what looks at other corners of it.
+
+    Raises
+    ------
+    StudyError
+        A file is not there.
+    """
+    _check_library_files([*files, *corners])
+    nominal = tuple(map(str, files))
+    pairs = [(nominal, ()), *(((str(one),), nominal) for one in corners)]
+    return [
+        LibraryCharacteriser(
+            library_files=own, mapped_with=mapped_with, conditions=conditions, kept=kept
+        )
+        for own, mapped_with in pairs
+    ]
+
+
+def of_device(
+    name: str,
+    placements: int,
+    given: Mapping[str, object],
+    conditions: Conditions,
+    kept: KeptResults | None,
+) -> list[Characteriser]:
+    """Return what places and routes on a device.
+
+    Parameters
+    ----------
+    given
+        What else was asked that a device has not, by name.
+
+    Raises
+    ------
+    StudyError
+        There is no such device, or it has not what was asked; its program is not installed.
+    """
+    faults = [
+        Fault(
+            where=what,
+            written="",
+            rule="a device has none",
+            remedy="leave it away",
+        )
+        for what, value in given.items()
+        if value
+    ]
+    if faults:
+        raise StudyError(faults)
+    found = DeviceCharacteriser(
+        device=device_called(name, FAMILIES),
+        placements=placements,
+        conditions=conditions,
+        kept=kept,
+    )
+    found.check()
+    return [found]
+
+
+def _check_library_files(files: Sequence[str | Path]) -> None:
+    """Refuse files of a library that are not there, all at once."""
+    missing = [Path(file) for file in files if not Path(file).is_file()]
+    faults = [fault for path in missing for fault in no_such(path, "file", "*.lib*").faults]
+    if faults or not files:
+        none = Fault(
+            where="library",
+            written="",
+            rule="no file",
+            remedy="name a .lib file, or a device: --device ice40:hx8k",
+        )
+        raise StudyError(faults or [none])

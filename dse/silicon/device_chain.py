@@ -1,0 +1,155 @@
+"""A design of hardware on a device: mapping, known answers, placing and routing."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dse.algebra import units
+from dse.contract.generators import Vectors
+from dse.errors import StudyError
+from dse.reports.words import plural
+from dse.silicon.answers import settled_answers
+from dse.silicon.characteriser import Characteriser, script_sha256
+from dse.silicon.description import elaborating, raise_faults, reading, wrong_names
+from dse.silicon.devices import Device, read_device_netlist
+from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
+from dse.silicon.ice40 import ICE40
+from dse.silicon.library import CellLibrary
+from dse.silicon.netlist import Netlist
+from dse.silicon.place_and_route import Placement, place_and_route, program_of, version_of
+from dse.silicon.tasks import DesignTask
+from dse.silicon.vectors import first_wrong
+from dse.silicon.yosys import chosen_yosys, run_yosys
+
+FAMILIES = (ICE40,)
+"""Families that are known."""
+
+
+@dataclass(kw_only=True)
+class DeviceCharacteriser(Characteriser):
+    """Maps to the cells of a device, and places and routes.
+
+    Attributes
+    ----------
+    device
+        Each design has one to itself.
+    placements
+        Seeds of placing, from 1; the clock is the median of theirs.
+    """
+
+    device: Device
+    placements: int = 3
+
+    @property
+    def placer(self) -> str:
+        """What places and routes, and its version."""
+        return f"{self.device.family.program} {version_of(program_of(self.device))}"
+
+    def check(self) -> None:
+        """Refuse a device whose program is not installed."""
+        program_of(self.device)
+
+    def depends_on(self) -> Mapping[str, Any]:
+        """Return the device and what places."""
+        named = {"device": self.device.full_name, "placements": self.placements}
+        return {**named, "placer": self.placer}
+
+    def remarks(self, targets_hz: Sequence[float]) -> Iterator[str]:
+        """Yield what clock and cells mean, and what is not known."""
+        period_s = self.conditions.period_s
+        median = f"the median of {plural(self.placements, 'placement')}, seeds from 1"
+        if period_s:
+            yield f"clock: {units.show(1 / period_s, 'clock_hz')}, reached by {median}"
+        else:
+            yield f"clock: {median}; its period rounded up to 3 digits"
+        if self.placements > 1:
+            yield "clock_uncertainty: standard deviation of the placements' clocks"
+        yield "area_lc: logic cells; block RAM and multipliers are not used"
+        yield "ports: a register at each bit holds it to the clock; area_lc is without these"
+        yield "power: not known"
+        yield "each design has a device to itself; on a full one wires are longer and clocks lower"
+
+    def figures_of(self, task: DesignTask) -> CharacterisedDesign:
+        """Map a design, hold it to its answers, and place it."""
+        design = task.design
+        written, script = self._mapped(task)
+        netlist, library = read_device_netlist(written, self.device.family, top=design.top)
+        vectors = task.vectors
+        if not isinstance(vectors, Vectors):
+            vectors = vectors.of(netlist, design.clock)
+        found = settled_answers(netlist, library, clock=design.clock, stimulus=vectors.stimulus)
+        wrong = first_wrong(vectors, found)
+        if wrong is not None:
+            raise StudyError([wrong])
+        placed = place_and_route(
+            written,
+            self.device,
+            top=design.top,
+            clock=design.clock,
+            seeds=range(1, self.placements + 1),
+            time_limit_s=self.conditions.time_limit_s,
+        )
+        clocks = ", ".join(units.show(one.clock_hz, "clock_hz") for one in placed)
+        return CharacterisedDesign(
+            name=design.name,
+            parameters=dict(design.parameters),
+            figures=self._figures(task, netlist, library, placed),
+            facts={
+                "library": self.device.full_name,
+                "tool": self.tool,
+                "placer": self.placer,
+                "script": script_sha256(script),
+                "description": task.description_sha256,
+                "vectors": task.vectors_sha256,
+                "tasks": str(vectors.tasks),
+                "clocks": clocks,
+            },
+            notes=(),
+        )
+
+    def _mapped(self, task: DesignTask) -> tuple[str, str]:
+        """Return the netlist as Yosys writes it, and the script."""
+        design, family = task.design, self.device.family
+        parameters = design.parameters if task.files else {}
+        faults = [*wrong_names(design.top, parameters)]
+        if faults:
+            raise StudyError(faults)
+        first, second = (one.format(top=design.top) for one in family.synthesis)
+        script = [
+            *(reading(task.files) if task.files else ["read_verilog design.v"]),
+            *elaborating(design.top, parameters),
+            *(first, "tee -q -o check check", second),
+            *("setundef -zero", "opt_clean -purge", "write_json mapped.json"),
+        ]
+        told = run_yosys(
+            chosen_yosys(self.conditions.tool),
+            script,
+            {} if task.files else {"design.v": design.verilog},
+            time_limit_s=self.conditions.time_limit_s,
+        )
+        raise_faults(told, done="mapped.json")
+        return told.files["mapped.json"], "\n".join(script)
+
+    def _figures(
+        self,
+        task: DesignTask,
+        netlist: Netlist,
+        library: CellLibrary,
+        placed: Sequence[Placement],
+    ) -> dict[str, float]:
+        design = task.design
+        clocks = [one.clock_hz for one in placed]
+        median = statistics.median(clocks)
+        spread = {"clock_uncertainty": statistics.stdev(clocks) / median} if clocks[1:] else {}
+        states = [library.cells[one.cell].flip_flop for one in netlist.instances]
+        return {
+            "area_lc": float(placed[0].logic_cells),
+            "clock_hz": 1.0 / period_of(1.0 / median, self.conditions.period_s),
+            **of_one_task(design),
+            "least_period_s": 1.0 / median,
+            "flip_flops": sum(state is not None for state in states),
+            **spread,
+        }

@@ -1,0 +1,158 @@
+"""Families of field-programmable gate arrays: a record each, their devices and netlists."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dse.errors import Fault, StudyError, nearest
+from dse.silicon.library import Cell, CellLibrary, Pin
+from dse.silicon.netlist import Netlist, read_netlist
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A cell of the family at work beside a core.
+
+    `nets` says for each pin what it is joined to: ``clock``; ``port``, a bit of one of the core's
+    ports; ``0`` or ``1``; any other word is a net of its own.
+    """
+
+    kind: str
+    parameters: Mapping[str, str]
+    nets: Mapping[str, str]
+    output: str
+
+
+@dataclass(frozen=True)
+class LookUpTable:
+    """The cell that is any function of its inputs: entry k of `parameter`, whose bit i is input i.
+
+    Written with the highest entry first.
+    """
+
+    kind: str
+    parameter: str
+    inputs: tuple[str, ...]
+    output: str
+
+    def cell(self, name: str, written: str) -> Cell:
+        """Return a cell with the function that is written."""
+        ones = [place for place, bit in enumerate(reversed(written)) if bit == "1"]
+        products = (
+            " ".join(f"{'' if k >> i & 1 else '!'}{pin}" for i, pin in enumerate(self.inputs))
+            for k in ones
+        )
+        function = " + ".join(products) or "0"
+        return plain_cell(name, self.inputs, {self.output: function})
+
+
+@dataclass(frozen=True)
+class DeviceFamily:
+    """How designs get into the devices of a family, and what stands in the report.
+
+    Attributes
+    ----------
+    name
+        Stands before the colon: ``ice40:hx8k``.
+    devices
+        Arguments that choose a device, by its name.
+    synthesis
+        Commands of Yosys to cells before look-up tables, and on to all cells.
+    program, arguments
+        What places and routes.
+    logic_cell
+        What the report calls the cells that logic takes.
+    cells
+        Functions of all other cells that netlists may have.
+    table
+        The look-up table.
+    launch, capture
+        A register before an input and behind an output, each in a logic cell of its own.
+    """
+
+    name: str
+    devices: Mapping[str, tuple[str, ...]]
+    synthesis: tuple[str, str]
+    program: str
+    arguments: tuple[str, ...]
+    logic_cell: str
+    cells: Mapping[str, Cell]
+    table: LookUpTable
+    launch: tuple[Primitive, ...]
+    capture: tuple[Primitive, ...]
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device of a family."""
+
+    family: DeviceFamily
+    name: str
+
+    @property
+    def full_name(self) -> str:
+        """As it is written: ``ice40:hx8k``."""
+        return f"{self.family.name}:{self.name}"
+
+
+def plain_cell(name: str, inputs: Sequence[str], functions: Mapping[str, str]) -> Cell:
+    """Return a cell that is known by its functions alone."""
+    pins = {pin: Pin(pin, "input") for pin in inputs}
+    pins |= {pin: Pin(pin, "output", function=written) for pin, written in functions.items()}
+    return Cell(name=name, area_m2=0.0, leakage_w=0.0, pins=pins)
+
+
+def device_called(name: str, families: Sequence[DeviceFamily]) -> Device:
+    """Return the device of a name.
+
+    Raises
+    ------
+    StudyError
+        There is none.
+    """
+    devices = [Device(family, one) for family in families for one in family.devices]
+    known = {one.full_name: one for one in devices}
+    if name not in known:
+        rule = "no device that is known"
+        fault = Fault(where="device", written=repr(name), rule=rule, remedy=nearest(name, known))
+        raise StudyError([fault])
+    return known[name]
+
+
+def read_device_netlist(
+    mapped: str, family: DeviceFamily, *, top: str
+) -> tuple[Netlist, CellLibrary]:
+    """Return a netlist of a family's cells, and a library in which each function is a cell.
+
+    Parameters
+    ----------
+    mapped
+        JSON of Yosys.
+    top
+        The module.
+
+    Raises
+    ------
+    StudyError
+        It is no netlist of cells; see `read_netlist`.
+    """
+    data, table = json.loads(mapped), family.table
+    cells = dict(family.cells)
+    for cell in data["modules"][top]["cells"].values():
+        if cell["type"] == table.kind:
+            written = cell["parameters"][table.parameter]
+            cell["type"] = f"{table.kind} {written}"
+            if cell["type"] not in cells:
+                cells[cell["type"]] = table.cell(cell["type"], written)
+    library = CellLibrary(
+        name=family.name,
+        voltage_v=0.0,
+        temperature_c=0.0,
+        corner="",
+        cells=cells,
+        sources={},
+        wire_loads={},
+    )
+    return read_netlist(json.dumps(data), top=top), library

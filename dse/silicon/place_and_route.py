@@ -1,0 +1,193 @@
+"""A netlist placed and routed by nextpnr: its clock with wires, and the logic cells that it takes.
+
+A core is placed alone, with a register before each input and behind each output: they hold its
+ports to the clock, and take no pads, of which devices have few.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from dse.errors import Fault, StudyError
+from dse.silicon.devices import Device, Primitive
+from dse.silicon.programs import Told, raise_errors, run_program
+
+_USED = re.compile(r"^Info:\s+(\w+):\s+(\d+)/\s*(\d+)\s+\d+%", re.M)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """What came of one seed.
+
+    Attributes
+    ----------
+    clock_hz
+        The highest, from the slowest path between registers, those of the ports included.
+    logic_cells
+        Of the core, without the registers at its ports.
+    """
+
+    clock_hz: float
+    logic_cells: int
+
+
+def program_of(device: Device) -> str:
+    """Return the path of what places and routes for a device.
+
+    Raises
+    ------
+    StudyError
+        It is not installed.
+    """
+    program = device.family.program
+    found = shutil.which(program)
+    if found is None:
+        rule = f"{program} is not on the PATH, which places and routes for this device"
+        remedy = f"install nextpnr: the package {program} of Debian, or OSS CAD Suite"
+        raise StudyError([_fault("device", device.full_name, rule, remedy)])
+    return found
+
+
+@cache
+def version_of(program: str) -> str:
+    """Return the version of a program, which it is asked for once."""
+    told = run_program((program, "--version"), {}, what="asking for a version", time_limit_s=60.0)
+    version = re.search(r"Version ([^\s)]+)", told.log)
+    return version[1] if version else "of unknown version"
+
+
+def place_and_route(
+    mapped: str,
+    device: Device,
+    *,
+    top: str,
+    clock: str,
+    seeds: Iterable[int],
+    time_limit_s: float,
+) -> list[Placement]:
+    """Place and route a netlist on a device of its own, once for each seed.
+
+    Parameters
+    ----------
+    mapped
+        JSON of Yosys, of cells of the device's family.
+    top, clock
+        The module and its clock input.
+    seeds
+        Of the random numbers in placing.
+    time_limit_s
+        The longest that each may take.
+
+    Raises
+    ------
+    StudyError
+        The program is not there, the design does not fit, or there was another error.
+    ToolTimeError
+        It took too long.
+    """
+    text, registers = with_registers(mapped, device, top=top, clock=clock)
+    return [_placed(text, device, registers, seed, time_limit_s) for seed in seeds]
+
+
+def _placed(text: str, device: Device, registers: int, seed: int, time_limit_s: float) -> Placement:
+    family = device.family
+    told = run_program(
+        (
+            program_of(device),
+            *family.devices[device.name],
+            *("--json", "design.json", "--seed", str(seed), "--report", "report.json"),
+            *family.arguments,
+        ),
+        {"design.json": text},
+        what="placing and routing",
+        time_limit_s=time_limit_s,
+    )
+    if "report.json" not in told.files:
+        _raise_too_large(told, device)
+    raise_errors(told, (), done="report.json", program=family.program)
+    return _reported(told.files["report.json"], device, registers)
+
+
+def with_registers(mapped: str, device: Device, *, top: str, clock: str) -> tuple[str, int]:
+    """Return a netlist with a register at each bit of its ports, and how many these are.
+
+    The clock alone is left as a port.
+    """
+    family = device.family
+    module = json.loads(mapped)["modules"][top]
+    (clock_net,) = module["ports"][clock]["bits"]
+    cells, registers = dict(module["cells"]), 0
+    free = 1 + max(net for net in _nets(module))
+    for port, said in module["ports"].items():
+        if port == clock:
+            continue
+        chain = family.launch if said["direction"] == "input" else family.capture
+        for place, bit in enumerate(said["bits"]):
+            nets: dict[str, int | str] = {"clock": clock_net, "port": bit, "0": "0", "1": "1"}
+            for one in chain:
+                for net in one.nets.values():
+                    if net not in nets:
+                        nets[net], free = free, free + 1
+                cells[f"register {port} {place} {one.kind}"] = _written(one, nets)
+            registers += 1
+    alone = {**module, "cells": cells, "ports": {clock: module["ports"][clock]}}
+    return json.dumps({"modules": {top: alone}}), registers
+
+
+def _nets(module: Mapping[str, Any]) -> Iterator[int]:
+    for bits in (
+        *(port["bits"] for port in module["ports"].values()),
+        *(bits for cell in module["cells"].values() for bits in cell["connections"].values()),
+    ):
+        yield from (bit for bit in bits if isinstance(bit, int))
+
+
+def _written(one: Primitive, nets: Mapping[str, int | str]) -> dict[str, Any]:
+    return {
+        "type": one.kind,
+        "parameters": one.parameters,
+        "attributes": {},
+        "port_directions": {pin: "output" if pin == one.output else "input" for pin in one.nets},
+        "connections": {pin: [nets[net]] for pin, net in one.nets.items()},
+    }
+
+
+def _raise_too_large(told: Told, device: Device) -> None:
+    """Raise what a device has too little of, if the log says so."""
+    faults = []
+    for kind, needed, there in dict.fromkeys(_USED.findall(told.log)):
+        if int(needed) > int(there):
+            what = "logic cells" if kind == device.family.logic_cell else kind
+            written = f"{needed} {what}, registers at its ports included"
+            rule = f"{device.full_name} has {there}"
+            remedy = "take a larger device, or leave this design out"
+            faults.append(_fault(what.replace(" ", "_"), written, rule, remedy))
+    if faults:
+        raise StudyError(faults)
+
+
+def _reported(written: str, device: Device, registers: int) -> Placement:
+    """Return what stands in a report (nextpnr, ``--report``: clocks in MHz)."""
+    try:
+        report = json.loads(written)
+        clocks = [float(one["achieved"]) for one in report["fmax"].values()]
+        used = int(report["utilization"][device.family.logic_cell]["used"])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        rule = f"its report cannot be read: {type(error).__name__} {error}"
+        remedy = "use nextpnr 0.4 or later"
+        raise StudyError([_fault(device.family.program, "", rule, remedy)]) from None
+    if not clocks:
+        rule = "no path between registers, so that no clock is too fast"
+        remedy = "clock the design"
+        raise StudyError([_fault("clock", "", rule, remedy)])
+    return Placement(min(clocks) * 1e6, used - registers)
+
+
+def _fault(where: str, written: str, rule: str, remedy: str) -> Fault:
+    return Fault(where=where, written=written, rule=rule, remedy=remedy)

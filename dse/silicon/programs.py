@@ -1,0 +1,171 @@
+"""Programs of others, each run in a process and a folder of its own.
+
+What they run may crash; it does not end this program.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from dse.errors import DseError, Fault, StudyError
+
+_ERROR = re.compile(
+    r"^(?:(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? )?ERROR: ?(?P<rule>.*)$", re.M
+)
+_NEVER_FILES = ("input", "<stdin>")
+
+
+class ToolTimeError(DseError):
+    """A program took longer than it may."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a run said, and the files that it wrote: texts by name."""
+
+    log: str
+    files: dict[str, str]
+    cpu_s: float
+
+
+def run_program(
+    command: Sequence[str], files: Mapping[str, str], *, what: str, time_limit_s: float
+) -> Told:
+    """Run a program in a folder of its own, which is gone after.
+
+    Parameters
+    ----------
+    command
+        The program and its arguments.
+    files
+        Texts by name, for it to read.
+    what
+        What it does, as a message says.
+    time_limit_s
+        Then it is ended, with all that it started.
+
+    Returns
+    -------
+    Told
+        Also where it ended with an error, which is in its log.
+
+    Raises
+    ------
+    ToolTimeError
+        It took longer.
+    """
+    with tempfile.TemporaryDirectory(prefix="dse-") as name:
+        folder = Path(name)
+        for file, text in files.items():
+            (folder / file).write_text(text, encoding="utf-8")
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with (folder / "log").open("wb") as log:
+            process = subprocess.Popen(  # noqa: S603  a list, no shell
+                [*command],
+                cwd=folder,
+                env={**os.environ, "TMPDIR": name, "PYTHONDONTWRITEBYTECODE": "1"},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            with _ended_along(process):
+                _wait(process, what, time_limit_s)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        texts = {
+            path.name: path.read_text(encoding="utf-8", errors="replace")
+            for path in folder.iterdir()
+            if path.is_file() and path.name not in files
+        }
+    cpu_s = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return Told(texts.pop("log"), texts, cpu_s)
+
+
+@contextmanager
+def _ended_along(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """End a process when this one is told to end, which a worker is without further ado."""
+    told = signal.SIGTERM
+    alone = threading.current_thread() is not threading.main_thread()
+    if alone or signal.getsignal(told) is not signal.SIG_DFL:
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        _kill(process)
+        signal.signal(told, signal.SIG_DFL)
+        os.kill(os.getpid(), told)
+
+    signal.signal(told, end)
+    try:
+        yield
+    finally:
+        signal.signal(told, signal.SIG_DFL)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)  # abc is another process of its group
+
+
+def _wait(process: subprocess.Popen[bytes], what: str, time_limit_s: float) -> None:
+    """Wait for a process; whatever happens, nothing that it started is left."""
+    try:
+        process.wait(time_limit_s)
+    except subprocess.TimeoutExpired:
+        rule = f"{what} took more than {time_limit_s:g} s"
+        raise ToolTimeError(f"{rule}; raise the limit, or make the design smaller") from None
+    finally:
+        _kill(process)
+        process.wait()
+
+
+def raise_errors(
+    told: Told, remedies: Sequence[tuple[str, str]], *, done: str, program: str = "Yosys"
+) -> None:
+    """Raise what a run ended with, when it did not write the file `done`.
+
+    Parameters
+    ----------
+    told
+        As `run_program` returns it.
+    remedies
+        Regular expressions, and what to do about an error that has one.
+    done
+        The file that it writes last.
+    program
+        Its name.
+
+    Raises
+    ------
+    StudyError
+        The errors of the log, with file and line where it has them.
+    """
+    if done not in told.files:
+        raise StudyError(_errors(told.log, remedies, program))
+
+
+def _errors(log: str, remedies: Sequence[tuple[str, str]], program: str) -> Iterator[Fault]:
+    for found in _ERROR.finditer(log):
+        rule = found["rule"].replace("`\\", "'").replace("`", "'").strip()
+        remedy = next((text for pattern, text in remedies if re.search(pattern, rule)), "")
+        file = found["file"] or ""
+        file = "" if file in _NEVER_FILES else file
+        line, column = (int(found["line"]), int(found["column"] or 1)) if file else (0, 0)
+        yield Fault(
+            where="", written="", rule=rule, remedy=remedy, file=file, line=line, column=column
+        )
+    if not _ERROR.search(log):
+        last = log.strip().rpartition("\n")[2] or "nothing"
+        rule = f"{program} ended before its work was done, and said last: {last}"
+        yield Fault(where="", written="", rule=rule, remedy="was there enough memory?")
