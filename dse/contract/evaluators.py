@@ -38,9 +38,9 @@ class Measurement:
     kind
         One of `FAILURES`; empty when it did not fail.
     attempts
-        How often it was tried.
+        How often it was tried; 0 where another run's value is used.
     seconds
-        Time of all attempts.
+        Time of all attempts, also those of another run.
     said
         The end of what it wrote on standard error.
     folder
@@ -167,3 +167,9 @@ def key(identity: str, design: Mapping[str, Value]) -> str:
     }
     text = json.dumps([identity, values], sort_keys=True, allow_nan=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def design_text(design: Mapping[str, Value]) -> str:
+    """Return a design as ``name = value`` pairs, numbers in SI."""
+    shown = {name: v if isinstance(v, str) else f"{v:.12g}" for name, v in design.items()}
+    return ", ".join(f"{name} = {value}" for name, value in shown.items())

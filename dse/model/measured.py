@@ -17,10 +17,18 @@ from numpy.typing import NDArray
 
 from dse.algebra.expression import Expression
 from dse.contract import Column
-from dse.contract.evaluators import Evaluator, Measurement, Shelf, Value, key
+from dse.contract.evaluators import (
+    Evaluator,
+    Measurement,
+    Shelf,
+    Value,
+    design_text,
+    key,
+)
 from dse.errors import MeasurementError
 from dse.model.matrices import shape_of
 from dse.model.space import Index, Points, Space, as_index
+from dse.model.spending import Cost, Spending
 
 Design = Mapping[str, Value]
 Ask = Callable[[Sequence[Design]], Iterator[tuple[int, Measurement]]]
@@ -67,6 +75,8 @@ class Bench:
         By key, the designs that were asked for while this bench was open, and what came of them.
     at_once
         How many designs are worth asking for together.
+    cost, spending
+        What a design costs, where a study says so; what is spent, and may be.
     """
 
     def __init__(
@@ -75,6 +85,7 @@ class Bench:
         shelf: Shelf,
         on_failure: str,
         seen: Mapping[str, tuple[Design, Measurement]] = MappingProxyType({}),
+        cost: Cost | None = None,
     ) -> None:
         """Start closed: nothing is measured; `seen` is what a run that is over asked for."""
         self.evaluator = evaluator
@@ -83,6 +94,8 @@ class Bench:
         self.asked = 0
         self.seen = dict(seen)
         self.at_once = 1
+        self.cost = cost
+        self.spending = Spending()
         self._ask: Ask | None = None
 
     @property
@@ -91,9 +104,9 @@ class Bench:
         return {one: pair for one, pair in self.seen.items() if pair[1].failed}
 
     @contextmanager
-    def measuring(self, ask: Ask, at_once: int = 1) -> Iterator[None]:
+    def measuring(self, ask: Ask, at_once: int, spending: Spending) -> Iterator[None]:
         """Let designs be measured that are not on the shelf."""
-        self._ask, self.at_once = ask, at_once
+        self._ask, self.at_once, self.spending = ask, at_once, spending
         try:
             yield
         finally:
@@ -117,18 +130,18 @@ class Bench:
         ------
         MeasurementError
             A measurement failed, and the first failure ends the search.
+        BudgetError
+            Not all of them may be measured for what is left; those that were are known.
         """
         keys = [key(self.evaluator.identity, design) for design in designs]
         known = self._known(keys)
         wanted = dict(zip(keys, designs, strict=True))
-        missing = {one: design for one, design in wanted.items() if one not in known}
         if ask and self._ask is not None:
-            known |= self._measured(self._ask, missing)
+            known |= self._asked(self._ask, wanted, known)
         found = [known.get(one, UNKNOWN) for one in keys]
         if not (ask and self.open):
             return found
-        for one, design, measurement in zip(keys, designs, found, strict=True):
-            self.seen[one] = design, measurement
+        for design, measurement in zip(designs, found, strict=True):
             if measurement.failed:
                 self._refuse(design, measurement)
         return found
@@ -143,18 +156,39 @@ class Bench:
             if not measurement.failed or one in self.seen
         }
 
-    def _measured(self, ask: Ask, missing: Mapping[str, Design]) -> dict[str, Measurement]:
-        """Measure designs and keep what comes of each as soon as it is there."""
+    def _asked(
+        self, ask: Ask, wanted: Mapping[str, Design], known: Mapping[str, Measurement]
+    ) -> dict[str, Measurement]:
+        """Measure what is not known, as many designs at a time as are sure to be paid for."""
+        free = {one for one, found in known.items() if not found.attempts}
+        found, left = dict(known), dict(wanted)
+        for measurement in known.values():
+            self.spending.took(measurement)
+        while left:
+            count = self.spending.affordable(self.cost, left, free)
+            some = {one: left.pop(one) for one in [*left][:count]}
+            missing = {one: design for one, design in some.items() if one not in known}
+            try:
+                for one, measurement in self._measured(ask, missing):
+                    found[one] = measurement
+            finally:  # what was measured counts, whatever ends the rest
+                for one in filter(found.__contains__, some):
+                    self.spending.count(self.cost, one, some[one], found[one])
+                    self.seen[one] = some[one], found[one]
+        return found
+
+    def _measured(
+        self, ask: Ask, missing: Mapping[str, Design]
+    ) -> Iterator[tuple[str, Measurement]]:
+        """Measure designs, keep what comes of each as soon as it is there, and yield it."""
         keys, designs = list(missing), list(missing.values())
-        found = {}
         for position, measurement in ask(designs) if designs else ():
             one = keys[position]
             self.shelf.keep({one: measurement}, {one: designs[position]})
             self.asked += 1
-            found[one] = measurement
+            yield one, measurement
             if measurement.failed:
                 self._refuse(designs[position], measurement)
-        return found
 
     def _refuse(self, design: Design, measurement: Measurement) -> None:
         if self.on_failure == "abort":
@@ -234,6 +268,11 @@ class MeasuredColumns:
             return index
         return index[~self.missing(space, index)[0]]
 
+    def known(self, space: Space, points: Points) -> NDArray[np.bool_]:
+        """Return which designs (n,) were measured, or have failed."""
+        found = self.found(space, points, ask=False)
+        return np.array([one is not UNKNOWN for one in found], dtype=bool)
+
     def missing(
         self, space: Space, points: Points
     ) -> tuple[NDArray[np.bool_], Callable[[int], str]]:
@@ -250,9 +289,3 @@ class MeasuredColumns:
 
 def _cause(found: Sequence[Measurement], row: int) -> str:
     return found[row].cause
-
-
-def design_text(design: Design) -> str:
-    """Return a design as ``name = value`` pairs, numbers in SI."""
-    shown = {name: v if isinstance(v, str) else f"{v:.12g}" for name, v in design.items()}
-    return ", ".join(f"{name} = {value}" for name, value in shown.items())

@@ -47,6 +47,8 @@ def run_facts(document: Document, options: Options, reuse: tuple[Path, ...] = ()
             "seed": settings.seed,
             "budget": settings.budget,
             "options": dict(settings.options),
+            **({} if settings.time_s is None else {"time_s": settings.time_s}),
+            **({} if settings.cost is None else {"cost": settings.cost}),
         },
         "identity": {path: _parsed(one) for path, one in identities(prepared).items()},
         "inputs": {name: entry.sha256 for name, entry in inputs_of([prepared]).items()},

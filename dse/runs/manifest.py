@@ -115,6 +115,7 @@ def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
             "measured_anew": sum(bench.asked for bench in benches),
             "failed": len(failures),
             "causes": dict(causes.most_common()),
+            **({} if benches[0].cost is None else {"cost": benches[0].spending.spent}),
         }
     }
 

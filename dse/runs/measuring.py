@@ -5,14 +5,16 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from dse.contract.evaluators import Measurement, RecordedEvaluator
-from dse.errors import MeasurementError
+from dse.algebra.durations import duration
+from dse.contract.evaluators import Measurement, RecordedEvaluator, design_text
+from dse.errors import BudgetError, MeasurementError
 from dse.files.document import Document
-from dse.model.measured import Bench, Design, MemoryShelf, design_text
+from dse.model.measured import Bench, Design, MemoryShelf
+from dse.model.spending import Spending
 from dse.reports.words import plural
 from dse.runs.watched import WatchedWorkers
 from dse.search import Progress
@@ -70,6 +72,8 @@ class Working:
         Asked while measurements run whether they are to end.
     progress
         Told of each measurement that ends.
+    spending
+        What measuring takes, and may.
     """
 
     workers: int | None = None
@@ -78,6 +82,7 @@ class Working:
     watch: Path | None = None
     stop: Stop | None = None
     progress: Progress | None = None
+    spending: Spending = field(default_factory=Spending)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +164,7 @@ def _opened(bench: Bench, said: EvaluateSection, working: Working, planned: int)
             if working.watch is not None:
                 workers = WatchedWorkers(workers, working.watch)
             ask = _Asking(bench, workers, said.retries, folder, working, planned)
-            with bench.measuring(ask, workers.size):
+            with bench.measuring(ask, workers.size, working.spending):
                 yield
     finally:
         with suppress(OSError):  # unless it holds folders of designs that failed
@@ -182,9 +187,14 @@ class _Asking:
 
         Raises
         ------
-        StopError
+        StopError, BudgetError
             Before all of them are measured.
         """
+        with self.working.spending.measuring():
+            yield from self._measured(designs)
+
+    def _measured(self, designs: Sequence[Design]) -> Iterator[tuple[int, Measurement]]:
+        spending, done = self.working.spending, 0
         stop, before = self.working.stop or (lambda: False), len(self.bench.seen)
         failed = len(self.bench.failures)
         from dse.evaluators import pool
@@ -196,14 +206,22 @@ class _Asking:
             retries=self.retries,
             folder=self.folder,
             stop=stop,
+            may_begin=spending.may_begin,
             most_kept=pool.MOST_KEPT - sum(1 for _ in self.folder.iterdir()),
         )
-        for done, (position, measurement) in enumerate(found):
+        for done, (position, measurement) in enumerate(found, 1):
             failed += measurement.failed
-            self._show(before + done + 1, len(designs) - done - 1, failed)
+            spending.took(measurement)
+            self._show(before + done, len(designs) - done, failed)
             yield position, measurement
         if stop():
             raise StopError("it was interrupted")
+        if done < len(designs):
+            raise BudgetError(
+                f"the budget of time is used: measuring took {duration(spending.elapsed_s)} of "
+                f"{duration(spending.time_s)}, and a design takes up to "
+                f"{duration(spending.longest_s)}"
+            )
 
     def _show(self, done: int, left: int, failed: int) -> None:
         progress = self.working.progress
