@@ -6,6 +6,7 @@ design that has not been measured is one that is infeasible: nothing is measured
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -226,6 +227,10 @@ class MeasuredColumns:
     axes: tuple[int, ...]
     outputs: tuple[str, ...]
     expected: Mapping[str, Expression] = field(default_factory=dict)
+
+    def size(self, space: Space) -> int:
+        """Return how many designs there are to measure, however many others share them."""
+        return math.prod(space.axes[position].size for position in self.axes)
 
     def designs(self, space: Space, index: Index) -> list[Design]:
         """Return what is measured of designs, (n, d)."""

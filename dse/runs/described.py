@@ -21,7 +21,7 @@ from dse.store.store import Store
 from dse.study import study
 from dse.study.overrides import override
 from dse.study.study import Study
-from dse.study.swept import at_value, sweep_of
+from dse.study.swept import Sweep, at_value, sweep_of
 
 if TYPE_CHECKING:
     from dse.runs.runner import Options
@@ -54,7 +54,7 @@ def run_facts(document: Document, options: Options, reuse: tuple[Path, ...] = ()
         "inputs": {name: entry.sha256 for name, entry in inputs_of([prepared]).items()},
         "run": {
             "question": prepared.question,
-            "planned": search.planned(prepared.problem, settings),
+            "planned": _planned(prepared, settings, sweep),
             "text": document.text,
             "file": document.file if document.file == IN_MEMORY else os.path.abspath(document.file),
             "overrides": [list(pair) for pair in document.overrides],
@@ -64,6 +64,19 @@ def run_facts(document: Document, options: Options, reuse: tuple[Path, ...] = ()
     }
     plain: dict[str, Any] = json.loads(json.dumps(jsonable(found)))  # as it is read back
     return plain
+
+
+def _planned(prepared: Study, settings: search.SearchSettings, sweep: Sweep | None) -> int:
+    """Return how many designs are measured at most: of cores, and of the search of each value."""
+    problem, cores = prepared.problem, sum(len(core.designs) for core in prepared.cores)
+    if problem.measured is None:
+        return cores
+    size = problem.measured.size(problem.space)
+    each = min(search.planned(problem, settings), size)
+    if sweep is None:
+        return cores + each
+    different = sweep.path.startswith("axes.")
+    return cores + (each * len(sweep.values) if different else min(each * len(sweep.values), size))
 
 
 def identities(prepared: Study) -> dict[str, str]:

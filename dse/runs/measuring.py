@@ -133,12 +133,16 @@ def measuring(prepared: Study, working: Working | None, planned: int) -> Iterato
 
 def with_cores(prepared: Study, working: Working | None) -> Study:
     """Return a study whose cores are measured: all designs of a stage, before any search."""
-    if working is None or all(core.measured for core in prepared.cores):
+    recorded = [isinstance(core.bench.evaluator, RecordedEvaluator) for core in prepared.cores]
+    if working is None or all(recorded):
         return prepared
+    known = all(core.measured for core in prepared.cores)
     for core in prepared.cores:
         with _opened(core.bench, core.section, working, len(core.designs)):
             core.bench.measurements(core.designs, ask=True)
         require_measurements(core.bench)
+    if known:
+        return prepared
     again = prepare(prepared.document)
     for core, fresh in zip(prepared.cores, again.cores, strict=True):
         fresh.bench.seen.update(core.bench.seen)

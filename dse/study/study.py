@@ -120,7 +120,8 @@ class Study:
             return []
         outputs = measured.bench.evaluator.outputs
         told = ", ".join(f"{stem(name)} [{unit or '1'}]" for name, unit in outputs.items())
-        most = min(self.settings.budget or self.problem.size, self.problem.size)
+        size = measured.size(self.problem.space)
+        most = min(self.settings.budget or size, size)
         parts = json.loads(measured.bench.evaluator.identity)
         shown = "; ".join(f"{name} {json.dumps(part)}" for name, part in parts.items())
         return [
