@@ -37,6 +37,7 @@ def run_facts(document: Document, options: Options, reuse: tuple[Path, ...] = ()
     sweep = sweep_of(document)
     prepared = study.prepare(document if sweep is None else at_value(document, sweep, 0))
     settings = options.apply(prepared.settings)
+    search.check_search(prepared.problem, settings)  # before --fresh removes anything
     data = {name: part for name, part in document.data.items() if name != "search"}
     if isinstance(data.get(EVALUATE), dict):  # how many at once makes no difference
         data[EVALUATE] = {n: each for n, each in data[EVALUATE].items() if n != "workers"}
@@ -138,12 +139,15 @@ def require_same(before: Facts | None, now: Facts, folder: Path, count: int) -> 
         return
     held = plural(count, "measurement")
     if old["identity"] == new["identity"]:
-        means = f"what measures is the same, so that its {held} hold"
+        means = f"what measures is the same, so that its {held} hold; undo the changes"
     else:
-        means = f"what measures is another, so that its {held} do not hold: all is measured again"
+        means = (
+            f"what measures is another, so that its {held} do not hold: all is measured again; "
+            f"undo the changes, begin again with --fresh"
+        )
     lines = "\n".join(f"  {line}" for line in changed)
     raise OutputError(
-        f"{folder} was started otherwise; what changed:\n{lines}\n{means}; undo the changes, or "
+        f"{folder} was started otherwise; what changed:\n{lines}\n{means}, or "
         f"run the changed study in a folder of its own: --reuse {shlex.quote(str(folder))} "
         f"--out NEW"
     )
