@@ -113,6 +113,10 @@ class MeasurementError(DseError):
     """A design could not be measured, and the study says that this ends the search."""
 
 
+class BudgetError(DseError):
+    """The time or the cost that measuring may take is used up; what was found until then holds."""
+
+
 class ContractError(DseError):
     """A plug-in broke its contract: the message names the quantity and the design point."""
 

@@ -38,9 +38,9 @@ class Measurement:
     kind
         One of `FAILURES`; empty when it did not fail.
     attempts
-        How often it was tried.
+        How often it was tried; 0 where another run's value is used.
     seconds
-        Time of all attempts.
+        Time of all attempts, also those of another run.
     said
         The end of what it wrote on standard error.
     folder

@@ -78,6 +78,7 @@ def measured(
     retries: int,
     folder: Path,
     stop: Callable[[], bool],
+    may_begin: Callable[[], bool] = lambda: True,
     backoff_s: float = 1.0,
     keep: Keep = "failed",
     most_kept: int = MOST_KEPT,
@@ -86,7 +87,8 @@ def measured(
 
     A design that fails is tried again, after those that wait for their first attempt; its
     measurement is the last one, with the number of attempts and the time of all.  Once `stop` is
-    True, which is asked every 0.1 s, what runs is ended and there are no more.
+    True, which is asked every 0.1 s, what runs is ended and there are no more.  Once `may_begin` is
+    False, what runs comes to its end, and nothing is begun or tried again.
 
     Parameters
     ----------
@@ -112,14 +114,17 @@ def measured(
         with workers_for(evaluator, workers) as own:
             yield from measured(
                 evaluator, designs, workers=own, retries=retries, folder=folder, stop=stop,
-                backoff_s=backoff_s, keep=keep, most_kept=most_kept,
+                may_begin=may_begin, backoff_s=backoff_s, keep=keep, most_kept=most_kept,
             )  # fmt: skip
         return
     places = [folder / key(evaluator.identity, design)[:16] for design in designs]
     batch = _Batch(designs, places, retries, backoff_s, keep, most_kept)
     try:
         while (batch.waiting or batch.busy) and not stop():
-            batch.give_out(workers)
+            if may_begin():
+                batch.give_out(workers)
+            elif not batch.busy:
+                return
             for number, found in workers.ended(LOOK_S):
                 if not stop() and (last := batch.take(number, found)):
                     yield number, last

@@ -6,6 +6,7 @@ design that has not been measured is one that is infeasible: nothing is measured
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,13 +16,20 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra import units
 from dse.algebra.expression import Expression
 from dse.contract import Column
-from dse.contract.evaluators import Evaluator, Measurement, Shelf, Value, key
+from dse.contract.evaluators import (
+    Evaluator,
+    Measurement,
+    Shelf,
+    Value,
+    key,
+)
 from dse.errors import MeasurementError
+from dse.model.design_text import design_text
 from dse.model.matrices import shape_of
-from dse.model.space import Axis, Index, Points, Space, as_index
+from dse.model.space import Index, Points, Space, as_index
+from dse.model.spending import Cost, Spending
 
 Design = Mapping[str, Value]
 Ask = Callable[[Sequence[Design]], Iterator[tuple[int, Measurement]]]
@@ -70,6 +78,8 @@ class Bench:
         What numbers of designs are in: name -> column, of those that have a unit.
     at_once
         How many designs are worth asking for together.
+    cost, spending
+        What a design costs, where a study says so; what is spent, and may be.
     """
 
     def __init__(
@@ -79,6 +89,7 @@ class Bench:
         on_failure: str,
         seen: Mapping[str, tuple[Design, Measurement]] = MappingProxyType({}),
         unit_names: Mapping[str, str] = MappingProxyType({}),
+        cost: Cost | None = None,
     ) -> None:
         """Start closed: nothing is measured; `seen` is what a run that is over asked for."""
         self.evaluator = evaluator
@@ -88,6 +99,8 @@ class Bench:
         self.seen = dict(seen)
         self.unit_names = unit_names
         self.at_once = 1
+        self.cost = cost
+        self.spending = Spending()
         self._ask: Ask | None = None
 
     @property
@@ -96,9 +109,9 @@ class Bench:
         return {one: pair for one, pair in self.seen.items() if pair[1].failed}
 
     @contextmanager
-    def measuring(self, ask: Ask, at_once: int = 1) -> Iterator[None]:
+    def measuring(self, ask: Ask, at_once: int, spending: Spending) -> Iterator[None]:
         """Let designs be measured that are not on the shelf."""
-        self._ask, self.at_once = ask, at_once
+        self._ask, self.at_once, self.spending = ask, at_once, spending
         try:
             yield
         finally:
@@ -122,18 +135,18 @@ class Bench:
         ------
         MeasurementError
             A measurement failed, and the first failure ends the search.
+        BudgetError
+            Not all of them may be measured for what is left; those that were are known.
         """
         keys = [key(self.evaluator.identity, design) for design in designs]
         known = self._known(keys)
         wanted = dict(zip(keys, designs, strict=True))
-        missing = {one: design for one, design in wanted.items() if one not in known}
         if ask and self._ask is not None:
-            known |= self._measured(self._ask, missing)
+            known |= self._asked(self._ask, wanted, known)
         found = [known.get(one, UNKNOWN) for one in keys]
         if not (ask and self.open):
             return found
-        for one, design, measurement in zip(keys, designs, found, strict=True):
-            self.seen[one] = design, measurement
+        for design, measurement in zip(designs, found, strict=True):
             if measurement.failed:
                 self._refuse(design, measurement)
         return found
@@ -148,18 +161,39 @@ class Bench:
             if not measurement.failed or one in self.seen
         }
 
-    def _measured(self, ask: Ask, missing: Mapping[str, Design]) -> dict[str, Measurement]:
-        """Measure designs and keep what comes of each as soon as it is there."""
+    def _asked(
+        self, ask: Ask, wanted: Mapping[str, Design], known: Mapping[str, Measurement]
+    ) -> dict[str, Measurement]:
+        """Measure what is not known, as many designs at a time as are sure to be paid for."""
+        free = {one for one, found in known.items() if not found.attempts}
+        found, left = dict(known), dict(wanted)
+        for measurement in known.values():
+            self.spending.took(measurement)
+        while left:
+            count = self.spending.affordable(self.cost, left, free)
+            some = {one: left.pop(one) for one in [*left][:count]}
+            missing = {one: design for one, design in some.items() if one not in known}
+            try:
+                for one, measurement in self._measured(ask, missing):
+                    found[one] = measurement
+            finally:  # what was measured counts, whatever ends the rest
+                for one in filter(found.__contains__, some):
+                    self.spending.count(self.cost, one, some[one], found[one])
+                    self.seen[one] = some[one], found[one]
+        return found
+
+    def _measured(
+        self, ask: Ask, missing: Mapping[str, Design]
+    ) -> Iterator[tuple[str, Measurement]]:
+        """Measure designs, keep what comes of each as soon as it is there, and yield it."""
         keys, designs = list(missing), list(missing.values())
-        found = {}
         for position, measurement in ask(designs) if designs else ():
             one = keys[position]
             self.shelf.keep({one: measurement}, {one: designs[position]})
             self.asked += 1
-            found[one] = measurement
+            yield one, measurement
             if measurement.failed:
                 self._refuse(designs[position], measurement)
-        return found
 
     def _refuse(self, design: Design, measurement: Measurement) -> None:
         if self.on_failure == "abort":
@@ -197,6 +231,10 @@ class MeasuredColumns:
     axes: tuple[int, ...]
     outputs: tuple[str, ...]
     expected: Mapping[str, Expression] = field(default_factory=dict)
+
+    def size(self, space: Space) -> int:
+        """Return how many designs there are to measure, however many others share them."""
+        return math.prod(space.axes[position].size for position in self.axes)
 
     def designs(self, space: Space, index: Index) -> list[Design]:
         """Return what is measured of designs, (n, d)."""
@@ -239,6 +277,11 @@ class MeasuredColumns:
             return index
         return index[~self.missing(space, index)[0]]
 
+    def known(self, space: Space, points: Points) -> NDArray[np.bool_]:
+        """Return which designs (n,) were measured, or have failed."""
+        found = self.found(space, points, ask=False)
+        return np.array([one is not UNKNOWN for one in found], dtype=bool)
+
     def missing(
         self, space: Space, points: Points
     ) -> tuple[NDArray[np.bool_], Callable[[int], str]]:
@@ -255,19 +298,3 @@ class MeasuredColumns:
 
 def _cause(found: Sequence[Measurement], row: int) -> str:
     return found[row].cause
-
-
-def unit_names_of(axes: Sequence[Axis]) -> dict[str, str]:
-    """Return the column of each axis whose values have a unit."""
-    return {axis.name: axis.unit_name for axis in axes if units.suffix(axis.unit_name)}
-
-
-def design_text(design: Design, unit_names: Mapping[str, str]) -> str:
-    """Return a design as ``name = value`` pairs, numbers in the units of `unit_names`."""
-    return ", ".join(f"{name} = {_shown(v, unit_names.get(name))}" for name, v in design.items())
-
-
-def _shown(value: Value, unit_name: str | None) -> str:
-    if isinstance(value, str):
-        return value
-    return f"{value:.12g}" if unit_name is None else units.show_exactly(value, unit_name)

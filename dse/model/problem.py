@@ -295,6 +295,12 @@ class Problem:
             return self._judged(evaluation, failed, failures.first)
         return self._judged_measured(self.measured, evaluation, failed, failures.first)
 
+    def known(self, points: Points) -> NDArray[np.bool_]:
+        """Return which designs (n,) can be evaluated without measuring anything."""
+        if self.measured is None:
+            return np.ones(len(points), dtype=bool)
+        return self.measured.known(self.space, points)
+
     def candidates(self, points: Block | Boxes, pivots: NDArray[np.float64]) -> Candidates | None:
         """Return the designs that may be of a front, by machine code, bit by bit as `evaluate`.
 

@@ -6,7 +6,6 @@ comes.  Nothing is shown where stderr is no terminal, nor of what ends within ha
 
 from __future__ import annotations
 
-import math
 import shutil
 import sys
 import threading
@@ -15,6 +14,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from dse.algebra.durations import duration
 
 if TYPE_CHECKING:
     import numpy as np
@@ -138,21 +139,6 @@ class LateBar:
 
             self._measured = loss, f"hypervolume {own_hypervolume(loss).value:.3f}"
         return [*told, self._measured[1]]
-
-
-def duration(seconds: float) -> str:
-    """Return a time in whole seconds, or in minutes, or in hours.
-
-    Examples
-    --------
-    >>> duration(4.2), duration(600.0), duration(9000.0)
-    ('4 s', '10 min', '2.5 h')
-    """
-    if seconds < 120.0:
-        return f"{seconds:.0f} s"
-    if seconds < 7200.0:
-        return f"{seconds / 60.0:.0f} min"
-    return f"{seconds / 3600.0:.1f} h" if math.isfinite(seconds) else "a long time"
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from dse.store.store import Store
 from dse.study import study
 from dse.study.overrides import override
 from dse.study.study import Study
-from dse.study.swept import at_value, sweep_of
+from dse.study.swept import Sweep, at_value, sweep_of
 
 if TYPE_CHECKING:
     from dse.runs.runner import Options
@@ -40,6 +40,7 @@ def run_facts(document: Document, options: Options, reuse: tuple[Path, ...] = ()
     sweep = sweep_of(document)
     prepared = study.prepare(document if sweep is None else at_value(document, sweep, 0))
     settings = options.apply(prepared.settings)
+    search.check_search(prepared.problem, settings)  # before --fresh removes anything
     data = {name: part for name, part in document.data.items() if name != "search"}
     if isinstance(data.get(EVALUATE), dict):  # how many at once makes no difference
         data[EVALUATE] = {n: each for n, each in data[EVALUATE].items() if n != "workers"}
@@ -50,12 +51,14 @@ def run_facts(document: Document, options: Options, reuse: tuple[Path, ...] = ()
             "seed": settings.seed,
             "budget": settings.budget,
             "options": dict(settings.options),
+            **({} if settings.time_s is None else {"time_s": settings.time_s}),
+            **({} if settings.cost is None else {"cost": settings.cost}),
         },
         "identity": {path: _parsed(one) for path, one in identities(prepared).items()},
         "inputs": {name: entry.sha256 for name, entry in inputs_of([prepared]).items()},
         "run": {
             "question": prepared.question,
-            "planned": search.planned(prepared.problem, settings),
+            "planned": _planned(prepared, settings, sweep),
             "text": document.text,
             "file": document.file if document.file == IN_MEMORY else os.path.abspath(document.file),
             "overrides": [list(pair) for pair in document.overrides],
@@ -66,6 +69,19 @@ def run_facts(document: Document, options: Options, reuse: tuple[Path, ...] = ()
     }
     plain: dict[str, Any] = json.loads(json.dumps(jsonable(found)))  # as it is read back
     return plain
+
+
+def _planned(prepared: Study, settings: search.SearchSettings, sweep: Sweep | None) -> int:
+    """Return how many designs are measured at most: of cores, and of the search of each value."""
+    problem, cores = prepared.problem, sum(len(core.designs) for core in prepared.cores)
+    if problem.measured is None:
+        return cores
+    size = problem.measured.size(problem.space)
+    each = min(search.planned(problem, settings), size)
+    if sweep is None:
+        return cores + each
+    different = sweep.path.startswith("axes.")
+    return cores + (each * len(sweep.values) if different else min(each * len(sweep.values), size))
 
 
 def identities(prepared: Study) -> dict[str, str]:
@@ -128,12 +144,15 @@ def require_same(before: Facts | None, now: Facts, folder: Path, count: int) -> 
         return
     held = plural(count, "measurement")
     if old["identity"] == new["identity"]:
-        means = f"what measures is the same, so that its {held} hold"
+        means = f"what measures is the same, so that its {held} hold; undo the changes"
     else:
-        means = f"what measures has changed, so that its {held} no longer hold"
+        means = (
+            f"what measures has changed, so that its {held} no longer hold: all is measured again; "
+            f"undo the changes"
+        )
     lines = "\n".join(f"  {line}" for line in changed)
     raise OutputError(
-        f"{folder} holds a run that was started otherwise; what changed:\n{lines}\n{means}; undo "
-        f"the changes, or run the changed study in a folder of its own: --reuse "
-        f"{shlex.quote(str(folder))} --out NEW, or begin again here: --fresh"
+        f"{folder} holds a run that was started otherwise; what changed:\n{lines}\n{means}, or run "
+        f"the changed study in a folder of its own: --reuse {shlex.quote(str(folder))} --out NEW, "
+        f"or begin again here: --fresh"
     )

@@ -115,6 +115,7 @@ def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
             "measured_anew": sum(bench.asked for bench in benches),
             "failed": len(failures),
             "causes": dict(causes.most_common()),
+            **({} if benches[0].cost is None else {"cost": benches[0].spending.spent}),
         }
     }
 
@@ -125,7 +126,7 @@ def _unmeasured(parts: Parts) -> Iterator[str]:
         measured = part.study.problem.measured
         if measured is None:
             continue
-        bench, size = measured.bench, part.study.problem.size
+        bench, size = measured.bench, measured.size(part.study.problem.space)
         if len(bench.seen) < size:
             yield (
                 f"{len(bench.seen):,} of {size:,} designs are measured; what is said compares "

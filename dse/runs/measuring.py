@@ -5,14 +5,17 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from dse.algebra.durations import duration
 from dse.contract.evaluators import Measurement, RecordedEvaluator
-from dse.errors import MeasurementError
+from dse.errors import BudgetError, MeasurementError
 from dse.files.document import Document
-from dse.model.measured import Bench, Design, MemoryShelf, design_text
+from dse.model.design_text import design_text
+from dse.model.measured import Bench, Design, MemoryShelf
+from dse.model.spending import Spending
 from dse.reports.words import plural
 from dse.runs.watched import WatchedWorkers
 from dse.search import Progress
@@ -70,6 +73,8 @@ class Working:
         Asked while measurements run whether they are to end.
     progress
         Told of each measurement that ends.
+    spending
+        What measuring takes, and may.
     """
 
     workers: int | None = None
@@ -78,6 +83,7 @@ class Working:
     watch: Path | None = None
     stop: Stop | None = None
     progress: Progress | None = None
+    spending: Spending = field(default_factory=Spending)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,12 +134,16 @@ def measuring(prepared: Study, working: Working | None, planned: int) -> Iterato
 
 def with_cores(prepared: Study, working: Working | None) -> Study:
     """Return a study whose cores are measured: all designs of a stage, before any search."""
-    if working is None or all(core.measured for core in prepared.cores):
+    recorded = [isinstance(core.bench.evaluator, RecordedEvaluator) for core in prepared.cores]
+    if working is None or all(recorded):
         return prepared
+    known = all(core.measured for core in prepared.cores)
     for core in prepared.cores:
         with _opened(core.bench, core.section, working, len(core.designs)):
             core.bench.measurements(core.designs, ask=True)
         require_measurements(core.bench)
+    if known:
+        return prepared
     again = prepare(prepared.document)
     for core, fresh in zip(prepared.cores, again.cores, strict=True):
         fresh.bench.seen.update(core.bench.seen)
@@ -159,7 +169,7 @@ def _opened(bench: Bench, said: EvaluateSection, working: Working, planned: int)
             if working.watch is not None:
                 workers = WatchedWorkers(workers, working.watch, bench.unit_names)
             ask = _Asking(bench, workers, said.retries, folder, working, planned)
-            with bench.measuring(ask, workers.size):
+            with bench.measuring(ask, workers.size, working.spending):
                 yield
     finally:
         with suppress(OSError):  # unless it holds folders of designs that failed
@@ -182,9 +192,14 @@ class _Asking:
 
         Raises
         ------
-        StopError
+        StopError, BudgetError
             Before all of them are measured.
         """
+        with self.working.spending.measuring():
+            yield from self._measured(designs)
+
+    def _measured(self, designs: Sequence[Design]) -> Iterator[tuple[int, Measurement]]:
+        spending, done = self.working.spending, 0
         stop, before = self.working.stop or (lambda: False), len(self.bench.seen)
         failed = len(self.bench.failures)
         from dse.evaluators import pool
@@ -196,14 +211,22 @@ class _Asking:
             retries=self.retries,
             folder=self.folder,
             stop=stop,
+            may_begin=spending.may_begin,
             most_kept=pool.MOST_KEPT - sum(1 for _ in self.folder.iterdir()),
         )
-        for done, (position, measurement) in enumerate(found):
+        for done, (position, measurement) in enumerate(found, 1):
             failed += measurement.failed
-            self._show(before + done + 1, len(designs) - done - 1, failed)
+            spending.took(measurement)
+            self._show(before + done, len(designs) - done, failed)
             yield position, measurement
         if stop():
             raise StopError("it was interrupted")
+        if done < len(designs):
+            raise BudgetError(
+                f"the budget of time is used: measuring took {duration(spending.elapsed_s)} of "
+                f"{duration(spending.time_s)}, and a design takes up to "
+                f"{duration(spending.longest_s)}"
+            )
 
     def _show(self, done: int, left: int, failed: int) -> None:
         progress = self.working.progress

@@ -22,6 +22,7 @@ from dse.runs.measuring import Keeping
 from dse.runs.runner import Options
 from dse.runs.watched import WATCH
 from dse.store.opening import open_store, open_to_read
+from dse.store.rows import time_measuring
 from dse.store.shelf import StoreShelf
 from dse.store.store import STORE_FILES, Store
 
@@ -106,7 +107,12 @@ def keeping_in(
             shelves.append(Remembered(StoreShelf(store, identity, others)))
             return shelves[-1]
 
-        inside = replace(options, folder=folder / MEASURING, watch=place.path / WATCH)
+        inside = replace(
+            options,
+            folder=folder / MEASURING,
+            watch=place.path / WATCH,
+            spent_s=time_measuring(store.rows()),
+        )
         try:
             yield replace(document, shelves=shelf), inside
         except BaseException as error:

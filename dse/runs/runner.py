@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -11,10 +12,11 @@ from pathlib import Path
 
 from dse import search, workers
 from dse.contract import Method
-from dse.errors import ArgumentError, DseError, TooLargeError
+from dse.errors import ArgumentError, DseError, MeasurementError, TooLargeError
 from dse.files.document import Document
 from dse.model import invariants, tables
 from dse.model.problem import Problem
+from dse.model.spending import Spending
 from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
 from dse.plugins import registry
 from dse.runs.measurements import has_evaluator, recorded_of
@@ -114,6 +116,7 @@ class Options:
     These are measured only where `measures` says so, `workers` at once or by the
     cluster whose scheduler is at `dask`, in folders in `folder`; the file `watch` then tells
     other processes how far it is.  All processes that name the same `storage` search together.
+    Earlier processes of this run have measured for `spent_s`.
     """
 
     method: str | None = None
@@ -125,6 +128,7 @@ class Options:
     watch: Path | None = None
     measures: bool = False
     storage: str | None = None
+    spent_s: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse what excludes each other."""
@@ -143,11 +147,19 @@ class Options:
             given["options"] = {}  # those of the study are of its own method
         return replace(settings, **given)
 
-    def working(self, stop: Stop | None, progress: Progress | None = None) -> Working | None:
+    def spending(self, settings: search.SearchSettings) -> Spending:
+        """Return what measuring may take in a run that is searched so, and has taken."""
+        time_s = math.inf if settings.time_s is None else settings.time_s
+        cost = math.inf if settings.cost is None else settings.cost
+        return Spending(time_s=time_s, cost=cost, spent_s=self.spent_s)
+
+    def working(
+        self, spending: Spending, stop: Stop | None, progress: Progress | None = None
+    ) -> Working | None:
         """Return how designs are measured, None where they are not."""
         if not self.measures:
             return None
-        return Working(self.workers, self.dask, self.folder, self.watch, stop, progress)
+        return Working(self.workers, self.dask, self.folder, self.watch, stop, progress, spending)
 
 
 def run_study(
@@ -178,17 +190,29 @@ def run_study(
         document, jobs = with_shelves(document), 1  # measurements are in this process
     with limited(stop=stop):
         if sweep is None:
-            working = options.working(stop, progress)
             prepared = study.prepare(document)
+            working = options.working(options.spending(prepared.settings), stop, progress)
             if options.storage is not None:
                 require_shareable(prepared, options.apply(prepared.settings).method)
             prepared = with_cores(prepared, working)
             answers = [solve_study(prepared, options, progress, partial=True, working=working)]
         else:
             answers = [*_checked(_swept(document, sweep, options, progress, jobs, stop))]
+    _require_any_measured(answers)
     settings = options.apply(answers[0].study.settings)
     document = replace(document, recorded=recorded_of(answer.study for answer in answers))
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - start)
+
+
+def _require_any_measured(answers: Sequence[SolvedStudy]) -> None:
+    """Raise `MeasurementError` where the budget does not suffice for a single design."""
+    measured = [one.outcome for one in answers if one.study.problem.measured is not None]
+    if measured and not any(
+        one.evaluated or one.certificate.way != search.UNFINISHED for one in measured
+    ):
+        raise MeasurementError(
+            f"no design is measured: {measured[0].certificate.reason}; raise search.budget"
+        )
 
 
 def _swept(
@@ -208,9 +232,10 @@ def _swept(
     total = len(sweep.values)
     points = [at_value(document, sweep, position) for position in range(total)]
     first = study.prepare(points[0])
+    spending = options.spending(first.settings)  # of all values together
 
     def alone(prepared: Study) -> SolvedStudy:
-        working = options.working(stop)
+        working = options.working(spending, stop)
         return _solved(with_cores(prepared, working), options, None, partial=True, working=working)
 
     begun: list[SolvedStudy] = []

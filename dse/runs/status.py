@@ -10,19 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dse.algebra.durations import duration
 from dse.contract.evaluators import key
 from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.working import under_way
-from dse.model.measured import MeasuredColumns, design_text
+from dse.model.design_text import design_text
+from dse.model.measured import MeasuredColumns
+from dse.model.spending import Spending
 from dse.model.volume import hypervolume, reference_point
 from dse.reports.front_table import front_table
-from dse.reports.progress import duration
 from dse.reports.sections import Readable, Section
 from dse.reports.words import plural
 from dse.runs.checksums import MANIFEST
 from dse.runs.finished import not_a_run, read_manifest
 from dse.runs.measurements import DATABASE
-from dse.runs.unfinished import Kept, read_kept, run_so_far
+from dse.runs.unfinished import Kept, cost_of_run, read_kept, run_so_far
 from dse.runs.watched import read_watch
 
 if TYPE_CHECKING:
@@ -116,6 +118,8 @@ def _plain(manifest: Mapping[str, Any] | None, alive: bool) -> tuple[Section, ..
 def _state_section(
     kept: Kept, state: str, watch: Mapping[str, Any], manifest: Mapping[str, Any] | None
 ) -> Section:
+    from dse.store.rows import time_measuring  # a database, only where something is measured
+
     rows = kept.rows
     failed = sum(row.measurement.failed for row in rows)
     asked = kept.facts["search"]
@@ -126,7 +130,10 @@ def _state_section(
         "planned": kept.facts["run"]["planned"],
         "method": asked["method"],
         "seed": asked["seed"],
-        "seconds_measuring": sum(row.measurement.seconds for row in rows),
+        "seconds_measuring": sum(
+            row.measurement.seconds for row in rows if row.measurement.attempts
+        ),
+        "spent_s": time_measuring(rows),
         "left_s": _left_s(rows, watch, kept.facts["run"]["planned"])
         if state == "running"
         else None,
@@ -142,12 +149,32 @@ def _state_section(
         ("search", f"{asked['method']}, seed {asked['seed']}"),
         ("measured", f"{len(rows):,} of at most {facts['planned']:,}, {failed:,} of them failed"),
         ("measuring", f"{duration(facts['seconds_measuring'])}, all measurements together"),
+        *_spent(kept, facts),
     ]
     if state == "running":
         pairs.append(("time left", _left_text(facts["left_s"], rows, watch)))
     if manifest is not None and state != "running":
         pairs.append(("front", plural(int(manifest["front"]), "design")))
     return Section("state", rows=tuple(pairs), facts=facts)
+
+
+def _spent(kept: Kept, facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what is spent and left of the budgets of time and cost; add the cost to the facts."""
+    asked = kept.facts["search"]
+    if (time_s := asked.get("time_s")) is not None:
+        left = duration(max(time_s - facts["spent_s"], 0.0))
+        yield "time", f"{duration(facts['spent_s'])} of {duration(time_s)} spent, {left} left"
+    cost = cost_of_run(kept)
+    if cost is None:
+        return
+    spending = Spending()
+    for row in kept.rows:
+        spending.count(cost, row.key, row.design, row.measurement)
+    facts["cost"] = spending.spent
+    said = cost.show(spending.spent)
+    if (most := asked.get("cost")) is not None:
+        said += f" of {cost.show(most)} spent, {cost.show(max(most - spending.spent, 0.0))} left"
+    yield "cost", said
 
 
 def _since(rows: Sequence[StoredMeasurement], watch: Mapping[str, Any]) -> list[float]:

@@ -21,8 +21,9 @@ from dse.files.document import Document
 from dse.files.working import under_way
 from dse.model.measured import MeasuredColumns
 from dse.model.space import Index, Space
+from dse.model.spending import Cost
 from dse.runs.checksums import MANIFEST
-from dse.runs.measurements import DATABASE
+from dse.runs.measurements import DATABASE, EVALUATE
 from dse.runs.runner import Run, SolvedStudy, answer_of
 from dse.search.archive import Archive
 from dse.search.outcome import INTERRUPTED, Certificate
@@ -100,6 +101,17 @@ def read_kept(folder: Path) -> Kept:
                 f"dse run STUDY --reuse {folder} --out NEW"
             )
         return Kept(folder, facts, tuple(store.rows()))
+
+
+def cost_of_run(kept: Kept) -> Cost | None:
+    """Return what measuring a design of a run costs, None where its study does not say."""
+    document = kept.document
+    if "cost" not in (document.data.get(EVALUATE) or {}):
+        return None
+    sweep = sweep_of(document)
+    prepared = study.prepare(document if sweep is None else at_value(document, sweep, 0))
+    measured = prepared.problem.measured
+    return None if measured is None else measured.bench.cost
 
 
 def run_so_far(kept: Kept) -> Run:

@@ -10,17 +10,18 @@ from collections.abc import Mapping
 
 from dse.contract import Index, Method
 from dse.contract.methods import OptionValue
-from dse.errors import FOREIGN, ContractError, DseError, TooLargeError
+from dse.errors import FOREIGN, BudgetError, ContractError, DseError, TooLargeError
 from dse.model.problem import Evaluation
 from dse.plugins import registry
 from dse.search.archive import Archive, Progress, Searchable, check_constraints
 from dse.search.exact.compiled import compiling
 from dse.search.exact.work import Stop, StopError, limited
-from dse.search.outcome import INTERRUPTED, Certificate, Outcome
+from dse.search.outcome import INTERRUPTED, UNFINISHED, Certificate, Outcome
 from dse.search.settings import SearchSettings
 
 __all__ = [
     "INTERRUPTED",
+    "UNFINISHED",
     "Archive",
     "Certificate",
     "Evaluation",
@@ -84,7 +85,7 @@ def run_search(
     from dse.search.heuristic.start import coarse_grid
 
     total = planned(problem, settings)
-    if total == problem.size:
+    if total == problem.size and not settings.pays:
         return prove.enumerated(problem, progress, "the budget covers the space")
     population = max(2, min(settings.population or method.population, total))
     warm = min(int(total * WARM_SHARE), WARM_POPULATIONS * population)
@@ -139,9 +140,10 @@ def run_method(
     given = {option.name: option.default for option in method.options} | dict(options or {})
     try:
         method.function(archive, seed=seed, population=population, start=start, **given)
-    except StopError as error:
+    except (StopError, BudgetError) as error:
         done = f"{archive.evaluated:,} of {archive.total:,} evaluations are done"
-        return archive.outcome(Certificate(way=INTERRUPTED, reason=f"{error}; {done}"))
+        way = INTERRUPTED if isinstance(error, StopError) else UNFINISHED
+        return archive.outcome(Certificate(way=way, reason=f"{error}; {done}"))
     except DseError:
         raise
     except FOREIGN as error:  # whatever a foreign function raises

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from dse.contract import Column
 from dse.contract import Matrix as Matrix
 from dse.contract.methods import Axes
-from dse.errors import ContractError
+from dse.errors import BudgetError, ContractError
 from dse.model.front import dominated, nondominated, nondominated_by
 from dse.model.matrices import distinct_rows
 from dse.model.problem import Evaluation
 from dse.model.space import Index, Points, as_index, one_block
-from dse.search.exact.work import spend
+from dse.model.tape.compiled import Candidates
+from dse.search.exact.work import StopError, spend
 from dse.search.front_so_far import FrontSoFar
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
@@ -195,7 +196,22 @@ class Archive:
 
     def evaluate_new(self, points: Points) -> Evaluation:
         """Evaluate distinct designs, never seen before, without remembering each."""
-        evaluation = self.problem.evaluate(points)
+        try:
+            evaluation = self.problem.evaluate(points)
+        except (StopError, BudgetError):
+            self._take_measured(points)
+            raise
+        self._count(points, evaluation)
+        return evaluation
+
+    def _take_measured(self, points: Points) -> None:
+        """Take what is known of designs that not all could be measured any more."""
+        known = getattr(self.problem, "known", None)
+        some = as_index(points)[known(points)] if known is not None else as_index(points)[:0]
+        if len(some):
+            self._count(some, self.problem.evaluate(some))
+
+    def _count(self, points: Points, evaluation: Evaluation) -> None:
         feasible = evaluation.feasible
         self.evaluated += len(points)
         self.feasible += int(feasible.sum())
@@ -210,7 +226,6 @@ class Archive:
             self._update_constraints(as_index(points), evaluation.violation)
         if self._progress is not None:
             self._progress(self.evaluated + self.pruned, self.total)
-        return evaluation
 
     def add(self, points: Points, found: Candidates) -> None:
         """Add distinct designs, never seen before, whose candidates are known; some is feasible."""

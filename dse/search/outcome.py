@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dse.model.space import Index
 
 UNFINISHED = "unfinished"
-"""The way of a proof that ended before it was done."""
+"""The way of a proof that ended before it was done, or of a search that ran out of budget."""
 
 INTERRUPTED = "interrupted"
 """The way of a search that was stopped before it was done."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from dse.contract.evaluators import Measurement, Value, key
@@ -118,6 +119,24 @@ def read_cells(cells: Cells) -> StoredMeasurement:
         again=named["state"] == AGAIN,
         kept_at=named["kept_at"],
     )
+
+
+def time_measuring(rows: Iterable[StoredMeasurement]) -> float:
+    """Return the time in seconds during which at least one of some measurements ran.
+
+    From when each was kept and how long it took; waiting between two attempts counts as running,
+    and values of other runs do not count.
+    """
+    ends = [
+        (datetime.fromisoformat(row.kept_at).timestamp(), row.measurement.seconds)
+        for row in rows
+        if row.measurement.attempts
+    ]
+    total, until = 0.0, -math.inf
+    for begin, end in sorted((end - seconds, end) for end, seconds in ends):
+        total += max(0.0, end - max(begin, until))
+        until = max(until, end)
+    return total
 
 
 def checksum(cells: Cells) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dse.contract.evaluators import Measurement, Value
 from dse.store.store import Store
@@ -14,7 +14,8 @@ class StoreShelf:
     """Measurements of one evaluator; a `dse.contract.evaluators.Shelf`.
 
     What `reused` stores have is copied to the own one when it is asked for, so that a run has all
-    that it counts with.  Failures are not: they may have been those of another day or machine.
+    that it counts with, after no attempt of its own.  Failures are not: they may have been those
+    of another day or machine.
     """
 
     store: Store
@@ -23,17 +24,17 @@ class StoreShelf:
 
     def known(self, keys: Sequence[str]) -> dict[str, Measurement]:
         """Return those of the measurements that are kept."""
-        found = self.store.find(keys)
+        found = {name: row.measurement for name, row in self.store.find(keys).items()}
         for other in self.reused:
             left = [name for name in keys if name not in found]
-            taken = {
+            rows = {
                 name: row for name, row in other.find(left).items() if not row.measurement.failed
             }
-            if taken:
-                measurements = {name: row.measurement for name, row in taken.items()}
-                self.keep(measurements, {name: row.design for name, row in taken.items()})
+            if rows:
+                taken = {name: replace(row.measurement, attempts=0) for name, row in rows.items()}
+                self.keep(taken, {name: row.design for name, row in rows.items()})
                 found |= taken
-        return {name: found[name].measurement for name in keys if name in found}
+        return {name: found[name] for name in keys if name in found}
 
     def keep(
         self, found: Mapping[str, Measurement], designs: Mapping[str, Mapping[str, Value]]

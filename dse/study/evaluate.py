@@ -13,14 +13,17 @@ from dse.contract.evaluators import Evaluator, Measurer, RecordedEvaluator, key
 from dse.errors import UnitError
 from dse.files.document import Document
 from dse.files.headers import DIMENSIONLESS
-from dse.model.measured import Bench, MeasuredColumns, MemoryShelf, unit_names_of
+from dse.model.design_text import unit_names_of
+from dse.model.measured import Bench, MeasuredColumns, MemoryShelf
 from dse.model.space import Axis, Space
+from dse.model.spending import Cost
 from dse.plugins import registry
 from dse.study import schema
 from dse.study.evaluator import evaluator_of
 from dse.study.faults import Faults, Path
 from dse.study.free_axes import written_unit
 from dse.study.scenario import Scenario
+from dse.study.spending import cost_of
 
 PLAIN = ("", *DIMENSIONLESS)
 """What stands for no unit."""
@@ -112,24 +115,24 @@ def quantities_of(outputs: Outputs, section: schema.EvaluateSection) -> dict[str
 
 
 def measured_of(
+    written: schema.StudyFile,
     section: schema.EvaluateSection,
     outputs: Outputs,
     space: Space,
     scenario: Scenario,
     faults: Faults,
-    written_axes: Mapping[str, object],
 ) -> MeasuredColumns | None:
     """Return what measures the outputs of a study, None where a fault was added."""
     path: Path = ("evaluate",)
     before = len(faults.found)
-    free = [place for place, axis in enumerate(space.axes) if axis.name in written_axes]
+    free = [place for place, axis in enumerate(space.axes) if axis.name in written.axes]
     free = [place for place in free if space.axes[place].name not in schema.FIELDS]
     axes = [space.axes[place] for place in free]
     if not axes:
         rule = "a design that is measured differs in axes of the study, and it has none of its own"
         faults.add(path, rule, "add for instance `axes: {unroll: [1, 2, 4]}`", "")
     told = {
-        axis.name: written_unit(written_axes[axis.name]) if axis.ordered else None for axis in axes
+        axis.name: written_unit(written.axes[axis.name]) if axis.ordered else None for axis in axes
     }
     evaluator = evaluator_of(section, outputs.units, told, scenario, path, faults)
     expected = {}
@@ -140,14 +143,19 @@ def measured_of(
             expected[name] = parse_expression(text, columns - choices.keys(), choices)
             if expected[name].is_constraint:
                 raise UnitError("an expectation is a number", "write an expression without <=")
+    cost = cost_of(written, axes, outputs.units, faults)
     if evaluator is None or len(faults.found) > before:
         return None
-    bench = bench_of(evaluator, section.on_failure, faults.document, axes)
+    bench = bench_of(evaluator, section.on_failure, faults.document, axes, cost)
     return MeasuredColumns(bench, tuple(free), tuple(outputs.units), expected)
 
 
 def bench_of(
-    evaluator: Evaluator, on_failure: str, document: Document, axes: Sequence[Axis]
+    evaluator: Evaluator,
+    on_failure: str,
+    document: Document,
+    axes: Sequence[Axis],
+    cost: Cost | None = None,
 ) -> Bench:
     """Return what is known of the designs that an evaluator measures."""
     unit_names = unit_names_of(axes)
@@ -155,9 +163,11 @@ def bench_of(
         found = {key(evaluator.identity, pair[0]): pair for pair in evaluator.found}
         shelf = MemoryShelf()
         shelf.keep({one: pair[1] for one, pair in found.items()}, {})
-        return Bench(evaluator, shelf, on_failure, found, unit_names)
+        return Bench(evaluator, shelf, on_failure, found, unit_names, cost)
     shelf_of = document.shelves or (lambda identity: MemoryShelf())
-    return Bench(evaluator, shelf_of(evaluator.identity), on_failure, unit_names=unit_names)
+    return Bench(
+        evaluator, shelf_of(evaluator.identity), on_failure, unit_names=unit_names, cost=cost
+    )
 
 
 def measured_quantities(
@@ -170,7 +180,7 @@ def measured_quantities(
     for name in sorted(taken & outputs.units.keys()):
         rule = f"{name} is set by this study, and cannot be measured as well"
         faults.add(outputs.places[name], rule, "rename one of them")
-    measured = measured_of(section, outputs, space, scenario, faults, written.axes)
+    measured = measured_of(written, section, outputs, space, scenario, faults)
     return measured, quantities_of(outputs, section)
 
 

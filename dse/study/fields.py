@@ -6,7 +6,9 @@ of the column it sets, whose suffix is the unit, and its value in SI.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -138,6 +140,21 @@ class Unit:
         raise fault(rule, f"write {' or '.join(self.words)}")
 
 
+_LONG = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(min|h)\s*")
+_LONG_S = {"min": 60, "h": 3600}
+
+
+class Duration(Unit):
+    """Metadata of a time that may be minutes or hours, too."""
+
+    def read(self, written: Any) -> Given | None:
+        """Return the value in seconds, or raise a fault that names the unit to write."""
+        found = _LONG.fullmatch(written) if isinstance(written, str) else None
+        if found:
+            written = f"{float(Fraction(found[1]) * _LONG_S[found[2]]):f} s"
+        return super().read(written)
+
+
 class StudySection(BaseModel):
     """A mapping of a study; a key that it does not know is a fault."""
 
@@ -180,6 +197,11 @@ def form(written: Any) -> str:
     if isinstance(written, dict | StudySection):
         return "range"
     return "list" if isinstance(written, list) else "one"
+
+
+def range_or_one(written: Any) -> str:
+    """Return the tag of what may be a mapping or a single value."""
+    return "range" if form(written) == "range" else "one"
 
 
 Values = Annotated[

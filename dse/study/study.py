@@ -43,6 +43,7 @@ from dse.study.quantities import (
 )
 from dse.study.scenario import Scenario, resolve, to_columns
 from dse.study.sizes import Mix
+from dse.study.spending import check_spending, most_cost, most_spent
 from dse.study.stages import build
 from dse.study.sureness import RecordSureness
 from dse.study.swept import at_value, sweep_of
@@ -120,12 +121,14 @@ class Study:
             return []
         outputs = measured.bench.evaluator.outputs
         told = ", ".join(f"{stem(name)} [{unit or '1'}]" for name, unit in outputs.items())
-        most = min(self.settings.budget or self.problem.size, self.problem.size)
+        size = measured.size(self.problem.space)
+        most = min(self.settings.budget or size, size)
         parts = json.loads(measured.bench.evaluator.identity)
         shown = "; ".join(f"{name} {json.dumps(part)}" for name, part in parts.items())
         return [
             f"measured: {told}; up to {most:,} designs, chosen by {self.settings.method}",
             f"measured by: {shown}",
+            *most_spent(self.measuring, self.settings, most, measured.bench.cost),
         ]
 
     @property
@@ -365,6 +368,7 @@ def _check_parts(written: schema.StudyFile, faults: Faults) -> None:
 
 
 def _check_method(written: schema.StudyFile, faults: Faults) -> None:
+    check_spending(written, faults)
     with faults.at(("search", "method")):
         method = registry.get(contract.Method, written.search.method)
         for name, value in written.search.options.items():
@@ -375,6 +379,9 @@ def _check_method(written: schema.StudyFile, faults: Faults) -> None:
 MEASURED_BUDGET = 100
 """Designs that a search measures when the study does not say."""
 
+MOST_PAID = 1_000
+"""Designs that it measures at most when the study says what time or cost it may take instead."""
+
 MOST_MEASURED = 64
 """Spaces up to this size are measured completely when the study does not say how to search."""
 
@@ -382,16 +389,18 @@ MOST_MEASURED = 64
 def _measured_settings(search: schema.SearchSection, size: int) -> tuple[str, int | None]:
     """Return method and budget of a search whose designs are measured."""
     known = registry.names(contract.Method)
-    all_of_them = size <= min(MOST_MEASURED, search.budget or MOST_MEASURED)
+    spending = search.spending
+    budget, pays = spending.designs, spending.time is not None or spending.cost is not None
+    all_of_them = not pays and size <= min(MOST_MEASURED, budget or MOST_MEASURED)
     sampling = "gaussian" if "gaussian" in known else "tpe"
     default = "exact" if all_of_them else sampling
     method = search.method if "method" in search.model_fields_set else default
-    return method, search.budget or (None if all_of_them else MEASURED_BUDGET)
+    return method, budget or (None if all_of_them else MOST_PAID if pays else MEASURED_BUDGET)
 
 
 def _settings(written: schema.StudyFile, problem: Problem) -> SearchSettings:
     search = written.search
-    method, budget = search.method, search.budget
+    method, budget, spending = search.method, search.spending.designs, search.spending
     if problem.measured is not None:
         method, budget = _measured_settings(search, problem.size)
     return SearchSettings(
@@ -399,6 +408,8 @@ def _settings(written: schema.StudyFile, problem: Problem) -> SearchSettings:
         memory_byte=MEMORY_BYTE if search.memory is None else search.memory.value,
         method=method,
         budget=budget,
+        time_s=None if spending.time is None else spending.time.value,
+        cost=most_cost(spending, problem.measured),
         seed=search.seed,
         population=search.population,
         compiled=search.compiled,

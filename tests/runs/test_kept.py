@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 import dse
-from dse.errors import ArgumentError, MeasurementError, OutputError
+from dse.errors import ArgumentError, MeasurementError, OutputError, TooLargeError
 from dse.runs.result import plot
 from dse.runs.unfinished import readable
 from dse.store.opening import open_to_read
@@ -85,6 +85,14 @@ def test_measurements_are_not_replaced_unless_that_is_said(tmp_path: Path) -> No
         dse.run(study(), evaluate=counted, out=run, resume=True, fresh=True)
 
 
+def test_a_search_that_cannot_be_removes_nothing(tmp_path: Path) -> None:
+    cut(tmp_path / "run", 6)
+    with pytest.raises(TooLargeError, match="its budget is 1"):
+        dse.run(study(), evaluate=figures, out=tmp_path / "run", fresh=True, method="exact",
+                budget=1)  # fmt: skip
+    assert count(tmp_path / "run") == 6
+
+
 def test_a_changed_study_is_told_field_by_field(tmp_path: Path) -> None:
     run = tmp_path / "run"
     cut(run, 6, method="random", budget=8)
@@ -103,7 +111,7 @@ def test_a_changed_study_is_told_field_by_field(tmp_path: Path) -> None:
         "--fresh"
     )
     with pytest.raises(
-        OutputError, match=r"identity.evaluate.*\n.* its 6 measurements no longer h"
+        OutputError, match=r"identity.evaluate.*\n.* its 6 measurements no longer h.*--fr"
     ):
         dse.run(study(), evaluate=figures, out=run, resume=True, method="random", budget=8)
     many = {f"u{number}": [1, 2] for number in range(20)}

@@ -86,6 +86,57 @@ def test_a_measured_core_is_a_table_that_is_filled_in(
     assert dse.answer(tmp_path / "run").to_dict()["answer"] == dse.answer(table).to_dict()["answer"]
 
 
+POST = """\
+design,area_um2,dynamic_power_uw,leakage_power_uw,clock_mhz,cycles_per_task,payload_bit
+small,500,300,2,400,32,512
+large,1500,800,5,400,8,512
+"""
+
+AFTER = "  - name: post\n    table: post.csv\n    instances: {from: 1, to: 4}\nworkload:"
+RATES = "sweep: {workload.rate: [5 Gbit/s, 10 Gbit/s, 20 Gbit/s]}\n"
+WIDTHS = (
+    "axes: {width: [8, 16]}\nevaluate: {command: [./width.sh, '{width}'], outputs: {bits: 1}}\n"
+    "sweep: {axes.width: [8, 16, 32]}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "measured"),
+    [
+        (STUDY, 8),
+        (STUDY.replace("workload:", AFTER), 8),
+        (STUDY + RATES, 8),
+        (STUDY + WIDTHS, 11),
+    ],
+    ids=["one stage", "two stages", "sweep of a rate", "sweep of a measured axis"],
+)
+def test_what_was_measured_of_a_core_is_used_again(
+    text: str, measured: int, write: Callable[..., Path], calls: Path, tmp_path: Path
+) -> None:
+    """By `--resume` and by `--reuse`: the same front, which answers and can be verified."""
+    (tmp_path / "post.csv").write_text(POST, encoding="utf-8")
+    (tmp_path / "width.sh").write_text('#!/bin/sh\necho "bits = $1"\n', encoding="utf-8")
+    (tmp_path / "width.sh").chmod(0o755)
+    path, run = write(text), tmp_path / "run"
+    first = dse.run(path, out=run, plots=False)
+    counted = calls.read_text()
+    assert len(counted.splitlines()) == 8
+    status = dse.status(run).to_dict()["state"]
+    assert (status["measured"], status["planned"]) == (measured, measured)
+    answer = str(dse.answer(run))
+    dse.run(path, out=run, plots=False, resume=True)
+    dse.run(path, out=tmp_path / "other", plots=False, reuse=run)
+    for folder in (run, tmp_path / "other"):
+        assert dse.verify(folder).holds
+        assert str(dse.answer(folder)) == answer
+        assert dse.report(folder, out=tmp_path / "page.html").is_file()
+        stored = (folder / "front.csv").read_text()
+        assert len(stored.splitlines()) == len(first.front) + 1
+    assert (run / "front.csv").read_bytes() == (tmp_path / "other" / "front.csv").read_bytes()
+    failed = "8 slim\n8 wide\n"  # which another run does not take
+    assert calls.read_text() == counted + failed
+
+
 def test_the_first_failure_may_end_the_run(write: Callable[..., Path], calls: Path) -> None:
     text = STUDY.replace("[1, 2, 4, 8]", "[8, 1]").replace(
         "outputs:", "on_failure: abort\n      outputs:"

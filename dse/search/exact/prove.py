@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import cast
 
-from dse.errors import TooLargeError
+from dse.errors import BudgetError, DseError, TooLargeError
 from dse.model.problem import Problem
 from dse.search.archive import Archive, Progress, Searchable
 from dse.search.exact import enumeration
@@ -113,7 +113,7 @@ def enumerated(problem: Searchable, progress: Progress | None, reason: str) -> O
             enumeration.enumerate_all(archive, chunk=MEASURED_TOGETHER, whole=problem.size)
         else:
             enumeration.enumerate_all(archive)
-    except EffortError as error:
+    except (EffortError, BudgetError) as error:
         way, reason = _unfinished(error, archive.evaluated + archive.pruned, archive)
     closed = archive.closed
     return archive.outcome(
@@ -158,10 +158,12 @@ def _compose(
     )
 
 
-def _unfinished(error: TooLargeError, settled: int, archive: Archive) -> tuple[str, str]:
+def _unfinished(error: DseError, settled: int, archive: Archive) -> tuple[str, str]:
     """Return the way of a proof that ended before it was done, why it did, and how far it was."""
     share = min(settled / archive.problem.size, MOST_SHARE)
     reason = f"{error}; {share:.3g} of the designs are settled"
     if isinstance(error, StopError):
         return INTERRUPTED, reason
+    if isinstance(error, BudgetError):
+        return UNFINISHED, reason
     return UNFINISHED, f"{reason}; {_REMEDY}"

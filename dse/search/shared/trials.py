@@ -264,7 +264,7 @@ class SharedArchive(Archive):
         if measured is None:
             return None
         found = measured.found(self.shared_problem.space, np.array([row]), ask=False)[0]
-        return found if found.attempts and (found.values or found.kind) else None
+        return found if found.values or found.kind else None
 
     def _attach(self, trial: optuna.Trial, found: Measurement) -> None:
         trial.set_user_attr(MEASUREMENT, json.dumps(asdict(replace(found, folder=""))))

@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from dse.study.fields import Amount, Given, StudySection, Unit, form
-
-_LONG = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(min|h)\s*")
-_LONG_S = {"min": 60, "h": 3600}
-
-
-class Duration(Unit):
-    """Metadata of a time that may be minutes or hours, too."""
-
-    def read(self, written: Any) -> Given | None:
-        """Return the value in seconds, or raise a fault that names the unit to write."""
-        found = _LONG.fullmatch(written) if isinstance(written, str) else None
-        if found:
-            written = f"{float(Fraction(found[1]) * _LONG_S[found[2]]):f} s"
-        return super().read(written)
+from dse.study.fields import Amount, Duration, StudySection, range_or_one
 
 
 class OutputSection(StudySection):
@@ -38,13 +22,9 @@ class OutputSection(StudySection):
     ] = None
 
 
-def _output(written: Any) -> str:
-    return "range" if form(written) == "range" else "one"
-
-
 Output = Annotated[
     Annotated[OutputSection, Tag("range")] | Annotated[str | int | None, Tag("one")],
-    Discriminator(_output),
+    Discriminator(range_or_one),
     Field(description="The unit in which it is told, `um2` say; `1` for a plain number"),
 ]
 
@@ -75,6 +55,10 @@ class EvaluateSection(StudySection):
     files: Annotated[
         list[str], Field(description="Files whose content counts: other content, other values")
     ] = Field(default_factory=list)
+    cost: Annotated[
+        str | int | float | None,
+        Field(description="What it costs to measure a design: an expression over axes and outputs"),
+    ] = None
     version: Annotated[
         str | int | float | None, Field(description="Of what measures; another one, other values")
     ] = None

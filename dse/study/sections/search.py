@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
-from dse.study.fields import Amount, StudySection, Unit
+from dse.study.fields import Amount, Duration, StudySection, Unit, range_or_one
+
+
+class SpendingSection(StudySection):
+    """What a search may take."""
+
+    word: ClassVar[str] = "budget of a search"
+
+    designs: Annotated[int | None, Field(ge=1, description="Most designs to evaluate")] = None
+    time: Annotated[
+        Amount, Duration("Time in which designs are measured, of the whole run", "time_s")
+    ] = None
+    cost: Annotated[
+        str | int | float | None,
+        Field(description="Sum of `evaluate.cost` of the designs measured, of the whole run"),
+    ] = None
 
 
 class SearchSection(StudySection):
     """How to look for the front."""
 
     method: Annotated[str, Field(description="Search method; `dse list methods`")] = "exact"
-    budget: Annotated[int | None, Field(ge=1, description="Most designs to evaluate")] = None
+    budget: Annotated[
+        Annotated[SpendingSection, Tag("range")] | Annotated[int | None, Tag("one"), Field(ge=1)],
+        Discriminator(range_or_one),
+        Field(description="Most designs to evaluate; or {designs: 100, time: 2 h, cost: 500}"),
+    ] = None
     seed: Annotated[int, Field(ge=0, lt=2**32, description="Same seed, same front")] = 1
     population: Annotated[int | None, Field(ge=2, le=100_000)] = None
     effort: Annotated[
@@ -42,3 +61,9 @@ class SearchSection(StudySection):
     def tolerant(self) -> bool:
         """Whether a design that cannot be evaluated is infeasible, and no error."""
         return self.on_failure == "infeasible"
+
+    @property
+    def spending(self) -> SpendingSection:
+        """The budget, however it is written."""
+        found = self.budget
+        return found if isinstance(found, SpendingSection) else SpendingSection(designs=found)
