@@ -31,6 +31,7 @@ settings.load_profile("any machine")  # a busy machine misses deadlines that say
 
 CACHE = tempfile.TemporaryDirectory(prefix="dse-tests-")  # not the user's own
 os.environ["XDG_CACHE_HOME"] = CACHE.name
+os.environ.pop("COLUMNS", None)  # of processes that share tests
 
 ROOT = Path(__file__).parent.parent
 STUDIES = ROOT / "studies"

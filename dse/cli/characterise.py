@@ -108,7 +108,7 @@ def characterise(
     jobs: Jobs = None,
     json: AsJson = False,
 ) -> None:
-    """Find area, clock and power of hardware in a cell library, or area and clock on an FPGA."""
+    """Find area, clock and power of your hardware."""
     from dse.api import silicon
     from dse.reports.progress import bar
     from dse.workers import cores

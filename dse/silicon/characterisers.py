@@ -63,7 +63,7 @@ def of_device(
             where=what,
             written="",
             rule="a device has none",
-            remedy="leave it away",
+            remedy="leave it out",
         )
         for what, value in given.items()
         if value

@@ -13,6 +13,7 @@ import numpy as np
 from dse.errors import Fault, StudyError
 from dse.files.document import no_such
 from dse.files.folder import read_bytes
+from dse.reports.words import plural
 from dse.silicon.liberty_cells import CellReader
 from dse.silicon.liberty_grammar import LibertyGroup, LibertyText, words
 from dse.silicon.liberty_tables import LibertyUnits, read_units
@@ -144,9 +145,9 @@ def _notes(readers: list[CellReader]) -> Iterator[str]:
     if left_out:
         yield f"cells with buses or banks are left out: {', '.join(left_out)}"
     if count := sum(reader.mean_leakage for reader in readers):
-        yield f"leakage is the mean over the states in {count} cells"
+        yield f"leakage is the mean over the states in {plural(count, 'cell')}"
     if count := sum(reader.ground_energy for reader in readers):
-        yield f"energy drawn from rails of 0 V is left out: {count} groups"
+        yield f"energy drawn from rails of 0 V is left out: {plural(count, 'group')}"
 
 
 def _disagreements(parts: list[CellLibrary]) -> Iterator[Fault]:

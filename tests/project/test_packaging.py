@@ -212,17 +212,14 @@ def test_a_checkout_is_installed_as_it_stands(
     assert 'int"' in done.stdout
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_new_package_installs_passes_and_answers(page: str, clean: Clean) -> None:
+def test_new_packages_install_pass_answer_and_are_seen(clean: Clean) -> None:
     """The path of the documents, command by command: new, install, conformance, study."""
-    found = [shlex.split(command) for command in commands(page)]
-    assert {command[:2][-1] for command in found} >= {"new", "-m", "run"}
-    for command in found:
-        offline = ["--no-build-isolation"] if "install" in command else []
-        clean.printed(*command, *offline)
-
-
-def test_what_was_installed_is_seen(clean: Clean) -> None:
+    for page in PAGES:
+        found = [shlex.split(command) for command in commands(page)]
+        assert {command[:2][-1] for command in found} >= {"new", "-m", "run"}
+        for command in found:
+            offline = ["--no-build-isolation"] if "install" in command else []
+            clean.printed(*command, *offline)
     done = clean("dse", "doctor")
     assert "dse-core-aes 0.1.0" in done.stdout
     assert "dse-objective-silicon-cost 0.1.0" in done.stdout

@@ -234,10 +234,13 @@ def test_a_report_that_says_something_else(run: Run, stand_in: Callable[..., Non
 
 WRONG = {
     "device": ({"device": "ice40:hx8"}, "device: 'ice40:hx8'; no device that is known; did you"),
-    "library": ({"library": "toy.lib"}, "library: a device has none; leave it away"),
-    "targets": ({"targets": "1 MHz"}, "targets: a device has none; leave it away"),
+    "library": ({"library": "toy.lib"}, "library: a device has none; leave it out"),
+    "targets": ({"targets": "1 MHz"}, "targets: a device has none; leave it out"),
     "neither": ({"device": None}, "library: no file; name a .lib file, or a device: --device"),
-    "clock": ({"clock": "200 MHz"}, "the longest path takes 10 ns; the clock leaves 5 ns"),
+    "clock": (
+        {"clock": "200 MHz"},
+        "the longest path takes 10 ns; the period of the clock is 5 ns",
+    ),
 }
 
 
@@ -251,7 +254,7 @@ def test_faults_of_a_request(run: Run, stand_in: Callable[..., None], what: str)
 BROKEN = {
     "wire x = ~(y & a), y = ~(x | a); always @(posedge clk) q <= x;": "a combinational loop",
     "always @* if (a) q = clk;": "q: a latch, which holds its value without a clock",
-    "always @(negedge clk) q <= a;": "the clock's rising edge clocks; use 'posedge' only",
+    "always @(negedge clk) q <= a;": "flip-flops are clocked by rising edges only; use 'posedge'",
 }
 
 

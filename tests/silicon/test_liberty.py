@@ -23,7 +23,7 @@ def test_the_toy_library() -> None:
     assert (library.name, library.voltage_v, library.temperature_c) == ("toy", 1.0, 25.0)
     assert library.corner == "typical"
     assert library.sources == {"toy.lib": hashlib.sha256(TOY.read_bytes()).hexdigest()}
-    assert library.notes == ("leakage is the mean over the states in 1 cells",)
+    assert library.notes == ("leakage is the mean over the states in 1 cell",)
     assert len(library.cells) == 13
     assert [name for name, cell in library.cells.items() if cell.dont_use] == ["INV_WEAK"]
     assert [name for name, cell in library.cells.items() if cell.latch] == ["LATCH"]
@@ -150,7 +150,7 @@ def test_bundles_states_and_supply_rails(tmp_path: Path) -> None:
     assert two.pins["Y"].power[0].fall is two.pins["Y"].power[0].rise
     assert "WIDE" not in library.cells
     assert library.notes[0] == "cells with buses or banks are left out: WIDE"
-    assert library.notes[2] == "energy drawn from rails of 0 V is left out: 1 groups"
+    assert library.notes[2] == "energy drawn from rails of 0 V is left out: 1 group"
 
 
 EDITS = {

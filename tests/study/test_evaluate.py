@@ -71,7 +71,7 @@ def test_the_study_these_faults_start_from_is_good(faults: Callable[[str], list[
             "area: mW",
             [
                 "study.yaml:7:13: evaluate.outputs.area: 'mW'; area is a quantity of models, in GE "
-                "or m2, not in mW; choose a unit of that kind, or another name"
+                "or LC or m2, not in mW; choose a unit of that kind, or another name"
             ],
         ),
         (
