@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from dse.contract import Index, Matrix, Method
+from dse.model.evaluation import Evaluation
 from dse.model.front import nondominated
-from dse.model.problem import Evaluation
 from dse.model.space import Points, as_index
 from dse.model.volume import hypervolume
 from dse.plugins import registry

@@ -21,7 +21,8 @@ from hypothesis import settings
 import dse
 from dse.cli import main
 from dse.infeasible.required import require_any_feasible
-from dse.model.problem import Evaluation, Problem
+from dse.model.evaluation import Evaluation
+from dse.model.problem import Problem
 from dse.plugins import registry
 from dse.runs.runner import Options, Run, run_study
 from dse.study import study

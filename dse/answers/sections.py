@@ -10,8 +10,8 @@ from typing import Any
 from dse.algebra import units
 from dse.answers.design import Advice, Bottleneck, Bottlenecks, Pick, amount, telling_columns
 from dse.answers.trade import Trade
+from dse.model.evaluation import Goal
 from dse.model.preference import Preference
-from dse.model.problem import Goal
 from dse.reports.sections import Section
 from dse.reports.words import ROUNDING, change, in_words, listed, percent, plural
 from dse.study.scenario import field_path

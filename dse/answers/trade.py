@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from dse.answers.design import Pick, pick
+from dse.model.evaluation import Goal
 from dse.model.preference import Preference
-from dse.model.problem import Goal, Problem
+from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import difference, parts
 from dse.reports.sections import Section

@@ -71,7 +71,7 @@ def assignment_text(problem: Problem, point: NDArray[np.int64]) -> str:
         counted = not tables.is_choice_of_scenario(problem, axis)
         if not (counted and axis.labels[choice] == "0"):
             parts.append(f"{axis.name} = {axis.shown(int(choice))}")
-    return ", ".join(parts) or problem.point_text(point)
+    return ", ".join(parts) or problem.space.point_text(point)
 
 
 def _swept(sweep: Sweep, column: str, left: dict[str, str], faults: list[Fault]) -> int:

@@ -14,7 +14,7 @@ from dse.algebra import units
 from dse.audit.attribution import SAME, Cause, FrontOfStudy, StudiesBetween
 from dse.audit.changes import Change
 from dse.errors import DseError
-from dse.model.problem import Goal
+from dse.model.evaluation import Goal
 from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
 from dse.reports.designs import described, objective_values
 from dse.reports.text import Printable, table_text

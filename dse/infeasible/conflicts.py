@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from dse import search
 from dse.contract import Column
-from dse.model.problem import Evaluation, Goal, Problem
+from dse.model.evaluation import Evaluation, Goal
+from dse.model.problem import Problem
 from dse.model.space import Index, Points, as_index
 from dse.search import Outcome
 

@@ -63,7 +63,7 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
     violations = dict(
         zip(problem.constraint_names, outcome.nearest_violation.tolist(), strict=True)
     )
-    nearest = problem.point_text(outcome.nearest_index)
+    nearest = problem.space.point_text(outcome.nearest_index)
     point = outcome.nearest_index[np.newaxis]
     instead = list(without_accelerators(problem, point, infeasible.preference))
     facts |= {"nearest_design": nearest, "violations": violations}

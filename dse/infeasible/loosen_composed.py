@@ -19,7 +19,8 @@ from dse.algebra.thresholds import ConstraintThreshold
 from dse.errors import TooLargeError
 from dse.infeasible.conflicts import any_design, fixed
 from dse.infeasible.loosen import Field, closest, rungs
-from dse.model.problem import Constraint, Problem
+from dse.model.evaluation import Constraint
+from dse.model.problem import Problem
 
 TOLERANCE = 1e-7
 """A value is the nearest when one nearer by this share admits nothing."""

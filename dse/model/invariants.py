@@ -136,5 +136,5 @@ def _refuse(
 ) -> None:
     rows = np.flatnonzero(wrong)
     if len(rows):
-        design = problem.point_text(index[rows[0]])
+        design = problem.space.point_text(index[rows[0]])
         raise ContractError(f"implausible: {text.format(values[rows[0]])}; design: {design}")

@@ -14,8 +14,9 @@ from dse.algebra.expression import parse_expression as parse_expression
 from dse.contract import Matrix
 from dse.errors import ExpressionError
 from dse.model import tables
+from dse.model.evaluation import Goal
 from dse.model.front import bend
-from dse.model.problem import Goal, Problem
+from dse.model.problem import Problem
 from dse.model.space import Index
 
 KNEE = "knee"

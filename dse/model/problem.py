@@ -10,79 +10,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.algebra.expression import Expression
 from dse.algebra.tolerance import settled
 from dse.contract import Column, Objective, Requirement
-from dse.errors import ContractError, EvaluationError, NotFiniteError
+from dse.errors import EvaluationError
+from dse.model.evaluation import Constraint, Evaluation, Goal
 from dse.model.failures import EVALUATED, Failures
 from dse.model.fleet import offered
-from dse.model.graph import REMEDY, Graph, Step
+from dse.model.graph import Graph, Step
+from dse.model.judging import Judge
 from dse.model.matrices import full_column, matrix_of, rounded, shape_of
 from dse.model.measured import MEASURED, MeasuredColumns
-from dse.model.space import Block, Boxes, Index, Points, Space, as_index, product_text
+from dse.model.space import Block, Boxes, Index, Points, Space, product_text
 from dse.model.stage import Stage
 
 if TYPE_CHECKING:
     from dse.model.tape.compiled import Candidates
     from dse.model.tape.run import Results
     from dse.model.tape.taped import Taped
-
-
-@dataclass(frozen=True)
-class Goal:
-    """A quantity to optimise."""
-
-    name: str
-    maximise: bool = False
-
-    @property
-    def sense(self) -> str:
-        """``minimise`` or ``maximise``."""
-        return "maximise" if self.maximise else "minimise"
-
-
-@dataclass(frozen=True)
-class Constraint:
-    """A constraint of the study: the text as written and what it means."""
-
-    text: str
-    expression: Expression
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """Designs, their losses and violations.
-
-    Attributes
-    ----------
-    points
-        Design points: an index (n, d), or a block or boxes of n designs.
-    loss
-        What is minimised, shape (n, m), rounded to 40 bits; maximised quantities with their
-        sign flipped.
-    violation
-        Shape (n, k); a constraint holds where its column is <= 0.
-    failed
-        Designs that cannot be evaluated, shape (n,), where a study takes these for infeasible.
-    failure
-        Why the first of them cannot, and which design it is.
-    known_feasible
-        Designs that meet every constraint, shape (n,), where that was found on the way.
-    """
-
-    points: Points
-    loss: NDArray[np.float64]
-    violation: NDArray[np.float64]
-    failed: NDArray[np.bool_] | None = None
-    failure: str = ""
-    known_feasible: NDArray[np.bool_] | None = None
-
-    @property
-    def feasible(self) -> NDArray[np.bool_]:
-        """Designs that meet every constraint, shape (n,)."""
-        if self.known_feasible is not None:
-            return self.known_feasible
-        return np.asarray((self.violation <= 0).all(axis=1))
 
 
 @dataclass(frozen=True, repr=False)
@@ -292,8 +236,8 @@ class Problem:
         evaluation = Evaluation(points, losses, matrix_of(violation, shape))
         failed = failures.rows(shape)
         if self.measured is None:
-            return self._judged(evaluation, failed, failures.first)
-        return self._judged_measured(self.measured, evaluation, failed, failures.first)
+            return self._judge.judged(evaluation, failed, failures.first)
+        return self._judge.measured(self.measured, evaluation, failed, failures.first)
 
     def known(self, points: Points) -> NDArray[np.bool_]:
         """Return which designs (n,) can be evaluated without measuring anything."""
@@ -313,7 +257,7 @@ class Problem:
         loss, violation = results.loss.T, results.violation.T
         failed = np.zeros(len(points), dtype=bool)
         if results.suspect:
-            return self._judged(Evaluation(points, loss, violation), failed, "")
+            return self._judge.judged(Evaluation(points, loss, violation), failed, "")
         return Evaluation(points, loss, violation, failed, known_feasible=results.feasible)
 
     def expected(self, index: Index) -> NDArray[np.float64]:
@@ -407,69 +351,10 @@ class Problem:
         names = [name for name in self.offered if name in wanted]
         return {name: tuple(fleet.column(name) for fleet in fleets) for name in names}
 
-    def _judged_measured(
-        self, measured: MeasuredColumns, found: Evaluation, failed: NDArray[np.bool_], reason: str
-    ) -> Evaluation:
-        """Let designs of which there are no values miss the constraint for that; judge others."""
-        missing, cause = measured.missing(self.space, found.points)
-        if missing.any():
-            there = len(found.loss) // len(missing)  # draws of each design
-            rows = np.tile(missing, there)
-            violation = found.violation[rows]
-            found.violation[rows] = np.where(np.isnan(violation), np.inf, violation)
-            found.violation[rows, self.constraint_names.index(MEASURED)] = np.inf
-            found.loss[rows] = np.inf
-            failed = failed & ~rows
-        judged = self._judged(found, failed, reason)
-        if not missing.any() or judged.failed is None:
-            return judged
-        row = int(np.argmax(missing))
-        failure = f"{cause(row)}, for the design {self._text(found.points, row)}"
-        return replace(judged, failed=judged.failed | rows, failure=judged.failure or failure)
-
-    def _judged(self, found: Evaluation, failed: NDArray[np.bool_], reason: str) -> Evaluation:
-        """Refuse designs that cannot be evaluated, or let them miss the constraint for that."""
-        nonsense = self._nonsense(found)
-        wrong = failed | nonsense
-        if not wrong.any():
-            return replace(found, failed=wrong)
-        row = int(np.argmax(wrong))
-        said, remedy = (reason, REMEDY) if failed[row] else self._complaint(found, row)
-        failure = f"{said} for the design {self._text(found.points, row)}"
-        if not self.tolerant:
-            kind = ContractError if failed[row] else NotFiniteError
-            raise kind(f"{failure}; {remedy}")
-        found.violation[wrong] = np.where(
-            np.isnan(found.violation[wrong]), np.inf, found.violation[wrong]
-        )
-        found.violation[wrong, self.constraint_names.index(EVALUATED)] = np.inf
-        found.loss[wrong] = np.inf
-        return replace(found, failed=wrong, failure=failure)
-
-    def _nonsense(self, found: Evaluation) -> NDArray[np.bool_]:
-        """Return which designs have a violation that is NaN, or if feasible no finite losses."""
-        infinite = found.feasible & ~np.isfinite(found.loss).all(axis=1)
-        return np.asarray(infinite | np.isnan(found.violation).any(axis=1))
-
-    def _complaint(self, found: Evaluation, row: int) -> tuple[str, str]:
-        """Say which number of a design is none, and what must hold."""
-        missing = np.flatnonzero(np.isnan(found.violation[row]))
-        if len(missing):
-            rule = f"requirement {self.constraint_names[missing[0]]!r} gives NaN"
-            return rule, "a violation must be a number"
-        column = int(np.argmin(np.isfinite(found.loss[row])))
-        rule = f"{self.goals[column].name} is {found.loss[row, column]}"
-        return rule, "an objective must be a finite number"
-
-    def _text(self, points: Points, row: int) -> str:
-        return self.point_text(as_index(points, np.array([row % len(points)]))[0])
-
-    def point_text(self, point: NDArray[np.int64]) -> str:
-        """Return one design point, shape (d,), as ``axis = value`` pairs."""
-        return ", ".join(
-            f"{axis.name} = {axis.shown(choice)}"
-            for axis, choice in zip(self.space.axes, point, strict=True)
-        )
+    @cached_property
+    def _judge(self) -> Judge:
+        goals = [goal.name for goal in self.goals]
+        return Judge(self.space, self.constraint_names, goals, self.tolerant)
 
 
 def requirement_violation(step: Step, missed: Any) -> Any:

@@ -255,6 +255,11 @@ class Space:
                     columns[name] = values[points[:, position]]
         return columns
 
+    def point_text(self, point: NDArray[np.int64]) -> str:
+        """Return one design point, shape (d,), as ``axis = value`` pairs."""
+        pairs = zip(self.axes, point, strict=True)
+        return ", ".join(f"{axis.name} = {axis.shown(choice)}" for axis, choice in pairs)
+
 
 class Numbers(Sequence[str]):
     """Numbers as they are shown, made when they are asked for."""

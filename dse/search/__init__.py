@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dse.contract import Index, Method
 from dse.contract.methods import OptionValue
 from dse.errors import FOREIGN, BudgetError, ContractError, DseError, TooLargeError
-from dse.model.problem import Evaluation
+from dse.model.evaluation import Evaluation
 from dse.plugins import registry
 from dse.search.archive import Archive, Progress, Searchable, check_constraints
 from dse.search.exact.compiled import compiling

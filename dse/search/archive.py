@@ -13,9 +13,9 @@ from dse.contract import Column
 from dse.contract import Matrix as Matrix
 from dse.contract.methods import Axes
 from dse.errors import BudgetError, ContractError
+from dse.model.evaluation import Evaluation
 from dse.model.front import dominated, nondominated, nondominated_by
 from dse.model.matrices import distinct_rows
-from dse.model.problem import Evaluation
 from dse.model.space import Index, Points, as_index, one_block
 from dse.model.tape.compiled import Candidates
 from dse.search.exact.work import StopError, spend

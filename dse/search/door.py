@@ -11,7 +11,8 @@ import numpy as np
 
 from dse.contract import Column
 from dse.errors import ArgumentError, MissingLibraryError
-from dse.model.problem import Evaluation, Problem
+from dse.model.evaluation import Evaluation
+from dse.model.problem import Problem
 from dse.model.space import Block, Boxes, Index, Points
 
 if TYPE_CHECKING:

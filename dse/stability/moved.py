@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.cells import CellBounds, Cells
-from dse.model.problem import Evaluation, Problem
+from dse.model.evaluation import Evaluation
+from dse.model.problem import Problem
 from dse.model.space import Index, Space
 from dse.study.assumptions import Assumption, with_named_bounds
 

@@ -21,8 +21,9 @@ from dse.algebra.expression import Expression
 from dse.algebra.expression_grammar import LabelCode
 from dse.errors import UnitError, nearest
 from dse.model.designs import AREAS, POWERS
+from dse.model.evaluation import Constraint
 from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED
-from dse.model.problem import Constraint, Problem
+from dse.model.problem import Problem
 from dse.model.space import Axis, Index, Space, constant
 from dse.model.tables import is_choice_of_scenario
 from dse.study import schema

@@ -15,9 +15,9 @@ from dse import contract
 from dse.algebra import units
 from dse.algebra.expression import Expression, parse_expression
 from dse.errors import PluginError, UnitError, nearest
+from dse.model.evaluation import Constraint, Goal
 from dse.model.fleet import AREA_COLUMNS, POWER_COLUMNS, STAGE_COLUMNS
 from dse.model.graph import Graph, explain_missing
-from dse.model.problem import Constraint, Goal
 from dse.plugins import registry
 from dse.study import schema
 from dse.study.faults import Faults

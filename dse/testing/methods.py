@@ -13,8 +13,8 @@ import numpy as np
 from dse.contract import Index, Matrix, Method
 from dse.contract.methods import OptionValue
 from dse.errors import ContractError
+from dse.model.evaluation import Evaluation
 from dse.model.front import nondominated
-from dse.model.problem import Evaluation
 from dse.model.space import Points, as_index, one_block
 from dse.search import Archive, run_method
 from dse.search.heuristic.start import coarse_grid

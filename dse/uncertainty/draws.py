@@ -15,7 +15,8 @@ import numpy as np
 
 from dse.contract import Column, CoreMetrics
 from dse.errors import UnitError
-from dse.model.problem import Evaluation, Problem
+from dse.model.evaluation import Evaluation
+from dse.model.problem import Problem
 from dse.model.space import Axis, Index, Space
 from dse.model.stage import Stage
 from dse.study.assumptions import growing_stages, highest_rate

@@ -11,8 +11,9 @@ from dse.algebra.enclosure import Enclosure, ends
 from dse.algebra.expression import parse_expression
 from dse.contract import Guard, Objective, Requirement
 from dse.model.bounds import MARGIN, Bounds, enclosure, largest_violation
+from dse.model.evaluation import Constraint, Goal
 from dse.model.graph import Step, wire
-from dse.model.problem import Constraint, Goal, Problem
+from dse.model.problem import Problem
 from dse.model.space import Axis, Space
 
 inf, nan = np.inf, np.nan

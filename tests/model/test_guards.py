@@ -15,9 +15,10 @@ from dse import search
 from dse.contract import Guard
 from dse.errors import ContractError
 from dse.model import invariants
+from dse.model.evaluation import Evaluation
 from dse.model.fleet import STAGE_COLUMNS
 from dse.model.graph import wire
-from dse.model.problem import Evaluation, Problem
+from dse.model.problem import Problem
 from dse.model.several import described_together
 from dse.model.space import Index, Points, as_index, one_block
 from dse.plugins import registry

@@ -15,8 +15,9 @@ import pytest
 from benchmarks.plausible import text
 from dse.algebra.tolerance import TOLERANCE
 from dse.errors import ContractError
+from dse.model.evaluation import Evaluation
 from dse.model.graph import wire
-from dse.model.problem import Evaluation, Problem
+from dse.model.problem import Problem
 from dse.model.space import Block, Boxes, Points, blocks
 from dse.model.tape import run, taped
 from dse.model.tape.layout import TABLE, Layout, members

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dse.errors import ContractError
+from dse.model.evaluation import Evaluation
 from dse.model.front import nondominated
-from dse.model.problem import Evaluation
 from dse.model.space import Points, as_index
 from dse.model.tape.compiled import Candidates
 from dse.search import archive as archives

@@ -11,9 +11,10 @@ from dse import search
 from dse.algebra.expression import parse_expression
 from dse.contract import Method, Objective
 from dse.errors import StudyError, TooLargeError
+from dse.model.evaluation import Constraint, Goal
 from dse.model.front import nondominated
 from dse.model.graph import wire
-from dse.model.problem import Constraint, Goal, Problem
+from dse.model.problem import Problem
 from dse.model.space import Axis, Numbers, Space
 from dse.model.volume import Volume, hypervolume, reference_point
 from dse.plugins import registry

@@ -11,8 +11,9 @@ from dse.algebra.enclosure import UFUNCS
 from dse.algebra.expression import parse_expression
 from dse.contract import Objective
 from dse.errors import ContractError
+from dse.model.evaluation import Constraint, Goal
 from dse.model.graph import wire
-from dse.model.problem import Constraint, Goal, Problem
+from dse.model.problem import Problem
 from dse.model.space import Axis, Boxes, Space, as_index, one_block
 from dse.search import archive, sample
 from dse.search.archive import Archive

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dse import search
 from dse.contract import Method
 from dse.errors import ContractError, StudyError, TooLargeError, UnknownPluginError
-from dse.model.problem import Evaluation
+from dse.model.evaluation import Evaluation
 from dse.model.space import Block
 from dse.model.volume import hypervolume, reference_point
 from dse.plugins import registry

@@ -324,7 +324,7 @@ def test_one_of_the_designs_is_evaluated_by_name_and_recommended_by_preference(w
     problem = problem_of(path)
     index = solved(path).answers[0].outcome.front_index
     best = preference.prefer(problem, "latency").order(problem, index)[0]
-    assert problem.point_text(index[best]) == "design = unroll4_iter"
+    assert problem.space.point_text(index[best]) == "design = unroll4_iter"
 
 
 def test_a_hundred_thousand_rows_are_read_and_searched_in_two_blocks(write, tmp_path) -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.model.evaluation import Evaluation
 from dse.model.front import dominated, nondominated
 from dse.model.matrices import distinct_rows
-from dse.model.problem import Evaluation
 from dse.model.space import Index
 from dse.search.archive import Archive
 from dse.search.exact.work import CALL, spend
