@@ -22,7 +22,7 @@ from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
 from dse.model.space import Space, constant, product_text
 from dse.plugins import registry
-from dse.search.settings import EFFORT_S, MEMORY_BYTE, SearchSettings, option_faults
+from dse.search.settings import SearchSettings
 from dse.study import preferring, schema
 from dse.study.arrivals import check_arrivals
 from dse.study.demand import checked_mix
@@ -42,9 +42,10 @@ from dse.study.quantities import (
     without_figures,
 )
 from dse.study.scenario import Scenario, resolve, to_columns
+from dse.study.settings import check_search_section, settings_of
 from dse.study.sizes import Mix
-from dse.study.spending import check_spending, most_cost, most_spent
-from dse.study.stages import build
+from dse.study.spending import most_spent
+from dse.study.stages import Built, build
 from dse.study.sureness import RecordSureness
 from dse.study.swept import at_value, sweep_of
 from dse.study.tables import evaluated
@@ -224,31 +225,8 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         return _over_designs(found, written, faults)
     scenario = resolve(written, faults)
     settle_policy(written, scenario, faults)
-    cores: tuple[MeasuredCore, ...] = ()
-    if any(isinstance(stage.core, schema.EvaluateSection) for stage in written.stages):
-        from dse.study.measured_cores import with_measured_cores  # only where one is written
-
-        written, cores = with_measured_cores(written, scenario, faults)
-    built = build(written, scenario, faults)
-    _check_parts(written, faults)
-    if faults.found:
-        check_rest(faults)
-    faults.raise_any()
-    chain = offered(part.stage.designs for part in built)
-    check_cap(chain, scenario, faults)
-    faults.raise_any()
-    constants = to_columns(scenario.constants)
-    meet = any(part.meet for part in built)
-    scenario.mix = checked_mix(written, scenario.names, meet=meet, faults=faults)
-    check_arrivals(written, scenario, meet=meet, faults=faults)
-    if scenario.mix is not None:
-        scenario.parts = scenario.parts or (parted(scenario.mix),)
-        constants.setdefault("workload_size_cv2", constant(scenario.parts[0].cv2))
-        scenario.notes.append(scenario.mix.note)
-    faults.raise_any()
-    constants["workload_meet"] = constant(float(meet))
-    common = bool(built) and all(part.stage.common for part in built)
-    constants["workload_common"] = constant(float(common))
+    written, cores, built = _parts(written, scenario, faults)
+    constants = _workload(written, scenario, built, faults)
     stage_axes = tuple(axis for part in built for axis in part.axes)
     space = Space((*stage_axes, *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
@@ -260,6 +238,7 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         measured, outputs = measured_quantities(written, space, scenario, faults)
         faults.raise_any()  # what is not measured then would be missed below
         inputs |= outputs.keys()
+    chain = offered(part.stage.designs for part in built)
     graph = _wired(inputs | set(chain), outputs, scenario, like)
     names = {*registry.names(contract.Objective), *outputs}
     named = Named(graph, names, reportable(inputs), axes_labels(scenario.axes))
@@ -286,6 +265,44 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         problem = like.problem.renumbered(space=space, stages=stages)
     ready_study = _ready(written, problem, scenario, faults)
     return replace(ready_study, document=found, cores=cores, unchecked=tuple(unchecked))
+
+
+def _parts(
+    written: schema.StudyFile, scenario: Scenario, faults: Faults
+) -> tuple[schema.StudyFile, tuple[MeasuredCore, ...], Sequence[Built]]:
+    """Return the stages, after cores that are measured; raise all that is wrong so far."""
+    cores: tuple[MeasuredCore, ...] = ()
+    if any(isinstance(stage.core, schema.EvaluateSection) for stage in written.stages):
+        from dse.study.measured_cores import with_measured_cores  # only where one is written
+
+        written, cores = with_measured_cores(written, scenario, faults)
+    built = build(written, scenario, faults)
+    _check_parts(written, faults)
+    if faults.found:
+        check_rest(faults)
+    faults.raise_any()
+    check_cap(offered(part.stage.designs for part in built), scenario, faults)
+    faults.raise_any()
+    return written, cores, built
+
+
+def _workload(
+    written: schema.StudyFile, scenario: Scenario, built: Sequence[Built], faults: Faults
+) -> dict[str, contract.Column]:
+    """Return the constants of a scenario, with what stages and sizes of offloads say together."""
+    constants = to_columns(scenario.constants)
+    meet = any(part.meet for part in built)
+    scenario.mix = checked_mix(written, scenario.names, meet=meet, faults=faults)
+    check_arrivals(written, scenario, meet=meet, faults=faults)
+    if scenario.mix is not None:
+        scenario.parts = scenario.parts or (parted(scenario.mix),)
+        constants.setdefault("workload_size_cv2", constant(scenario.parts[0].cv2))
+        scenario.notes.append(scenario.mix.note)
+    faults.raise_any()
+    constants["workload_meet"] = constant(float(meet))
+    common = bool(built) and all(part.stage.common for part in built)
+    constants["workload_common"] = constant(float(common))
+    return constants
 
 
 def _wired(
@@ -315,7 +332,7 @@ def _wired(
 def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) -> Study:
     """Return a study over designs that are evaluated already."""
     scenario = Scenario()
-    _check_method(written, faults)
+    check_search_section(written, faults)
     space, graph = evaluated.space(written, scenario, faults)
     written = evaluated.with_quantities(written, graph.quantities)
     goals = goals_of(written, Named(graph, graph.quantities, ()), faults)
@@ -340,7 +357,7 @@ def _ready(
         document=found,
         question=_question(written, found),
         problem=problem,
-        settings=_settings(written, problem),
+        settings=settings_of(written, problem),
         stated=stated,
         notes=_notes(scenario),
         inputs=scenario.inputs,
@@ -364,58 +381,7 @@ def _check_parts(written: schema.StudyFile, faults: Faults) -> None:
             path = ("budget", name) if getattr(written.budget, name) else ("axes", f"budget.{name}")
             rule = "it describes platforms that are compared, and this study has stages"
             faults.add(path, rule, "remove it, or the stages")
-    _check_method(written, faults)
-
-
-def _check_method(written: schema.StudyFile, faults: Faults) -> None:
-    check_spending(written, faults)
-    with faults.at(("search", "method")):
-        method = registry.get(contract.Method, written.search.method)
-        for name, value in written.search.options.items():
-            for rule, remedy in option_faults(method, name, value):
-                faults.add(("search", "options", name), rule, remedy)
-
-
-MEASURED_BUDGET = 100
-"""Designs that a search measures when the study does not say."""
-
-MOST_PAID = 1_000
-"""Designs that it measures at most when the study says what time or cost it may take instead."""
-
-MOST_MEASURED = 64
-"""Spaces up to this size are measured completely when the study does not say how to search."""
-
-
-def _measured_settings(search: schema.SearchSection, size: int) -> tuple[str, int | None]:
-    """Return method and budget of a search whose designs are measured."""
-    known = registry.names(contract.Method)
-    spending = search.spending
-    budget, pays = spending.designs, spending.time is not None or spending.cost is not None
-    all_of_them = not pays and size <= min(MOST_MEASURED, budget or MOST_MEASURED)
-    sampling = "gaussian" if "gaussian" in known else "tpe"
-    default = "exact" if all_of_them else sampling
-    method = search.method if "method" in search.model_fields_set else default
-    return method, budget or (None if all_of_them else MOST_PAID if pays else MEASURED_BUDGET)
-
-
-def _settings(written: schema.StudyFile, problem: Problem) -> SearchSettings:
-    search = written.search
-    method, budget, spending = search.method, search.spending.designs, search.spending
-    if problem.measured is not None:
-        method, budget = _measured_settings(search, problem.size)
-    return SearchSettings(
-        effort_s=EFFORT_S if search.effort is None else search.effort.value,
-        memory_byte=MEMORY_BYTE if search.memory is None else search.memory.value,
-        method=method,
-        budget=budget,
-        time_s=None if spending.time is None else spending.time.value,
-        cost=most_cost(spending, problem.measured),
-        seed=search.seed,
-        population=search.population,
-        compiled=search.compiled,
-        warm_start=search.warm_start,
-        options=search.options,
-    )
+    check_search_section(written, faults)
 
 
 def _question(written: schema.StudyFile, found: Document) -> str:
