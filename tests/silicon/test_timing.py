@@ -149,7 +149,7 @@ FAULTS = {
         "b": "INV A=w Y=y",
         "ff": "DFF CK=clk D=w Q=q",
     },
-    "gated.CK: g; every flip-flop is clocked by 'clk'; use one clock, not gated": {
+    "gated.CK: g; every flip-flop is clocked by 'clk'; use one clock, its rising edge, not gated": {
         "ff": "DFF CK=clk D=d Q=g",
         "gated": "DFF CK=g D=d Q=q",
     },
@@ -171,7 +171,8 @@ def test_a_clock_that_is_no_input() -> None:
     with pytest.raises(StudyError) as caught:
         analyse(path(), toy(), clock="clock")
     assert str(caught.value) == (
-        "clock: 'clock'; the clock is an input of one bit; did you mean 'clk'?"
+        "clock: 'clock'; the clock is an input of one bit; name it with --clock-port; "
+        "did you mean 'clk'?"
     )
 
 
