@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -141,6 +142,18 @@ def test_asynchronous_clear_has_delays_but_no_path() -> None:
     assert timing.delays[2, "RN", "Q"].fall_s > 0
     assert timing.delays[2, "RN", "Q"].rise_s == 0
     assert "clear" not in {step.instance for step in timing.critical_path}
+
+
+def test_a_cell_without_transition_tables_makes_edges_without_slew() -> None:
+    inverter = toy().cells["INV"]
+    arcs = tuple(
+        replace(arc, rise_transition=None, fall_transition=None) for arc in inverter.pins["Y"].arcs
+    )
+    pins = {**inverter.pins, "Y": replace(inverter.pins["Y"], arcs=arcs)}
+    cells = {**toy().cells, "INV": replace(inverter, pins=pins)}
+    timing = analyse(path(), replace(toy(), cells=cells), clock="clk")
+    (net,) = (one.nets["Y"] for one in path().instances if one.name == "inv")
+    assert (timing.rise_slews_s[net], timing.fall_slews_s[net]) == (0.0, 0.0)
 
 
 FAULTS = {
