@@ -21,10 +21,9 @@ from dse.silicon.mapping import Mapped, map_files, map_text
 from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.power import Power, average_power
 from dse.silicon.simulate import Activity, simulate_gates
-from dse.silicon.tasks import DesignTask
+from dse.silicon.tasks import DesignTask, check_answers
 from dse.silicon.timing import Timing, analyse
 from dse.silicon.usable_cells import UsableCells, usable_cells
-from dse.silicon.vectors import first_wrong
 
 FASTEST_S = 1e-12
 """A target that no logic meets: mapping then makes it as fast as it can."""
@@ -134,9 +133,7 @@ class LibraryCharacteriser(Characteriser):
             period_s=period,
             vouched=True,  # `period_of` refuses one that is shorter than the least
         )
-        wrong = first_wrong(vectors, activity)
-        if wrong is not None:
-            raise StudyError([wrong])
+        check_answers(task, vectors, activity)
         power = average_power(
             netlist, self.library, timing, activity, clock=design.clock, period_s=period
         )

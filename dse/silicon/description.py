@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from dse.errors import Fault, StudyError
 from dse.files.document import no_such
+from dse.silicon.netlist import placed
 from dse.silicon.programs import Told, raise_errors
+from dse.silicon.yosys import Yosys, run_yosys
 
 _LATCHES = "t:$dlatch t:$adlatch t:$dlatchsr"
 _REMEDIES = (
@@ -20,8 +21,19 @@ _REMEDIES = (
     ),
     ("find object for defparam", "name a parameter of the top module"),
     ("[Mm]odule .*not found", "name a module of these files as the top"),
+    (
+        "cannot be legalized",
+        "no flip-flop that is there can be that: leave set or reset out, or let the clock do it",
+    ),
     ("ABC: execution", "abc failed, perhaps by a fault of its own; another target may help"),
 )
+_SELECTIONS = (
+    (r"Module '([^']+)' referenced in module", "t:{0}"),
+    (r"\(type \$_DFFSRE?_", "t:$dffsr*"),
+    (r"\(type \$_ALDFFE?_", "t:$aldff*"),
+    (r"\(type \$_DFFE?_[NP][NP][01]", "t:$adff*"),
+)
+"""What an error without a place is about: a regular expression, and cells of Yosys."""
 
 
 def reading(sources: Sequence[str | Path]) -> list[str]:
@@ -78,19 +90,39 @@ def elaborating(top: str, parameters: Mapping[str, int | str]) -> Iterator[str]:
     yield f"select -assert-none {_LATCHES}"
 
 
-def raise_faults(told: Told, *, done: str) -> None:
-    """Raise latches, loops (of a file ``check``) and errors of a run that was to write `done`.
+def run_description(
+    yosys: Yosys,
+    script: Sequence[str],
+    files: Mapping[str, str],
+    *,
+    done: str,
+    time_limit_s: float,
+) -> Told:
+    """Run a script that reads a description and writes the file `done` last; see `run_yosys`.
 
     Raises
     ------
     StudyError
-        With file and line where Yosys tells them.
+        Latches, loops (of a file ``check``) and errors, with file and line.
     """
+    told = run_yosys(yosys, script, files, time_limit_s=time_limit_s)
     for file, faults in (("latches", _latches), ("check", _loops)):
         found = [*faults(told.files.get(file, ""))]
         if found:
             raise StudyError(found)
-    raise_errors(told, _REMEDIES, done=done)
+    try:
+        raise_errors(told, _REMEDIES, done=done)
+    except StudyError as error:
+        reads = [line for line in script if line.startswith("read_verilog")]
+        for pattern, selection in _SELECTIONS:
+            about = re.search(pattern, str(error))
+            if about and not any(fault.file for fault in error.faults):
+                dump = f"tee -q -o place dump {selection.format(*about.groups())}"
+                again = run_yosys(yosys, [*reads, "proc", dump], files, time_limit_s=time_limit_s)
+                place = again.files.get("place", "")
+                raise StudyError([_at(place, fault) for fault in error.faults]) from None
+        raise
+    return told
 
 
 def _latches(dumped: str) -> Iterator[Fault]:
@@ -100,7 +132,7 @@ def _latches(dumped: str) -> Iterator[Fault]:
         signal = re.search(r"connect \\Q \\?(\S+)", part)
         if signal:
             rule = "a latch, which holds its value without a clock"
-            yield replace(_at(part), where=signal[1], rule=rule, remedy=remedy)
+            yield _at(part, Fault(where=signal[1], written="", rule=rule, remedy=remedy))
 
 
 def _loops(checked: str) -> Iterator[Fault]:
@@ -110,13 +142,11 @@ def _loops(checked: str) -> Iterator[Fault]:
         wires = re.findall(r"^    wire (?:\\)?([^$\s]\S*)", loop, re.M)
         through = ", ".join(dict.fromkeys(wires)) or "unnamed signals"
         rule = f"a combinational loop through {through}"
-        yield replace(_at(loop[loop.find("    wire") :]), rule=rule, remedy=remedy)
+        fault = Fault(where="", written="", rule=rule, remedy=remedy)
+        yield _at(loop[loop.find("    wire") :], fault)
 
 
-def _at(text: str) -> Fault:
+def _at(text: str, fault: Fault) -> Fault:
     """Return a fault at the first source that a text names, if it does."""
-    found = re.search(r"(?:src \"|source: )([^:|\"\n]+):(\d+)\.(\d+)", text)
-    place = (found[1], int(found[2]), int(found[3])) if found else ("", 0, 0)
-    return Fault(
-        where="", written="", rule="", remedy="", file=place[0], line=place[1], column=place[2]
-    )
+    found = re.search(r"(?:src \"|source: )([^|\"\n]+)", text)
+    return placed(fault, found[1]) if found else fault

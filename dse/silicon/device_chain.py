@@ -13,16 +13,16 @@ from dse.errors import StudyError
 from dse.reports.words import plural
 from dse.silicon.answers import settled_answers
 from dse.silicon.characteriser import Characteriser, script_sha256
-from dse.silicon.description import elaborating, raise_faults, reading, wrong_names
+from dse.silicon.description import elaborating, reading, run_description, wrong_names
 from dse.silicon.devices import Device, read_device_netlist
 from dse.silicon.figures import CharacterisedDesign, of_one_task, period_of
 from dse.silicon.ice40 import ICE40
 from dse.silicon.library import CellLibrary
-from dse.silicon.netlist import Netlist
+from dse.silicon.netlist import Netlist, check_netlist
 from dse.silicon.place_and_route import Placement, place_and_route, program_of, version_of
-from dse.silicon.tasks import DesignTask
-from dse.silicon.vectors import first_wrong
-from dse.silicon.yosys import chosen_yosys, run_yosys
+from dse.silicon.tasks import DesignTask, check_answers
+from dse.silicon.timing import clock_net_of
+from dse.silicon.yosys import chosen_yosys
 
 FAMILIES = (ICE40,)
 """Families that are known."""
@@ -77,13 +77,13 @@ class DeviceCharacteriser(Characteriser):
         design = task.design
         written, script = self._mapped(task)
         netlist, library = read_device_netlist(written, self.device.family, top=design.top)
+        check_netlist(netlist, library)
+        clock_net_of(netlist, library, design.clock)
         vectors = task.vectors
         if not isinstance(vectors, Vectors):
             vectors = vectors.of(netlist, design.clock)
         found = settled_answers(netlist, library, clock=design.clock, stimulus=vectors.stimulus)
-        wrong = first_wrong(vectors, found)
-        if wrong is not None:
-            raise StudyError([wrong])
+        check_answers(task, vectors, found)
         placed = place_and_route(
             written,
             self.device,
@@ -124,13 +124,13 @@ class DeviceCharacteriser(Characteriser):
             *(first, "tee -q -o check check", second),
             *("setundef -zero", "opt_clean -purge", "write_json mapped.json"),
         ]
-        told = run_yosys(
+        told = run_description(
             chosen_yosys(self.conditions.tool),
             script,
             {} if task.files else {"design.v": design.verilog},
+            done="mapped.json",
             time_limit_s=self.conditions.time_limit_s,
         )
-        raise_faults(told, done="mapped.json")
         return told.files["mapped.json"], "\n".join(script)
 
     def _figures(

@@ -110,7 +110,17 @@ def of_design(name: str, fault: Fault) -> Fault:
 
 
 def period_of(least_s: float, asked_s: float) -> float:
-    """Return the period that was asked for, or the least, rounded up."""
+    """Return the period that was asked for, or the least, rounded up.
+
+    Raises
+    ------
+    StudyError
+        The least is longer than that, or is none.
+    """
+    if not least_s > 0:
+        rule = "no path takes any time: outputs are constants, or inputs handed on"
+        remedy = "drive every signal, and by one driver alone"
+        raise StudyError([Fault(where="clock", written="", rule=rule, remedy=remedy)])
     if not asked_s:
         return rounded_up(least_s)
     if least_s > asked_s:

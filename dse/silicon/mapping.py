@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dse.errors import Fault, StudyError
-from dse.silicon.description import elaborating, raise_faults, reading, wrong_names
+from dse.silicon.description import elaborating, reading, run_description, wrong_names
 from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import (
     CONSTANT_0,
@@ -19,7 +19,7 @@ from dse.silicon.netlist import (
     read_netlist,
 )
 from dse.silicon.usable_cells import UsableCells, usable_cells
-from dse.silicon.yosys import chosen_yosys, full_name, run_yosys
+from dse.silicon.yosys import chosen_yosys, full_name
 
 _ABC = (
     "strash;&get,-n;&fraig,-x;&put;dch,-f;map,-B,0.9,-D,{0};topo;buffer,-c,-p,-N,{1};topo;"
@@ -154,12 +154,10 @@ def _mapped(
     time_limit_s: float,
 ) -> Mapped:
     yosys = chosen_yosys(tool)
-    _check_wanted(wanted, usable)
+    _check_wanted(wanted, usable, library)
     script = [*commands, *_script(wanted)]
-    told = run_yosys(
-        yosys, script, {**files, "usable.lib": usable.liberty}, time_limit_s=time_limit_s
-    )
-    raise_faults(told, done="mapped.json")
+    given = {**files, "usable.lib": usable.liberty}
+    told = run_description(yosys, script, given, done="mapped.json", time_limit_s=time_limit_s)
     netlist = read_netlist(told.files["mapped.json"], top=wanted.top)
     netlist = replace(netlist, instances=tuple(_with_ties(netlist, usable)))
     check_netlist(netlist, library)
@@ -181,7 +179,7 @@ def _script(wanted: _Wanted) -> Iterator[str]:
     yield "write_json mapped.json"
 
 
-def _check_wanted(wanted: _Wanted, usable: UsableCells) -> None:
+def _check_wanted(wanted: _Wanted, usable: UsableCells, library: CellLibrary) -> None:
     """Refuse what could not be mapped, or would be taken for something else by Yosys."""
     faults = [*wrong_names(wanted.top, wanted.parameters)]
     if not wanted.target_period_s > 0:
@@ -191,7 +189,8 @@ def _check_wanted(wanted: _Wanted, usable: UsableCells) -> None:
     if "    ff (" not in usable.liberty:
         rule = "the library has no flip-flop that can be used"
         remedy = "add the file of its sequential cells"
-        faults.append(Fault(where="library", written="", rule=rule, remedy=remedy))
+        files = ", ".join(library.sources)
+        faults.append(Fault(where="library", written=files, rule=rule, remedy=remedy))
     if faults:
         raise StudyError(faults)
 
@@ -203,6 +202,6 @@ def _with_ties(netlist: Netlist, usable: UsableCells) -> Iterator[Instance]:
         if instance.cell in usable.tied:
             cell, ties = usable.tied[instance.cell]
             tied = {pin: constants[value] for pin, value in ties.items()}
-            yield Instance(instance.name, cell, {**instance.nets, **tied})
+            yield replace(instance, cell=cell, nets={**instance.nets, **tied})
         else:
             yield instance

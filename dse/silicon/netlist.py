@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,22 @@ CONSTANT_0, CONSTANT_1 = 0, 1
 
 @dataclass(frozen=True)
 class Instance:
-    """A cell of the library at work; `nets` has the net of each connected pin."""
+    """A cell of the library at work.
+
+    Attributes
+    ----------
+    name, cell
+        Its own, and that of the cell.
+    nets
+        The net of each connected pin.
+    source
+        Where the description has it, as Yosys writes it; empty where nothing says.
+    """
 
     name: str
     cell: str
     nets: Mapping[str, int]
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,6 +55,8 @@ class Netlist:
         Every net is below it.
     net_names
         What nets are called in the description, for messages.
+    source
+        Where the description has the module, as Yosys writes it.
     """
 
     top: str
@@ -51,6 +65,7 @@ class Netlist:
     instances: tuple[Instance, ...]
     net_count: int
     net_names: Mapping[int, str] = field(default_factory=dict)
+    source: str = ""
 
     def named(self, net: int) -> str:
         """Return a net's name, or its number where it has none."""
@@ -94,14 +109,34 @@ def read_netlist(written: str | Path, *, top: str) -> Netlist:
             for fault in (*_unknown_bits(f"{name}.{pin}", bits), *_wide(name, pin, bits))
         )
         nets = {pin: _net(bits[0]) for pin, bits in cell["connections"].items() if bits}
-        instances.append(Instance(visible(name), cell["type"], nets))
+        instances.append(Instance(visible(name), cell["type"], nets, _source(cell)))
     if faults:
         raise StudyError(faults)
     names = _net_names(module)
     used = (net for instance in instances for net in instance.nets.values())
     wired = (net for side in ports.values() for nets in side.values() for net in nets)
     highest = max((1, *used, *wired))
-    return Netlist(top, ports["input"], ports["output"], tuple(instances), highest + 1, names)
+    return Netlist(
+        top,
+        ports["input"],
+        ports["output"],
+        tuple(instances),
+        highest + 1,
+        names,
+        _source(module),
+    )
+
+
+def placed(fault: Fault, source: str) -> Fault:
+    """Return a fault at the first place that a source of Yosys names: ``file:line.column``."""
+    found = re.search(r"([^:|\"\s][^:|\"\n]*):(\d+)(?:\.(\d+))?", source)
+    if found is None:
+        return fault
+    return replace(fault, file=found[1], line=int(found[2]), column=int(found[3] or 1))
+
+
+def _source(part: Mapping[str, Any]) -> str:
+    return str(part.get("attributes", {}).get("src", ""))
 
 
 def _modules(written: str | Path) -> dict[str, Any]:
@@ -131,23 +166,25 @@ def _generic(module: Mapping[str, Any], modules: Mapping[str, Any]) -> Iterator[
     for name, cell in module["cells"].items():
         first.setdefault(cell["type"], []).append(name)
     for kind, names in first.items():
+        source = _source(module["cells"][names[0]])
         if kind in modules and "blackbox" not in modules[kind].get("attributes", {}):
-            yield _kind(kind, names, "a module, not a cell", "flatten the netlist")
+            yield _kind(kind, names, "a module, not a cell", "flatten the netlist", source)
         elif not kind.startswith("$"):
             continue
         elif "latch" in kind.lower() or "_SR_" in kind:
             remedy = "assign the signal on every path through its process"
-            yield _kind(kind, names, "a latch, which has no clock", remedy)
+            yield _kind(kind, names, "a latch, which has no clock", remedy, source)
         elif kind.startswith("$mem"):
-            yield _kind(kind, names, "a memory that is not mapped", "run 'memory_map'")
+            rule, remedy = "a memory that is not mapped", "run 'memory_map'"
+            yield _kind(kind, names, rule, remedy, source)
         else:
             remedy = "map it: 'dfflibmap' for flip-flops, 'abc' for logic"
-            yield _kind(kind, names, "a generic cell, which no library has", remedy)
+            yield _kind(kind, names, "a generic cell, which no library has", remedy, source)
 
 
-def _kind(kind: str, names: list[str], rule: str, remedy: str) -> Fault:
+def _kind(kind: str, names: list[str], rule: str, remedy: str, source: str) -> Fault:
     more = f" and {len(names) - 1} more" if names[1:] else ""
-    return _fault(shortened(visible(names[0])) + more, kind, rule, remedy)
+    return placed(_fault(shortened(visible(names[0])) + more, kind, rule, remedy), source)
 
 
 def _unknown_bits(where: str, bits: list[Any]) -> Iterator[Fault]:
@@ -196,16 +233,17 @@ def check_netlist(netlist: Netlist, library: CellLibrary) -> None:
 
 
 def _cell_faults(netlist: Netlist, library: CellLibrary) -> Iterator[Fault]:
-    first: dict[str, list[str]] = {}
+    first: dict[str, list[Instance]] = {}
     for instance in netlist.instances:
-        first.setdefault(instance.cell, []).append(instance.name)
-    for kind, names in first.items():
+        first.setdefault(instance.cell, []).append(instance)
+    for kind, those in first.items():
+        names, source = [one.name for one in those], those[0].source
         if kind not in library.cells:
             remedy = nearest(kind, library.cells)
-            yield _kind(kind, names, f"no cell of {library.name}", remedy)
+            yield _kind(kind, names, f"no cell of {library.name}", remedy, source)
         elif library.cells[kind].latch:
             remedy = "assign the signal on every path through its process"
-            yield _kind(kind, names, "a latch, which has no clock", remedy)
+            yield _kind(kind, names, "a latch, which has no clock", remedy, source)
     for instance in netlist.instances:
         cell = library.cells.get(instance.cell)
         if cell is None:

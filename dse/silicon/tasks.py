@@ -16,7 +16,8 @@ from dse.contract.generators import Design, Generator, Value, Vectors
 from dse.errors import ArgumentError, DseError, Fault, StudyError, nearest
 from dse.files.folder import read_bytes
 from dse.plugins import registry
-from dse.silicon.vectors import WrittenVectors
+from dse.silicon.answers import Answers
+from dse.silicon.vectors import WrittenVectors, first_wrong
 
 SOURCES = (".v", ".sv")
 """Endings of files that are descriptions; anything else is the name of a generator."""
@@ -61,6 +62,21 @@ class DesignTask:
                 digest.update(f"{port} {bits.shape} ".encode())
                 digest.update(np.packbits(bits).tobytes())
         return digest.hexdigest()
+
+
+def check_answers(task: DesignTask, vectors: Vectors, found: Answers) -> None:
+    """Refuse a design that gives a wrong answer.
+
+    Raises
+    ------
+    StudyError
+        The first one, with the design; tables of answers may be those of several.
+    """
+    written_in = task.vectors if isinstance(task.vectors, WrittenVectors) else None
+    wrong = first_wrong(vectors, found, written_in)
+    if wrong is not None:
+        named = f"{task.design.name}: {wrong.where}" if wrong.line else wrong.where
+        raise StudyError([replace(wrong, where=named)])
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from dse.errors import Fault, StudyError, nearest
 from dse.silicon.liberty_cells import unateness
-from dse.silicon.library import CellLibrary, WireLoad
-from dse.silicon.netlist import Netlist, check_netlist
+from dse.silicon.library import Cell, CellLibrary, WireLoad
+from dse.silicon.netlist import Instance, Netlist, check_netlist, placed
 from dse.silicon.timing_graph import TimingGraph, timing_graph
 
 _EDGES = ("rise", "fall")
@@ -163,8 +163,10 @@ def clock_net_of(netlist: Netlist, library: CellLibrary, clock: str) -> int:
     nets = netlist.inputs.get(clock, ())
     if len(nets) != 1:
         rule = "the clock is an input of one bit"
-        raise _one("clock", repr(clock), rule, nearest(clock, netlist.inputs))
-    faults = [*_clock_faults(netlist, library, nets[0], clock)]
+        remedy = f"name it with --clock-port; {nearest(clock, netlist.inputs)}"
+        fault = Fault(where="clock", written=repr(clock), rule=rule, remedy=remedy)
+        raise StudyError([placed(fault, netlist.source)])
+    faults = _clock_faults(netlist, library, nets[0], clock)
     if faults:
         raise StudyError(faults)
     return nets[0]
@@ -172,24 +174,39 @@ def clock_net_of(netlist: Netlist, library: CellLibrary, clock: str) -> int:
 
 def _clock_faults(
     netlist: Netlist, library: CellLibrary, clock_net: int, clock: str
-) -> Iterator[Fault]:
+) -> list[Fault]:
+    """Return what is wrong with flip-flops, or else with the gates that use the clock.
+
+    A clock that is gated or turned round goes through gates, of which the flip-flops tell.
+    """
+    of_flip_flops: list[Fault] = []
+    of_gates: list[Fault] = []
     for instance in netlist.instances:
         cell = library.cells[instance.cell]
         for name, net in instance.nets.items():
             clocked = cell.flip_flop is not None and cell.pins[name].clock
-            where = f"{instance.name}.{name}"
+            faults, written = (of_flip_flops, netlist.named(net)) if clocked else (of_gates, clock)
             if clocked and net != clock_net:
-                rule, remedy = (
-                    f"every flip-flop is clocked by {clock!r}",
-                    "use one clock, not gated",
-                )
-                yield Fault(where=where, written=netlist.named(net), rule=rule, remedy=remedy)
+                rule = f"every flip-flop is clocked by {clock!r}"
+                remedy = "use one clock, its rising edge, not gated"
             elif clocked and cell.flip_flop and _falling(cell.flip_flop.clocked_on, name):
                 rule, remedy = "flip-flops are clocked by rising edges only", "use 'posedge'"
-                yield Fault(where=where, written=cell.name, rule=rule, remedy=remedy)
+                written = cell.name
             elif not clocked and net == clock_net:
                 rule, remedy = "a clock drives flip-flops only", "use another signal as data"
-                yield Fault(where=where, written=clock, rule=rule, remedy=remedy)
+            else:
+                continue
+            where = f"{_called(netlist, instance, cell)}.{name}"
+            fault = Fault(where=where, written=written, rule=rule, remedy=remedy)
+            faults.append(placed(fault, instance.source))
+    return of_flip_flops or of_gates
+
+
+def _called(netlist: Netlist, instance: Instance, cell: Cell) -> str:
+    """Return an instance's name, or that of what it drives where a tool made its name up."""
+    driven = (net for pin, net in instance.nets.items() if cell.pins[pin].direction == "output")
+    made_up = instance.name.startswith("$")
+    return netlist.named(next(driven, -1)) if made_up else instance.name
 
 
 def _falling(clocked_on: str, pin: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -138,8 +138,13 @@ class WrittenVectors:
         return found
 
 
-def first_wrong(vectors: Vectors, found: Answers) -> Fault | None:
-    """Return the first known answer that an output does not give: cycle, port, expected, found."""
+def first_wrong(
+    vectors: Vectors, found: Answers, written_in: WrittenVectors | None = None
+) -> Fault | None:
+    """Return the first known answer that an output does not give: cycle, port, expected, found.
+
+    It has a place where the answers are written in a table.
+    """
     wrong: dict[str, Bits] = {}
     for port, known in vectors.known.items():
         differs = found.outputs[port] != vectors.expected[port]
@@ -159,7 +164,11 @@ def first_wrong(vectors: Vectors, found: Answers) -> Fault | None:
     else:
         rule = "the answer depends on a register that nothing has set"
         remedy = "reset it, or give it cycles to fill"
-    return Fault(where=port, written=written, rule=rule, remedy=remedy)
+    if written_in is None:
+        return Fault(where=port, written=written, rule=rule, remedy=remedy)
+    table = written_in.table
+    fault = table.fault(cycle, table.headers.index(port), rule, remedy)
+    return replace(fault, where=port, written=written)
 
 
 def hexadecimal(bits: Bits) -> str:

@@ -167,6 +167,7 @@ def test_the_first_designs_hold_the_ends_of_every_axis():
     assert set(rows[:, 2].tolist()) == {0, 1, 2}
     middle = between(axes, np.random.default_rng(1), 5)
     assert np.sort(middle[:, 0]).tolist() == [0, 1, 2, 3, 4]
+    assert np.sort(middle[:, 2]).tolist() == [0, 0, 1, 2, 2]
 
 
 def test_chances_follow_violations_and_failures():

@@ -19,6 +19,7 @@ from dse.silicon.characterisation import Characterisation
 from dse.silicon.figures import rounded_up
 from dse.silicon.kept_results import KeptResults
 from dse.silicon.tasks import combinations, generated
+from dse.silicon.timing import Delay, Timing, analyse
 from dse.silicon.yosys import found_yosys
 from tests.silicon.toy import TOY, toy
 
@@ -144,8 +145,8 @@ def test_a_wrong_answer_is_refused_and_nothing_is_written(run: Run, tmp_path: Pa
     (tmp_path / "vectors_4.csv").write_text("\n".join(written))
     expected, found = int(right, 16) ^ 4, int(right, 16)
     assert fails(lambda: run(out="hash.csv")) == (
-        f"UNROLL4: answer: cycle 2, bit 2: expected {expected:#06x}, found {found:#06x}; "
-        "the netlist gives another answer; correct the design, or the answer"
+        f"vectors_4.csv:4:10: UNROLL4: answer: cycle 2, bit 2: expected {expected:#06x}, "
+        f"found {found:#06x}; the netlist gives another answer; correct the design, or the answer"
     )
     assert not (tmp_path / "hash.csv").exists()
 
@@ -295,6 +296,61 @@ def test_a_generator_is_characterised_with_its_own_answers(
     assert not [note for note in one.notes if "unknown" in note]
 
 
+CLOCKS = "use one clock, its rising edge, not gated"
+BROKEN = {
+    "always @(negedge clk) q <= a;": (
+        ":2:3: q.CK: ",
+        f"every flip-flop is clocked by 'clk'; {CLOCKS}",
+    ),
+    "wire g = clk & a; always @(posedge g) q <= a;": (":2:21: q.CK: g; every ", CLOCKS),
+    "always @(posedge clk, posedge a, posedge b) if (a) q <= 0; else if (b) q <= 1; else q <= c;": (
+        ":2:3: FF top.",
+        "no flip-flop that is there can be that: leave set or reset out, or let the clock do it",
+    ),
+    "box one (.a(a), .q(q));": (":2:7: one: box; no cell of toy; ", "known: "),
+    "always @* q = a;": ("top: clock: no path takes any time: outputs are constants", "alone"),
+}
+
+
+@pytest.mark.parametrize("tool", [one.name for one in found_yosys()])
+@pytest.mark.parametrize("line", BROKEN)
+def test_faults_of_a_description_have_a_place_and_a_remedy(
+    run: Run, line: str, tool: str, tmp_path: Path
+) -> None:
+    kind = "" if "box" in line else " reg"
+    text = f"module top (input clk, a, b, c, output{kind} q);\n  {line}\nendmodule\n"
+    box = "(* blackbox *) module box (input a, output q); endmodule\n"
+    (tmp_path / "top.v").write_text(text + box)
+    (tmp_path / "top.csv").write_text("a,b,c,q\n1,0,0,-\n1,0,0,1\n")
+    figures = {"payload": "1 bit", "cycles_per_task": "1", "latency": "1"}
+    asked = {"library": TOY, "top": "top", "check": "top.csv", "mapping_tool": tool}
+    told = fails(lambda: dse.characterise("top.v", figures=figures, **asked))
+    place, remedy = BROKEN[line]
+    assert told.removeprefix(str(tmp_path / "top.v")).startswith(place)
+    assert remedy in told
+
+
+def test_what_ends_later_in_the_simulation_than_in_the_timing_is_told_in_the_table(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The timing has the last word: a clock that it allows is not refused."""
+
+    def slower(*given: Any, **named: Any) -> Timing:
+        timing = analyse(*given, **named)
+        delays = {
+            pins: Delay(1.5 * delay.rise_s, 1.5 * delay.fall_s)
+            for pins, delay in timing.delays.items()
+        }
+        return replace(timing, delays=delays)
+
+    monkeypatch.setattr(chain, "analyse", slower)
+    assert re.search(
+        r"^# note: paths of the simulation are up to [34]\d\.\d% longer than the period: ",
+        run(over="UNROLL=4").csv(),
+        re.MULTILINE,
+    )
+
+
 FAULTS = {
     "start,word,answer\n1,0x10000,-\n1,2,0\n1,3,0": (
         "vectors_8.csv:2:3: word: '0x10000'; the port has 16 bits; write a number below 0x10000"
@@ -335,7 +391,10 @@ WRONG = {
     "missing file": ({"check": "vectors_{UNROL}.csv"}, "braces hold the name of a parameter"),
     "no parameter": ({"over": "LENGTH=1", "check": "vectors_1.csv"}, "no quantity 'UNROLL'"),
     "wire load": ({"wire": "shirt"}, "toy has no wire load of this name; did you mean 'short'?"),
-    "clock": ({"clock_port": "clock"}, "UNROLL1: clock: 'clock'; the clock is an input of one bit"),
+    "clock": (
+        {"clock_port": "clock"},
+        "hash.v:2:1: clock: 'clock'; the clock is an input of one bit",
+    ),
     "unit": ({"clock": "2 ns"}, "clock: '2 ns'; a value in Hz is needed, not one in s"),
     "twice": (
         {"over": "UNROLL=1,1"},

@@ -252,6 +252,8 @@ def test_faults_of_a_request(run: Run, stand_in: Callable[..., None], what: str)
 
 
 BROKEN = {
+    "wire g = clk & a; always @(posedge g) q <= a;": "top.v:1:66: q_SB_DFF_Q.C: ",
+    "missing one (.a(a));": "top.v:1:56: Module 'missing' referenced in module 'top'",
     "wire x = ~(y & a), y = ~(x | a); always @(posedge clk) q <= x;": "a combinational loop",
     "always @* if (a) q = clk;": "q: a latch, which holds its value without a clock",
     "always @(negedge clk) q <= a;": "flip-flops are clocked by rising edges only; use 'posedge'",

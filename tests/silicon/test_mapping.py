@@ -79,8 +79,8 @@ FAULTS = {
         "Verilog-2005 and the common part of SystemVerilog are read"
     ),
     "missing one (a, q);": (
-        "Module 'missing' referenced in module 'top' in cell 'one' is not part of the design.; "
-        "give the file that has this module, or correct its name"
+        ":3:11: Module 'missing' referenced in module 'top' in cell 'one' is not part of "
+        "the design.; give the file that has this module, or correct its name"
     ),
     "always @* if (a) q = clock;": (
         ":3:3: q: a latch, which holds its value without a clock; "
@@ -119,7 +119,7 @@ def test_what_is_wrong_before_anything_runs(tmp_path: Path) -> None:
     assert str(caught.value) == (
         "top: 'a b'; a name is letters, digits and underscores; rename it\n"
         "target_period_s: 0 s; a period is above 0 s; write that of the wanted clock\n"
-        "library: the library has no flip-flop that can be used; "
+        "library: toy.lib; the library has no flip-flop that can be used; "
         "add the file of its sequential cells"
     )
     with pytest.raises(StudyError, match=r"missing\.v"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -143,13 +144,25 @@ def test_asynchronous_clear_has_delays_but_no_path() -> None:
     assert "clear" not in {step.instance for step in timing.critical_path}
 
 
+def test_a_cell_without_transition_tables_makes_edges_without_slew() -> None:
+    inverter = toy().cells["INV"]
+    arcs = tuple(
+        replace(arc, rise_transition=None, fall_transition=None) for arc in inverter.pins["Y"].arcs
+    )
+    pins = {**inverter.pins, "Y": replace(inverter.pins["Y"], arcs=arcs)}
+    cells = {**toy().cells, "INV": replace(inverter, pins=pins)}
+    timing = analyse(path(), replace(toy(), cells=cells), clock="clk")
+    (net,) = (one.nets["Y"] for one in path().instances if one.name == "inv")
+    assert (timing.rise_slews_s[net], timing.fall_slews_s[net]) == (0.0, 0.0)
+
+
 FAULTS = {
     "top: a -> b -> a; logic forms a loop without a flip-flop; put a register in it": {
         "a": "NAND2 A=d B=y Y=w",
         "b": "INV A=w Y=y",
         "ff": "DFF CK=clk D=w Q=q",
     },
-    "gated.CK: g; every flip-flop is clocked by 'clk'; use one clock, not gated": {
+    "gated.CK: g; every flip-flop is clocked by 'clk'; use one clock, its rising edge, not gated": {
         "ff": "DFF CK=clk D=d Q=g",
         "gated": "DFF CK=g D=d Q=q",
     },
@@ -171,7 +184,8 @@ def test_a_clock_that_is_no_input() -> None:
     with pytest.raises(StudyError) as caught:
         analyse(path(), toy(), clock="clock")
     assert str(caught.value) == (
-        "clock: 'clock'; the clock is an input of one bit; did you mean 'clk'?"
+        "clock: 'clock'; the clock is an input of one bit; name it with --clock-port; "
+        "did you mean 'clk'?"
     )
 
 

@@ -198,6 +198,12 @@ def test_a_folder_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.Mo
     )
 
 
+def test_a_file_that_may_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = killed(tmp_path / "a", tmp_path / "killed")
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != STORE)
+    assert "in a folder that may not be written" in refused(folder, open_to_read)
+
+
 def test_what_can_be_read_of_a_damaged_store_is_salvaged(tmp_path: Path) -> None:
     keys = filled(tmp_path / "old", 300)
     content = bytearray((tmp_path / "old" / STORE).read_bytes())

@@ -6,7 +6,7 @@ import math
 import struct
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from dse.contract.evaluators import FAILURES, Measurement, key
 from dse.errors import ContractError, StoreError
 from dse.store.opening import open_store, open_to_read
-from dse.store.rows import StoredMeasurement, read_cells, stored_cells
+from dse.store.rows import StoredMeasurement, read_cells, stored_cells, time_measuring
 from dse.store.shelf import StoreShelf
 from dse.store.store import STORE, STORE_FILES, TALLY
 from tests.conftest import ROOT
@@ -136,7 +136,9 @@ def test_other_runs_lend_their_values_and_not_their_failures(tmp_path: Path) -> 
     with open_store(tmp_path / "new") as store, open_to_read(tmp_path / "old") as old:
         own = keep(StoreShelf(store, IDENTITY), {0: measured(9)})
         shelf = StoreShelf(store, IDENTITY, (old,))
-        assert [*shelf.known(keys[1:])] == keys[1:5]
+        lent = shelf.known(keys[1:])
+        assert [*lent] == keys[1:5]
+        assert {one.attempts for one in lent.values()} == {0}  # this run did nothing for them
         assert len(store) == 5
         assert shelf.known(own) == {own[0]: measured(9)}
         with pytest.raises(StoreError, match="may not be written"):
@@ -174,9 +176,30 @@ def test_a_copy_is_a_store(tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="has a store already; name another folder"):
             store.copy_to(tmp_path / "new")
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [STORE, TALLY]
+    assert (tmp_path / "new" / TALLY).read_bytes() == (tmp_path / "old" / TALLY).read_bytes()
     with open_store(tmp_path / "new") as copy:
         assert [row.key for row in copy.rows()] == keys
         keep(StoreShelf(copy, IDENTITY), {99: measured(99)})
+
+
+def test_time_of_measurements_that_overlap_counts_once() -> None:
+    """From 0 to 10 s and from 5 to 12 s, then from 20 to 21 s; the last was of another run."""
+    rows = [
+        StoredMeasurement(
+            number=number,
+            key="",
+            identity=IDENTITY,
+            design=design(number),
+            measurement=replace(measured(number), attempts=attempts, seconds=seconds),
+            again=False,
+            kept_at=f"2026-01-01T00:00:{end:02}+00:00",
+        )
+        for number, (end, seconds, attempts) in enumerate(
+            [(21, 1.0, 1), (12, 7.0, 2), (10, 10.0, 1), (40, 30.0, 0)]
+        )
+    ]
+    assert time_measuring(rows) == pytest.approx(13.0)
+    assert time_measuring([]) == 0.0
 
 
 def test_every_transaction_waits_for_the_disk(tmp_path: Path) -> None:
