@@ -245,3 +245,25 @@ def test_a_design_that_waited_is_left_to_who_began_it_meanwhile(
     assert calls(tmp_path).count(f"{unroll} 1e+08") == given_up
     assert len(calls(tmp_path)) == found.manifest["evaluated"] == 5 + given_up
     assert found.manifest["storage"]["not_waited_for"] == (not given_up)
+
+
+def test_a_trial_that_two_processes_began_is_left_to_one_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite hands a trial that waited to both of two processes that ask at once."""
+    from dse.search.shared import trials as shared_trials
+
+    url, tool, holder = journal(tmp_path), tool_in(tmp_path), "claim of elsewhere 1"
+    dse.run(study(), method="random", evaluate=tool, storage=url, budget=3)
+    shared, before = trials(url), {*calls(tmp_path)}
+    unroll = next(u for u in (1, 2, 4, 8, 16) if f"{u} 1e+08" not in before)
+    claim = {"machine": "elsewhere", "process": 1, "first": 0, "decided": False}
+    shared.enqueue_trial({"unroll": f"{unroll}", "clock": "100000000"}, user_attrs={holder: claim})
+    number = len(shared.trials) - 1
+    monkeypatch.setattr(shared_trials, "PATIENCE_S", 0.5)
+    dse.run(study(), method="random", evaluate=tool, storage=url, budget=6)
+    left = shared.trials[number]
+    assert left.state.name == "RUNNING"
+    assert [*left.user_attrs.values()] == [claim, None]
+    assert f"{unroll} 1e+08" not in calls(tmp_path)
+    assert len(calls(tmp_path)) == 5

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from optuna.trial import FrozenTrial
 
@@ -20,6 +21,9 @@ from dse.search.shared.storage import is_gone, this_process
 
 PREFIX = "claim of "
 """Of the attribute of a trial that holds a process's claim."""
+
+GIVEN_UP = None
+"""What the attribute holds when the trial is left to another process that claims it."""
 
 
 @dataclass(frozen=True)
@@ -65,15 +69,19 @@ def claims(trials: Iterable[FrozenTrial], named: NamedParameters) -> Iterator[Cl
     """Yield the claims on trials; a trial without any is one that nobody has decided on."""
     for trial in trials:
         row = named.row(trial.params)
-        holders = [name for name in trial.user_attrs if name.startswith(PREFIX)]
-        for name in holders:
-            said = trial.user_attrs[name]
+        written = _written(trial)
+        for name, said in written.items():
             yield Claim(trial.number, row, name, int(said["first"]), bool(said["decided"]))
-        if not holders:
-            yield Claim(trial.number, row, "", trial.number, False)
+        if not written:
+            yield Claim(trial.number, row, "", trial.number, decided=False)
 
 
 def is_abandoned(trial: FrozenTrial) -> bool:
     """Tell whether all processes that claim a trial are known to have ended."""
-    said = [value for name, value in trial.user_attrs.items() if name.startswith(PREFIX)]
-    return bool(said) and all(map(is_gone, said))
+    return bool(written := _written(trial)) and all(map(is_gone, written.values()))
+
+
+def _written(trial: FrozenTrial) -> dict[str, Any]:
+    """Return what processes that claim a trial have written, by attribute."""
+    attributes = trial.user_attrs.items()
+    return {name: said for name, said in attributes if name.startswith(PREFIX) and said is not None}

@@ -27,7 +27,7 @@ from dse.model.problem import Problem
 from dse.search.archive import Archive, Progress
 from dse.search.exact.work import spend
 from dse.search.heuristic.optuna import quiet, tell_missed
-from dse.search.shared.claims import Claim, claims, is_abandoned, own_holder
+from dse.search.shared.claims import GIVEN_UP, Claim, claims, is_abandoned, own_holder
 from dse.search.shared.parameters import NamedParameters, Row
 from dse.search.shared.storage import Connection, faults_told, without_password
 
@@ -229,8 +229,11 @@ class SharedArchive(Archive):
             if self._has(row):
                 self._tell(trial, row, *(found[0] for found in self.evaluate(np.array([row]))))
                 self._substitute()
-            elif len(others) == len(running) or claim.trial in {one.trial for one in before}:
-                pass  # another process has this trial, too
+            elif claim.trial in {one.trial for one in before}:  # another process has it, too
+                with suppress(UpdateFinishedTrialError):
+                    trial.set_user_attr(claim.holder, GIVEN_UP)
+            elif len(others) == len(running):
+                pass  # others took this process for dead
             elif row in {one.row for one in before}:
                 self._fail(trial, "another trial of the same design was running")
                 self._substitute()
