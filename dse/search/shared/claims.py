@@ -27,7 +27,7 @@ GIVEN_UP = None
 
 
 @dataclass(frozen=True)
-class Claim:
+class TrialClaim:
     """A trial that a process has, or is about to claim.
 
     Attributes
@@ -50,7 +50,7 @@ class Claim:
     first: int
     decided: bool
 
-    def precedes(self, other: Claim) -> bool:
+    def precedes(self, other: TrialClaim) -> bool:
         """Tell whether `other` yields to this one."""
         return self.decided or (self.first, self.holder) < (other.first, other.holder)
 
@@ -65,15 +65,15 @@ def own_holder() -> str:
     return PREFIX + "{machine} {process}".format(**this_process())
 
 
-def claims(trials: Iterable[FrozenTrial], named: NamedParameters) -> Iterator[Claim]:
+def trial_claims(trials: Iterable[FrozenTrial], named: NamedParameters) -> Iterator[TrialClaim]:
     """Yield the claims on trials; a trial without any is one that nobody has decided on."""
     for trial in trials:
         row = named.row(trial.params)
         written = _written(trial)
         for name, said in written.items():
-            yield Claim(trial.number, row, name, int(said["first"]), bool(said["decided"]))
+            yield TrialClaim(trial.number, row, name, int(said["first"]), bool(said["decided"]))
         if not written:
-            yield Claim(trial.number, row, "", trial.number, decided=False)
+            yield TrialClaim(trial.number, row, "", trial.number, decided=False)
 
 
 def is_abandoned(trial: FrozenTrial) -> bool:

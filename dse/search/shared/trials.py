@@ -27,7 +27,7 @@ from dse.model.problem import Problem
 from dse.search.archive import Archive, Progress
 from dse.search.exact.work import spend
 from dse.search.heuristic.optuna import quiet, tell_missed
-from dse.search.shared.claims import GIVEN_UP, Claim, claims, is_abandoned, own_holder
+from dse.search.shared.claims import GIVEN_UP, TrialClaim, is_abandoned, own_holder, trial_claims
 from dse.search.shared.parameters import NamedParameters, Row
 from dse.search.shared.storage import Connection, faults_told, without_password
 
@@ -78,7 +78,7 @@ class SharedArchive(Archive):
             while True:
                 spend(0)
                 running = self._take_in()
-                free = self.total - self._claimed(claims(running, self.named))
+                free = self.total - self._claimed(trial_claims(running, self.named))
                 if free > 0:
                     self._evaluate_some(min(self._at_once, free))
                 elif not running:
@@ -168,7 +168,7 @@ class SharedArchive(Archive):
         measured.bench.take(design, found)
         return True
 
-    def _claimed(self, running: Iterable[Claim]) -> int:
+    def _claimed(self, running: Iterable[TrialClaim]) -> int:
         """Return how many designs are evaluated, or under way in some process."""
         rows = {(claim.row or claim.trial) for claim in running}
         return self.evaluated + sum(not (isinstance(row, tuple) and self._has(row)) for row in rows)
@@ -202,11 +202,11 @@ class SharedArchive(Archive):
                 self._give_up(trial, row, str(error) or "it was interrupted")
             raise
 
-    def _claim(self, asked: Sequence[optuna.Trial]) -> dict[int, Claim]:
+    def _claim(self, asked: Sequence[optuna.Trial]) -> dict[int, TrialClaim]:
         """Claim trials, by number; what others have finished already is no more to be claimed."""
-        first, made = asked[0].number, dict[int, Claim]()
+        first, made = asked[0].number, dict[int, TrialClaim]()
         for trial in asked:
-            claim = Claim(
+            claim = TrialClaim(
                 trial.number, self.named.row(trial.params), own_holder(), first, decided=False
             )
             made[trial.number] = claim
@@ -214,14 +214,14 @@ class SharedArchive(Archive):
                 trial.set_user_attr(claim.holder, claim.written)
         return made
 
-    def _mine(self, trial: optuna.Trial, claim: Claim) -> Row | None:
+    def _mine(self, trial: optuna.Trial, claim: TrialClaim) -> Row | None:
         """Return the design of a trial, None where this process is not to evaluate it."""
         row, since = claim.row, time.monotonic()
         if row is None:
             self._fail(trial, "it is no design of the study")
             return None
         while True:
-            running = [*claims(self._take_in(), self.named)]
+            running = [*trial_claims(self._take_in(), self.named)]
             others = [
                 one for one in running if (one.trial, one.holder) != (claim.trial, claim.holder)
             ]
@@ -250,7 +250,7 @@ class SharedArchive(Archive):
                     return row
             return None
 
-    def _open(self, row: Row, others: Sequence[Claim], claim: Claim) -> bool:
+    def _open(self, row: Row, others: Sequence[TrialClaim], claim: TrialClaim) -> bool:
         """Tell whether it depends on what others decide if this process evaluates a design."""
         full = self._claimed(others) >= self.total
         return any(
