@@ -16,7 +16,7 @@ test: $(VENV)/dev
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 faults: $(VENV)/dev
-	DSE_FAULTS=all $(BIN)/python -m pytest -s -v tests/faults
+	DSE_FAULTS=all $(BIN)/python -m pytest --numprocesses auto --dist worksteal -v -rP --durations 20 tests/faults
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .

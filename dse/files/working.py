@@ -276,10 +276,11 @@ def _locked_beside(place: Path) -> tuple[Path, int | None]:
     while True:
         parts = {"prefix": f".{place.name}.dse-", "suffix": f"-{WORKING}"}
         path = Path(tempfile.mkdtemp(dir=place.parent, **parts))
-        lock = _lock(path)
-        if lock is not None and path.exists():  # otherwise it was taken for left, and removed
-            return path, lock
-        _unlock(lock)
+        with suppress(FileNotFoundError):  # it was taken for left, and removed
+            lock = _lock(path)
+            if lock is not None and path.exists():
+                return path, lock
+            _unlock(lock)
 
 
 @contextmanager

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import random
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +23,12 @@ import pytest
 
 import dse
 from dse.store.opening import open_to_read
+from dse.store.rows import time_measuring
 from tests.faults.injection import STRACE, Event, injected
 
 EVERYTHING = "DSE_FAULTS" in os.environ
 SEEDS = range(10 if EVERYTHING else 1)
-KILLS = int(os.environ.get("DSE_KILLS", 200 if EVERYTHING else 3))
+PARTS, KILLS = (range(20), 10) if EVERYTHING else (range(1), 3)
 CUTS = 5
 BUDGET = 30
 METHODS = ("exact", "random", "tpe", "nsga2", "nsga3", "sms-emoa", "nsga2-optuna", "gaussian")
@@ -63,24 +66,24 @@ def run(measuring: Measuring, out: Path | None, method: str, seed: int, **more: 
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("method", METHODS)
-def test_a_run_that_is_cut_goes_on_to_the_same_end(method: str, tmp_path: Path) -> None:
+def test_a_run_that_is_cut_goes_on_to_the_same_end(method: str, seed: int, tmp_path: Path) -> None:
     """Cut five times, at random numbers of measurements: all in one run, and each in its own."""
-    for seed in SEEDS:
-        whole = Measuring()
-        expected = run(whole, None, method, seed)
-        chance = random.Random(seed)  # noqa: S311
-        places = sorted(chance.sample(range(1, len(whole.done)), CUTS))
-        for number, cuts in enumerate([places, *([each] for each in places if EVERYTHING)]):
-            measuring, out = Measuring(), tmp_path / f"{seed}-{number}"
-            for measuring.most in cuts:
-                with pytest.raises(KeyboardInterrupt):
-                    run(measuring, out, method, seed, resume=True)
-            measuring.most = math.inf
-            found = run(measuring, out, method, seed, resume=True)
-            pd.testing.assert_frame_equal(found.front, expected.front, check_exact=True)
-            pd.testing.assert_frame_equal(found.evaluations, expected.evaluations)
-            assert sorted(measuring.done) == sorted(whole.done)  # none twice
+    whole = Measuring()
+    expected = run(whole, None, method, seed)
+    chance = random.Random(seed)  # noqa: S311
+    places = sorted(chance.sample(range(1, len(whole.done)), CUTS))
+    for number, cuts in enumerate([places, *([each] for each in places if EVERYTHING)]):
+        measuring, out = Measuring(), tmp_path / f"{number}"
+        for measuring.most in cuts:
+            with pytest.raises(KeyboardInterrupt):
+                run(measuring, out, method, seed, resume=True)
+        measuring.most = math.inf
+        found = run(measuring, out, method, seed, resume=True)
+        pd.testing.assert_frame_equal(found.front, expected.front, check_exact=True)
+        pd.testing.assert_frame_equal(found.evaluations, expected.evaluations)
+        assert sorted(measuring.done) == sorted(whole.done)  # none twice
 
 
 SCRIPT = """\
@@ -97,6 +100,7 @@ evaluate: {command: [./f.sh, "{u}", "{v}"], outputs: {area: um2, time: ns}, retr
 objectives: {area: minimise, time: minimise}
 search: {method: random, budget: 40}
 """
+WORKERS = 2
 
 
 @pytest.fixture
@@ -138,40 +142,95 @@ def test_the_number_of_workers_makes_no_difference(place: Path) -> None:
     assert len(fronts) == 1
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="what a killed run leaves is looked at")
-def test_a_run_that_is_killed_at_any_moment_loses_nothing(place: Path) -> None:
-    whole, log = front("whole"), place / "log"
-    chance, kills, halfway, number = random.Random(15), 0, 0, 0  # noqa: S311
-    while kills < KILLS:
-        out, number = f"run{number}", number + 1
-        held: set[str] = set()
-        while True:
-            log.unlink(missing_ok=True)
-            with subprocess.Popen(
-                command(out, "--resume", "--workers", "2"),
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            ) as program:  # fmt: skip
-                while not (log.exists() or program.poll() is not None or chance.random() < 1e-4):
-                    time.sleep(0.005)
-                try:
-                    wait = chance.uniform(0.0, 2.0) if kills < KILLS else None
-                    ended = program.wait(wait) == 0
-                except subprocess.TimeoutExpired:
-                    program.send_signal(signal.SIGKILL)
-                    ended, kills = False, kills + 1
-            again = held & {*measured(log)}
-            assert not again, "measured though it was kept"
+@dataclass
+class Killing:
+    """Runs that are killed at random moments, and gone on with each time, until they end."""
+
+    log: Path
+    chance: random.Random
+    kills: int = 0
+    halfway: int = 0
+
+    def until_it_ends(self, out: str) -> set[str]:
+        """Return what a run has kept: measured once each, but for what ran when it was killed."""
+        ended, begun, held, sizes, before = False, 0, set[str](), [0], self.kills
+        while not ended:
+            self.log.unlink(missing_ok=True)
+            ended = self._ended(out)
+            names = measured(self.log)
+            assert not held & {*names}, "measured though it was kept"
             now = kept(out)
             assert held <= now, "kept and lost"
-            halfway += not ended and len(held) < len(now) < 40
-            held = now
-            if ended:
-                break
+            begun, held = begun + len(names), now
+            sizes.append(len(now))
+        assert begun - len(held) <= WORKERS * (self.kills - before), "more than ran when killed"
+        self.halfway += sum(a < b < len(held) for a, b in itertools.pairwise(sizes))
+        return held
+
+    def _ended(self, out: str) -> bool:
+        """Start or go on with a run, and return whether it ended before it was killed."""
+        with subprocess.Popen(
+            command(out, "--resume", "--workers", str(WORKERS)),
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        ) as program:  # fmt: skip
+            while not self.log.exists() and program.poll() is None and self.chance.random() > 1e-4:
+                time.sleep(0.005)
+            try:
+                status = program.wait(self.chance.uniform(0, 2) if self.kills < KILLS else None)
+            except subprocess.TimeoutExpired:
+                program.send_signal(signal.SIGKILL)
+                self.kills += 1
+                return False
+        assert status == 0
+        return True
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="what a killed run leaves is looked at")
+
+
+@linux
+@pytest.mark.parametrize("part", PARTS)
+def test_a_run_that_is_killed_at_any_moment_loses_nothing(part: int, place: Path) -> None:
+    whole, killing, runs = front("whole"), Killing(place / "log", random.Random(part)), 0  # noqa: S311
+    while killing.kills < KILLS:
+        out, runs = f"run{runs}", runs + 1
+        assert len(killing.until_it_ends(out)) == 40
         assert Path(out, "front.csv").read_bytes() == whole
-        assert len(held) == 40
         assert not [*place.glob(".run*")]
-    assert halfway
-    print(f"\n{kills} kills of {number} runs, {halfway} of them while designs were measured")
+    assert killing.halfway
+    print(f"{killing.kills} kills of {runs} runs, {killing.halfway} while designs were measured")
+
+
+def limit(place: Path, budget: str) -> None:
+    """Give the study another budget; a design costs its `u`."""
+    program = PROGRAM.replace("budget: 40", f"budget: {budget}")
+    (place / "study.yaml").write_text(program.replace("retries: 0", "retries: 0, cost: u"))
+
+
+@linux
+def test_a_run_that_is_killed_keeps_within_its_cost(place: Path) -> None:
+    limit(place, "{cost: 150}")
+    whole, killing, runs = front("whole"), Killing(place / "log", random.Random(15)), 0  # noqa: S311
+    while killing.kills < KILLS:
+        out, runs = f"run{runs}", runs + 1
+        spent = sum(float(name.split()[0]) for name in killing.until_it_ends(out))
+        assert Path(out, "front.csv").read_bytes() == whole
+        assert dse.status(out).to_dict()["state"]["cost"] == spent <= 150
+    print(f"{killing.kills} kills of {runs} runs, each spent no more than its cost")
+
+
+@linux
+def test_a_run_that_is_killed_keeps_within_its_time(place: Path) -> None:
+    """It may be late by the last design; how long had run what was killed is not known."""
+    limit(place, "{time: 1 s, cost: 1000}")
+    killing, runs = Killing(place / "log", random.Random(15)), 0  # noqa: S311
+    while killing.kills < KILLS:
+        out, runs = f"run{runs}", runs + 1
+        assert 0 < len(killing.until_it_ends(out)) < 64
+        with open_to_read(Path(out)) as store:
+            rows = [*store.rows()]
+        assert time_measuring(rows) <= 1 + max(row.measurement.seconds for row in rows)
+    print(f"{killing.kills} kills of {runs} runs, each late by a design at most")
 
 
 @pytest.mark.skipif(STRACE is None, reason="strace is not installed")

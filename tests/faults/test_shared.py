@@ -101,11 +101,11 @@ def test_what_killed_processes_left_is_measured_by_others(
 def test_heartbeats_tell_that_a_process_of_another_machine_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dse.search.shared import storage, trials
+    from dse.search.shared import claims, storage
 
     monkeypatch.setattr(storage, "HEARTBEAT_S", 1)
     monkeypatch.setattr(storage, "STALE_S", 3)
-    monkeypatch.setattr(trials, "is_gone", lambda process: False)
+    monkeypatch.setattr(claims, "is_gone", lambda process: False)
     url, slow, quick = sqlite(tmp_path), tool_in(tmp_path, pause_s=60), tool_in(tmp_path)
     killed = started(study(), method="random", evaluate=slow, storage=url, budget=12)
     while not calls(tmp_path):

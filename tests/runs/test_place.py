@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,6 +101,23 @@ def test_two_runs_do_not_write_one_place(tmp_path) -> None:
 
     dse.run(STUDY, out=tmp_path / "run", plots=False, told=second)
     assert verify_run(tmp_path / "run", trials=10).holds
+    assert held(tmp_path) == {"run"}
+
+
+def test_a_folder_that_another_process_tidies_before_it_is_locked_is_made_again(
+    tmp_path, monkeypatch
+) -> None:
+    make, made = tempfile.mkdtemp, []
+
+    def make_and_lose(**options: Any) -> str:
+        made.append(make(**options))
+        if len(made) == 1:
+            Path(made[0]).rmdir()
+        return made[-1]
+
+    monkeypatch.setattr(tempfile, "mkdtemp", make_and_lose)
+    dse.run(STUDY, out=tmp_path / "run", plots=False)
+    assert len(made) > 1
     assert held(tmp_path) == {"run"}
 
 

@@ -202,3 +202,68 @@ def test_running_trials_of_others_keep_their_part_of_the_budget(
     assert result.manifest["evaluated"] == len(calls(tmp_path)) == 7
     assert result.manifest["storage"]["not_waited_for"] == 1
     assert any("a journal cannot tell" in note for note in result.manifest["notes"])
+
+
+@pytest.mark.parametrize("then", ["it is decided before", "it is decided", "it is given up"])
+def test_a_design_that_waited_is_left_to_who_began_it_meanwhile(
+    then: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its trial runs late, under a low number, when one of a higher number has its design.
+
+    The other would yield if it saw this one, and is waited for until it decides or gives up.
+    """
+    from dse.search.shared import trials as shared_trials
+
+    url, tool, holder = journal(tmp_path), tool_in(tmp_path), "claim of elsewhere 1"
+    dse.run(study(), method="random", evaluate=tool, storage=url, budget=3)
+    shared, before = trials(url), {*calls(tmp_path)}
+    unroll = next(u for u in (1, 2, 4, 8, 16) if f"{u} 1e+08" not in before)
+    design = {"unroll": f"{unroll}", "clock": "100000000"}
+    claim = {"machine": "elsewhere", "process": 1, "first": 99}
+    shared.enqueue_trial(design)
+    shared.add_trial(
+        optuna.trial.create_trial(
+            state=optuna.trial.TrialState.RUNNING,
+            params=design,
+            distributions=shared.trials[0].distributions,
+            user_attrs={holder: claim | {"decided": then == "it is decided before"}},
+        )
+    )
+    number = shared.trials[-1].number
+    other = shared.trials[-1]._trial_id
+
+    def meanwhile(seconds: float) -> None:
+        if then == "it is decided":
+            shared._storage.set_trial_user_attr(other, holder, claim | {"decided": True})
+        elif then == "it is given up" and shared.trials[number].state.name == "RUNNING":
+            shared.tell(number, state=optuna.trial.TrialState.FAIL)
+
+    monkeypatch.setattr(shared_trials, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(time, "sleep", meanwhile)
+    found = dse.run(study(), method="random", evaluate=tool, storage=url, budget=6)
+    given_up = then == "it is given up"
+    assert calls(tmp_path).count(f"{unroll} 1e+08") == given_up
+    assert len(calls(tmp_path)) == found.manifest["evaluated"] == 5 + given_up
+    assert found.manifest["storage"]["not_waited_for"] == (not given_up)
+
+
+def test_a_trial_that_two_processes_began_is_left_to_one_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite hands a trial that waited to both of two processes that ask at once."""
+    from dse.search.shared import trials as shared_trials
+
+    url, tool, holder = journal(tmp_path), tool_in(tmp_path), "claim of elsewhere 1"
+    dse.run(study(), method="random", evaluate=tool, storage=url, budget=3)
+    shared, before = trials(url), {*calls(tmp_path)}
+    unroll = next(u for u in (1, 2, 4, 8, 16) if f"{u} 1e+08" not in before)
+    claim = {"machine": "elsewhere", "process": 1, "first": 0, "decided": False}
+    shared.enqueue_trial({"unroll": f"{unroll}", "clock": "100000000"}, user_attrs={holder: claim})
+    number = len(shared.trials) - 1
+    monkeypatch.setattr(shared_trials, "PATIENCE_S", 0.5)
+    dse.run(study(), method="random", evaluate=tool, storage=url, budget=6)
+    left = shared.trials[number]
+    assert left.state.name == "RUNNING"
+    assert [*left.user_attrs.values()] == [claim, None]
+    assert f"{unroll} 1e+08" not in calls(tmp_path)
+    assert len(calls(tmp_path)) == 5

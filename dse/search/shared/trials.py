@@ -27,22 +27,17 @@ from dse.model.problem import Problem
 from dse.search.archive import Archive, Progress
 from dse.search.exact.work import spend
 from dse.search.heuristic.optuna import quiet, tell_missed
+from dse.search.shared.claims import GIVEN_UP, TrialClaim, is_abandoned, own_holder, trial_claims
 from dse.search.shared.parameters import NamedParameters, Row
-from dse.search.shared.storage import (
-    Connection,
-    faults_told,
-    is_gone,
-    this_process,
-    without_password,
-)
+from dse.search.shared.storage import Connection, faults_told, without_password
 
 PATIENCE_S = 600.0
 """So long the trials of others are waited for at the end, when the storage shows no change."""
 
-WAIT_S = 0.2
+WAIT_S, UNDECIDED_S = 0.2, 0.02
 
-CAUSE, MEASUREMENT, PROCESS = "cause", "measurement", "process"
-"""Attributes of a trial: why it failed, what was measured, and by which process."""
+CAUSE, MEASUREMENT = "cause", "measurement"
+"""Attributes of a trial: why it failed, and what was measured."""
 
 Trials = Sequence[FrozenTrial]
 
@@ -83,7 +78,7 @@ class SharedArchive(Archive):
             while True:
                 spend(0)
                 running = self._take_in()
-                free = self.total - self._claimed(running)
+                free = self.total - self._claimed(trial_claims(running, self.named))
                 if free > 0:
                     self._evaluate_some(min(self._at_once, free))
                 elif not running:
@@ -125,7 +120,7 @@ class SharedArchive(Archive):
         trials = self.study.get_trials(deepcopy=False)
         self._take([t for t in trials if t.state.is_finished() and t.number not in self._taken])
         running = [t for t in trials if t.state == TrialState.RUNNING]
-        gone = [t for t in running if is_gone(t.user_attrs.get(PROCESS))]
+        gone = [trial for trial in running if is_abandoned(trial)]
         for trial in gone:
             self.connection.fail(trial.number, CAUSE, "its process died")
         return [trial for trial in running if trial not in gone]
@@ -173,11 +168,10 @@ class SharedArchive(Archive):
         measured.bench.take(design, found)
         return True
 
-    def _claimed(self, running: Iterable[FrozenTrial]) -> int:
+    def _claimed(self, running: Iterable[TrialClaim]) -> int:
         """Return how many designs are evaluated, or under way in some process."""
-        rows = [self.named.row(trial.params) for trial in running]
-        known = {row for row in rows if row is not None and not self._has(row)}
-        return self.evaluated + len(known) + rows.count(None)
+        rows = {(claim.row or claim.trial) for claim in running}
+        return self.evaluated + sum(not (isinstance(row, tuple) and self._has(row)) for row in rows)
 
     def _has(self, row: Row) -> bool:
         return bool(self.seen(np.array([row], dtype=np.int64))[0])
@@ -185,15 +179,14 @@ class SharedArchive(Archive):
     def _evaluate_some(self, count: int) -> None:
         """Ask for trials, evaluate those that no other process has, and tell what came of them."""
         asked = [self.study.ask(self.named.distributions) for _ in range(count)]
+        asked.sort(key=lambda trial: trial.number)
         own: dict[Row, optuna.Trial] = {}
         waiting = [*asked]
         try:
             with self.connection.beating([trial.number for trial in asked]):
+                own_claims = self._claim(asked)
                 for trial in asked:
-                    trial.set_user_attr(PROCESS, this_process())
-                running = self._take_in()
-                for trial in asked:
-                    row = self._mine(trial, running)
+                    row = self._mine(trial, own_claims[trial.number])
                     if row is None:
                         waiting.remove(trial)
                     else:
@@ -209,26 +202,62 @@ class SharedArchive(Archive):
                 self._give_up(trial, row, str(error) or "it was interrupted")
             raise
 
-    def _mine(self, trial: optuna.Trial, running: Trials) -> Row | None:
-        """Return the design of a trial, None where this process is not to evaluate it.
+    def _claim(self, asked: Sequence[optuna.Trial]) -> dict[int, TrialClaim]:
+        """Claim trials, by number; what others have finished already is no more to be claimed."""
+        first, made = asked[0].number, dict[int, TrialClaim]()
+        for trial in asked:
+            claim = TrialClaim(
+                trial.number, self.named.row(trial.params), own_holder(), first, decided=False
+            )
+            made[trial.number] = claim
+            with suppress(UpdateFinishedTrialError):
+                trial.set_user_attr(claim.holder, claim.written)
+        return made
 
-        Trials that were asked for before go first: each process comes to the same end.
-        """
-        row = self.named.row(trial.params)
-        before = [one for one in running if one.number < trial.number]
+    def _mine(self, trial: optuna.Trial, claim: TrialClaim) -> Row | None:
+        """Return the design of a trial, None where this process is not to evaluate it."""
+        row, since = claim.row, time.monotonic()
         if row is None:
             self._fail(trial, "it is no design of the study")
-        elif self._has(row):
-            self._tell(trial, row, *(found[0] for found in self.evaluate(np.array([row]))))
-            self._substitute()
-        elif row in (self.named.row(one.params) for one in before):
-            self._fail(trial, "another trial of the same design was running")
-            self._substitute()
-        elif self._claimed(before) >= self.total:
-            self._fail(trial, "the budget was used up")
-        else:
-            return row
-        return None
+            return None
+        while True:
+            running = [*trial_claims(self._take_in(), self.named)]
+            others = [
+                one for one in running if (one.trial, one.holder) != (claim.trial, claim.holder)
+            ]
+            before = [one for one in others if one.precedes(claim)]
+            if self._has(row):
+                self._tell(trial, row, *(found[0] for found in self.evaluate(np.array([row]))))
+                self._substitute()
+            elif claim.trial in {one.trial for one in before}:  # another process has it, too
+                with suppress(UpdateFinishedTrialError):
+                    trial.set_user_attr(claim.holder, GIVEN_UP)
+            elif len(others) == len(running):
+                pass  # others took this process for dead
+            elif row in {one.row for one in before}:
+                self._fail(trial, "another trial of the same design was running")
+                self._substitute()
+            elif self._claimed(before) >= self.total:
+                self._fail(trial, "the budget was used up")
+            elif self._open(row, others, claim) and time.monotonic() - since < PATIENCE_S:
+                spend(0)
+                time.sleep(UNDECIDED_S)
+                continue
+            else:
+                decided = replace(claim, decided=True)
+                with suppress(UpdateFinishedTrialError):
+                    trial.set_user_attr(claim.holder, decided.written)
+                    return row
+            return None
+
+    def _open(self, row: Row, others: Sequence[TrialClaim], claim: TrialClaim) -> bool:
+        """Tell whether it depends on what others decide if this process evaluates a design."""
+        full = self._claimed(others) >= self.total
+        return any(
+            one.row is None or (not one.precedes(claim) and (full or one.row == row))
+            for one in others
+            if one.holder not in ("", claim.holder)
+        )
 
     def _substitute(self) -> None:
         """Let some process evaluate a random new design for one that was asked for twice."""
