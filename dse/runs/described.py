@@ -16,7 +16,7 @@ from dse.files.json import jsonable
 from dse.reports.words import plural
 from dse.runs.manifest import inputs_of
 from dse.runs.measurements import EVALUATE, benches_of
-from dse.store.differences import changed_fields
+from dse.store.differences import changed_fields, parsed
 from dse.store.store import Store
 from dse.study import study
 from dse.study.overrides import override
@@ -54,7 +54,7 @@ def run_facts(document: Document, options: Options, reuse: tuple[Path, ...] = ()
             **({} if settings.time_s is None else {"time_s": settings.time_s}),
             **({} if settings.cost is None else {"cost": settings.cost}),
         },
-        "identity": {path: _parsed(one) for path, one in identities(prepared).items()},
+        "identity": {path: parsed(one) for path, one in identities(prepared).items()},
         "inputs": {name: entry.sha256 for name, entry in inputs_of([prepared]).items()},
         "run": {
             "question": prepared.question,
@@ -87,13 +87,6 @@ def _planned(prepared: Study, settings: search.SearchSettings, sweep: Sweep | No
 def identities(prepared: Study) -> dict[str, str]:
     """Return what measures, by the path at which a study says so."""
     return {path: bench.evaluator.identity for path, bench in benches_of(prepared)}
-
-
-def _parsed(identity: str) -> Any:
-    try:
-        return json.loads(identity)
-    except ValueError:
-        return identity
 
 
 def _arguments(options: Options, reuse: tuple[Path, ...]) -> Iterator[str]:
