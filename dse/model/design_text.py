@@ -17,11 +17,11 @@ def unit_names_of(axes: Sequence[Axis]) -> dict[str, str]:
 def design_text(design: Mapping[str, Value], unit_names: Mapping[str, str]) -> str:
     """Return a design as ``name = value`` pairs, numbers in the units of `unit_names`."""
     return ", ".join(
-        f"{name} = {value_text(v, unit_names.get(name))}" for name, v in design.items()
+        f"{name} = {axis_value_text(v, unit_names.get(name))}" for name, v in design.items()
     )
 
 
-def value_text(value: Value, unit_name: str | None) -> str:
+def axis_value_text(value: Value, unit_name: str | None) -> str:
     """Return the value of an axis, a number in the unit of `unit_name` if there is one."""
     if isinstance(value, str):
         return value

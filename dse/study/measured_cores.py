@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dse.contract.evaluators import Measurement
-from dse.model.design_text import value_text
+from dse.model.design_text import axis_value_text
 from dse.model.measured import UNKNOWN, Bench, Design
 from dse.model.space import Axis
 from dse.study import schema
@@ -146,7 +146,7 @@ def _figures(measurement: Measurement, outputs: Sequence[str]) -> list[str]:
 def _name(design: Design, unit_names: Mapping[str, str]) -> str:
     """Return what a design is called: ``unroll4_clock400MHz_wide``."""
     parts = (
-        value if isinstance(value, str) else f"{name}{value_text(value, unit_names.get(name))}"
+        value if isinstance(value, str) else f"{name}{axis_value_text(value, unit_names.get(name))}"
         for name, value in design.items()
     )
     return "_".join(parts).replace(" ", "").replace("/", "_per_")
