@@ -6,13 +6,15 @@ import math
 
 
 def duration(seconds: float) -> str:
-    """Return a time in whole seconds, or in minutes, or in hours.
+    """Return a time in whole seconds, or in minutes, or in hours; what is short in two digits.
 
     Examples
     --------
-    >>> duration(4.2), duration(600.0), duration(9000.0)
-    ('4 s', '10 min', '2.5 h')
+    >>> duration(0.42), duration(4.2), duration(600.0), duration(9000.0)
+    ('0.42 s', '4 s', '10 min', '2.5 h')
     """
+    if seconds < 1.0:
+        return "less than 1 ms" if 0.0 < seconds < 1e-3 else f"{seconds:.2g} s"
     if seconds < 120.0:
         return f"{seconds:.0f} s"
     if seconds < 7200.0:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import signal
 import sys
 from importlib import import_module
 
@@ -37,7 +38,9 @@ def main() -> None:
     with INTERRUPT.caught():
         try:
             _main()
-        except (SystemExit, KeyboardInterrupt):
+        except (SystemExit, KeyboardInterrupt) as ended:
+            if isinstance(ended.__context__, BrokenPipeError):
+                INTERRUPT.number = signal.SIGPIPE
             if not INTERRUPT.number:
                 raise
     if INTERRUPT.number:

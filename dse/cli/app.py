@@ -150,7 +150,7 @@ def show_json(value: Any) -> None:
     """Print plain data as JSON."""
     from dse.files.json import json_text
 
-    print(json_text(value))
+    print(json_text(value), flush=True)
 
 
 _PLAIN = {"\u2500": "-", "\u2026": "...", "\u00b2": "2", "\u00b5": "u", "\u2013": "-"}

@@ -1,12 +1,14 @@
 """Ctrl-C and SIGTERM: the first ends what is done in an orderly way, the second at once.
 
-A command ends with status 128 + the number of the signal, as if it had died of it.
+A command ends with status 128 + the number of the signal, as if it had died of it; so it does where
+nobody reads what it prints any more (SIGPIPE).
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -54,6 +56,15 @@ class Interrupt:
             yield lambda: self.number != 0
         finally:
             self._waits = False
+
+    @contextmanager
+    def read_or_not(self) -> Iterator[None]:
+        """Print inside: that nobody reads it any more ends the command only when it is done."""
+        try:
+            yield
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is lost
+            self.number = signal.SIGPIPE
 
     def _come(self, number: int, frame: FrameType | None) -> None:
         self.number = number

@@ -80,7 +80,8 @@ def run(
         progress.close()
         found.append(result)
         if not json:
-            tell(f"{result.text(rows=rows)}\n")
+            with INTERRUPT.read_or_not():
+                tell(f"{result.text(rows=rows)}\n")
         progress.doing(f"writing {folder}")
 
     try:

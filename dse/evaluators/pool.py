@@ -87,8 +87,9 @@ def measured(
 
     A design that fails is tried again, after those that wait for their first attempt; its
     measurement is the last one, with the number of attempts and the time of all.  Once `stop` is
-    True, which is asked every 0.1 s, what runs is ended and there are no more.  Once `may_begin` is
-    False, what runs comes to its end, and nothing is begun or tried again.
+    True, which is asked every 0.1 s, what runs is ended, and there are no more but those that have
+    just ended well.  Once `may_begin` is False, what runs comes to its end, and nothing is begun or
+    tried again.
 
     Parameters
     ----------
@@ -126,7 +127,9 @@ def measured(
             elif not batch.busy:
                 return
             for number, found in workers.ended(LOOK_S):
-                if not stop() and (last := batch.take(number, found)):
+                if stop() and (found is None or found.failed):
+                    continue  # it may be the stop that it failed of
+                if last := batch.take(number, found):
                     yield number, last
     finally:
         workers.drop()

@@ -16,7 +16,7 @@ from dse.files.json import jsonable
 from dse.reports.words import plural
 from dse.runs.manifest import inputs_of
 from dse.runs.measurements import EVALUATE, benches_of
-from dse.store.differences import changed_fields
+from dse.store.differences import changed_fields, parsed
 from dse.store.store import Store
 from dse.study import study
 from dse.study.overrides import override
@@ -54,7 +54,7 @@ def run_facts(document: Document, options: Options, reuse: tuple[Path, ...] = ()
             **({} if settings.time_s is None else {"time_s": settings.time_s}),
             **({} if settings.cost is None else {"cost": settings.cost}),
         },
-        "identity": {path: _parsed(one) for path, one in identities(prepared).items()},
+        "identity": {path: parsed(one) for path, one in identities(prepared).items()},
         "inputs": {name: entry.sha256 for name, entry in inputs_of([prepared]).items()},
         "run": {
             "question": prepared.question,
@@ -89,17 +89,14 @@ def identities(prepared: Study) -> dict[str, str]:
     return {path: bench.evaluator.identity for path, bench in benches_of(prepared)}
 
 
-def _parsed(identity: str) -> Any:
-    try:
-        return json.loads(identity)
-    except ValueError:
-        return identity
-
-
 def _arguments(options: Options, reuse: tuple[Path, ...]) -> Iterator[str]:
     for name in ("method", "seed", "budget", "workers", "dask"):
         if (value := getattr(options, name)) is not None:
             yield from (f"--{name}", str(value))
+    if options.storage is not None:
+        from dse.search.shared.storage import without_password  # Optuna, only where it is used
+
+        yield from ("--storage", without_password(options.storage))
     for folder in reuse:
         yield from ("--reuse", os.path.abspath(folder))
 
@@ -121,13 +118,23 @@ def resume_command(facts: Facts, folder: Path, again: str = "") -> str:
     """Return the command that goes on with a run, and measures again what failed as `again`."""
     run = facts["run"]
     if run["file"] == IN_MEMORY:
-        failed = f", measure_again={again!r}" if again else ""
-        return f"dse.run(STUDY, out={str(folder)!r}, resume=True{failed})"
+        said = ["STUDY", f"out={str(folder)!r}", *_in_python(run), "resume=True"]
+        return f"dse.run({', '.join([*said, *([f'measure_again={again!r}'] if again else [])])})"
     file = os.path.relpath(run["file"])
     overrides = [f"--set={path}={value}" for path, value in run["overrides"]]
     known = run["file"] if file.startswith("..") else file
     command = ["dse", "run", known, *overrides, *run["arguments"], "--out", str(folder)]
     return shlex.join([*command, "--resume", *(["--measure-again", again] if again else [])])
+
+
+def _in_python(run: Facts) -> Iterator[str]:
+    """Yield the arguments of a run as Python has them; the names are the same."""
+    if run["overrides"]:
+        yield f"overrides={dict(run['overrides'])!r}"
+    values: dict[str, list[str | int]] = {}
+    for name, value in zip(run["arguments"][::2], run["arguments"][1::2], strict=True):
+        values.setdefault(name[2:], []).append(int(value) if value.isdigit() else value)
+    yield from (f"{name}={(one if one[1:] else one[0])!r}" for name, one in values.items())
 
 
 def require_same(before: Facts | None, now: Facts, folder: Path, count: int) -> None:
@@ -154,5 +161,5 @@ def require_same(before: Facts | None, now: Facts, folder: Path, count: int) -> 
     raise OutputError(
         f"{folder} holds a run that was started otherwise; what changed:\n{lines}\n{means}, or run "
         f"the changed study in a folder of its own: --reuse {shlex.quote(str(folder))} --out NEW, "
-        f"or begin again here: --fresh"
+        f"or begin again here: --fresh (`reuse`, `out` and `fresh` in Python)"
     )

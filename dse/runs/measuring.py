@@ -20,6 +20,7 @@ from dse.reports.words import plural
 from dse.runs.watched import WatchedWorkers
 from dse.search import Progress
 from dse.search.exact.work import Stop, StopError
+from dse.store.differences import changed_fields, parsed
 from dse.study.schema import EvaluateSection
 from dse.study.study import Study, prepare
 
@@ -146,8 +147,19 @@ def with_cores(prepared: Study, working: Working | None) -> Study:
         return prepared
     again = prepare(prepared.document)
     for core, fresh in zip(prepared.cores, again.cores, strict=True):
+        _require_unchanged(core.bench.evaluator.identity, fresh.bench.evaluator.identity)
         fresh.bench.seen.update(core.bench.seen)
     return again
+
+
+def _require_unchanged(before: str, after: str) -> None:
+    """Refuse figures of what measures no longer as it did when it was asked."""
+    if before != after:
+        fields = changed_fields({"identity": parsed(before)}, {"identity": parsed(after)})
+        raise MeasurementError(
+            f"what measures has changed while it measured: {'; '.join(fields)}; let it write into "
+            f"its working folder, and to no file that counts as part of it"
+        )
 
 
 @contextmanager

@@ -60,7 +60,10 @@ def command_of(place: WorkingFolder, document: Document, options: Options, keepi
     """
     command = resume_command(run_facts(document, options, keeping.reuse), place.target)
     if keeping.resume and keeping.fresh:
-        raise OutputError("--resume goes on, and --fresh begins again; leave one of them out")
+        raise OutputError(
+            "--resume goes on, and --fresh begins again; "
+            "leave one of them out (`resume` and `fresh` in Python)"
+        )
     if keeping.resume or keeping.fresh or not (place.place / DATABASE).is_file():
         return command
     with open_to_read(place.place) as store:
@@ -70,7 +73,8 @@ def command_of(place: WorkingFolder, document: Document, options: Options, keepi
     what = "a" if (place.place / MANIFEST).is_file() else "an unfinished"
     raise OutputError(
         f"{place.target} holds {plural(count, 'measurement')} of {what} run; go on with it: "
-        f"{command}; or name another --out, or remove them with --fresh"
+        f"{command}; or name another --out, or remove them with --fresh (`out` and "
+        f"`fresh` in Python)"
     )
 
 
@@ -130,7 +134,7 @@ def _require_kinds(again: Sequence[str]) -> None:
         if kind not in (FAILED, *FAILURES):
             raise OutputError(
                 f"--measure-again {kind}: there is no such kind of failure; give {FAILED} for "
-                f"all, or {', '.join(FAILURES)}"
+                f"all, or {', '.join(FAILURES)} (`measure_again` in Python)"
             )
 
 

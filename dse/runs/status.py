@@ -24,7 +24,7 @@ from dse.reports.words import plural
 from dse.runs.checksums import MANIFEST
 from dse.runs.finished import not_a_run, read_manifest
 from dse.runs.measurements import DATABASE
-from dse.runs.unfinished import Kept, cost_of_run, read_kept, run_so_far
+from dse.runs.unfinished import Kept, UnsearchedError, cost_of_run, read_kept, run_so_far
 from dse.runs.watched import read_watch
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def status_of(folder: Path, *, rows: int = MOST_ROWS) -> Status:
     if alive and watch:
         found.append(_running(watch, rows))
     found += _failed(kept, rows)
-    found += _so_far(kept, rows)
+    found += _so_far(kept, rows, state)
     if state in ("killed", "interrupted"):
         from dse.runs.described import FAILED, resume_command
 
@@ -239,14 +239,19 @@ def _failed(kept: Kept, most: int) -> Iterator[Section]:
     yield Section("failed", "failed", lines=tuple(lines), remarks=more, facts=facts)
 
 
-def _so_far(kept: Kept, rows: int) -> Iterator[Section]:
+def _so_far(kept: Kept, rows: int, state: str) -> Iterator[Section]:
     """Yield the best designs so far, and how the front grew; or why there is none."""
     from dse.runs.result import Result
 
     try:
         run = run_so_far(kept)
     except (OutputError, MeasurementError, StudyError) as error:
-        yield Section("front", "front so far", lines=(str(error),))
+        written = (
+            f"designs of its cores are measured; `dse answer {kept.folder}` tells of its front"
+        )
+        unsearched = state == "finished" and isinstance(error, UnsearchedError)
+        said = written if unsearched else str(error)
+        yield Section("front", "front so far", lines=(said,))
         return
     if not any(len(answer.outcome.front_index) for answer in run.answers):
         yield Section("front", "front so far", lines=("no feasible design",))

@@ -74,6 +74,10 @@ def _identity(row: StoredMeasurement) -> str:
     return row.identity
 
 
+class UnsearchedError(OutputError):
+    """What is measured is not what is searched, so that it has no front."""
+
+
 def is_unfinished(folder: Path) -> bool:
     """Tell whether a folder has measurements of a run that is not written, or goes on."""
     if not (folder / DATABASE).is_file():
@@ -137,7 +141,7 @@ def run_so_far(kept: Kept) -> Run:
 def _answer(prepared: Study, settings: search.SearchSettings, folder: Path) -> SolvedStudy:
     problem, measured = prepared.problem, prepared.problem.measured
     if measured is None:
-        raise OutputError(
+        raise UnsearchedError(
             f"{folder} is not finished, and has no front yet: the designs of its cores are "
             f"measured before anything is searched; see dse status {folder}"
         )

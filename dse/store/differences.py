@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -27,6 +28,14 @@ def changed_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[
     ['study.seed: not set -> 7']
     """
     return [f"{path}: {_beside(old, new)}" for path, old, new in _changes("", before, after)]
+
+
+def parsed(identity: str) -> Any:
+    """Return the fields of what identifies an evaluator, or the text of one that has none."""
+    try:
+        return json.loads(identity)
+    except ValueError:
+        return identity
 
 
 def _changes(path: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dse.contract.evaluators import Measurement
+from dse.model.design_text import axis_value_text
 from dse.model.measured import UNKNOWN, Bench, Design
 from dse.model.space import Axis
 from dse.study import schema
@@ -117,16 +118,16 @@ def _value(axis: Axis, choice: int) -> float | str:
 
 def _table(stage: schema.StageSection, core: MeasuredCore, scenario: Scenario) -> bytes:
     """Return the designs that are measured, or may be, as CSV in SI; note those that failed."""
-    outputs = [*core.bench.evaluator.outputs]
+    outputs, units = [*core.bench.evaluator.outputs], core.bench.unit_names
     found = core.bench.measurements(core.designs, ask=False)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["design", *outputs])
     for design, measurement in zip(core.designs, found, strict=True):
         if measurement is UNKNOWN or not measurement.failed:
-            writer.writerow([_name(design), *_figures(measurement, outputs)])
+            writer.writerow([_name(design, units), *_figures(measurement, outputs)])
         else:
-            said = f"{stage.name}: {_name(design)} could not be measured and is left out"
+            said = f"{stage.name}: {_name(design, units)} could not be measured and is left out"
             scenario.notes.append(f"{said}: {measurement.cause}")
     if UNKNOWN in found:
         missing = found.count(UNKNOWN)
@@ -142,7 +143,10 @@ def _figures(measurement: Measurement, outputs: Sequence[str]) -> list[str]:
     return [repr(float(known[name])) if known else UNMEASURED for name in outputs]
 
 
-def _name(design: Design) -> str:
-    """Return what a design is called: ``unroll4_wide``."""
-    parts = (v if isinstance(v, str) else f"{name}{v:.12g}" for name, v in design.items())
-    return "_".join(parts)
+def _name(design: Design, unit_names: Mapping[str, str]) -> str:
+    """Return what a design is called: ``unroll4_clock400MHz_wide``."""
+    parts = (
+        value if isinstance(value, str) else f"{name}{axis_value_text(value, unit_names.get(name))}"
+        for name, value in design.items()
+    )
+    return "_".join(parts).replace(" ", "").replace("/", "_per_")

@@ -110,6 +110,24 @@ def test_stop_ends_what_runs(kind: str, tmp_path: Path) -> None:
     assert not found
 
 
+@pytest.mark.parametrize("text", [DOUBLE, "exit 1"])
+def test_what_has_just_ended_at_a_stop_is_kept_if_it_ended_well(text: str, tmp_path: Path) -> None:
+    """A signal may reach what a program has started, too: a failure may be one of the stop."""
+    stopped = []
+
+    class Stopped(Threads):
+        def ended(self, wait_s: float) -> Sequence[tuple[int, Measurement | None]]:
+            found = super().ended(wait_s)
+            stopped.extend(found)
+            return found
+
+    with Stopped(shell(text), 1) as workers:
+        found = all_of(
+            shell(text), numbers(3), tmp_path, workers=workers, stop=lambda: bool(stopped)
+        )
+    assert [*found] == ([0] if text == DOUBLE else [])
+
+
 def test_a_caller_that_wants_no_more_ends_what_runs(tmp_path: Path) -> None:
     text = "test {number} = 0 || { touch {number}; sleep 300; }; " + DOUBLE
     text = text.replace("{ ", "{{ ").replace("; }", "; }}")

@@ -74,7 +74,8 @@ def test_measurements_are_not_replaced_unless_that_is_said(tmp_path: Path) -> No
         held = {"a": "15 measurements", "an unfinished": "6 measurements"}[what]
         assert str(caught.value) == (
             f"{run} holds {held} of {what} run; go on with it: dse.run(STUDY, out='{run}', "
-            f"resume=True); or name another --out, or remove them with --fresh"
+            f"resume=True); or name another --out, or remove them with --fresh (`out` and `fresh` "
+            "in Python)"
         )
         assert not counted.calls
         dse.run(study(), evaluate=counted, out=run, resume=True)
@@ -83,6 +84,21 @@ def test_measurements_are_not_replaced_unless_that_is_said(tmp_path: Path) -> No
     assert len(counted.calls) == count(run) == 15
     with pytest.raises(OutputError, match="leave one of them out"):
         dse.run(study(), evaluate=counted, out=run, resume=True, fresh=True)
+
+
+def test_what_goes_on_is_told_with_all_that_was_said(tmp_path: Path) -> None:
+    out = str(tmp_path / "run")
+    said: dict[str, Any] = {"method": "random", "budget": 8, "workers": 1}
+    said["overrides"] = {"search.seed": 3}
+    dse.run(study(), evaluate=figures, out=out, plots=False, **said)
+    with pytest.raises(OutputError) as caught:
+        dse.run(study(), evaluate=figures, out=out, plots=False, **said)
+    assert (
+        f"go on with it: dse.run(STUDY, out={out!r}, overrides={{'search.seed': '3'}}, "
+        "method='random', budget=8, workers=1, resume=True); or name another --out"
+    ) in str(caught.value)
+    said["overrides"] = {"search.seed": "3"}
+    assert dse.run(study(), evaluate=figures, out=out, resume=True, plots=False, **said).manifest
 
 
 def test_a_search_that_cannot_be_removes_nothing(tmp_path: Path) -> None:
@@ -108,7 +124,7 @@ def test_a_changed_study_is_told_field_by_field(tmp_path: Path) -> None:
         "  search.budget: 8 -> 9\n"
         "what measures is the same, so that its 6 measurements hold; undo the changes, or run "
         f"the changed study in a folder of its own: --reuse {run} --out NEW, or begin again here: "
-        "--fresh"
+        "--fresh (`reuse`, `out` and `fresh` in Python)"
     )
     with pytest.raises(
         OutputError, match=r"identity.evaluate.*\n.* its 6 measurements no longer h.*--fr"

@@ -156,3 +156,35 @@ def test_faults_of_a_measured_core(write: Callable[..., Path], calls: Path) -> N
         "`name: mac`",
         "3:39: stages.0.core.command.2: '{stile}' is no axis; did you mean 'style'?",
     ]
+
+
+def test_a_core_is_called_by_the_values_and_units_of_its_parameters(
+    write: Callable[..., Path], calls: Path
+) -> None:
+    text = STUDY.replace('"{style}"', '"{speed}"')
+    text = text.replace("style: [slim, wide]", "speed: [200 MHz, 0.5 GHz], at: [10 Gbit/s]")
+    notes = " ".join(dse.run(write(text)).manifest["notes"])
+    assert "mac: unroll8_speed200MHz_at10Gbit_per_s could not be measured and is left out" in notes
+
+
+def test_what_changes_itself_while_it_measures_is_refused(
+    write: Callable[..., Path], calls: Path, tmp_path: Path
+) -> None:
+    """Its figures would be those of another program; 1 would stand for each of them."""
+    text = STUDY.replace('"{style}"', '"{style}", "{study}/calls"')
+    with pytest.raises(MeasurementError) as caught:
+        dse.run(write(text), out=tmp_path / "run", plots=False)
+    assert str(caught.value).startswith(
+        "what measures has changed while it measured: identity.files.calls: not set -> "
+    )
+
+
+def test_the_status_of_a_finished_run_of_cores_says_where_its_front_is(
+    write: Callable[..., Path], calls: Path, tmp_path: Path
+) -> None:
+    dse.run(write(STUDY), out=tmp_path / "run", plots=False)
+    sections = {section.key: section for section in dse.status(tmp_path / "run").sections}
+    assert dict(sections["state"].rows)["state"] == "finished"
+    assert sections["front"].lines == (
+        f"designs of its cores are measured; `dse answer {tmp_path / 'run'}` tells of its front",
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,6 +19,10 @@ from tests.conftest import STUDIES
 from tests.runs.test_measuring import figures, study
 
 optuna = pytest.importorskip("optuna", reason="the extra search is not installed")
+
+from sqlalchemy.exc import IntegrityError  # noqa: E402
+
+from dse.search.shared import storage  # noqa: E402
 
 
 def journal(folder: Path) -> str:
@@ -169,6 +174,36 @@ def test_a_storage_that_cannot_be_used_is_told_without_its_password(url: str, sa
         dse.run(STUDIES / "settop_116mbps.yaml", method="tpe", storage=url)
     assert str(told.value).startswith(said)
     assert "secret" not in str(told.value)
+
+
+def test_a_driver_that_is_missing_is_told_with_what_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg2", None)
+    url = "postgresql+psycopg2://me:secret@host/trials"
+    with pytest.raises(StoreError) as told:
+        dse.run(STUDIES / "settop_116mbps.yaml", method="tpe", storage=url)
+    assert str(told.value) == (
+        "the storage postgresql+psycopg2://me:***@host/trials needs psycopg2, which is not "
+        'installed; pip install "psycopg2-binary"'
+    )
+
+
+def test_tables_that_another_process_makes_at_the_same_time_are_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What PostgreSQL says to the later of two processes that begin at once."""
+    opened, refusals = storage.RDBStorage, [1, 1]
+
+    def refused(*arguments: Any, **options: Any) -> Any:
+        if refusals:
+            refusals.pop()
+            raise IntegrityError("CREATE TABLE", {}, Exception("duplicate key value"))
+        return opened(*arguments, **options)
+
+    monkeypatch.setattr(storage, "RDBStorage", refused)
+    assert isinstance(storage.open_storage(f"sqlite:///{tmp_path / 'a.db'}"), opened)
+    assert not refusals
 
 
 def test_workers_and_a_cluster_exclude_each_other() -> None:

@@ -20,7 +20,7 @@ from optuna.storages import BaseStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.study import StudyDirection
 from optuna.trial import TrialState
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, OperationalError, ProgrammingError, SQLAlchemyError
 
 from dse.errors import StoreError
 from dse.search.heuristic.optuna import quiet
@@ -32,8 +32,10 @@ so long without, others take it for dead."""
 FACTS = "dse"
 """The attribute of a study that says what it asks for."""
 
-_TRIES, _PAUSE_S = 50, 0.2
+_TRIES, _OPENINGS, _PAUSE_S = 50, 5, 0.2
 _SQLITE_WAIT_S = 60
+_PACKAGES = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQLdb": "mysqlclient"}
+"""What installs a driver whose module is named otherwise, or not with all that it needs."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,13 @@ def faults_told(url: str) -> Iterator[None]:
     except (SQLAlchemyError, OptunaError, OSError, json.JSONDecodeError, ImportError) as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
         cause = error.__cause__ or error.__context__
-        more = f" ({str(cause).splitlines()[0]})" if cause and str(cause) else ""
+        if isinstance(cause, ModuleNotFoundError) and cause.name:
+            raise StoreError(
+                f"the storage {without_password(url)} needs {cause.name}, which is not installed; "
+                f'pip install "{_PACKAGES.get(cause.name, cause.name)}"'
+            ) from error
+        first = str(cause).splitlines()[0] if cause and str(cause) else ""
+        more = f" ({first})" if first and first not in said else ""
         raise StoreError(
             f"the storage {without_password(url)} cannot be used: {without_password(said + more)}; "
             f"what it holds is kept: repair it, or name another, and run again"
@@ -143,17 +151,18 @@ def open_storage(url: str) -> BaseStorage:
         with faults_told(url):
             return JournalStorage(JournalFileBackend(str(path)))
     options = {"connect_args": {"timeout": _SQLITE_WAIT_S}} if scheme.startswith("sqlite") else {}
+    # another process makes the same tables: they are there, or SQLite does not say what is wrong
+    made = (IntegrityError, ProgrammingError, *([OperationalError] if options else []))
     with faults_told(url), quiet():
-        for left in reversed(range(_TRIES)):
-            try:
-                return RDBStorage(
-                    url, options, heartbeat_interval=HEARTBEAT_S, grace_period=STALE_S
-                )
-            except SQLAlchemyError:  # another process makes the same tables
-                if not left or not scheme.startswith("sqlite") or _TRIES - left > 5:
-                    raise
-                time.sleep(_PAUSE_S)
-    raise StoreError(f"{without_password(url)} cannot be opened")
+        for _ in range(_OPENINGS):
+            with suppress(*made):
+                return _opened(url, options)
+            time.sleep(_PAUSE_S)
+        return _opened(url, options)
+
+
+def _opened(url: str, options: Mapping[str, Any]) -> RDBStorage:
+    return RDBStorage(url, {**options}, heartbeat_interval=HEARTBEAT_S, grace_period=STALE_S)
 
 
 def take_part(
