@@ -164,6 +164,7 @@ ONLY_USERS = {
     "packaging": {"dse.installation.libraries"},
     "optuna": {
         "dse.search.heuristic.optuna",
+        "dse.search.shared.claims",
         "dse.search.shared.parameters",
         "dse.search.shared.storage",
         "dse.search.shared.trials",
