@@ -69,7 +69,7 @@ def _figure(question: str, facts: Mapping[str, Any]) -> Figure:
         end = 100 * (by if math.isfinite(by) else high)
         axes.barh(row, end, height=0.6, color=FILLS[3 if by else 0], linewidth=0)
         place = min(max(end, 100 * LEAST if log else 0.0), 100 * high)
-        side = 1 if math.isfinite(by) else -1
+        side = 1 if _beyond(place, 100 * high, log) else -1
         axes.annotate(
             violation_text(by),
             (place, row),
@@ -92,3 +92,10 @@ def _figure(question: str, facts: Mapping[str, Any]) -> Figure:
     figure.supxlabel(textwrap.fill(nearest, 95, max_lines=4), fontsize=9)
     ticks.settle(figure)
     return figure
+
+
+def _beyond(end: float, high: float, log: bool) -> bool:
+    """Return whether what is said of a bar fits beyond its end; it stands inside a long one."""
+    if log:
+        return math.log(end / (100 * LEAST)) < 0.5 * math.log(high / (100 * LEAST))
+    return end < 0.5 * high

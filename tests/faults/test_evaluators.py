@@ -151,6 +151,11 @@ def test_workers_that_are_killed_cost_an_attempt(
     counts.mkdir()
     designs = [{"number": float(n), "act": "crawl", "fails": 1.0} for n in range(KILLS)]
     killed: set[float] = set()
+
+    def counted(file: Path) -> bool:
+        """Return whether the attempt was written; a kill right after opening leaves it empty."""
+        return file.exists() and file.stat().st_size > 0
+
     with workers_for(Acts(counts=str(counts)), 2) as workers:
 
         def kill() -> None:
@@ -158,7 +163,7 @@ def test_workers_that_are_killed_cost_an_attempt(
                 for worker in list(workers.workers):  # type: ignore[attr-defined]
                     process, attempt = worker.process.pid, worker.attempt
                     number = float(attempt.design["number"]) if attempt and worker.ready else -1.0
-                    if number not in killed and (counts / f"{number:g}").exists():
+                    if number not in killed and counted(counts / f"{number:g}"):
                         killed.add(number)
                         os.kill(process, signal.SIGKILL)
 

@@ -233,7 +233,10 @@ def test_a_report_that_says_something_else(run: Run, stand_in: Callable[..., Non
 
 
 WRONG = {
-    "device": ({"device": "ice40:hx8"}, "device: 'ice40:hx8'; no device that is known; did you"),
+    "device": (
+        {"device": "ice40:hx8"},
+        "device: 'ice40:hx8'; no known device has this name; did you",
+    ),
     "library": ({"library": "toy.lib"}, "library: a device has none; leave it out"),
     "targets": ({"targets": "1 MHz"}, "targets: a device has none; leave it out"),
     "neither": ({"device": None}, "library: no file; name a .lib file, or a device: --device"),
