@@ -30,42 +30,41 @@ from dse.study.measured_cores import MeasuredCore, measured_on_demand, most_meas
 from dse.study.study import Study
 
 
-def demands(prepared: Study, settings: SearchSettings) -> bool:
-    """Tell whether a search of a study measures the designs of its cores that it asks for."""
-    over = any(isinstance(core.bench.evaluator, RecordedEvaluator) for core in prepared.cores)
-    return not over and measured_on_demand(prepared.cores, prepared.problem, settings)
-
-
-def searched(prepared: Study, settings: SearchSettings, working: Working) -> tuple[Study, Outcome]:
+def searched(
+    prepared: Study, settings: SearchSettings, working: Working
+) -> tuple[Study, Outcome] | None:
     """Search a study, and measure of its cores what the search asks for.
+
+    The space is that of all designs, those too that are known to fail: a run that goes on begins
+    where it began.
 
     Returns
     -------
-    The study of what was measured, and what was found as designs of it.
+    The study of what was measured, and what was found as designs of it; None where all of it is
+    to be measured before, or is.
 
     Raises
     ------
     MeasurementError
         Nothing could be measured, or what measures has changed meanwhile.
     """
-    problem = _whole(prepared).problem
+    if any(isinstance(core.bench.evaluator, RecordedEvaluator) for core in prepared.cores):
+        return None
+    problem = study.prepare(replace(prepared.document, shelves=None)).problem
+    if not measured_on_demand(prepared.cores, problem, settings):
+        return None
     given = {entry.name: getattr(problem, entry.name) for entry in fields(problem)}
     with ExitStack() as opened:
         for core in prepared.cores:
             planned = most_measured(core, problem, settings)
             opened.enter_context(opened_bench(core.bench, core.section, working, planned))
-        demanded = DemandedProblem(**given, asked=Asked(prepared))
+        demanded = DemandedProblem(**given, so_far=MeasuredSoFar(prepared))
         outcome = run_search(demanded, settings)
     return demanded.finished(outcome)
 
 
-def _whole(prepared: Study) -> Study:
-    """Return a study of all designs, those too that are known to fail: where each search begins."""
-    return study.prepare(replace(prepared.document, shelves=None))
-
-
 @dataclass
-class Asked:
+class MeasuredSoFar:
     """What a search has asked for.
 
     Attributes
@@ -108,7 +107,7 @@ def _figures(core: MeasuredCore) -> int:
 class DemandedProblem(Problem):
     """A space whose designs are made of cores that are measured when they are evaluated."""
 
-    asked: Asked = field(kw_only=True)
+    so_far: MeasuredSoFar = field(kw_only=True)
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
@@ -129,7 +128,7 @@ class DemandedProblem(Problem):
         """
         index = as_index(points)
         there = self._measured(index, ask=True)[0]
-        self.asked.failed |= {row.tobytes() for row in index[~there]}
+        self.so_far.failed |= {row.tobytes() for row in index[~there]}
         count = len(index)
         violation = np.full((count, len(self.constraint_names)), np.inf)
         found = Evaluation(
@@ -138,11 +137,11 @@ class DemandedProblem(Problem):
             violation=violation,
             failed=np.zeros(count, dtype=bool),
         )
-        self.asked.update()
-        if self.asked.measured is None or not there.any():
+        self.so_far.update()
+        if self.so_far.measured is None or not there.any():
             return found
-        known = self.asked.measured.problem
-        evaluated = known.evaluate(placed(index[there], self, known)[0])
+        known = self.so_far.measured.problem
+        evaluated = known.evaluate(in_space(index[there], self, known)[0])
         found.loss[there] = evaluated.loss
         violation[there] = np.column_stack([evaluated.violation, np.full(there.sum(), -1.0)])
         if evaluated.failed is not None and found.failed is not None:
@@ -162,7 +161,7 @@ class DemandedProblem(Problem):
         there = np.ones(len(index), dtype=bool)
         known = np.ones(len(index), dtype=bool)
         counts = self.counts(index)
-        for core in self.asked.begun.cores:
+        for core in self.so_far.begun.cores:
             used = np.column_stack([counts[f"{core.stage}.{name}"] > 0 for name in core.names])
             places = np.nonzero(used & there[:, np.newaxis])[1]
             _, first = np.unique(places, return_index=True)
@@ -177,25 +176,25 @@ class DemandedProblem(Problem):
 
     def finished(self, outcome: Outcome) -> tuple[Study, Outcome]:
         """Return the study of what was measured, and what a search found as designs of it."""
-        begun = self.asked.begun
+        begun = self.so_far.begun
         for core in begun.cores:
             require_measurements(core.bench)
-        self.asked.update()
+        self.so_far.update()
         if any(core.bench.asked for core in begun.cores):
             require_unchanged(begun, study.prepare(begun.document))
-        if self.asked.measured is None:
+        if self.so_far.measured is None:
             if outcome.certificate.way == UNFINISHED:
                 raise MeasurementError(
                     f"no design is measured: {outcome.certificate.reason}; raise search.budget"
                 )
             nothing = outcome.sample_index[:0]
             return begun, replace(outcome, evaluated=0, sample_index=nothing, nearest_index=None)
-        failed = len(self.asked.failed)
+        failed = len(self.so_far.failed)
         outcome = replace(outcome, evaluated=outcome.evaluated - failed)
-        return self.asked.measured, moved(outcome, self, self.asked.measured.problem)
+        return self.so_far.measured, moved(outcome, self, self.so_far.measured.problem)
 
 
-def placed(index: Index, old: Problem, new: Problem) -> tuple[Index, NDArray[np.bool_]]:
+def in_space(index: Index, old: Problem, new: Problem) -> tuple[Index, NDArray[np.bool_]]:
     """Return designs (n, d) of one space as those (k, e) of another, and which of them it has.
 
     The spaces differ in the designs of cores alone.
@@ -223,15 +222,15 @@ def moved(outcome: Outcome, old: Problem, new: Problem) -> Outcome:
     """Return what was found in one space as designs of another that differs in designs of cores."""
     nearest = outcome.nearest_index
     if nearest is not None:
-        found = placed(nearest[np.newaxis], old, new)[0]
+        found = in_space(nearest[np.newaxis], old, new)[0]
         nearest = found[0] if len(found) else None
     count = len(new.constraint_names)
     violation = outcome.nearest_violation
     exact = outcome.evaluated == new.whole_size and not new.continuous
     return replace(
         outcome,
-        front_index=placed(outcome.front_index, old, new)[0],
-        sample_index=placed(outcome.sample_index, old, new)[0],
+        front_index=in_space(outcome.front_index, old, new)[0],
+        sample_index=in_space(outcome.sample_index, old, new)[0],
         nearest_index=nearest,
         nearest_violation=None if nearest is None or violation is None else violation[:count],
         satisfied=frozenset(met & ((1 << count) - 1) for met in outcome.satisfied),

@@ -344,11 +344,10 @@ def _solved(
     start = time.perf_counter()
     settings = replace(options.apply(prepared.settings), partial=partial)
     if prepared.cores and working is not None:
-        from dse.runs import demanded  # only where a core is measured
+        from dse.runs.demanded import searched  # only where a core is measured
 
-        if demanded.demands(prepared, settings):
-            prepared, outcome = demanded.searched(prepared, settings, working)
-            return answer_of(prepared, outcome, time.perf_counter() - start)
+        if found := searched(prepared, settings, working):
+            return answer_of(*found, time.perf_counter() - start)
     prepared = with_cores(prepared, working, settings)
     with measuring(prepared, working, search.planned(prepared.problem, settings)):
         if options.storage is None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from dse.contract import Method
 from dse.contract.evaluators import Measurement, RecordedEvaluator
+from dse.errors import MeasurementError
 from dse.model.design_text import axis_value_text
 from dse.model.measured import UNKNOWN, Bench, Design
 from dse.model.problem import Problem
@@ -166,9 +167,19 @@ def _value(axis: Axis, choice: int) -> float | str:
 
 
 def _kept(core: MeasuredCore, scenario: Scenario) -> list[tuple[str, Measurement]]:
-    """Return the designs that are measured, or may be; note those that failed, or lack."""
+    """Return the designs that are measured, or may be; note those that failed, or lack.
+
+    Raises
+    ------
+    MeasurementError
+        A run that is over measured none of them.
+    """
     found = core.bench.measurements(core.designs, ask=False)
     kept, notes = [], scenario.notes
+    if all(measurement.failed and measurement is not UNKNOWN for measurement in found):
+        if isinstance(core.bench.evaluator, RecordedEvaluator):
+            raise MeasurementError(f"{core.stage}: no design of it could be measured")
+        return [(name, UNKNOWN) for name in core.names]  # a run says why, or measures them again
     for name, measurement in zip(core.names, found, strict=True):
         if measurement is UNKNOWN or not measurement.failed:
             kept.append((name, measurement))
@@ -239,7 +250,7 @@ def most_measured(core: MeasuredCore, problem: Problem, settings: SearchSettings
     return min(count, planned(problem, settings))
 
 
-def left_out(cores: Sequence[MeasuredCore], space: Space) -> int:
+def designs_left_out(cores: Sequence[MeasuredCore], space: Space) -> int:
     """Return how many designs a space lacks as nobody asked for designs of cores."""
     sizes = {axis.name: axis.size for axis in space.axes}
     whole = space.size

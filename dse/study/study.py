@@ -320,9 +320,9 @@ def _left_out(cores: Sequence[MeasuredCore], space: Space) -> int:
     """Return how many designs a space lacks as nobody asked for designs of its cores."""
     if not any(core.unasked for core in cores):
         return 0
-    from dse.study.measured_cores import left_out
+    from dse.study.measured_cores import designs_left_out
 
-    return left_out(cores, space)
+    return designs_left_out(cores, space)
 
 
 def _workload(

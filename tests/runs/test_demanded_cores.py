@@ -161,6 +161,26 @@ def test_a_search_that_is_stopped_tells_what_it_has(tmp_path: Path) -> None:
         dse.run(study(), evaluate=Measuring(), stop=lambda: True)
 
 
+@pytest.mark.parametrize("method", ["random", "exact"])
+def test_a_run_that_is_not_finished_tells_what_it_has_so_far(method: str, tmp_path: Path) -> None:
+    """Of designs whose cores are measured, all are compared: more than the search asked for."""
+    out, measuring = tmp_path / "run", Measuring(most=6)
+    with pytest.raises(KeyboardInterrupt):
+        dse.run(study(method), evaluate=measuring, out=out, plots=False)
+    status = dse.status(out)
+    assert status.state == "killed"
+    planned = {"random": 16, "exact": 30}[method]
+    assert f"6 of at most {planned}, {len({*measuring.done} & FAILING)} of them" in str(status)
+    known = sorted(f"lanes{lanes:g}_{style}" for lanes, style in {*measuring.done} - FAILING)
+    best = dse.run(with_table(study("enumerate", None, designs=known))).front
+    assert len(status.to_dict()["front"]) == len(best)
+    assert dse.answer(out).to_dict()["answer"]["evaluated"] == 4 * len(known)
+    failing = study("exact", None, parameters={"lanes": [8, 4], "style": ["wide"]})
+    with pytest.raises(KeyboardInterrupt):
+        dse.run(failing, evaluate=Measuring(most=1), out=tmp_path / "other", plots=False)
+    assert "mac: no design of it could be measured" in str(dse.status(tmp_path / "other"))
+
+
 def test_methods_that_prove_and_budgets_that_cover_the_space_measure_all() -> None:
     for method, budget in (("exact", None), ("compose", None), ("random", 120)):
         measuring = Measuring()
