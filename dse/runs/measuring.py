@@ -285,8 +285,9 @@ def _some(designs: Sequence[Design], unit_names: Mapping[str, str]) -> str:
 
 
 def require_nothing_measured(prepared: Study) -> None:
-    """Raise `MeasurementError` where designs of a study are measured."""
-    if prepared.problem.measured is not None or prepared.cores:
+    """Raise `MeasurementError` where designs of a study are measured, and its run is not over."""
+    unknown = any(not core.measured for core in prepared.cores)
+    if prepared.problem.measured is not None or unknown:
         raise MeasurementError(ONLY_RUNS)
 
 

@@ -65,6 +65,13 @@ class MeasuredCore:
         """Whether every design is measured."""
         return UNKNOWN not in self.bench.measurements(self.designs, ask=False)
 
+    def lacking(self, name: str) -> str:
+        """Return why a design has no figures; nothing where it has, or there is no such design."""
+        if name in self.names:
+            (found,) = self.bench.measurements([self.designs[self.names.index(name)]], ask=False)
+            return found.cause
+        return UNKNOWN.cause if name in self.unasked else ""
+
 
 def with_measured_cores(
     written: schema.StudyFile, scenario: Scenario, faults: Faults
@@ -178,7 +185,10 @@ def _kept(core: MeasuredCore, scenario: Scenario) -> list[tuple[str, Measurement
     kept, notes = [], scenario.notes
     if all(measurement.failed and measurement is not UNKNOWN for measurement in found):
         if isinstance(core.bench.evaluator, RecordedEvaluator):
-            raise MeasurementError(f"{core.stage}: no design of it could be measured")
+            raise MeasurementError(
+                f"{core.stage}: no design is measured that it may use; only `dse run` measures "
+                f"designs"
+            )
         return [(name, UNKNOWN) for name in core.names]  # a run says why, or measures them again
     for name, measurement in zip(core.names, found, strict=True):
         if measurement is UNKNOWN or not measurement.failed:

@@ -178,7 +178,35 @@ def test_a_run_that_is_not_finished_tells_what_it_has_so_far(method: str, tmp_pa
     failing = study("exact", None, parameters={"lanes": [8, 4], "style": ["wide"]})
     with pytest.raises(KeyboardInterrupt):
         dse.run(failing, evaluate=Measuring(most=1), out=tmp_path / "other", plots=False)
-    assert "mac: no design of it could be measured" in str(dse.status(tmp_path / "other"))
+    assert "mac: no design is measured that it may use" in str(dse.status(tmp_path / "other"))
+
+
+def test_no_figure_is_told_of_a_design_that_nobody_measured(tmp_path: Path) -> None:
+    """And of one that is measured those are told, of a run as of the figures themselves."""
+    measuring, run = Measuring(), tmp_path / "run"
+    asked = study("random", 30)
+    dse.run(asked, evaluate=measuring, out=run, plots=False)
+    every = {(float(lanes), style) for lanes in LANES for style in STYLES}
+    lanes, style = sorted(every - {*measuring.done})[0]
+    missing, said = f"mac.lanes{lanes:g}_{style}", "only `dse run` measures designs"
+    with pytest.raises(MeasurementError, match=f"^{missing}: it has not been measured; {said}$"):
+        dse.explain(run, {missing: "1"})
+    with pytest.raises(
+        MeasurementError, match=f"^mac: no design is measured that it may use; {said}$"
+    ):
+        dse.evaluate(run, {missing: "1"})
+    lanes, style = sorted({*measuring.done} & FAILING)[0]
+    failed = f"mac.lanes{lanes:g}_{style}"
+    with pytest.raises(
+        MeasurementError, match=f"^{failed}: ValueError: timing is not met; {said}$"
+    ):
+        dse.explain(run, {failed: "1"})
+    with pytest.raises(MeasurementError, match="the designs of this study are measured, and only"):
+        dse.evaluate(dse.load(asked, evaluate=figures), {failed: "1"})
+    lanes, style = sorted({*measuring.done} - FAILING)[0]
+    named = {f"mac.lanes{lanes:g}_{style}": "2"}
+    table = dse.evaluate(with_table(asked), named).to_dict()["terms"]
+    assert dse.evaluate(run, named).to_dict()["terms"] == table
 
 
 def test_methods_that_prove_and_budgets_that_cover_the_space_measure_all() -> None:
