@@ -54,10 +54,12 @@ def document_of(
         found = studies.read_study(study, pairs)
     if evaluate is None:
         return found
-    if found.data.get("evaluate") is None:
+    from dse.runs.measurements import has_evaluator  # only where something is measured
+
+    if not has_evaluator(found):
         raise ArgumentError(
             "evaluate: the study does not say what is measured; add for instance "
-            "`evaluate: {outputs: {area: um2}}`"
+            "`evaluate: {outputs: {area: um2}}`, or so the `core` of a stage"
         )
     return replace(found, evaluate=evaluate)
 

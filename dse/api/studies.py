@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dse.api.arguments import paths, public, texts
-from dse.api.sources import Overrides, StudySource, document_of, override_pairs
+from dse.api.sources import Overrides, StudySource, document_of, override_pairs, study_of
 from dse.files.assignments import Assignments, assignments
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def evaluate(
     Parameters
     ----------
     study, overrides
-        As in `load`.
+        As in `load`; or the folder of a run, which knows what it measured of cores.
     design
         Values of the axes that the study leaves open, as in `explain`; once one design of a
         stage has a count, those that are left out have 0.
@@ -246,7 +246,7 @@ def evaluate(
     from dse.study import study as studies
 
     chosen = dict(override_pairs(overrides)) | assignments(design, "des.u16=3", joined=True)
-    prepared = studies.prepare(document_of(study, chosen))
+    prepared = studies.prepare(study_of(study, chosen))
     require_nothing_measured(prepared)
     terms.require_one_design(prepared)
     invariants.check_invariants(prepared.problem, as_index(one_block(prepared.problem.sizes)))

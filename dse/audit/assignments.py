@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.errors import Fault, StudyError, UnitError, nearest
+from dse.errors import Fault, MeasurementError, StudyError, UnitError, nearest
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Axis, Index
@@ -34,6 +34,8 @@ def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Inde
     ------
     StudyError
         For everything that is missing, unknown or not in the space, all at once.
+    MeasurementError
+        Nobody has measured a design of a core that is named.
     """
     left = dict(given)
     faults: list[Fault] = []
@@ -43,6 +45,7 @@ def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Inde
         value = _swept(run.sweep, swept[1], left, faults)
         left = {name: text for name, text in left.items() if name not in swept}
     prepared = study.prepare(run.document_at(value))
+    _require_figures(prepared, given)
     problem = prepared.problem
     counts = [_single(stage, problem, left, faults) for stage in problem.stages if not stage.mixed]
     index = np.array([[_choice_of(axis, problem, left, faults) for axis in problem.space.axes]])
@@ -59,6 +62,18 @@ def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Inde
     if faults:
         raise StudyError(faults)
     return value, prepared, index
+
+
+def _require_figures(prepared: Study, given: Mapping[str, str]) -> None:
+    """Raise `MeasurementError` where nobody has measured a design of a core that is named."""
+    for core in prepared.cores:
+        for name, text in given.items():
+            stage, _, design = name.partition(".")
+            design = text if design == "design" else design
+            if stage == core.stage and (cause := core.lacking(design)):
+                raise MeasurementError(
+                    f"{core.stage}.{design}: {cause}; only `dse run` measures designs"
+                )
 
 
 def assignment_text(problem: Problem, point: NDArray[np.int64]) -> str:

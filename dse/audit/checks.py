@@ -91,7 +91,7 @@ def check_accounting(run: Finished, every: Points) -> Check:
     certificate = run.manifest.get("certificate")
     if not isinstance(certificate, dict):
         return check_of("accounting", ["the manifest has no certificate; run the study again"], "")
-    designs = sum(point.problem.size for point in every)
+    designs = sum(point.problem.whole_size for point in every)
     evaluated, *pruned = (_whole(certificate, name) for name in ACCOUNTS)
     accounted = evaluated + sum(pruned)
     shown = (
@@ -111,7 +111,7 @@ def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) ->
     """Return the counts of the manifest that are not those of its study and rows."""
     ties = sum(len(point.loss) - len(np.unique(point.loss, axis=0)) for point in every)
     counts = [
-        ("certificate.designs", certificate, sum(point.problem.size for point in every)),
+        ("certificate.designs", certificate, sum(point.problem.whole_size for point in every)),
         ("certificate.ties", certificate, ties),
         ("evaluated", run.manifest, _whole(certificate, "evaluated")),
     ]

@@ -25,6 +25,10 @@ TRIALS = 1_000_000
 MOST_FOUND = 20
 """Most designs that are kept of the best that a front lacks."""
 
+EVERY, SOME = "every design", "random designs and neighbours of the front"
+EVERY_MEASURED = "every design of cores that were measured"
+"""What was tried."""
+
 Designs = tuple[Index, NDArray[np.float64]]
 """Designs (n, d) and their losses (n, m)."""
 
@@ -88,9 +92,11 @@ def _challenged(
                 progress(min(tried, trials), trials)
         finds += [_find(point, *pair) for pair in zip(*best, strict=True)]
     whole = all(point.problem.size <= share for point in points)
+    unasked = any(point.problem.left_out for point in points)
+    which = (EVERY_MEASURED if unasked else EVERY) if whole else SOME
     return replace(
         verified,
-        checks=(*verified.checks, _challenge(verified.exact, whole, tried, feasible, found, known)),
+        checks=(*verified.checks, _challenge(verified.exact, which, tried, feasible, found, known)),
         tried=tried,
         feasible=feasible,
         found=found,
@@ -142,11 +148,10 @@ def _find(point: WrittenFront, design: NDArray[np.int64], loss: NDArray[np.float
 
 
 def _challenge(
-    exact: bool, whole: bool, tried: int, feasible: int, found: int, known: int | None
+    exact: bool, which: str, tried: int, feasible: int, found: int, known: int | None
 ) -> Check:
-    which = "every design" if whole else "random designs and neighbours of the front"
     text = f"{tried:,} tried ({which}), {feasible:,} feasible, "
-    if whole and known not in (None, feasible):
+    if which == EVERY and known not in (None, feasible):
         return Check("challenge", FAILS, f"{text}and feasible_in_space of the manifest is {known}")
     if not found:
         return Check("challenge", HOLDS, f"{text}none missing from the front")

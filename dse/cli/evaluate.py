@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from dse.cli.app import AsJson, Setting, StudyFile, app, show
+from dse.cli.app import AsJson, Setting, StudyOrRun, app, show
 from dse.errors import InfeasibleError
 
 
 @app.command()
-def evaluate(study: StudyFile, set_: Setting = None, json: AsJson = False) -> None:
+def evaluate(study: StudyOrRun, set_: Setting = None, json: AsJson = False) -> None:
     """Evaluate one design and show every term of its model."""
     from dse.api import studies
 

@@ -39,7 +39,8 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
     Spaces that can be enumerated are searched again in full when the search was a heuristic.
     """
     problem = infeasible.problem
-    if outcome.certificate.way == "sampled" and problem.size <= ENUMERABLE:
+    searched = problem.size <= ENUMERABLE and not problem.left_out
+    if outcome.certificate.way == "sampled" and searched:
         with suppress(TooLargeError):
             whole = search.run_search(problem, search.SearchSettings(method="exact"))
             if whole.feasible:
@@ -52,7 +53,7 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
     conflicts = outcome.conflicts()
     facts: dict[str, Any] = {
         "feasible": 0,
-        "designs": problem.size,
+        "designs": problem.whole_size,
         "evaluated": outcome.evaluated + (outcome.reference_evaluations if composed else 0),
         "pruned": outcome.certificate.infeasible,
         "exact": outcome.exact,

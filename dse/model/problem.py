@@ -50,6 +50,8 @@ class Problem:
     measured
         The columns that are measured rather than computed, if any.  Only `evaluate` asks for
         measurements, and only while a run allows it.
+    left_out
+        How many designs the space lacks as figures of theirs were never asked for.
     """
 
     space: Space
@@ -60,6 +62,7 @@ class Problem:
     requirements: tuple[Requirement, ...] = field(default=())
     tolerant: bool = False
     measured: MeasuredColumns | None = None
+    left_out: int = 0
 
     def __repr__(self) -> str:
         """Return the axes with their sizes, the objectives and the constraints."""
@@ -91,6 +94,11 @@ class Problem:
     def size(self) -> int:
         """Number of designs."""
         return self.space.size
+
+    @property
+    def whole_size(self) -> int:
+        """Number of designs, with those that the space lacks as nobody asked for figures."""
+        return self.size + self.left_out
 
     @cached_property
     def ordered(self) -> tuple[bool, ...]:

@@ -157,7 +157,7 @@ def study_facts(document: Document, studies: Sequence[Study]) -> dict[str, Any]:
         "inputs": inputs.copies(inputs_of(studies)),
         "objectives": {goal.name: goal.sense for goal in first.problem.goals},
         "constraints": list(first.problem.constraint_names),
-        "designs": first.problem.size,
+        "designs": first.problem.whole_size,
     }
 
 
@@ -275,7 +275,7 @@ def _certificate(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
         "way": sorted({part.way for part in parts}),
         "reason": sorted({part.reason for part in parts}),
         "unfinished": [part.reason for part in parts if not part.finished],
-        "designs": sum(answer.study.problem.size for answer in answers),
+        "designs": sum(answer.study.problem.whole_size for answer in answers),
         "evaluated": sum(outcome.evaluated for outcome in outcomes),
         "pruned_as_dominated": sum(part.dominated for part in parts),
         "pruned_as_infeasible": sum(part.infeasible for part in parts),

@@ -18,7 +18,7 @@ from dse.model.measured import Bench, Design, MemoryShelf
 from dse.model.spending import Spending
 from dse.reports.words import plural
 from dse.runs.watched import WatchedWorkers
-from dse.search import Progress
+from dse.search import Progress, SearchSettings
 from dse.search.exact.work import Stop, StopError
 from dse.store.differences import changed_fields, parsed
 from dse.study.schema import EvaluateSection
@@ -129,41 +129,57 @@ def measuring(prepared: Study, working: Working | None, planned: int) -> Iterato
         return
     if working is None:
         raise MeasurementError(ONLY_RUNS)
-    with _opened(measured.bench, prepared.measuring, working, planned):
+    with opened_bench(measured.bench, prepared.measuring, working, planned):
         yield
 
 
-def with_cores(prepared: Study, working: Working | None) -> Study:
-    """Return a study whose cores are measured: all designs of a stage, before any search."""
+def with_cores(prepared: Study, working: Working | None, settings: SearchSettings) -> Study:
+    """Return a study whose cores are measured: all designs of a stage, before any search.
+
+    Raises
+    ------
+    MeasurementError
+        Measuring may take so much time, and nobody chooses what is left out.
+    """
     recorded = [isinstance(core.bench.evaluator, RecordedEvaluator) for core in prepared.cores]
     if working is None or all(recorded):
         return prepared
+    if settings.time_s is not None:
+        raise MeasurementError(
+            f"search.budget.time: {settings.method} needs all designs of a core, whatever time "
+            f"that takes; search with a method that samples and a budget of less designs than "
+            f"there are, for instance nsga2, or remove the budget of time"
+        )
     known = all(core.measured for core in prepared.cores)
     for core in prepared.cores:
-        with _opened(core.bench, core.section, working, len(core.designs)):
+        with opened_bench(core.bench, core.section, working, len(core.designs)):
             core.bench.measurements(core.designs, ask=True)
         require_measurements(core.bench)
     if known:
         return prepared
     again = prepare(prepared.document)
+    require_unchanged(prepared, again)
     for core, fresh in zip(prepared.cores, again.cores, strict=True):
-        _require_unchanged(core.bench.evaluator.identity, fresh.bench.evaluator.identity)
         fresh.bench.seen.update(core.bench.seen)
     return again
 
 
-def _require_unchanged(before: str, after: str) -> None:
-    """Refuse figures of what measures no longer as it did when it was asked."""
-    if before != after:
-        fields = changed_fields({"identity": parsed(before)}, {"identity": parsed(after)})
-        raise MeasurementError(
-            f"what measures has changed while it measured: {'; '.join(fields)}; let it write into "
-            f"its working folder, and to no file that counts as part of it"
-        )
+def require_unchanged(begun: Study, again: Study) -> None:
+    """Refuse figures of what measures cores no longer as it did when it was asked."""
+    for core, fresh in zip(begun.cores, again.cores, strict=True):
+        before, after = core.bench.evaluator.identity, fresh.bench.evaluator.identity
+        if before != after:
+            fields = changed_fields({"identity": parsed(before)}, {"identity": parsed(after)})
+            raise MeasurementError(
+                f"what measures has changed while it measured: {'; '.join(fields)}; let it write "
+                f"into its working folder, and to no file that counts as part of it"
+            )
 
 
 @contextmanager
-def _opened(bench: Bench, said: EvaluateSection, working: Working, planned: int) -> Iterator[None]:
+def opened_bench(
+    bench: Bench, said: EvaluateSection, working: Working, planned: int
+) -> Iterator[None]:
     """Let a bench measure."""
     from dse.evaluators import pool  # processes, only where something is measured
     from dse.evaluators.dask import Cluster
@@ -269,8 +285,9 @@ def _some(designs: Sequence[Design], unit_names: Mapping[str, str]) -> str:
 
 
 def require_nothing_measured(prepared: Study) -> None:
-    """Raise `MeasurementError` where designs of a study are measured."""
-    if prepared.problem.measured is not None or prepared.cores:
+    """Raise `MeasurementError` where designs of a study are measured, and its run is not over."""
+    unknown = any(not core.measured for core in prepared.cores)
+    if prepared.problem.measured is not None or unknown:
         raise MeasurementError(ONLY_RUNS)
 
 

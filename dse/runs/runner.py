@@ -194,10 +194,10 @@ def run_study(
             working = options.working(options.spending(prepared.settings), stop, progress)
             if options.storage is not None:
                 require_shareable(prepared, options.apply(prepared.settings).method)
-            prepared = with_cores(prepared, working)
             answers = [solve_study(prepared, options, progress, partial=True, working=working)]
         else:
             answers = [*_checked(_swept(document, sweep, options, progress, jobs, stop))]
+            answers = _of_all_measured(document, sweep, answers)
     _require_any_measured(answers)
     settings = options.apply(answers[0].study.settings)
     document = replace(document, recorded=recorded_of(answer.study for answer in answers))
@@ -236,7 +236,7 @@ def _swept(
 
     def alone(prepared: Study) -> SolvedStudy:
         working = options.working(spending, stop)
-        return _solved(with_cores(prepared, working), options, None, partial=True, working=working)
+        return _solved(prepared, options, None, partial=True, working=working)
 
     begun: list[SolvedStudy] = []
     method, work = options.apply(first.settings).method, first.problem.size
@@ -256,6 +256,23 @@ def _swept(
                 yield alone(prepared) if solved is None else SolvedStudy(prepared, *solved)
             if progress is not None:
                 progress(position + 1, total)
+
+
+def _of_all_measured(
+    document: Document, sweep: Sweep, answers: Sequence[SolvedStudy]
+) -> list[SolvedStudy]:
+    """Return answers as designs of all that was measured of cores at any value of a sweep."""
+    if not any(core.unasked for answer in answers for core in answer.study.cores):
+        return [*answers]
+    from dse.runs.demanded import moved  # only where a core is measured
+
+    document = replace(document, recorded=recorded_of(answer.study for answer in answers))
+    found = []
+    for position, answer in enumerate(answers):
+        known = study.prepare(at_value(document, sweep, position))
+        outcome = moved(answer.outcome, answer.study.problem, known.problem)
+        found.append(answer_of(known, outcome, answer.seconds))
+    return found
 
 
 def _found_at(options: Options, point: Document) -> tuple[Outcome, Quality, float]:
@@ -326,6 +343,12 @@ def _solved(
     """Search one study and measure its front."""
     start = time.perf_counter()
     settings = replace(options.apply(prepared.settings), partial=partial)
+    if prepared.cores and working is not None:
+        from dse.runs.demanded import searched  # only where a core is measured
+
+        if found := searched(prepared, settings, working):
+            return answer_of(*found, time.perf_counter() - start)
+    prepared = with_cores(prepared, working, settings)
     with measuring(prepared, working, search.planned(prepared.problem, settings)):
         if options.storage is None:
             outcome = search.run_search(prepared.problem, settings, progress)
@@ -357,13 +380,14 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool 
     """
     if not len(loss):
         return Quality()
-    compare = compare and problem.measured is None  # only what was measured is known
+    partly = problem.measured is not None or problem.left_out > 0
+    compare = compare and not partly  # only what was measured is known
     front = loss if exact else _exact_front(problem) if compare else None
     best = front if front is not None else loss
     reference, ideal = reference_point(best), best.min(axis=0)
     reached = tuple(reference.tolist())
     volume = hypervolume(loss, reference, ideal=ideal)
-    if front is None and problem.measured is not None:
+    if front is None and partly:
         return Quality(reached, volume)
     if front is None:
         from dse.search.completeness import share_at_least

@@ -48,8 +48,8 @@ def require_shareable(prepared: Study, method: str) -> None:
         )
     if prepared.cores:
         raise SharingError(
-            "designs of a core of this study are measured before its search, which a storage does "
-            "not share; leave --storage out"
+            "designs of a core of this study are measured, and a storage does not share those; "
+            "leave --storage out"
         )
 
 

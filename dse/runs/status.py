@@ -23,8 +23,8 @@ from dse.reports.sections import Readable, Section
 from dse.reports.words import plural
 from dse.runs.checksums import MANIFEST
 from dse.runs.finished import not_a_run, read_manifest
-from dse.runs.measurements import DATABASE
-from dse.runs.unfinished import Kept, UnsearchedError, cost_of_run, read_kept, run_so_far
+from dse.runs.measurements import DATABASE, EVALUATE
+from dse.runs.unfinished import Kept, cost_of_run, read_kept, run_so_far
 from dse.runs.watched import read_watch
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ def _plain(manifest: Mapping[str, Any] | None, alive: bool) -> tuple[Section, ..
             ("front", plural(int(facts["front"]), "design")),
         ]
     remarks = (
-        "nothing is measured, so that nothing is kept before the end: --resume begins again",
+        "nothing is measured, so that nothing is kept before the end: --resume (`resume` in "
+        "Python) begins again",
     )
     rows = tuple(pairs)
     return (Section("state", rows=rows, facts=facts, remarks=remarks if alive else ()),)
@@ -243,15 +244,14 @@ def _so_far(kept: Kept, rows: int, state: str) -> Iterator[Section]:
     """Yield the best designs so far, and how the front grew; or why there is none."""
     from dse.runs.result import Result
 
+    if state == "finished" and EVALUATE not in kept.facts["run"]["identities"]:
+        said = f"designs of its cores are measured; `dse answer {kept.folder}` tells of its front"
+        yield Section("front", "front so far", lines=(said,))
+        return
     try:
         run = run_so_far(kept)
     except (OutputError, MeasurementError, StudyError) as error:
-        written = (
-            f"designs of its cores are measured; `dse answer {kept.folder}` tells of its front"
-        )
-        unsearched = state == "finished" and isinstance(error, UnsearchedError)
-        said = written if unsearched else str(error)
-        yield Section("front", "front so far", lines=(said,))
+        yield Section("front", "front so far", lines=(str(error),))
         return
     if not any(len(answer.outcome.front_index) for answer in run.answers):
         yield Section("front", "front so far", lines=("no feasible design",))

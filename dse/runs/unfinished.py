@@ -20,7 +20,7 @@ from dse.errors import NothingFoundError, OutputError, StoreError
 from dse.files.document import Document
 from dse.files.working import under_way
 from dse.model.measured import MeasuredColumns
-from dse.model.space import Index, Space
+from dse.model.space import Index, Space, as_index, one_block
 from dse.model.spending import Cost
 from dse.runs.checksums import MANIFEST
 from dse.runs.measurements import DATABASE, EVALUATE
@@ -72,10 +72,6 @@ class Kept:
 
 def _identity(row: StoredMeasurement) -> str:
     return row.identity
-
-
-class UnsearchedError(OutputError):
-    """What is measured is not what is searched, so that it has no front."""
 
 
 def is_unfinished(folder: Path) -> bool:
@@ -141,18 +137,37 @@ def run_so_far(kept: Kept) -> Run:
 def _answer(prepared: Study, settings: search.SearchSettings, folder: Path) -> SolvedStudy:
     problem, measured = prepared.problem, prepared.problem.measured
     if measured is None:
-        raise UnsearchedError(
-            f"{folder} is not finished, and has no front yet: the designs of its cores are "
-            f"measured before anything is searched; see dse status {folder}"
-        )
-    index = _known_designs(problem.space, measured, folder)
+        index = _of_known_cores(prepared, folder)
+    else:
+        index = _known_designs(problem.space, measured, folder)
     planned = max(search.planned(problem, settings), len(index))
     archive = Archive(problem, total=planned)
     for first in range(0, len(index), BATCH):
         archive.evaluate_new(index[first : first + BATCH])
     reason = f"the run is not finished; {len(index):,} of {planned:,} evaluations are done"
+    if measured is None:
+        reason = "the run is not finished; of its cores, what is measured so far is compared"
     outcome = archive.outcome(Certificate(way=INTERRUPTED, reason=reason))
     return answer_of(prepared, replace(outcome, exact=False), 0.0)
+
+
+def _of_known_cores(prepared: Study, folder: Path) -> Index:
+    """Return every design (n, d) whose cores are measured."""
+    if not all(core.bench.seen for core in prepared.cores):
+        raise OutputError(
+            f"{folder} is not finished, and has no front yet: no design of one of its cores is "
+            f"measured; see dse status {folder}"
+        )
+    _require_few(prepared.problem.size, folder)
+    return as_index(one_block(prepared.problem.sizes))
+
+
+def _require_few(count: int, folder: Path) -> None:
+    if count > MOST_DESIGNS:
+        raise OutputError(
+            f"{folder} is not finished, and its front so far would be of {count:,} designs; wait "
+            f"for its end, or end it by Ctrl-C"
+        )
 
 
 def _known_designs(space: Space, measured: MeasuredColumns, folder: Path) -> Index:
@@ -173,11 +188,7 @@ def _known_designs(space: Space, measured: MeasuredColumns, folder: Path) -> Ind
     others = [place for place in range(len(space.axes)) if place not in measured.axes]
     sizes = [space.axes[place].size for place in others]
     each = math.prod(sizes)
-    if len(known) * each > MOST_DESIGNS:
-        raise OutputError(
-            f"{folder} is not finished, and its front so far would be of "
-            f"{len(known) * each:,} designs; wait for its end, or end it by Ctrl-C"
-        )
+    _require_few(len(known) * each, folder)
     index = np.empty((len(known) * each, len(space.axes)), dtype=np.int64)
     index[:, list(measured.axes)] = np.repeat(known, each, axis=0)
     grid = np.indices(sizes).reshape(len(sizes), each).T if sizes else np.empty((1, 0), np.int64)

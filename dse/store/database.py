@@ -178,9 +178,12 @@ def damaged(path: Path, found: object) -> StoreError:
     return StoreError(f"{path} is damaged: {found}; {REPAIR.format(path.parent)}")
 
 
+GO_ON = "go on with --resume (`resume` in Python)"
+"""How a run goes on, from either side."""
+
 _REASONS = {
-    "FULL": "cannot be written: the disk is full; free some space and go on with --resume",
-    "IOERR": "cannot be read or written: the disk fails; check it, and go on with --resume",
+    "FULL": f"cannot be written: the disk is full; free some space and {GO_ON}",
+    "IOERR": f"cannot be read or written: the disk fails; check it, and {GO_ON}",
     "BUSY": f"has been held by another process for {WAIT_S:g} s; end that one, and try again",
     "LOCKED": "is held by another process; end that one, and try again",
     "READONLY": "may not be written; name another folder, or change its permissions",
@@ -203,8 +206,7 @@ def told(path: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise StoreError(
-            f"{path} cannot be used: {reason}; name another folder, or repair this one and go on "
-            f"with --resume"
+            f"{path} cannot be used: {reason}; name another folder, or repair this one and {GO_ON}"
         ) from error
     except (ValueError, MemoryError) as error:
         raise damaged(path, error or "it asks for too much memory") from error

@@ -9,10 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dse.contract.evaluators import Measurement
+from dse.contract import Method
+from dse.contract.evaluators import Measurement, RecordedEvaluator
+from dse.errors import MeasurementError
 from dse.model.design_text import axis_value_text
 from dse.model.measured import UNKNOWN, Bench, Design
-from dse.model.space import Axis
+from dse.model.problem import Problem
+from dse.model.space import Axis, Space
+from dse.plugins import registry
+from dse.search import planned
+from dse.search.settings import SearchSettings
 from dse.study import schema
 from dse.study.designs import MOST_DESIGNS
 from dse.study.evaluate import bench_of, outputs_of
@@ -27,29 +33,44 @@ UNMEASURED = "1"
 
 @dataclass(frozen=True)
 class MeasuredCore:
-    """The designs of a stage that are measured before a search starts, and how.
+    """The designs of a stage that are measured, and how.
 
     Attributes
     ----------
     path
         Where the study says so.
+    stage
+        The name of the stage.
     bench
         What is known of designs.
-    designs
-        All of them.
+    designs, names
+        All of them that the stage may use, and what they are called; of a run that is over,
+        those that it asked for.
+    unasked
+        What the others are called.
     section
         What the study says.
     """
 
     path: Path
+    stage: str
     bench: Bench
     designs: Sequence[Design]
+    names: Sequence[str]
+    unasked: Sequence[str]
     section: schema.EvaluateSection
 
     @property
     def measured(self) -> bool:
         """Whether every design is measured."""
         return UNKNOWN not in self.bench.measurements(self.designs, ask=False)
+
+    def lacking(self, name: str) -> str:
+        """Return why a design has no figures; nothing where it has, or there is no such design."""
+        if name in self.names:
+            (found,) = self.bench.measurements([self.designs[self.names.index(name)]], ask=False)
+            return found.cause
+        return UNKNOWN.cause if name in self.unasked else ""
 
 
 def with_measured_cores(
@@ -64,10 +85,17 @@ def with_measured_cores(
             faults.raise_any()
             if core is not None:
                 cores.append(core)
-                file = f"{stage.name}.csv"
-                contents = {**faults.document.contents, file: _table(stage, core, scenario)}
+                file = f"{core.stage}.csv"
+                kept = _kept(core, scenario)
+                contents = {**faults.document.contents, file: _table(core, kept)}
                 faults.document = replace(faults.document, contents=contents)
                 table: dict[str, Any] = {"core": None, "table": file, "parameters": {}}
+                gone = {*core.names, *core.unasked} - {name for name, _ in kept}
+                if stage.designs is not None:
+                    table["designs"] = [name for name in stage.designs if name not in gone]
+                if stage.counts is not None:  # a fleet cannot do without those that it has
+                    left = {name: n for name, n in stage.counts.items() if n or name not in gone}
+                    table["counts"] = left
                 stages[position] = stage.model_copy(update=table)
     return written.model_copy(update={"stages": stages}), tuple(cores)
 
@@ -95,6 +123,10 @@ def _core(
         for axis in axes
     }
     evaluator = evaluator_of(section, outputs.units, told, scenario, where, faults)
+    if stage.fleet == "mixed" and stage.counts is None and stage.instances in (None, "least"):
+        rule = "how many instances are needed is not known before designs are measured"
+        remedy = "give a range, for instance `instances: {from: 0, to: 4}`"
+        faults.add((*path, "instances"), rule, remedy, "" if stage.instances else "it is missing")
     grid = 1
     for axis in axes:
         grid *= axis.size
@@ -104,10 +136,35 @@ def _core(
     if evaluator is None or grid > MOST_DESIGNS:
         return None
     columns = [[_value(axis, choice) for choice in range(axis.size)] for axis in axes]
-    names = [axis.name for axis in axes]
-    designs = [dict(zip(names, row, strict=True)) for row in itertools.product(*columns)]
+    parameters = [axis.name for axis in axes]
+    designs = [dict(zip(parameters, row, strict=True)) for row in itertools.product(*columns)]
     bench = bench_of(evaluator, section.on_failure, faults.document, axes)
-    return MeasuredCore(where, bench, designs, section)
+    names = [_name(design, bench.unit_names) for design in designs]
+    rows = _usable(stage, names)
+    asked = _asked_for(bench, [designs[row] for row in rows])
+    used = [row for row, is_asked in zip(rows, asked, strict=True) if is_asked]
+    return MeasuredCore(
+        path=where,
+        stage=str(stage.name),
+        bench=bench,
+        designs=[designs[row] for row in used],
+        names=[names[row] for row in used],
+        unasked=[names[row] for row in rows if row not in used],
+        section=section,
+    )
+
+
+def _usable(stage: schema.StageSection, names: Sequence[str]) -> list[int]:
+    """Return which designs a stage may use; all where it names one that there is not."""
+    wanted = {*((stage.designs if stage.counts is None else stage.counts) or names)}
+    return [row for row, name in enumerate(names) if name in wanted or not wanted <= {*names}]
+
+
+def _asked_for(bench: Bench, designs: Sequence[Design]) -> list[bool]:
+    """Return which designs a run asked for; all before it is over, or if it asked for none."""
+    if not isinstance(bench.evaluator, RecordedEvaluator) or not bench.seen:
+        return [True] * len(designs)
+    return [found is not UNKNOWN for found in bench.measurements(designs, ask=False)]
 
 
 def _value(axis: Axis, choice: int) -> float | str:
@@ -116,25 +173,53 @@ def _value(axis: Axis, choice: int) -> float | str:
     return float(axis.columns[axis.unit_name][choice])
 
 
-def _table(stage: schema.StageSection, core: MeasuredCore, scenario: Scenario) -> bytes:
-    """Return the designs that are measured, or may be, as CSV in SI; note those that failed."""
-    outputs, units = [*core.bench.evaluator.outputs], core.bench.unit_names
+def _kept(core: MeasuredCore, scenario: Scenario) -> list[tuple[str, Measurement]]:
+    """Return the designs that are measured, or may be; note those that failed, or lack.
+
+    Raises
+    ------
+    MeasurementError
+        A run that is over measured none of them.
+    """
     found = core.bench.measurements(core.designs, ask=False)
+    kept, notes = [], scenario.notes
+    if all(measurement.failed and measurement is not UNKNOWN for measurement in found):
+        if isinstance(core.bench.evaluator, RecordedEvaluator):
+            raise MeasurementError(
+                f"{core.stage}: no design is measured that it may use; only `dse run` measures "
+                f"designs"
+            )
+        return [(name, UNKNOWN) for name in core.names]  # a run says why, or measures them again
+    for name, measurement in zip(core.names, found, strict=True):
+        if measurement is UNKNOWN or not measurement.failed:
+            kept.append((name, measurement))
+        else:
+            said = f"{core.stage}: {name} could not be measured and is left out"
+            notes.append(f"{said}: {measurement.cause}")
+    if UNKNOWN in found:
+        missing = found.count(UNKNOWN)
+        notes.append(
+            f"{core.stage}: figures of {missing:,} of its designs are unknown until the run "
+            f"measures them"
+        )
+    if core.unasked:
+        size = len(found) + len(core.unasked)
+        notes.append(
+            f"{core.stage}: {len(found):,} of {size:,} designs were measured, those that the "
+            f"search asked for; what is said compares these alone, and nothing is known of the "
+            f"others"
+        )
+    return kept
+
+
+def _table(core: MeasuredCore, kept: Sequence[tuple[str, Measurement]]) -> bytes:
+    """Return designs and their figures as CSV in SI."""
+    outputs = [*core.bench.evaluator.outputs]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["design", *outputs])
-    for design, measurement in zip(core.designs, found, strict=True):
-        if measurement is UNKNOWN or not measurement.failed:
-            writer.writerow([_name(design, units), *_figures(measurement, outputs)])
-        else:
-            said = f"{stage.name}: {_name(design, units)} could not be measured and is left out"
-            scenario.notes.append(f"{said}: {measurement.cause}")
-    if UNKNOWN in found:
-        missing = found.count(UNKNOWN)
-        scenario.notes.append(
-            f"{stage.name}: figures are unknown until the run starts, which first measures "
-            f"{missing:,} of its designs"
-        )
+    for name, measurement in kept:
+        writer.writerow([name, *_figures(measurement, outputs)])
     return text.getvalue().encode()
 
 
@@ -150,3 +235,41 @@ def _name(design: Design, unit_names: Mapping[str, str]) -> str:
         for name, value in design.items()
     )
     return "_".join(parts).replace(" ", "").replace("/", "_per_")
+
+
+def measured_on_demand(
+    cores: Sequence[MeasuredCore], problem: Problem, settings: SearchSettings
+) -> bool:
+    """Tell whether designs of cores are measured as a search asks for them.
+
+    Methods that prove need all of them, as their bounds are made of the figures of whole stages,
+    and so does a budget that covers the space.  Where designs of the study are measured as well,
+    those of its cores are before.
+    """
+    if not cores or problem.measured is not None or registry.get(Method, settings.method).proves:
+        return False
+    return settings.pays or planned(problem, settings) < problem.size
+
+
+def most_measured(core: MeasuredCore, problem: Problem, settings: SearchSettings) -> int:
+    """Return how many designs of a core of these are measured at most."""
+    count = len(core.designs)
+    mixed = any(stage.mixed for stage in problem.stages if stage.name == core.stage)
+    if mixed or not measured_on_demand([core], problem, settings):
+        return count
+    return min(count, planned(problem, settings))
+
+
+def designs_left_out(cores: Sequence[MeasuredCore], space: Space) -> int:
+    """Return how many designs a space lacks as nobody asked for designs of cores."""
+    sizes = {axis.name: axis.size for axis in space.axes}
+    whole = space.size
+    for core in cores:
+        if f"{core.stage}.design" in sizes:
+            there = sizes[f"{core.stage}.design"]
+            whole = whole // there * (there + len(core.unasked))
+        else:  # mixed: each design has as many counts as any
+            axes = (f"{core.stage}.{name}" for name in core.names)
+            counts = next(sizes[name] for name in axes if name in sizes)
+            whole *= counts ** len(core.unasked)
+    return whole - space.size

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dse.algebra import units
 from dse.algebra.durations import duration
 from dse.algebra.expression import parse_expression
+from dse.contract import Method
 from dse.errors import UnitError
 from dse.model.measured import MeasuredColumns
 from dse.model.space import Axis
 from dse.model.spending import Cost
+from dse.plugins import registry
 from dse.search.settings import SearchSettings
 from dse.study import schema
 from dse.study.faults import Faults, Path
@@ -23,28 +25,42 @@ COST: Path = ("search", "budget", "cost")
 
 def check_spending(written: schema.StudyFile, faults: Faults) -> None:
     """Refuse a budget of what is not measured by a search, and a cost that nobody pays."""
-    spending, cores = written.search.spending, [*_measured_cores(written)]
-    for path in cores:
-        rule = "a search pays for designs that it chooses, and those of a core are all measured"
-        faults.add((*path, "cost"), rule, "remove it")
-    for path, said in ((TIME, spending.time), (COST, spending.cost)):
-        if said is None:
-            continue
-        if any(isinstance(stage.core, schema.EvaluateSection) for stage in written.stages):
-            rule = "designs of a core are all measured before the search, whatever that takes"
-            faults.add(path, rule, "remove it, and give the stage fewer parameters")
-        elif written.evaluate is None:
-            rule = "it limits measuring, and nothing of this study is measured"
-            faults.add(path, rule, "remove it; `effort: 60 s` limits a proof, `designs` any search")
-    if spending.cost is not None and written.evaluate and written.evaluate.cost is None:
+    spending = written.search.spending
+    if any(isinstance(stage.core, schema.EvaluateSection) for stage in written.stages):
+        _check_cores(written, faults)
+    elif written.evaluate is None:
+        for path, said in ((TIME, spending.time), (COST, spending.cost)):
+            if said is not None:
+                rule = "it limits measuring, and nothing of this study is measured"
+                remedy = "remove it; `effort: 60 s` limits a proof, `designs` any search"
+                faults.add(path, rule, remedy)
+    elif spending.cost is not None and written.evaluate.cost is None:
         rule = "nothing says what it costs to measure a design"
         faults.add(COST, rule, "add for instance `evaluate: {cost: minutes}`, of axes and outputs")
 
 
-def _measured_cores(written: schema.StudyFile) -> Iterator[Path]:
+def _check_cores(written: schema.StudyFile, faults: Faults) -> None:
+    """Refuse what limits the measuring of cores where no search chooses their designs."""
+    rule = "nobody adds up what designs of a core cost"
     for position, stage in enumerate(written.stages):
         if isinstance(stage.core, schema.EvaluateSection) and stage.core.cost is not None:
-            yield ("stages", position, "core")
+            faults.add(("stages", position, "core", "cost"), rule, "remove it")
+    spending = written.search.spending
+    if spending.cost is not None:
+        faults.add(COST, rule, "remove it; `designs` limits a search, and so may `time`")
+    if spending.time is not None and not _on_demand(written):
+        rule = "designs of a core are all measured before the search, whatever that takes"
+        remedy = "remove it, or search with a method that samples, for instance nsga2"
+        if written.evaluate is not None:
+            remedy = "remove it, and give the stage fewer parameters"
+        faults.add(TIME, rule, remedy)
+
+
+def _on_demand(written: schema.StudyFile) -> bool:
+    """Tell whether designs of cores are measured as a search asks for them."""
+    known = registry.names(Method)
+    method = written.search.method
+    return written.evaluate is None and method in known and not registry.get(Method, method).proves
 
 
 def cost_of(

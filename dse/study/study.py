@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document
 from dse.model.fleet import offered
 from dse.model.graph import Graph, wire
-from dse.model.measured import MeasuredColumns
+from dse.model.measured import Bench, MeasuredColumns
 from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
@@ -117,20 +117,37 @@ class Study:
 
     def _measured(self) -> list[str]:
         """Say what measures designs, what it tells, and how many designs it is asked for."""
+        lines: list[str] = []
+        for core in self.cores:
+            lines += self._measured_of(core)
         measured = self.problem.measured
         if measured is None:
-            return []
-        outputs = measured.bench.evaluator.outputs
-        told = ", ".join(f"{stem(name)} [{unit or '1'}]" for name, unit in outputs.items())
+            return lines
         size = measured.size(self.problem.space)
         most = min(self.settings.budget or size, size)
-        parts = json.loads(measured.bench.evaluator.identity)
-        shown = "; ".join(f"{name} {json.dumps(part)}" for name, part in parts.items())
         return [
-            f"measured: {told}; up to {most:,} designs, chosen by {self.settings.method}",
-            f"measured by: {shown}",
+            *lines,
+            f"measured: {_told(measured.bench)}; up to {most:,} designs, chosen by "
+            f"{self.settings.method}",
+            f"measured by: {_measures(measured.bench)}",
             *most_spent(self.measuring, self.settings, most, measured.bench.cost),
         ]
+
+    def _measured_of(self, core: MeasuredCore) -> Iterator[str]:
+        """Yield what measures the designs of a core, how many of them, and when."""
+        from dse.study.measured_cores import measured_on_demand, most_measured
+
+        most = most_measured(core, self.problem, self.settings)
+        if measured_on_demand([core], self.problem, self.settings):
+            how = f"up to {most:,} designs, those that {self.settings.method} asks for"
+        else:
+            how = (
+                f"all {most:,} designs, before the search; a method that samples, for instance "
+                f"nsga2, measures those that it asks for"
+            )
+        yield f"measured of {core.stage}: {_told(core.bench)}; {how}"
+        yield f"measured of {core.stage} by: {_measures(core.bench)}"
+        yield from most_spent(core.section, self.settings, most, None)
 
     @property
     def preference(self) -> Preference:
@@ -165,6 +182,16 @@ class Study:
         given = assignments(overrides, EXAMPLE)
         given |= {} if rate is None else assignments({"workload.rate": rate}, EXAMPLE)
         return ready(override(self.document, [*given.items()]))
+
+
+def _told(bench: Bench) -> str:
+    outputs = bench.evaluator.outputs
+    return ", ".join(f"{stem(name) or name} [{unit or '1'}]" for name, unit in outputs.items())
+
+
+def _measures(bench: Bench) -> str:
+    parts = json.loads(bench.evaluator.identity)
+    return "; ".join(f"{name} {json.dumps(part)}" for name, part in parts.items())
 
 
 def read_study(
@@ -260,9 +287,11 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         requirements,
         tolerant=written.search.tolerant,
         measured=measured,
+        left_out=_left_out(cores, space),
     )
     if like is not None and problem.is_wired_like(like.problem):
-        problem = like.problem.renumbered(space=space, stages=stages)
+        changes = {"space": space, "stages": stages, "left_out": problem.left_out}
+        problem = like.problem.renumbered(**changes)
     ready_study = _ready(written, problem, scenario, faults)
     return replace(ready_study, document=found, cores=cores, unchecked=tuple(unchecked))
 
@@ -271,19 +300,29 @@ def _parts(
     written: schema.StudyFile, scenario: Scenario, faults: Faults
 ) -> tuple[schema.StudyFile, tuple[MeasuredCore, ...], Sequence[Built]]:
     """Return the stages, after cores that are measured; raise all that is wrong so far."""
+    as_written = written
     cores: tuple[MeasuredCore, ...] = ()
     if any(isinstance(stage.core, schema.EvaluateSection) for stage in written.stages):
         from dse.study.measured_cores import with_measured_cores  # only where one is written
 
         written, cores = with_measured_cores(written, scenario, faults)
     built = build(written, scenario, faults)
-    _check_parts(written, faults)
+    _check_parts(as_written, faults)
     if faults.found:
         check_rest(faults)
     faults.raise_any()
     check_cap(offered(part.stage.designs for part in built), scenario, faults)
     faults.raise_any()
     return written, cores, built
+
+
+def _left_out(cores: Sequence[MeasuredCore], space: Space) -> int:
+    """Return how many designs a space lacks as nobody asked for designs of its cores."""
+    if not any(core.unasked for core in cores):
+        return 0
+    from dse.study.measured_cores import designs_left_out
+
+    return designs_left_out(cores, space)
 
 
 def _workload(

@@ -91,7 +91,9 @@ SCRIPT = """\
 echo "$1 $2" >> "$LOG"
 [ $(( (3 * $1 + 5 * $2) % 11 )) = 0 ] && exit 3
 echo "area = $(( 100 * $1 + 7 * $2 * $2 ))"
-echo "time = $(( 9000 / $1 + 40 * (7 - $2) * (7 - $2) ))"
+time=$(( 9000 / $1 + 40 * (7 - $2) * (7 - $2) ))
+echo "time = $time"
+echo "cycles_per_task = $time"
 """
 
 PROGRAM = """\
@@ -100,6 +102,21 @@ evaluate: {command: [./f.sh, "{u}", "{v}"], outputs: {area: um2, time: ns}, retr
 objectives: {area: minimise, time: minimise}
 search: {method: random, budget: 40}
 """
+CORE = """\
+stages:
+  - name: f
+    core:
+      command: [./f.sh, "{u}", "{v}"]
+      outputs: {area: um2, cycles_per_task: cycle/task}
+    parameters: {u: {from: 1, to: 8}, v: {from: 1, to: 8}}
+    values: {payload: 512 bit, clock: 500 MHz, dynamic_power: 1 mW, leakage_power: 1 uW}
+    instances: {from: 1, to: 3}
+workload: {rate: 1 Mbit/s}
+objectives: {area: minimise, throughput: maximise}
+search: {method: nsga2, budget: 60, population: 12}
+"""
+"""Of whose core a search measures the designs that it asks for."""
+
 WORKERS = 2
 
 
@@ -197,6 +214,22 @@ def test_a_run_that_is_killed_at_any_moment_loses_nothing(part: int, place: Path
         assert len(killing.until_it_ends(out)) == 40
         assert Path(out, "front.csv").read_bytes() == whole
         assert not [*place.glob(".run*")]
+    assert killing.halfway
+    print(f"{killing.kills} kills of {runs} runs, {killing.halfway} while designs were measured")
+
+
+@linux
+def test_a_run_that_is_killed_measures_no_design_of_a_core_again(place: Path) -> None:
+    """Nor others than those that its search asks for, of the 64 that the core has."""
+    (place / "study.yaml").write_text(CORE)
+    whole, killing, runs = front("whole"), Killing(place / "log", random.Random(8)), 0  # noqa: S311
+    names = measured(place / "log")
+    assert 20 < len(names) == len({*names}) < 60
+    assert front("by1", "--workers", "1") == whole
+    while killing.kills < KILLS:
+        out, runs = f"run{runs}", runs + 1
+        assert killing.until_it_ends(out) == {*names}
+        assert Path(out, "front.csv").read_bytes() == whole
     assert killing.halfway
     print(f"{killing.kills} kills of {runs} runs, {killing.halfway} while designs were measured")
 

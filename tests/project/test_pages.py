@@ -64,9 +64,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "cores" / "tables", path / "cores" / "tables")
     (measured,) = (text for text in blocks("docs/interfaces.md", "text") if "offload_us" in text)
     (path / "link.csv").write_text(measured, encoding="utf-8")
-    (path / "synth.yaml").write_text(blocks("docs/evaluate.md", "yaml")[0], encoding="utf-8")
-    (path / "synth.py").write_text(blocks("docs/evaluate.md", "python")[0], encoding="utf-8")
-    (path / "synth.py").chmod(0o755)
+    for number, name in enumerate(("synth", "mac")):
+        for language, end in (("yaml", "yaml"), ("python", "py")):
+            text = blocks("docs/evaluate.md", language)[number]
+            (path / f"{name}.{end}").write_text(text, encoding="utf-8")
+        (path / f"{name}.py").chmod(0o755)
     (path / "sw.txt").write_text(TABLE, encoding="utf-8")
     (path / "hw.txt").write_text(MR, encoding="utf-8")
     runs(path / "runs.csv", noise=0.02)
@@ -112,7 +114,7 @@ def test_what_the_page_of_the_package_shows_is_what_the_program_prints(folder: P
 
 
 def test_python_of_the_page_on_measured_designs_runs(folder: Path) -> None:
-    (folder / "page.py").write_text(blocks("docs/evaluate.md", "python")[1], encoding="utf-8")
+    (folder / "page.py").write_text(blocks("docs/evaluate.md", "python")[2], encoding="utf-8")
     assert len(runpy.run_path(str(folder / "page.py"))["front"]) == 4
 
 
