@@ -12,7 +12,8 @@ import numpy as np
 from benchmarks.timing import cpu_seconds, table
 from dse.model.problem import Problem
 from dse.model.space import blocks
-from dse.search import Archive, Outcome
+from dse.search import Outcome
+from dse.search.archive import Archive
 from dse.search.exact import enumeration
 from dse.study import study
 

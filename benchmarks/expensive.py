@@ -31,7 +31,8 @@ from dse.model.front import nondominated
 from dse.model.space import Points, as_index
 from dse.model.volume import hypervolume
 from dse.plugins import registry
-from dse.search import Archive, run_method
+from dse.search import run_method
+from dse.search.archive import Archive
 from dse.search.heuristic.start import coarse_grid
 
 REFERENCE = 1.1

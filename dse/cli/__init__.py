@@ -11,16 +11,16 @@ import os
 import signal
 import sys
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from typer import Typer
-
-from dse.cli.app import app, write_in_any_encoding
-from dse.cli.groups import COMMANDS
 from dse.cli.interrupts import INTERRUPT
 from dse.errors import DseError
 from dse.files.position import visible
 
-__all__ = ["COMMANDS", "application", "main"]
+if TYPE_CHECKING:
+    from typer import Typer
+
+__all__ = ["application", "main"]
 
 RARELY = 100_000
 """New objects until Python looks for circles of them: imports make many objects and no circles."""
@@ -28,6 +28,9 @@ RARELY = 100_000
 
 def application(*names: str) -> Typer:
     """Return the application with the commands `names`, or all if one is unknown or none given."""
+    from dse.cli.app import app  # much is imported here: see `RARELY`
+    from dse.cli.groups import COMMANDS
+
     for name in names if names and {*names} <= {*COMMANDS} else COMMANDS:
         import_module(f"{__name__}.{name}")
     return app
@@ -51,6 +54,8 @@ def _main() -> None:
     gc.set_threshold(RARELY, *gc.get_threshold()[1:])
     # nothing here wants plug-ins of pydantic, which it looks for in all that is installed
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    from dse.cli.app import write_in_any_encoding
+
     write_in_any_encoding()
     try:
         application(*sys.argv[1:2])()

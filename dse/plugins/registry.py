@@ -67,12 +67,17 @@ class Plugin:
 
     kind: type
     entry_point: EntryPoint
-    distribution: str
+    source: Distribution | None
 
     @property
     def name(self) -> str:
         """Name of the entry point."""
         return self.entry_point.name
+
+    @property
+    def distribution(self) -> str:
+        """Name and version of the distribution; they are read when they are asked for."""
+        return _distribution(self.source)
 
     @property
     def own(self) -> bool:
@@ -218,9 +223,14 @@ def _by_name(kind: type) -> Mapping[str, tuple[Plugin, ...]]:
 def _read_metadata(kind: type) -> Mapping[str, tuple[Plugin, ...]]:
     group = {**GROUPS, **PAPERS}[_path(kind)]
     points = _every_point().select(group=group)
-    found = [Plugin(kind, point, _distribution(point.dist)) for point in points]
-    found.sort(key=lambda one: (one.name, not one.own, one.distribution))
-    return {name: tuple(same) for name, same in groupby(found, key=lambda one: one.name)}
+    found = sorted((Plugin(kind, point, point.dist) for point in points), key=lambda one: one.name)
+    return {name: _own_first([*same]) for name, same in groupby(found, key=lambda one: one.name)}
+
+
+def _own_first(same: Sequence[Plugin]) -> tuple[Plugin, ...]:
+    if len(same) == 1:
+        return (same[0],)  # nearly always, and its distribution need not be read
+    return tuple(sorted(same, key=lambda one: (not one.own, one.distribution)))
 
 
 def _path(kind: type) -> str:

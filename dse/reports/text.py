@@ -5,7 +5,6 @@ The width is that of the terminal, or 100 columns where the output is no termina
 
 from __future__ import annotations
 
-import html
 import io
 import re
 import textwrap
@@ -42,6 +41,8 @@ class Printable:
 
     def _repr_html_(self) -> str:
         """Return the text as it is: a notebook would break the lines of tables."""
+        import html  # only a notebook asks
+
         style = "white-space: pre; overflow-x: auto"
         return f'<pre style="{style}">{html.escape(self.text())}</pre>'
 

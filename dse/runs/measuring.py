@@ -17,6 +17,7 @@ from dse.model.design_text import design_text
 from dse.model.measured import Bench, Design, MemoryShelf
 from dse.model.spending import Spending
 from dse.reports.words import plural
+from dse.runs.unmeasured import ONLY_RUNS
 from dse.runs.watched import WatchedWorkers
 from dse.search import Progress, SearchSettings
 from dse.search.exact.work import Stop, StopError
@@ -26,11 +27,6 @@ from dse.study.study import Study, prepare
 
 if TYPE_CHECKING:
     from dse.evaluators.pool import Workers
-
-ONLY_RUNS = (
-    "the designs of this study are measured, and only `dse run` measures: run it, and name the "
-    "folder of the run"
-)
 
 SHOWN = 3
 """Designs that a message shows of those that failed for one cause."""
@@ -282,13 +278,6 @@ def failures_text(bench: Bench) -> list[str]:
 def _some(designs: Sequence[Design], unit_names: Mapping[str, str]) -> str:
     shown = "; ".join(design_text(design, unit_names) for design in designs[:SHOWN])
     return f"{shown}; and {len(designs) - SHOWN} more" if len(designs) > SHOWN else shown
-
-
-def require_nothing_measured(prepared: Study) -> None:
-    """Raise `MeasurementError` where designs of a study are measured, and its run is not over."""
-    unknown = any(not core.measured for core in prepared.cores)
-    if prepared.problem.measured is not None or unknown:
-        raise MeasurementError(ONLY_RUNS)
 
 
 def require_some_measured(prepared: Study, evaluated: int) -> None:

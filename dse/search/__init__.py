@@ -7,22 +7,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from dse.contract import Index, Method
 from dse.contract.methods import OptionValue
 from dse.errors import FOREIGN, BudgetError, ContractError, DseError, TooLargeError
 from dse.model.evaluation import Evaluation
 from dse.plugins import registry
-from dse.search.archive import Archive, Progress, Searchable, check_constraints
-from dse.search.exact.compiled import compiling
 from dse.search.exact.work import Stop, StopError, limited
 from dse.search.outcome import INTERRUPTED, UNFINISHED, Certificate, Outcome
+from dse.search.searchable import Progress, Searchable, check_constraints
 from dse.search.settings import SearchSettings
+
+if TYPE_CHECKING:
+    from dse.search.archive import Archive
 
 __all__ = [
     "INTERRUPTED",
     "UNFINISHED",
-    "Archive",
     "Certificate",
     "Evaluation",
     "Outcome",
@@ -71,6 +73,8 @@ def run_search(
     check_search(problem, settings)
     method = registry.get(Method, settings.method)
     if method.proves:
+        from dse.search.exact.compiled import compiling  # the engine, only now: see `check_search`
+
         with (
             limited(seconds=settings.effort_s, byte=settings.memory_byte),
             compiling(settings.compiled),
@@ -81,6 +85,7 @@ def run_search(
         if not outcome.certificate.finished and not settings.partial:
             raise TooLargeError(outcome.certificate.reason)
         return outcome
+    from dse.search.archive import Archive
     from dse.search.exact import prove
     from dse.search.heuristic.start import coarse_grid
 

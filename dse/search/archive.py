@@ -4,39 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
 from dse.contract import Matrix as Matrix
-from dse.contract.methods import Axes
 from dse.errors import BudgetError, ContractError
 from dse.model.evaluation import Evaluation
 from dse.model.front import dominated, nondominated, nondominated_by
 from dse.model.matrices import distinct_rows
 from dse.model.space import Index, Points, as_index, one_block
-from dse.model.tape.compiled import Candidates
 from dse.search.exact.work import StopError, spend
 from dse.search.front_so_far import FrontSoFar
 from dse.search.outcome import Certificate, Outcome
 from dse.search.sample import Sample, hashes
+from dse.search.searchable import FrontWatcher, check_constraints
+from dse.search.searchable import Progress as Progress
+from dse.search.searchable import Searchable as Searchable
 
 if TYPE_CHECKING:
     from dse.model.tape.compiled import Candidates
-
-Progress = Callable[[int, int], None]
-"""Called with the number of designs evaluated so far and the number planned."""
-
-
-@runtime_checkable
-class FrontWatcher(Protocol):
-    """A `Progress` that shows the front, too."""
-
-    def watch(self, front: Callable[[], Matrix]) -> None:
-        """Take a function that returns the losses (n, m) of the front so far, in any thread."""
-
 
 FEASIBLE_SAMPLE = 100_000
 INFEASIBLE_SAMPLE = 20_000
@@ -45,32 +34,6 @@ INFEASIBLE_SAMPLE = 20_000
 PIVOTS = 8
 INCUMBENTS = 64
 """Points of the front that every batch, and all bounds of unevaluated designs, meet first."""
-
-CONSTRAINT_LIMIT = 62
-"""A set of constraints is the bits of one int64."""
-
-
-class Searchable(Axes, Protocol):
-    """What a search needs to know of a study."""
-
-    @property
-    def continuous(self) -> tuple[str, ...]:
-        """Names of the axes whose values stand for a whole range."""
-
-    @property
-    def size(self) -> int:
-        """Number of designs, however large."""
-
-    @property
-    def objective_count(self) -> int:
-        """Columns of a loss."""
-
-    @property
-    def constraint_names(self) -> tuple[str, ...]:
-        """What each column of a violation stands for."""
-
-    def evaluate(self, points: Points) -> Evaluation:
-        """Evaluate designs, one result per row."""
 
 
 class Archive:
@@ -350,16 +313,6 @@ class Archive:
         candidate = (float(worst[row]), tuple(index[row].tolist()))
         if self._nearest is None or candidate < self._nearest[:2]:
             self._nearest = (*candidate, violation[row].copy())
-
-
-def check_constraints(problem: Searchable) -> None:
-    """Raise `ContractError` when a study has more constraints than a search keeps apart."""
-    count = len(problem.constraint_names)
-    if count > CONSTRAINT_LIMIT:
-        raise ContractError(
-            f"a study has {count} constraints; at most {CONSTRAINT_LIMIT} are supported; join "
-            f"some of them with `and`"
-        )
 
 
 def _keys(index: Index) -> list[bytes]:

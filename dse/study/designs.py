@@ -19,7 +19,6 @@ from dse.study import schema, uncertain
 from dse.study.axes import parameter_values
 from dse.study.faults import Faults, Path
 from dse.study.scenario import Scenario
-from dse.study.tables import cores
 
 MOST_DESIGNS = 100_000
 """Most designs of one stage."""
@@ -35,6 +34,8 @@ def choose_designs(
     before = len(faults.found)
     _check_source(written, path, faults)
     if written.table is not None:
+        from dse.study.tables import cores  # only where one is named
+
         found = cores.table_designs(written, scenario, path, faults)
         return None if found is None else _chosen(found, written, path, faults)
     if not isinstance(written.core, str):

@@ -192,6 +192,11 @@ class Range(StudySection):
 Scalar = int | float | bool | str
 
 
+def no_items() -> list[Any]:
+    """Return an empty list, the default of a field: pydantic parses the signature of `list`."""
+    return []
+
+
 def form(written: Any) -> str:
     """Return the tag of what is written: a mapping, a list, or a single value."""
     if isinstance(written, dict | StudySection):

@@ -7,14 +7,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dse.errors import OutputError, StudyError, nearest
 from dse.files.csv import LARGEST_BYTE, CsvTable, parse_csv
 from dse.files.document import IN_MEMORY, Document
 from dse.files.folder import read_bytes, read_regular
 from dse.files.position import KeyPath, dotted
-from dse.study.faults import Faults
+
+if TYPE_CHECKING:
+    from dse.study.faults import Faults
 
 FOLDER = "inputs"
 """Where the folder of a run keeps copies of the files."""

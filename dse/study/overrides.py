@@ -10,7 +10,6 @@ from pathlib import PurePath
 from dse.files import document
 from dse.files.document import Document
 from dse.study import schema
-from dse.study.tables import evaluated
 
 EXAMPLE = "workload.rate=73 Gbps"
 """An override, for remedies."""
@@ -24,6 +23,10 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
     StudyError
         When a path does not exist.
     """
+    if not overrides:
+        return found
+    from dse.study.tables import evaluated  # after schemas: most studies have no evaluated designs
+
     found = replace(found, overrides=(*found.overrides, *overrides))
     counts: dict[str, dict[str, str]] = {}
     for name, value in overrides:

@@ -8,14 +8,14 @@ from pydantic import Field
 
 from dse.study import schema
 from dse.study.core_law import Form
-from dse.study.fields import Amount, StudySection, Uncertainty, Unit
+from dse.study.fields import Amount, StudySection, Uncertainty, Unit, no_items
 
 Name = Annotated[
     str,
     Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", description="What results call it"),
 ]
 Text = Annotated[str, Field(description="In plain words")]
-Fields = Annotated[list[str], Field(default_factory=list)]
+Fields = Annotated[list[str], Field(default_factory=no_items)]
 
 
 class SureEntry(StudySection):
@@ -41,7 +41,7 @@ class LawEntry(StudySection):
     form: Form
     over: Annotated[
         list[str],
-        Field(default_factory=list, max_length=2, description="Parameters it depends on"),
+        Field(default_factory=no_items, max_length=2, description="Parameters it depends on"),
     ]
     coefficients: Annotated[
         list[float | str],

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Discriminator, Field, Tag, field_validator
 
 from dse.contract import PCIE_LINKS, PRECISIONS, TRANSFERS, WAIT_MODES
-from dse.study.fields import StudySection, Unit, Values, form, unit_of
+from dse.study.fields import StudySection, Unit, Values, form, no_items, unit_of
 from dse.study.sections.budget import BudgetSection
 from dse.study.sections.evaluate import EvaluateSection, OutputSection
 from dse.study.sections.interface import InterfaceSection
@@ -78,7 +78,7 @@ class StudyFile(StudySection):
 
     question: Annotated[str | None, Field(description="The question in plain words")] = None
     workload: WorkloadSection = Field(default_factory=WorkloadSection)
-    stages: list[StageSection] = Field(default_factory=list)
+    stages: list[StageSection] = Field(default_factory=no_items)
     designs: Annotated[
         Annotated[DesignsSection, Tag("range")] | Annotated[str | None, Tag("one")],
         Discriminator(form),
@@ -99,7 +99,7 @@ class StudyFile(StudySection):
     constraints: Annotated[
         list[str],
         Field(description="Bounds with units (`power <= 30 mW`) and expressions in SI"),
-    ] = Field(default_factory=list)
+    ] = Field(default_factory=no_items)
     prefer: Annotated[
         str | None,
         Field(description="Which design of the front is recommended; `dse answer --help`"),

@@ -48,7 +48,6 @@ from dse.study.spending import most_spent
 from dse.study.stages import Built, build
 from dse.study.sureness import RecordSureness
 from dse.study.swept import at_value, sweep_of
-from dse.study.tables import evaluated
 
 if TYPE_CHECKING:
     from dse.study.measured_cores import MeasuredCore
@@ -370,6 +369,8 @@ def _wired(
 
 def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) -> Study:
     """Return a study over designs that are evaluated already."""
+    from dse.study.tables import evaluated  # few studies are
+
     scenario = Scenario()
     check_search_section(written, faults)
     space, graph = evaluated.space(written, scenario, faults)

@@ -16,7 +16,8 @@ from dse.errors import ContractError
 from dse.model.evaluation import Evaluation
 from dse.model.front import nondominated
 from dse.model.space import Points, as_index, one_block
-from dse.search import Archive, run_method
+from dse.search import run_method
+from dse.search.archive import Archive
 from dse.search.heuristic.start import coarse_grid
 from dse.search.settings import allowed_text, option_faults
 from dse.testing.probe import require

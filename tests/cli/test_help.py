@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import typer
 
-from dse.cli import COMMANDS, application
-from dse.cli.groups import GROUPS
+from dse.cli import application
+from dse.cli.groups import COMMANDS, GROUPS
 from dse.reports import progress
 from tests.conftest import STUDIES, run_dse
 

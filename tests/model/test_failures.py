@@ -15,6 +15,7 @@ from dse.errors import ContractError
 from dse.model.graph import wire
 from dse.runs import runner
 from dse.runs.result import Result
+from dse.search.archive import Archive
 from dse.search.exact import enumeration, prove
 from dse.study import study
 from tests.conftest import everything, problem_of
@@ -105,7 +106,7 @@ def test_bounds_prove_the_same_front(how, write, monkeypatch) -> None:
     path = write(MIXED.replace("POLICY", "infeasible"))
     problem, wanted = failing(path, how).problem, honest(path)
     monkeypatch.setattr(enumeration, "SEEDS", 64)
-    archive = search.Archive(problem, total=problem.size)
+    archive = Archive(problem, total=problem.size)
     enumeration.enumerate_all(archive, chunk=64, whole=10)
     composed = prove.prove(problem, "compose", None, budget=None, limit=10**9)
     for found in (archive.outcome(), composed):

@@ -15,8 +15,9 @@ from dse.model.space import Points, as_index
 from dse.model.tape.compiled import Candidates
 from dse.search import archive as archives
 from dse.search import front_so_far
-from dse.search.archive import CONSTRAINT_LIMIT, Archive
+from dse.search.archive import Archive
 from dse.search.outcome import Certificate
+from dse.search.searchable import CONSTRAINT_LIMIT
 from tests.conftest import ROOT
 
 

@@ -15,7 +15,8 @@ from dse.model import tape
 from dse.model.problem import Problem
 from dse.model.space import blocks
 from dse.model.tape.compiled import has_llvmlite
-from dse.search import Archive, Outcome, SearchSettings, run_search
+from dse.search import Outcome, SearchSettings, run_search
+from dse.search.archive import Archive
 from dse.search.exact import compiled, enumeration
 from dse.study import study
 from dse.study.swept import at_value, sweep_of

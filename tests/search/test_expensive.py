@@ -14,7 +14,8 @@ from dse.contract import Method
 from dse.model.front import nondominated
 from dse.model.volume import hypervolume
 from dse.plugins import registry
-from dse.search import Archive, run_method
+from dse.search import run_method
+from dse.search.archive import Archive
 from dse.search.expensive import MOST_DESIGNS, method_for
 from dse.search.expensive import process as processes
 from dse.search.expensive.beginning import between, extremes

@@ -19,7 +19,8 @@ from dse.contract import method as record
 from dse.errors import ContractError, StudyError
 from dse.plugins import registry
 from dse.runs.runner import Options
-from dse.search import Archive, SearchSettings
+from dse.search import SearchSettings
+from dse.search.archive import Archive
 from dse.search.settings import option_faults
 from dse.testing import check_method
 from tests.conftest import installed, problem_of, run_dse

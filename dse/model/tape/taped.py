@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from dse.contract import CoreMetrics
 from dse.errors import DseError
 from dse.model.space import Block, Boxes, Index, Points
-from dse.model.tape.compiled import Candidates, Compiled
-from dse.model.tape.layout import Layout
-from dse.model.tape.record import Tape, Traceable, Tracer
-from dse.model.tape.run import Results, evaluated
+
+if TYPE_CHECKING:
+    from dse.model.tape.compiled import Candidates, Compiled
+    from dse.model.tape.layout import Layout
+    from dse.model.tape.record import Tape, Traceable
+    from dse.model.tape.run import Results
 
 WORTH = 30_000
 """Designs that are evaluated function by function in the time that tracing takes."""
@@ -45,6 +47,8 @@ class Taped:
         self._spent += len(points) + CALL
         if self._spent < WORTH or self.layout is None:
             return None
+        from dse.model.tape.run import evaluated  # few designs get no tape
+
         try:
             return evaluated(self.layout, points)
         except DseError:  # which design it is that fails, the functions tell
@@ -57,6 +61,8 @@ class Taped:
     @cached_property
     def compiled(self) -> Compiled | None:
         """Machine code for designs; None for a problem that cannot be traced."""
+        from dse.model.tape.compiled import Compiled
+
         return None if self.layout is None else Compiled(self.layout)
 
     @property
@@ -68,6 +74,8 @@ class Taped:
     @cached_property
     def layout(self) -> Layout | None:
         """The tape laid out on the space; None for a problem that cannot be traced."""
+        from dse.model.tape.layout import Layout
+
         tape = traced(self._problem)
         np.empty(KEPT_BYTE, dtype=np.uint8)  # given back at once
         return None if tape is None else Layout(tape, self._problem.space)
@@ -78,6 +86,8 @@ def traced(problem: Traceable) -> Tape | None:
 
     A function whose tape does not agree with it for random designs is left opaque.
     """
+    from dse.model.tape.record import Tracer
+
     metrics = [stage.designs.metrics for stage in problem.stages]
     names = CoreMetrics.__dataclass_fields__
     if any(getattr(metric, name).ndim != 1 for metric in metrics for name in names):

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from dse.study.fields import Amount, Duration, StudySection, range_or_one
+from dse.study.fields import Amount, Duration, StudySection, no_items, range_or_one
 
 
 class OutputSection(StudySection):
@@ -54,7 +54,7 @@ class EvaluateSection(StudySection):
     workers: Annotated[int, Field(ge=1, le=1000, description="Designs measured at once")] = 1
     files: Annotated[
         list[str], Field(description="Files whose content counts: other content, other values")
-    ] = Field(default_factory=list)
+    ] = Field(default_factory=no_items)
     cost: Annotated[
         str | int | float | None,
         Field(description="What it costs to measure a design: an expression over axes and outputs"),

@@ -1,0 +1,60 @@
+"""What a search asks of a study, and who is told how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
+
+from dse.contract import Matrix
+from dse.contract.methods import Axes
+from dse.errors import ContractError
+from dse.model.evaluation import Evaluation
+from dse.model.space import Points
+
+Progress = Callable[[int, int], None]
+"""Called with the number of designs evaluated so far and the number planned."""
+
+
+@runtime_checkable
+class FrontWatcher(Protocol):
+    """A `Progress` that shows the front, too."""
+
+    def watch(self, front: Callable[[], Matrix]) -> None:
+        """Take a function that returns the losses (n, m) of the front so far, in any thread."""
+
+
+CONSTRAINT_LIMIT = 62
+"""A set of constraints is the bits of one int64."""
+
+
+class Searchable(Axes, Protocol):
+    """What a search needs to know of a study."""
+
+    @property
+    def continuous(self) -> tuple[str, ...]:
+        """Names of the axes whose values stand for a whole range."""
+
+    @property
+    def size(self) -> int:
+        """Number of designs, however large."""
+
+    @property
+    def objective_count(self) -> int:
+        """Columns of a loss."""
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """What each column of a violation stands for."""
+
+    def evaluate(self, points: Points) -> Evaluation:
+        """Evaluate designs, one result per row."""
+
+
+def check_constraints(problem: Searchable) -> None:
+    """Raise `ContractError` when a study has more constraints than a search keeps apart."""
+    count = len(problem.constraint_names)
+    if count > CONSTRAINT_LIMIT:
+        raise ContractError(
+            f"a study has {count} constraints; at most {CONSTRAINT_LIMIT} are supported; join "
+            f"some of them with `and`"
+        )
