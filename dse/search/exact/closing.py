@@ -13,9 +13,11 @@ from dse.model.matrices import distinct_rows
 from dse.model.space import Index
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.levels import LevelSweep, wants_both
+from dse.search.exact.limits import Box, boxes_of
 from dse.search.exact.partial import NotComposedError, StageParts
 from dse.search.exact.shortlists import Case, Group, cases, sharing_fleets
 from dse.search.exact.ties import close, equals
+from dse.search.exact.together import Together, portions
 
 FEW_FLEETS = 50_000
 """Fleets of all stages together: so few are always compared."""
@@ -43,7 +45,8 @@ class Replacing:
         self.bounds = bounds
         self.parts = parts
         self.incumbents = incumbents
-        self._closed: list[tuple[Case, Index]] = []
+        # cases of the same traits, of which none shares a scenario with another
+        self._closed: dict[tuple[int, tuple[str, ...]], list[tuple[Case, Index]]] = {}
         self._groups: list[Group] = []
 
     def pays(self, fleets: Sequence[int], scenarios: int) -> bool:
@@ -76,7 +79,8 @@ class Replacing:
                 done[row] = True
                 self.incumbents.evaluate(index)
                 self.incumbents.pruned.dominated += each - len(index)
-                self._closed += [(case, scenarios[[row]]) for case in sweep.cases]
+                for turn, case in enumerate(sweep.cases):
+                    self._keep(case, scenarios[[row]], turn)
         self._leave(~done)
         return scenarios[~done]
 
@@ -98,7 +102,10 @@ class Replacing:
 
     def keep(self, case: Case, scenarios: Index) -> None:
         """Remember that scenarios of a case were closed without chains."""
-        self._closed.append((replace(case, chains=None), scenarios))
+        self._keep(replace(case, chains=None), scenarios)
+
+    def _keep(self, case: Case, scenarios: Index, turn: int = 0) -> None:
+        self._closed.setdefault((turn, case.lists.group.names), []).append((case, scenarios))
 
     def _look(self, case: Case, each: int) -> NDArray[np.bool_]:
         """Evaluate the chains of shortlisted fleets; return which scenarios they close."""
@@ -114,7 +121,7 @@ class Replacing:
         index = case.designs(kept[closed[kept // int(case.each)]])
         self.incumbents.evaluate(index)
         self.incumbents.pruned.dominated += each * int(closed.sum()) - len(index)
-        self._closed.append((case, case.scenarios[closed]))
+        self._keep(case, case.scenarios[closed])
         return closed
 
     def _open(self, case: Case, failing: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -127,7 +134,7 @@ class Replacing:
             return found
         for first in range(0, len(failing), CHUNK):
             chosen = failing[first : first + CHUNK]
-            loss, violation = case.best(chosen)
+            loss, violation = _best(case, chosen)
             hopeful = np.asarray((violation <= 0).all(axis=1))
             hopeful[hopeful] = ~self.incumbents.dominated(loss[hopeful])
             found[chosen[hopeful] // int(case.each)] = True
@@ -135,38 +142,61 @@ class Replacing:
 
     def add_equals(self) -> None:
         """Evaluate the designs with the objective values of one of the front that were replaced."""
-        for case, scenarios in self._closed:
+        for closed in self._closed.values():
             index, loss = self.incumbents.archive.front
-            own = _within(index, scenarios, self.parts)
-            index, loss = index[own], loss[own]
-            for first in range(0, len(index), FRONT):
-                self._add_equals(case, index[first : first + FRONT], loss[first : first + FRONT])
+            which = _whose(index, [scenarios for _, scenarios in closed], self.parts)
+            rows = np.argsort(which, kind="stable")
+            rows = rows[which[rows] >= 0]
+            cases_ = [case for case, _ in closed]
+            for first in range(0, len(rows), FRONT):
+                some = rows[first : first + FRONT]
+                designs = Together(cases_, which[some], index[some])
+                boxes = boxes_of(designs, loss[some])
+                found = (part for box in boxes for part in self._equals(box))
+                for parts in portions(found, CHUNK):
+                    self._take_equals(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _add_equals(self, case: Case, index: Index, loss: NDArray[np.float64]) -> None:
-        """Do so for some designs of a case, or in halves when together they have too many."""
+    def _equals(self, box: Box) -> Iterator[tuple[Index, NDArray[np.float64]]]:
+        """Yield designs that may have certain losses, with these, or by halves where too many."""
         try:
-            designs, rows = equals(case, index, loss)
+            designs, rows = equals(box)
         except NotComposedError:
-            if len(index) == 1:
+            if len(box.index) == 1:
                 raise
-            half = len(index) // 2
-            self._add_equals(case, index[:half], loss[:half])
-            self._add_equals(case, index[half:], loss[half:])
-            return
-        known = np.array([self.incumbents.was_evaluated(design) for design in designs], dtype=bool)
-        designs, rows = designs[~known], rows[~known]
+            for half in box.halves():
+                yield from self._equals(half)
+        else:
+            known = [self.incumbents.was_evaluated(design) for design in designs]
+            new = ~np.array(known, dtype=bool)
+            yield designs[new], box.loss[rows[new]]
+
+    def _take_equals(self, designs: Index, loss: NDArray[np.float64]) -> None:
+        """Evaluate those of some designs that have losses (n, m)."""
         evaluation = self.bounds.problem.evaluate(designs)
-        near = evaluation.feasible & close(evaluation.loss, loss[rows])
-        found = designs[near]
+        found = designs[evaluation.feasible & close(evaluation.loss, loss)]
         found = found[distinct_rows(found)]
         self.incumbents.evaluate(found)
         self.incumbents.pruned.dominated -= len(found)
 
 
-def _within(index: Index, scenarios: Index, parts: Sequence[StageParts]) -> NDArray[np.bool_]:
-    """Return which designs are of one of the scenarios."""
+def _whose(
+    index: Index, scenarios: Sequence[Index], parts: Sequence[StageParts]
+) -> NDArray[np.intp]:
+    """Return in which of some sets of scenarios designs are, (n,), -1 where in none."""
     chosen = {place for part in parts for place in part.places}
     outer = [place for place in range(index.shape[1]) if place not in chosen]
-    known = {row.tobytes() for row in np.ascontiguousarray(scenarios[:, outer])}
+    known = {
+        row.tobytes(): position
+        for position, some in enumerate(scenarios)
+        for row in np.ascontiguousarray(some[:, outer])
+    }
     rows = np.ascontiguousarray(index[:, outer])
-    return np.array([row.tobytes() in known for row in rows], dtype=bool)
+    return np.array([known.get(row.tobytes(), -1) for row in rows], dtype=np.intp)
+
+
+def _best(case: Case, chosen: NDArray[np.intp]) -> tuple[NDArray[np.float64], ...]:
+    """Return bounds of the losses and violations of all that designs of chains stand for."""
+    lists = zip(case.lists.shortlists, case.picks(chosen).T, strict=True)
+    traits = [{name: one[rows] for name, one in some.traits.items()} for some, rows in lists]
+    designs = Together([case], np.zeros(len(chosen), dtype=np.intp), case.designs(chosen))
+    return case.influence.bounds.best(designs.stood_for(traits), {}, len(chosen))

@@ -206,52 +206,18 @@ class Case:
 
     def designs(self, chosen: NDArray[np.intp]) -> Index:
         """Return designs of chains, numbered from 0 scenario by scenario."""
-        picks = self._picks(chosen)
+        picks = self.picks(chosen)
         index = self.scenarios.take(chosen // int(self.each), axis=0)
         pairs = zip(self.fleets, self.lists.shortlists, strict=True)
         for stage, (fleets, some) in enumerate(pairs):
             index[:, fleets.part.places] = some.positions.take(picks[:, stage], axis=0)
         return index
 
-    def _picks(self, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
+    def picks(self, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return which fleet of each list chains have, (n, stages), numbered likewise."""
         if self.chains is None:
             raise NotComposedError("chains of fleets that none can replace are too many")
         return self.chains.picks.take(chosen % len(self.chains), axis=0)
-
-    def best(self, chosen: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return bounds of the losses and violations of all that designs of chains stand for.
-
-        That is every chain whose traits are no better in a direction that is wanted.
-        """
-        index = self.designs(chosen)
-        lists = zip(self.lists.shortlists, self._picks(chosen).T, strict=True)
-        traits = [{name: v[rows] for name, v in some.traits.items()} for some, rows in lists]
-        return self.influence.bounds.best(self.stood_for(index, traits), {}, len(index))
-
-    def chosen(self, index: Index) -> list[dict[str, Column]]:
-        """Return the traits of the fleets of designs, stage by stage."""
-        return [self.traits(fleets, index) for fleets in self.fleets]
-
-    def stood_for(self, index: Index, chosen: Sequence[Traits], *, worse: bool = True) -> Columns:
-        """Return the columns of all that designs stand for, of whose fleets traits are known.
-
-        Unless `worse`, of those alone that are the same in what is wanted.
-        """
-        lows, highs = [], []
-        for fleets, known in zip(self.fleets, chosen, strict=True):
-            least, most = fleets.hull or (known, known)
-            low, high = dict(known), dict(known)
-            for name, (lower, higher) in zip(known, self.directions, strict=True):
-                either = (lower or higher) and not worse
-                if not (lower or either):
-                    low[name] = least[name]
-                if not (higher or either):
-                    high[name] = most[name]
-            lows.append(low)
-            highs.append(high)
-        columns: Columns = self.influence.bounds.problem.space.columns(index)
-        return columns | self.influence.enclosed_chain(lows, highs)
 
     def replaceable(
         self, scenarios: Index, parts: Mapping[int, PartialDesigns]
