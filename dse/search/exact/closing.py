@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.bounds import Bounds
+from dse.model.front import dominated
 from dse.model.matrices import distinct_rows
 from dse.model.space import Index
 from dse.search.exact.incumbents import Incumbents
@@ -59,9 +61,16 @@ class Replacing:
         self._groups = sharing_fleets(self.bounds, self.parts, scenarios)
         for demands in (False, True):
             done = np.zeros(len(scenarios), dtype=bool)
-            for rows, case in self._cases(scenarios, demands=demands):
-                if case.each <= MOST_DESIGNS and case.each * len(rows) <= MOST_EVALUATED:
-                    done[rows[self._look(case, each)]] = True
+            few = (
+                (rows, case)
+                for rows, case in self._cases(scenarios, demands=demands)
+                if case.each <= MOST_DESIGNS and case.each * len(rows) <= MOST_EVALUATED
+            )
+            for _, alike in itertools.groupby(few, lambda one: one[1].lists.group.names):
+                for some in portions(alike, CHUNK):
+                    closed = self._look([case for _, case in some], each)
+                    for (rows, _), own in zip(some, closed, strict=True):
+                        done[rows[own]] = True
             self._leave(~done)
             scenarios = scenarios[~done]
         return scenarios
@@ -107,37 +116,52 @@ class Replacing:
     def _keep(self, case: Case, scenarios: Index, turn: int = 0) -> None:
         self._closed.setdefault((turn, case.lists.group.names), []).append((case, scenarios))
 
-    def _look(self, case: Case, each: int) -> NDArray[np.bool_]:
-        """Evaluate the chains of shortlisted fleets; return which scenarios they close."""
-        good, failing = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
-        for first in range(0, len(case.scenarios) * int(case.each), CHUNK):
-            last = min(first + CHUNK, len(case.scenarios) * int(case.each))
-            chosen = np.arange(first, last)
-            found, hopeful = self.incumbents.compare(case.designs(chosen))
-            good.append(chosen[hopeful])
-            failing.append(chosen[~found.feasible])
-        closed = ~self._open(case, np.concatenate(failing))
-        kept = np.concatenate(good)
-        index = case.designs(kept[closed[kept // int(case.each)]])
-        self.incumbents.evaluate(index)
-        self.incumbents.pruned.dominated += each * int(closed.sum()) - len(index)
-        self._keep(case, case.scenarios[closed])
+    def _look(self, some: Sequence[Case], each: int) -> list[NDArray[np.bool_]]:
+        """Evaluate the chains of shortlisted fleets; return which scenarios they close, by case."""
+        good, failing = ([np.empty(0, dtype=np.intp)] * len(some) for _ in range(2))
+        known = [self.incumbents.loss] * len(some)
+        for pieces in portions(_pieces(map(len, some)), CHUNK):
+            found = self.incumbents.compare([some[k].designs(chosen) for k, chosen in pieces])
+            for (k, chosen), (evaluation, hopeful) in zip(pieces, found, strict=True):
+                good[k] = np.concatenate([good[k], chosen[hopeful]])
+                failing[k] = np.concatenate([failing[k], chosen[~evaluation.feasible]])
+                known[k] = self.incumbents.loss
+        closed = [~one for one in self._open(some, failing, known)]
+        kept = []
+        for case, chosen, own in zip(some, good, closed, strict=True):
+            kept.append(case.designs(chosen[own[chosen // int(case.each)]]))
+            self.incumbents.pruned.dominated += each * int(own.sum()) - len(kept[-1])
+            self._keep(case, case.scenarios[own])
+        self.incumbents.evaluate(np.concatenate(kept))
         return closed
 
-    def _open(self, case: Case, failing: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return the scenarios where a design that fails may stand for one of the front.
+    def _open(
+        self,
+        some: Sequence[Case],
+        failing: Sequence[NDArray[np.intp]],
+        known: Sequence[NDArray[np.float64]],
+    ) -> list[NDArray[np.bool_]]:
+        """Return the scenarios where a design that fails may stand for one of the front, by case.
 
         None does when those that it stands for are no better at reaching the demand.
         """
-        found = np.zeros(len(case.scenarios), dtype=bool)
-        if case.lists.directions == case.helping:
-            return found
-        for first in range(0, len(failing), CHUNK):
-            chosen = failing[first : first + CHUNK]
-            loss, violation = _best(case, chosen)
+        found = [np.zeros(len(case.scenarios), dtype=bool) for case in some]
+        asked = [
+            len(rows) * (case.lists.directions != case.helping)
+            for case, rows in zip(some, failing, strict=True)
+        ]
+        for pieces in portions(_pieces(asked), CHUNK):
+            chosen = [(k, failing[k][rows]) for k, rows in pieces]
+            index = np.concatenate([some[k].designs(rows) for k, rows in chosen])
+            which = np.repeat([k for k, _ in chosen], [len(rows) for _, rows in chosen])
+            columns = Together(some, which, index).stood_for()
+            loss, violation = self.bounds.best(columns, {}, len(index))
             hopeful = np.asarray((violation <= 0).all(axis=1))
-            hopeful[hopeful] = ~self.incumbents.dominated(loss[hopeful])
-            found[chosen[hopeful] // int(case.each)] = True
+            for k, rows in chosen:
+                own = which == k
+                left = hopeful[own]
+                left[left] = ~dominated(loss[own][left], known[k])
+                found[k][rows[left] // int(some[k].each)] = True
         return found
 
     def add_equals(self) -> None:
@@ -194,9 +218,8 @@ def _whose(
     return np.array([known.get(row.tobytes(), -1) for row in rows], dtype=np.intp)
 
 
-def _best(case: Case, chosen: NDArray[np.intp]) -> tuple[NDArray[np.float64], ...]:
-    """Return bounds of the losses and violations of all that designs of chains stand for."""
-    lists = zip(case.lists.shortlists, case.picks(chosen).T, strict=True)
-    traits = [{name: one[rows] for name, one in some.traits.items()} for some, rows in lists]
-    designs = Together([case], np.zeros(len(chosen), dtype=np.intp), case.designs(chosen))
-    return case.influence.bounds.best(designs.stood_for(traits), {}, len(chosen))
+def _pieces(counts: Iterable[int]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Yield so many rows of each position, not too many at a time."""
+    for position, count in enumerate(counts):
+        for first in range(0, count, CHUNK):
+            yield position, np.arange(first, min(first + CHUNK, count))

@@ -286,7 +286,7 @@ class LevelSweep:
 
     def _finish(self, index: Index) -> None:
         """Evaluate designs, and keep those that may be on the front."""
-        evaluation, hopeful = self._incumbents.compare(index)
+        [(evaluation, hopeful)] = self._incumbents.compare([index])
         self._found.append((index[hopeful], evaluation.loss[hopeful]))
 
 

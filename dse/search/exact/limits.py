@@ -100,8 +100,8 @@ def boxes_of(designs: Together, loss: Matrix) -> list[Box]:
         _reached,
         designs.influence.bounds,
         wanted,
-        designs.stood_for(designs.traits, worse=False),
-        cache(partial(designs.stood_for, designs.traits)),
+        designs.stood_for(worse=False),
+        cache(designs.stood_for),
         loss + NEAR * np.abs(loss),
     )
     near = Moves(*(np.concatenate(parts) for parts in zip(*moves, strict=True)))

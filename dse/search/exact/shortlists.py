@@ -199,6 +199,10 @@ class Case:
         """All fleets of each stage."""
         return self.lists.group.fleets
 
+    def __len__(self) -> int:
+        """Return the number of chains in all scenarios."""
+        return int(self.each) * len(self.scenarios)
+
     @property
     def each(self) -> float:
         """Chains in one scenario; infinite when they are too many."""
@@ -206,14 +210,14 @@ class Case:
 
     def designs(self, chosen: NDArray[np.intp]) -> Index:
         """Return designs of chains, numbered from 0 scenario by scenario."""
-        picks = self.picks(chosen)
+        picks = self._picks(chosen)
         index = self.scenarios.take(chosen // int(self.each), axis=0)
         pairs = zip(self.fleets, self.lists.shortlists, strict=True)
         for stage, (fleets, some) in enumerate(pairs):
             index[:, fleets.part.places] = some.positions.take(picks[:, stage], axis=0)
         return index
 
-    def picks(self, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
+    def _picks(self, chosen: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return which fleet of each list chains have, (n, stages), numbered likewise."""
         if self.chains is None:
             raise NotComposedError("chains of fleets that none can replace are too many")

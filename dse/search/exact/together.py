@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
 from dse.model.bounds import Columns
-from dse.model.influence import Influence, Traits
+from dse.model.influence import Influence
 from dse.model.space import Index
-from dse.search.exact.measures import Matrix
 from dse.search.exact.shortlists import Case
+
+Part = TypeVar("Part", bound=tuple[Any, Sized])
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,8 @@ class Together:
             if last > first:
                 yield case, slice(int(first), int(last))
 
-    def stood_for(self, traits: Sequence[Traits], *, worse: bool = True) -> Columns:
-        """Return the columns of all that designs stand for, of whose fleets `traits` are known.
+    def stood_for(self, *, worse: bool = True) -> Columns:
+        """Return the columns of all that designs stand for, of whose fleets traits are known.
 
         That is every chain whose traits are no better in a direction that is wanted; unless
         `worse`, those alone that are the same in what is wanted.
@@ -80,7 +82,7 @@ class Together:
         if not worse:
             kept |= kept.any(axis=2, keepdims=True)
         ends: tuple[list[dict[str, Column]], list[dict[str, Column]]] = ([], [])
-        for stage, known in enumerate(traits):
+        for stage, known in enumerate(self.traits):
             hulls = [case.lists.group.hulls[stage] for case in self.cases]
             for end, found in enumerate(ends):
                 found.append(
@@ -99,13 +101,11 @@ class Together:
         return columns | self.influence.enclosed_chain(*ends)
 
 
-def portions(
-    parts: Iterable[tuple[Index, Matrix]], most: int
-) -> Iterator[list[tuple[Index, Matrix]]]:
-    """Yield parts together that have no more than `most` rows, or one alone that has."""
-    some: list[tuple[Index, Matrix]] = []
+def portions(parts: Iterable[Part], most: int) -> Iterator[list[Part]]:
+    """Yield parts together whose last items are no longer than `most` in all, or one alone."""
+    some: list[Part] = []
     for part in parts:
-        if some and sum(len(one[0]) for one in some) + len(part[0]) > most:
+        if some and sum(len(one[-1]) for one in some) + len(part[-1]) > most:
             yield some
             some = []
         some.append(part)
