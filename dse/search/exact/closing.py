@@ -13,13 +13,14 @@ from dse.model.bounds import Bounds
 from dse.model.front import dominated
 from dse.model.matrices import distinct_rows
 from dse.model.space import Index
+from dse.search.exact.groups import Group, capacity_enough, look_up_wants, sharing_fleets
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.levels import LevelSweep, wants_both
 from dse.search.exact.limits import Box, boxes_of
 from dse.search.exact.partial import NotComposedError, StageParts
-from dse.search.exact.shortlists import Case, Group, cases, sharing_fleets
+from dse.search.exact.shortlists import Case, Together, cases
 from dse.search.exact.ties import close, equals
-from dse.search.exact.together import Together, portions
+from dse.search.exact.work import portions
 
 FEW_FLEETS = 50_000
 """Fleets of all stages together: so few are always compared."""
@@ -101,8 +102,12 @@ class Replacing:
         ]
 
     def _cases(self, scenarios: Index, *, demands: bool) -> Iterator[tuple[NDArray[np.intp], Case]]:
-        for group in self._groups:
-            for rows, case in cases(group, scenarios[group.rows], demands=demands):
+        groups = [group for group in self._groups if group.complete and len(group.rows)]
+        own = [scenarios[group.rows] for group in groups]
+        look_up_wants(groups, own)
+        enough = capacity_enough(groups, own) if demands else [None] * len(groups)
+        for group, some, capacity in zip(groups, own, enough, strict=True):
+            for rows, case in cases(group, some, capacity):
                 yield group.rows[rows], case
 
     def listed(self, scenarios: Index) -> Iterator[tuple[NDArray[np.intp], Case]]:

@@ -19,8 +19,7 @@ from dse.model.bounds import Bounds, Columns
 from dse.model.influence import Traits
 from dse.model.space import Index
 from dse.search.exact.measures import Matrix, Measure, joined
-from dse.search.exact.shortlists import Case
-from dse.search.exact.together import Together
+from dse.search.exact.shortlists import Case, Together
 from dse.search.exact.work import CALL, ROW, spend
 
 STEPS = 24
