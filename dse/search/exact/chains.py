@@ -128,7 +128,8 @@ def chains(wanted: tuple[Measure, ...], fleets: Sequence[Matrix]) -> Chains:
     """
     order = tuple(sorted(range(len(fleets)), key=lambda stage: len(fleets[stage])))
     level = _level(wanted, fleets)
-    lists = tuple(part_of(np.arange(len(fleets[k]))[:, None], fleets[k], level) for k in order)
+    best = {k: np.flatnonzero(nondominated(fleets[k])) for k in order}
+    lists = tuple(part_of(best[k][:, np.newaxis], fleets[k][best[k]], level) for k in order)
     prefixes = [lists[0]]
     for part in lists[1:]:
         prefixes.append(_front(wanted, prefixes[-1], part, level))
@@ -160,16 +161,17 @@ def _front(
 
 
 def part_of(picks: NDArray[np.intp], values: Matrix, level: int | None) -> PartialChains:
-    """Return partial chains with the levels at which they are of use; equal ones count once."""
+    """Return partial chains, of which none is better than another, with the levels of their use.
+
+    Equal ones count once.
+    """
     if level is None:
-        rows = np.flatnonzero(nondominated(values))
-        rows = rows[distinct_rows(values[rows])]
+        rows = distinct_rows(values)
         return PartialChains(
             picks[rows], values[rows], np.zeros(len(rows)), np.full(len(rows), np.inf)
         )
     rest = np.delete(values, level, axis=1)
     rows = np.lexsort((*rest.T, values[:, level]))
-    rows = rows[nondominated(values[rows])]
     again = np.zeros(len(rows), dtype=bool)
     again[1:] = (values[rows[1:]] == values[rows[:-1]]).all(axis=1)
     rows = rows[~again]

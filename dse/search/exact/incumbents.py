@@ -99,10 +99,11 @@ class Incumbents:
         every = np.concatenate([self._known, evaluation.loss[hopeful]])
         if len(every):
             best = nondominated(every)
-            designs = np.concatenate([self._designs, index[hopeful]])[best]
             hopeful[hopeful] = best[len(self._known) :]
-            rows = distinct_rows(every[best])
-            self._known, self._designs = every[best][rows], designs[rows]
+            known = self._designs[best[: len(self._known)]]
+            designs, every = np.concatenate([known, index[hopeful]]), every[best]
+            rows = distinct_rows(every)
+            self._known, self._designs = every[rows], designs[rows]
         return hopeful
 
 
