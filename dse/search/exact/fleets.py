@@ -148,7 +148,9 @@ class Fleets:
             carried = _flat(fleet.column(STAGE_CAPACITY), points)
             rows = np.flatnonzero(carried >= self.floor * (1.0 - ROUNDING))
             traits = {
-                name: _flat(values, points)[rows]
+                name: np.full(len(rows), values.item())
+                if values.size == 1
+                else _flat(values, points).take(rows)
                 for name, values in self.influence.traits(fleet).items()
             }
         index = block.rows(rows) if block is not None else np.asarray(points)[rows]
@@ -344,8 +346,9 @@ def signed_traits(traits: Traits, directions: Directions) -> Column:
 
 
 def _taken(fleets: Shortlist, kept: NDArray[np.bool_]) -> Shortlist:
-    traits = {name: values[kept] for name, values in fleets.traits.items()}
-    return Shortlist(fleets.positions[kept], traits)
+    rows = np.flatnonzero(kept)
+    traits = {name: values.take(rows) for name, values in fleets.traits.items()}
+    return Shortlist(fleets.positions.take(rows, axis=0), traits)
 
 
 def _both(first: Shortlist, second: Shortlist) -> Shortlist:

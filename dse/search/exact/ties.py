@@ -183,10 +183,11 @@ def _room(
 
 def _within(points: Matrix, low: Matrix, high: Matrix) -> Matches:
     """Return which of the points are in which boxes, of those ordered by the best measure."""
-    every = np.flatnonzero(
-        (points >= low.min(axis=0, initial=np.inf)).all(axis=1)
-        & (points <= high.max(axis=0, initial=-np.inf)).all(axis=1)
-    )
+    every = np.arange(len(points))
+    ends = low.min(axis=0, initial=np.inf), high.max(axis=0, initial=-np.inf)
+    for column, (least, most) in enumerate(zip(*ends, strict=True)):
+        values = points[every, column]
+        every = every[(values >= least) & (values <= most)]
     points = points[every]
     some = points[:: max(1, len(points) // SAMPLE)]
     spans = [_span(*columns)[2].sum() for columns in zip(some.T, low.T, high.T, strict=True)]
