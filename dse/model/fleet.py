@@ -123,7 +123,14 @@ class Fleet:
 
     def column(self, name: str) -> Any:
         """Return one of `STAGE_COLUMNS`, shape as the counts broadcast."""
-        return STAGE_COLUMNS[name](self)
+        if name not in self._columns:
+            self._columns[name] = STAGE_COLUMNS[name](self)
+        return self._columns[name]
+
+    @cached_property
+    def _columns(self) -> dict[str, Any]:
+        """The columns that were asked for."""
+        return {}
 
     @cached_property
     def opened(self) -> OpenCounts | None:

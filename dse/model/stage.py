@@ -44,6 +44,11 @@ class Stage:
     clocked: bool = False
     common: bool = False
 
+    @property
+    def decided_by(self) -> tuple[str, ...]:
+        """Columns besides its own that decide what its fleets are."""
+        return CHAINED_COLUMNS if self.mixed else SHARED_COLUMNS
+
     def counts(self, columns: Mapping[str, Column]) -> list[Column]:
         """Return the number of instances of each design, in the order of `designs`."""
         if self.mixed:
@@ -102,9 +107,10 @@ class Stage:
         )
 
 
+CHAINED_COLUMNS = ("workload_chained", "workload_streams")
+
 SHARED_COLUMNS = (
-    "workload_chained",
-    "workload_streams",
+    *CHAINED_COLUMNS,
     "workload_rate_bit_per_s",
     PAYLOAD_OFFLOADED,
 )

@@ -52,18 +52,42 @@ class PartialChains:
         Which fleet of each of its stages, (n, stages).
     measures
         What they offer, (n, measures).
-    level, until
-        From which level on each is of use, and from which on another one is as good in all else.
+    column
+        Which measure is their level; None where they have none.
     """
 
     picks: NDArray[np.intp]
     measures: Matrix
-    level: Matrix
-    until: Matrix
+    column: int | None
 
     def __len__(self) -> int:
         """Return the number of partial chains."""
         return len(self.picks)
+
+    @property
+    def level(self) -> Matrix:
+        """From which level on each is of use, (n,)."""
+        return np.zeros(len(self)) if self.column is None else self.measures[:, self.column]
+
+    @cached_property
+    def until(self) -> Matrix:
+        """From which level on another one is as good as each in all else, (n,)."""
+        until = np.full(len(self), np.inf)
+        if self.column is None:
+            return until
+        rest = np.delete(self.measures, self.column, axis=1)
+        best = np.empty(0, dtype=np.intp)
+        for first in range(0, len(self), BLOCK):
+            some = np.arange(first, min(first + BLOCK, len(self)))
+            spend(len(best) * len(some) // FEW)
+            best = np.concatenate([best, some])
+            ended = best[:, np.newaxis] < some
+            for column in rest.T:
+                ended &= column[best, np.newaxis] >= column[some]
+            over = ended.any(axis=1)
+            until[best[over]] = self.level[some[ended[over].argmax(axis=1)]]
+            best = best[~over]
+        return until
 
 
 @dataclass(frozen=True)
@@ -128,7 +152,8 @@ def chains(wanted: tuple[Measure, ...], fleets: Sequence[Matrix]) -> Chains:
     """
     order = tuple(sorted(range(len(fleets)), key=lambda stage: len(fleets[stage])))
     level = _level(wanted, fleets)
-    lists = tuple(part_of(np.arange(len(fleets[k]))[:, None], fleets[k], level) for k in order)
+    best = {k: np.flatnonzero(nondominated(fleets[k])) for k in order}
+    lists = tuple(part_of(best[k][:, np.newaxis], fleets[k][best[k]], level) for k in order)
     prefixes = [lists[0]]
     for part in lists[1:]:
         prefixes.append(_front(wanted, prefixes[-1], part, level))
@@ -160,33 +185,15 @@ def _front(
 
 
 def part_of(picks: NDArray[np.intp], values: Matrix, level: int | None) -> PartialChains:
-    """Return partial chains with the levels at which they are of use; equal ones count once."""
+    """Return partial chains, of which none is better than another; equal ones count once."""
     if level is None:
-        rows = np.flatnonzero(nondominated(values))
-        rows = rows[distinct_rows(values[rows])]
-        return PartialChains(
-            picks[rows], values[rows], np.zeros(len(rows)), np.full(len(rows), np.inf)
-        )
-    rest = np.delete(values, level, axis=1)
-    rows = np.lexsort((*rest.T, values[:, level]))
-    rows = rows[nondominated(values[rows])]
+        rows = distinct_rows(values)
+        return PartialChains(picks[rows], values[rows], None)
+    rows = np.lexsort((*np.delete(values, level, axis=1).T, values[:, level]))
     again = np.zeros(len(rows), dtype=bool)
     again[1:] = (values[rows[1:]] == values[rows[:-1]]).all(axis=1)
     rows = rows[~again]
-    rest, own = rest[rows], values[rows, level]
-    until = np.full(len(rows), np.inf)
-    best = np.empty(0, dtype=np.intp)
-    for first in range(0, len(rows), BLOCK):
-        some = np.arange(first, min(first + BLOCK, len(rows)))
-        spend(len(best) * len(some) // FEW)
-        best = np.concatenate([best, some])
-        ended = best[:, np.newaxis] < some
-        for column in rest.T:
-            ended &= column[best, np.newaxis] >= column[some]
-        over = ended.any(axis=1)
-        until[best[over]] = own[some[ended[over].argmax(axis=1)]]
-        best = best[~over]
-    return PartialChains(picks[rows], values[rows], own, until)
+    return PartialChains(picks[rows], values[rows], level)
 
 
 def _joined(

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.bounds import Bounds
+from dse.model.front import dominated
 from dse.model.matrices import distinct_rows
 from dse.model.space import Index
+from dse.search.exact.groups import Group, capacity_enough, look_up_wants, sharing_fleets
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.levels import LevelSweep, wants_both
+from dse.search.exact.limits import Box, boxes_of
 from dse.search.exact.partial import NotComposedError, StageParts
-from dse.search.exact.shortlists import Case, Group, cases, sharing_fleets
+from dse.search.exact.shortlists import Case, Together, cases
 from dse.search.exact.ties import close, equals
+from dse.search.exact.work import portions
 
 FEW_FLEETS = 50_000
 """Fleets of all stages together: so few are always compared."""
@@ -43,7 +48,8 @@ class Replacing:
         self.bounds = bounds
         self.parts = parts
         self.incumbents = incumbents
-        self._closed: list[tuple[Case, Index]] = []
+        # cases of the same traits, of which none shares a scenario with another
+        self._closed: dict[tuple[int, tuple[str, ...]], list[tuple[Case, Index]]] = {}
         self._groups: list[Group] = []
 
     def pays(self, fleets: Sequence[int], scenarios: int) -> bool:
@@ -56,9 +62,16 @@ class Replacing:
         self._groups = sharing_fleets(self.bounds, self.parts, scenarios)
         for demands in (False, True):
             done = np.zeros(len(scenarios), dtype=bool)
-            for rows, case in self._cases(scenarios, demands=demands):
-                if case.each <= MOST_DESIGNS and case.each * len(rows) <= MOST_EVALUATED:
-                    done[rows[self._look(case, each)]] = True
+            few = (
+                (rows, case)
+                for rows, case in self._cases(scenarios, demands=demands)
+                if case.each <= MOST_DESIGNS and case.each * len(rows) <= MOST_EVALUATED
+            )
+            for _, alike in itertools.groupby(few, lambda one: one[1].lists.group.names):
+                for some in portions(alike, CHUNK):
+                    closed = self._look([case for _, case in some], each)
+                    for (rows, _), own in zip(some, closed, strict=True):
+                        done[rows[own]] = True
             self._leave(~done)
             scenarios = scenarios[~done]
         return scenarios
@@ -76,7 +89,8 @@ class Replacing:
                 done[row] = True
                 self.incumbents.evaluate(index)
                 self.incumbents.pruned.dominated += each - len(index)
-                self._closed += [(case, scenarios[[row]]) for case in sweep.cases]
+                for turn, case in enumerate(sweep.cases):
+                    self._keep(case, scenarios[[row]], turn)
         self._leave(~done)
         return scenarios[~done]
 
@@ -88,8 +102,12 @@ class Replacing:
         ]
 
     def _cases(self, scenarios: Index, *, demands: bool) -> Iterator[tuple[NDArray[np.intp], Case]]:
-        for group in self._groups:
-            for rows, case in cases(group, scenarios[group.rows], demands=demands):
+        groups = [group for group in self._groups if group.complete and len(group.rows)]
+        own = [scenarios[group.rows] for group in groups]
+        look_up_wants(groups, own)
+        enough = capacity_enough(groups, own) if demands else [None] * len(groups)
+        for group, some, capacity in zip(groups, own, enough, strict=True):
+            for rows, case in cases(group, some, capacity):
                 yield group.rows[rows], case
 
     def listed(self, scenarios: Index) -> Iterator[tuple[NDArray[np.intp], Case]]:
@@ -98,75 +116,115 @@ class Replacing:
 
     def keep(self, case: Case, scenarios: Index) -> None:
         """Remember that scenarios of a case were closed without chains."""
-        self._closed.append((replace(case, chains=None), scenarios))
+        self._keep(replace(case, chains=None), scenarios)
 
-    def _look(self, case: Case, each: int) -> NDArray[np.bool_]:
-        """Evaluate the chains of shortlisted fleets; return which scenarios they close."""
-        good, failing = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
-        for first in range(0, len(case.scenarios) * int(case.each), CHUNK):
-            last = min(first + CHUNK, len(case.scenarios) * int(case.each))
-            chosen = np.arange(first, last)
-            found, hopeful = self.incumbents.compare(case.designs(chosen))
-            good.append(chosen[hopeful])
-            failing.append(chosen[~found.feasible])
-        closed = ~self._open(case, np.concatenate(failing))
-        kept = np.concatenate(good)
-        index = case.designs(kept[closed[kept // int(case.each)]])
-        self.incumbents.evaluate(index)
-        self.incumbents.pruned.dominated += each * int(closed.sum()) - len(index)
-        self._closed.append((case, case.scenarios[closed]))
+    def _keep(self, case: Case, scenarios: Index, turn: int = 0) -> None:
+        self._closed.setdefault((turn, case.lists.group.names), []).append((case, scenarios))
+
+    def _look(self, some: Sequence[Case], each: int) -> list[NDArray[np.bool_]]:
+        """Evaluate the chains of shortlisted fleets; return which scenarios they close, by case."""
+        good, failing = ([np.empty(0, dtype=np.intp)] * len(some) for _ in range(2))
+        known = [self.incumbents.loss] * len(some)
+        for pieces in portions(_pieces(map(len, some)), CHUNK):
+            found = self.incumbents.compare([some[k].designs(chosen) for k, chosen in pieces])
+            for (k, chosen), (evaluation, hopeful) in zip(pieces, found, strict=True):
+                good[k] = np.concatenate([good[k], chosen[hopeful]])
+                failing[k] = np.concatenate([failing[k], chosen[~evaluation.feasible]])
+                known[k] = self.incumbents.loss
+        closed = [~one for one in self._open(some, failing, known)]
+        kept = []
+        for case, chosen, own in zip(some, good, closed, strict=True):
+            kept.append(case.designs(chosen[own[chosen // int(case.each)]]))
+            self.incumbents.pruned.dominated += each * int(own.sum()) - len(kept[-1])
+            self._keep(case, case.scenarios[own])
+        self.incumbents.evaluate(np.concatenate(kept))
         return closed
 
-    def _open(self, case: Case, failing: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return the scenarios where a design that fails may stand for one of the front.
+    def _open(
+        self,
+        some: Sequence[Case],
+        failing: Sequence[NDArray[np.intp]],
+        known: Sequence[NDArray[np.float64]],
+    ) -> list[NDArray[np.bool_]]:
+        """Return the scenarios where a design that fails may stand for one of the front, by case.
 
         None does when those that it stands for are no better at reaching the demand.
         """
-        found = np.zeros(len(case.scenarios), dtype=bool)
-        if case.lists.directions == case.helping:
-            return found
-        for first in range(0, len(failing), CHUNK):
-            chosen = failing[first : first + CHUNK]
-            loss, violation = case.best(chosen)
+        found = [np.zeros(len(case.scenarios), dtype=bool) for case in some]
+        asked = [
+            len(rows) * (case.lists.directions != case.helping)
+            for case, rows in zip(some, failing, strict=True)
+        ]
+        for pieces in portions(_pieces(asked), CHUNK):
+            chosen = [(k, failing[k][rows]) for k, rows in pieces]
+            index = np.concatenate([some[k].designs(rows) for k, rows in chosen])
+            which = np.repeat([k for k, _ in chosen], [len(rows) for _, rows in chosen])
+            columns = Together(some, which, index).stood_for()
+            loss, violation = self.bounds.best(columns, {}, len(index))
             hopeful = np.asarray((violation <= 0).all(axis=1))
-            hopeful[hopeful] = ~self.incumbents.dominated(loss[hopeful])
-            found[chosen[hopeful] // int(case.each)] = True
+            for k, rows in chosen:
+                own = which == k
+                left = hopeful[own]
+                left[left] = ~dominated(loss[own][left], known[k])
+                found[k][rows[left] // int(some[k].each)] = True
         return found
 
     def add_equals(self) -> None:
         """Evaluate the designs with the objective values of one of the front that were replaced."""
-        for case, scenarios in self._closed:
+        for closed in self._closed.values():
             index, loss = self.incumbents.archive.front
-            own = _within(index, scenarios, self.parts)
-            index, loss = index[own], loss[own]
-            for first in range(0, len(index), FRONT):
-                self._add_equals(case, index[first : first + FRONT], loss[first : first + FRONT])
+            which = _whose(index, [scenarios for _, scenarios in closed], self.parts)
+            rows = np.argsort(which, kind="stable")
+            rows = rows[which[rows] >= 0]
+            cases_ = [case for case, _ in closed]
+            for first in range(0, len(rows), FRONT):
+                some = rows[first : first + FRONT]
+                designs = Together(cases_, which[some], index[some])
+                boxes = boxes_of(designs, loss[some])
+                found = (part for box in boxes for part in self._equals(box))
+                for parts in portions(found, CHUNK):
+                    self._take_equals(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def _add_equals(self, case: Case, index: Index, loss: NDArray[np.float64]) -> None:
-        """Do so for some designs of a case, or in halves when together they have too many."""
+    def _equals(self, box: Box) -> Iterator[tuple[Index, NDArray[np.float64]]]:
+        """Yield designs that may have certain losses, with these, or by halves where too many."""
         try:
-            designs, rows = equals(case, index, loss)
+            designs, rows = equals(box)
         except NotComposedError:
-            if len(index) == 1:
+            if len(box.index) == 1:
                 raise
-            half = len(index) // 2
-            self._add_equals(case, index[:half], loss[:half])
-            self._add_equals(case, index[half:], loss[half:])
-            return
-        known = np.array([self.incumbents.was_evaluated(design) for design in designs], dtype=bool)
-        designs, rows = designs[~known], rows[~known]
+            for half in box.halves():
+                yield from self._equals(half)
+        else:
+            known = [self.incumbents.was_evaluated(design) for design in designs]
+            new = ~np.array(known, dtype=bool)
+            yield designs[new], box.loss[rows[new]]
+
+    def _take_equals(self, designs: Index, loss: NDArray[np.float64]) -> None:
+        """Evaluate those of some designs that have losses (n, m)."""
         evaluation = self.bounds.problem.evaluate(designs)
-        near = evaluation.feasible & close(evaluation.loss, loss[rows])
-        found = designs[near]
+        found = designs[evaluation.feasible & close(evaluation.loss, loss)]
         found = found[distinct_rows(found)]
         self.incumbents.evaluate(found)
         self.incumbents.pruned.dominated -= len(found)
 
 
-def _within(index: Index, scenarios: Index, parts: Sequence[StageParts]) -> NDArray[np.bool_]:
-    """Return which designs are of one of the scenarios."""
+def _whose(
+    index: Index, scenarios: Sequence[Index], parts: Sequence[StageParts]
+) -> NDArray[np.intp]:
+    """Return in which of some sets of scenarios designs are, (n,), -1 where in none."""
     chosen = {place for part in parts for place in part.places}
     outer = [place for place in range(index.shape[1]) if place not in chosen]
-    known = {row.tobytes() for row in np.ascontiguousarray(scenarios[:, outer])}
+    known = {
+        row.tobytes(): position
+        for position, some in enumerate(scenarios)
+        for row in np.ascontiguousarray(some[:, outer])
+    }
     rows = np.ascontiguousarray(index[:, outer])
-    return np.array([row.tobytes() in known for row in rows], dtype=bool)
+    return np.array([known.get(row.tobytes(), -1) for row in rows], dtype=np.intp)
+
+
+def _pieces(counts: Iterable[int]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Yield so many rows of each position, not too many at a time."""
+    for position, count in enumerate(counts):
+        for first in range(0, count, CHUNK):
+            yield position, np.arange(first, min(first + CHUNK, count))

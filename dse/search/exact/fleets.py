@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra.enclosure import ends
 from dse.contract import Column
-from dse.model.fleet import STAGE_CAPACITY
+from dse.model.fleet import STAGE_CAPACITY, Fleet
 from dse.model.front import nondominated
 from dse.model.influence import Influence, Traits
 from dse.model.space import Block, Index, Space, blocks
@@ -70,6 +71,10 @@ class Shortlist:
         return len(self.positions)
 
 
+FleetsMade = dict[tuple[Any, ...], Fleet]
+"""Fleets that scenarios share which tell apart what these offer, by what they are made of."""
+
+
 @dataclass(frozen=True)
 class Fleets:
     """All fleets of a stage in scenarios that do not tell them apart.
@@ -84,12 +89,15 @@ class Fleets:
         A design of one of the scenarios, (d,).
     floor
         What the stage has to carry, bit/s; fleets that do not are left out.
+    made
+        Of few stages, all fleets that were put together in any scenario.
     """
 
     influence: Influence
     part: StageParts
     point: NDArray[np.int64]
     floor: float
+    made: FleetsMade = field(default_factory=dict)
 
     @property
     def _space(self) -> Space:
@@ -135,16 +143,29 @@ class Fleets:
         """Return those of some fleets that carry what they have to."""
         spend(len(points) + CALL)
         block = points if isinstance(points, Block) else None
-        fleet = self.part.stage.fleet(self._space.columns(points))
+        fleet = self._fleet(points)
         with np.errstate(all="ignore"):
             carried = _flat(fleet.column(STAGE_CAPACITY), points)
             rows = np.flatnonzero(carried >= self.floor * (1.0 - ROUNDING))
             traits = {
-                name: _flat(values, points)[rows]
+                name: np.full(len(rows), values.item())
+                if values.size == 1
+                else _flat(values, points).take(rows)
                 for name, values in self.influence.traits(fleet).items()
             }
         index = block.rows(rows) if block is not None else np.asarray(points)[rows]
         return Shortlist(index[:, self.part.places], traits)
+
+    def _fleet(self, points: Block | Index) -> Fleet:
+        """Return some fleets; all of a stage that has few are put together once."""
+        columns = self._space.columns(points)
+        if len(points) < self._count or self._count > WHOLE:
+            return self.part.stage.fleet(columns)
+        given = [columns[name] for name in self.part.stage.decided_by if name in columns]
+        key = (self.part.stage.name, *(one.tobytes() for one in given))
+        if key not in self.made:
+            self.made[key] = self.part.stage.fleet(columns)
+        return self.made[key]
 
     def _completed(
         self, index: Index, places: Sequence[int], hopeful: Hopeful
@@ -325,8 +346,9 @@ def signed_traits(traits: Traits, directions: Directions) -> Column:
 
 
 def _taken(fleets: Shortlist, kept: NDArray[np.bool_]) -> Shortlist:
-    traits = {name: values[kept] for name, values in fleets.traits.items()}
-    return Shortlist(fleets.positions[kept], traits)
+    rows = np.flatnonzero(kept)
+    traits = {name: values.take(rows) for name, values in fleets.traits.items()}
+    return Shortlist(fleets.positions.take(rows, axis=0), traits)
 
 
 def _both(first: Shortlist, second: Shortlist) -> Shortlist:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,16 +52,24 @@ class Incumbents:
         """Return which losses (n, m) an evaluated design dominates."""
         return dominated(loss, self._known)
 
-    def evaluate_reference(self, index: Index) -> Evaluation:
+    def evaluate_reference(self, index: Index) -> None:
         """Evaluate designs only to have something to compare bounds with."""
-        return self.compare(index)[0]
+        list(self.compare([index]))
 
-    def compare(self, index: Index) -> tuple[Evaluation, NDArray[np.bool_]]:
-        """Evaluate designs likewise; return also which are feasible and not dominated so far."""
-        evaluation = self.archive.evaluate_reference(index)
-        hopeful = self._remember(index, evaluation)
-        spend(len(index) + CALL)
-        return evaluation, hopeful
+    def compare(self, parts: Sequence[Index]) -> Iterator[tuple[Evaluation, NDArray[np.bool_]]]:
+        """Evaluate designs likewise; yield of each part which are feasible and not dominated.
+
+        By what is known so far, of the part itself and those before it.
+        """
+        every = self.archive.evaluate_reference(np.concatenate(parts))
+        spend(len(every.loss) + CALL)
+        last = 0
+        for index in parts:
+            own = slice(last, last + len(index))
+            last = own.stop
+            feasible = every.feasible[own]
+            some = Evaluation(index, every.loss[own], every.violation[own], known_feasible=feasible)
+            yield some, self._remember(index, some)
 
     def evaluate(self, index: Index) -> None:
         """Evaluate designs that may be on the front and have not been evaluated before."""
@@ -90,10 +99,11 @@ class Incumbents:
         every = np.concatenate([self._known, evaluation.loss[hopeful]])
         if len(every):
             best = nondominated(every)
-            designs = np.concatenate([self._designs, index[hopeful]])[best]
             hopeful[hopeful] = best[len(self._known) :]
-            rows = distinct_rows(every[best])
-            self._known, self._designs = every[best][rows], designs[rows]
+            known = self._designs[best[: len(self._known)]]
+            designs, every = np.concatenate([known, index[hopeful]]), every[best]
+            rows = distinct_rows(every)
+            self._known, self._designs = every[rows], designs[rows]
         return hopeful
 
 

@@ -37,10 +37,11 @@ from dse.model.matrices import distinct_rows
 from dse.model.space import Index
 from dse.search.exact.chains import PartialChains, part_of
 from dse.search.exact.fleets import Shortlist
+from dse.search.exact.groups import Group, Lists, bounds_of
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.measures import Directions
 from dse.search.exact.partial import NotComposedError
-from dse.search.exact.shortlists import Case, Group, Lists
+from dse.search.exact.shortlists import Case
 from dse.search.exact.work import CALL, ROW, spend
 
 PORTION = 50_000
@@ -84,7 +85,7 @@ class LevelLists:
 def wants_both(group: Group, scenarios: Index) -> NDArray[np.bool_]:
     """Return in which scenarios (s, d) of a group both more and less capacity are wanted."""
     none = np.zeros(len(scenarios), dtype=bool)
-    if len(group.hulls) < len(group.fleets) or not group.influence.capacities or not len(none):
+    if not group.complete or not group.influence.capacities or not len(none):
         return none
     capacities = np.array([name in group.influence.capacities for name in group.names])
     plain = group.wants(scenarios)[:, 0, capacities]
@@ -120,7 +121,7 @@ class LevelSweep:
             Fleets that none can replace are too many, or bounds do not rule out empty fleets.
         """
         self._check_empty()
-        if len(self._group.hulls) < len(self._group.fleets):
+        if not self._group.complete:
             return self._scenario[:0]
         tops = [float(high[self._capacity][0]) for _, high in self._group.hulls]
         for _, wanted in self._wanted(np.linspace(0.0, min(tops), GRID + 1)[1:]):
@@ -144,7 +145,8 @@ class LevelSweep:
     def _check_empty(self) -> None:
         """Make sure that no design with a fleet that carries nothing is of interest."""
         for stage, fleets in enumerate(self._all.fleets):
-            loss, violation = self._all.with_empty(stage, self._scenario)
+            offer = self._all.with_empty(stage, self._scenario)
+            [(loss, violation)] = bounds_of([self._all], [offer])
             open_ = ~(violation > 0).any(axis=1)
             if (open_ & ~self._incumbents.dominated(loss)).any():
                 raise NotComposedError(f"stage {fleets.part.stage.name} may carry nothing")
@@ -286,7 +288,7 @@ class LevelSweep:
 
     def _finish(self, index: Index) -> None:
         """Evaluate designs, and keep those that may be on the front."""
-        evaluation, hopeful = self._incumbents.compare(index)
+        [(evaluation, hopeful)] = self._incumbents.compare([index])
         self._found.append((index[hopeful], evaluation.loss[hopeful]))
 
 

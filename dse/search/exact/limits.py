@@ -5,9 +5,9 @@ Where the box of a design ends, in which its equals lie (`dse.search.exact.ties`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from dse.algebra.enclosure import Enclosure, ends, is_exact
 from dse.contract import Column
-from dse.model.bounds import Columns
+from dse.model.bounds import Bounds, Columns
 from dse.model.influence import Traits
 from dse.model.space import Index
 from dse.search.exact.measures import Matrix, Measure, joined
-from dse.search.exact.shortlists import Case
+from dse.search.exact.shortlists import Case, Together
 from dse.search.exact.work import CALL, ROW, spend
 
 STEPS = 24
@@ -50,15 +50,73 @@ class Moves:
         return Moves(self.rows[chosen], self.columns[chosen], self.values[chosen])
 
 
-def boxes_of(
-    case: Case,
-    index: Index,
-    loss: NDArray[np.float64],
-    traits: Sequence[Traits],
-    known: Sequence[Matrix],
-) -> tuple[Matrix, Matrix]:
-    """Return the measures of designs, and up to where each alone may rise without effect."""
+@dataclass(frozen=True)
+class Box:
+    """Designs of one case, and between which measures the equals of each lie.
+
+    Attributes
+    ----------
+    case
+        Whose scenarios they are of.
+    index, loss
+        The designs, (n, d), and their losses.
+    known
+        The measures of their fleets, stage by stage.
+    low, high
+        The measures of the designs, and up to where each alone may rise without effect.
+    """
+
+    case: Case
+    index: Index
+    loss: Matrix
+    known: Sequence[Matrix]
+    low: Matrix
+    high: Matrix
+
+    def halves(self) -> Iterator[Box]:
+        """Yield the same for either half of the designs."""
+        half = len(self.index) // 2
+        for some in (slice(half), slice(half, None)):
+            known = [one[some] for one in self.known]
+            low, high = self.low[some], self.high[some]
+            yield Box(self.case, self.index[some], self.loss[some], known, low, high)
+
+
+def boxes_of(designs: Together, loss: Matrix) -> list[Box]:
+    """Return the boxes of designs that have losses (n, m), for each case."""
+    wanted = tuple(dict.fromkeys(one for case in designs.cases for one in case.lists.wanted))
+    boxes, places, moves, most = [], [], [], []
+    for case, own in designs.by_case():
+        traits = [{name: one[own] for name, one in some.items()} for some in designs.traits]
+        box, moved = _widest(case, designs.index[own], loss[own], traits)
+        rows, columns = (place.ravel() for place in np.nonzero(np.tile(moved, (len(box.index), 1))))
+        number = np.array([wanted.index(one) for one in case.lists.wanted], dtype=np.intp)
+        boxes.append(box)
+        places.append((rows, columns))
+        moves.append((own.start + rows, number[columns], box.low[rows, columns]))
+        most.append(box.high[rows, columns])
+    reached = partial(
+        _reached,
+        designs.influence.bounds,
+        wanted,
+        designs.stood_for(worse=False),
+        cache(designs.stood_for),
+        loss + NEAR * np.abs(loss),
+    )
+    near = Moves(*(np.concatenate(parts) for parts in zip(*moves, strict=True)))
+    limit = _limit(reached, near, np.concatenate(most))
+    parts = np.split(limit, np.cumsum([len(one) for one in most])[:-1])
+    for box, place, part in zip(boxes, places, parts, strict=True):
+        box.high[place] = part
+    return boxes
+
+
+def _widest(
+    case: Case, index: Index, loss: Matrix, traits: Sequence[Traits]
+) -> tuple[Box, list[bool]]:
+    """Return the largest boxes that there may be, and in which measures their ends are unknown."""
     wanted = case.lists.wanted
+    known = [case.lists.measured(own, stage) for stage, own in enumerate(traits)]
     near, worst = known[0], _worst(case, 0)
     for stage in range(1, len(known)):
         near = joined(wanted, near, known[stage])
@@ -73,28 +131,22 @@ def boxes_of(
             moved[column] = True
         else:
             furthest[:, column] = np.inf
-    rows, columns = (place.ravel() for place in np.nonzero(np.tile(moved, (len(index), 1))))
-    same, worse = (case.stood_for(index, traits, worse=worse) for worse in (False, True))
-    reached = partial(_reached, case, same, worse, loss + NEAR * np.abs(loss))
-    furthest[rows, columns] = _limit(reached, Moves(rows, columns, near[rows, columns]), furthest)
-    return near, furthest
+    return Box(case, index, loss, known, near, furthest), moved
 
 
 def _worst(case: Case, stage: int) -> Matrix:
     """Return the worst of each measure that a fleet of a stage may have, (1, measures)."""
-    low, high = case.fleets[stage].hull or ({}, {})
-    each = [case.lists.measured(end, stage) for end in (low, high)]
+    each = [case.lists.measured(end, stage) for end in case.lists.group.hulls[stage]]
     return np.maximum(*each)
 
 
-def _limit(reached: Callable[[Moves], NDArray[np.bool_]], near: Moves, far: Matrix) -> Column:
-    """Return up to where values may rise from `near` towards `far` with the losses still reached.
+def _limit(reached: Callable[[Moves], NDArray[np.bool_]], near: Moves, most: Column) -> Column:
+    """Return up to where values may rise from `near` towards `most` with the losses still reached.
 
     Few values are tried at many places together, many at the middle again and again.
     """
     if not len(near.rows):
         return near.values
-    most = far[near.rows, near.columns]
     limit = np.minimum(near.values + STEP * np.abs(near.values), most)
     every = np.arange(len(limit))
     both = near.take(np.tile(every, 2)).at(np.concatenate([limit, most]))
@@ -118,7 +170,12 @@ def _limit(reached: Callable[[Moves], NDArray[np.bool_]], near: Moves, far: Matr
 
 
 def _reached(
-    case: Case, same: Columns, worse: Columns, most: Matrix, moves: Moves
+    bounds: Bounds,
+    wanted: Sequence[Measure],
+    same: Columns,
+    worse: Callable[[], Columns],
+    most: Matrix,
+    moves: Moves,
 ) -> NDArray[np.bool_]:
     """Return which designs' losses are still at `most`, (n, m), when one measure of each changes.
 
@@ -126,22 +183,24 @@ def _reached(
     such chain is feasible, bounds of all that may be worse tell; traits of which no value is
     wanted are left open.
     """
-    loss, violation = _bounds(case, same, moves)
+    loss, violation = _bounds(bounds, wanted, same, moves)
     met = np.asarray((loss <= most[moves.rows]).all(axis=1))
     missed = np.flatnonzero((violation > 0).any(axis=1))
     if len(missed):
         some = moves.take(missed)
-        loss, violation = _bounds(case, worse, some)
+        loss, violation = _bounds(bounds, wanted, worse(), some)
         met[missed] = (loss <= most[some.rows]).all(axis=1) & (violation <= 0).all(axis=1)
     return met
 
 
-def _bounds(case: Case, columns: Columns, moves: Moves) -> tuple[Matrix, Matrix]:
+def _bounds(
+    bounds: Bounds, wanted: Sequence[Measure], columns: Columns, moves: Moves
+) -> tuple[Matrix, Matrix]:
     """Return bounds of the losses and violations when one measure of each design changes."""
     spend(ROW * len(moves.rows) + CALL)
     some: Columns = {name: _taken(value, moves.rows) for name, value in columns.items()}
     for column in np.unique(moves.columns):
-        one = case.lists.wanted[column]
+        one = wanted[column]
         values = np.where(moves.columns == column, one.of(moves.values), np.nan)
         if one.stage is None:
             some[one.name] = _moved(some[one.name], one, values)
@@ -149,7 +208,7 @@ def _bounds(case: Case, columns: Columns, moves: Moves) -> tuple[Matrix, Matrix]
             stages = list(some[one.name])
             stages[one.stage] = _moved(stages[one.stage], one, values)
             some[one.name] = tuple(stages)
-    return case.influence.bounds.best(some, {}, len(moves.rows))
+    return bounds.best(some, {}, len(moves.rows))
 
 
 def _moved(enclosed: Any, one: Measure, values: Column) -> Any:

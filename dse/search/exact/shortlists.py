@@ -15,158 +15,22 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Column
-from dse.model.bounds import Bounds, Columns
+from dse.model.bounds import Columns
 from dse.model.front import nondominated
-from dse.model.influence import Influence, Traits, beside_stages
+from dse.model.influence import Influence
 from dse.model.space import Index
-from dse.model.stage import SHARED_COLUMNS
-from dse.search.exact.chains import Chains, chains
-from dse.search.exact.fleets import WHOLE, Fleets, Shortlist, signed_traits
-from dse.search.exact.measures import Directions, Measure, in_each_measure, measures
-from dse.search.exact.partial import NotComposedError, PartialDesigns, StageParts, ends_by_scenario
-
-MOST_LOOKED = 50_000_000
-"""Fleets that are looked at one by one, over all scenarios that do not share them."""
-
-
-@dataclass(frozen=True)
-class Group:
-    """Scenarios that share fleets.
-
-    Attributes
-    ----------
-    influence
-        Which traits there are.
-    rows
-        Which of the scenarios.
-    fleets
-        Of each stage.
-    """
-
-    influence: Influence
-    rows: NDArray[np.intp]
-    fleets: tuple[Fleets, ...]
-    _lists: dict[tuple[Directions, float], Lists | None] = field(default_factory=dict)
-    _wants: dict[bytes, NDArray[np.bool_]] = field(default_factory=dict)
-
-    @cached_property
-    def hulls(self) -> list[tuple[Traits, Traits]]:
-        """Ends of the traits of each stage; fewer than stages when one has no fleet."""
-        return [hull for stage in self.fleets if (hull := stage.hull) is not None]
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The traits."""
-        return tuple(self.hulls[0][0])
-
-    def columns(self, scenarios: Index) -> Columns:
-        """Return what all designs of scenarios (s, d) offer."""
-        columns: Columns = self.influence.bounds.problem.space.columns(scenarios)
-        return columns | self.influence.enclosed_chain(*zip(*self.hulls, strict=True))
-
-    def wants(self, scenarios: Index) -> NDArray[np.bool_]:
-        """Return in which directions traits matter in scenarios, (s, 2 answers, traits, 2 ends).
-
-        The answers are those of `Influence.wants`.
-        """
-        keys = [row.tobytes() for row in scenarios]
-        new = scenarios[[key not in self._wants for key in keys]]
-        if len(new):
-            answers = self.influence.wants(self.columns(new), len(new))
-            table = np.array([[want[name] for name in self.names] for want in answers])
-            rows = zip(new, table.transpose(3, 0, 1, 2), strict=True)
-            self._wants.update((row.tobytes(), wanted) for row, wanted in rows)
-        return np.stack([self._wants[key] for key in keys])
-
-    def with_empty(
-        self, stage: int, scenarios: Index
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the least losses and violations of designs of which a stage carries nothing."""
-        traits = self.fleets[stage].empty
-        lows, highs = ([hull[end] for hull in self.hulls] for end in (0, 1))
-        lows[stage] = highs[stage] = {
-            name: np.tile(one, len(scenarios)) for name, one in traits.items()
-        }
-        count = len(next(iter(lows[stage].values())))
-        index = np.repeat(scenarios, count // len(scenarios), axis=0)
-        columns: Columns = self.influence.bounds.problem.space.columns(index)
-        columns |= self.influence.enclosed_chain(lows, highs)
-        return self.influence.bounds.best(columns, {}, count)
-
-    def useful(self, stage: int, enough: float) -> float:
-        """Return from which capacity of a stage on more of it changes nothing.
-
-        What is `enough`, or the most that another stage can carry: the chain has the least.
-        """
-        others = [high for place, (_, high) in enumerate(self.hulls) if place != stage]
-        most = [float(high[name][0]) for name in self.influence.capacities for high in others]
-        return min([enough, *most])
-
-    def lists(self, directions: Directions, enough: float) -> Lists | None:
-        """Return what is listed for directions, up to what is enough; None when it is too much."""
-        key = directions, enough
-        if key not in self._lists:
-            try:
-                lists = tuple(
-                    fleets.shortlist(directions, self.useful(stage, enough))
-                    for stage, fleets in enumerate(self.fleets)
-                )
-                self._lists[key] = Lists(self, directions, enough, lists)
-            except NotComposedError:
-                self._lists[key] = None
-        return self._lists[key]
-
-
-@dataclass(frozen=True)
-class Lists:
-    """Shortlisted fleets of each stage, and chains of them.
-
-    Attributes
-    ----------
-    group
-        Whose scenarios.
-    directions, enough
-        In which directions traits are wanted, and from which capacity on more is no better.
-    shortlists
-        Of each stage.
-    """
-
-    group: Group
-    directions: Directions
-    enough: float
-    shortlists: tuple[Shortlist, ...]
-
-    @cached_property
-    def wanted(self) -> tuple[Measure, ...]:
-        """What is to be low in a chain."""
-        return measures(
-            self.group.influence, self.group.names, self.directions, len(self.shortlists)
-        )
-
-    def measured(self, traits: Traits, stage: int) -> Column:
-        """Return the measures of fleets of one stage."""
-        useful = self.group.useful(stage, self.enough)
-        capacities = self.group.influence.capacities
-        capped = {name: np.minimum(traits[name], useful) for name in capacities}
-        return in_each_measure(self.wanted, dict(traits) | capped, stage)
-
-    @cached_property
-    def chains(self) -> Chains | None:
-        """Chains of which one is as good as any; None when they are too many."""
-        try:
-            return chains(
-                self.wanted,
-                [self.measured(some.traits, stage) for stage, some in enumerate(self.shortlists)],
-            )
-        except NotComposedError:
-            return None
+from dse.search.exact.chains import Chains
+from dse.search.exact.fleets import Fleets, signed_traits
+from dse.search.exact.groups import Group, Lists
+from dse.search.exact.measures import Directions
+from dse.search.exact.partial import NotComposedError, PartialDesigns, ends_by_scenario
 
 
 @dataclass(frozen=True)
@@ -199,6 +63,10 @@ class Case:
         """All fleets of each stage."""
         return self.lists.group.fleets
 
+    def __len__(self) -> int:
+        """Return the number of chains in all scenarios."""
+        return int(self.each) * len(self.scenarios)
+
     @property
     def each(self) -> float:
         """Chains in one scenario; infinite when they are too many."""
@@ -218,40 +86,6 @@ class Case:
         if self.chains is None:
             raise NotComposedError("chains of fleets that none can replace are too many")
         return self.chains.picks.take(chosen % len(self.chains), axis=0)
-
-    def best(self, chosen: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return bounds of the losses and violations of all that designs of chains stand for.
-
-        That is every chain whose traits are no better in a direction that is wanted.
-        """
-        index = self.designs(chosen)
-        lists = zip(self.lists.shortlists, self._picks(chosen).T, strict=True)
-        traits = [{name: v[rows] for name, v in some.traits.items()} for some, rows in lists]
-        return self.influence.bounds.best(self.stood_for(index, traits), {}, len(index))
-
-    def chosen(self, index: Index) -> list[dict[str, Column]]:
-        """Return the traits of the fleets of designs, stage by stage."""
-        return [self.traits(fleets, index) for fleets in self.fleets]
-
-    def stood_for(self, index: Index, chosen: Sequence[Traits], *, worse: bool = True) -> Columns:
-        """Return the columns of all that designs stand for, of whose fleets traits are known.
-
-        Unless `worse`, of those alone that are the same in what is wanted.
-        """
-        lows, highs = [], []
-        for fleets, known in zip(self.fleets, chosen, strict=True):
-            least, most = fleets.hull or (known, known)
-            low, high = dict(known), dict(known)
-            for name, (lower, higher) in zip(known, self.directions, strict=True):
-                either = (lower or higher) and not worse
-                if not (lower or either):
-                    low[name] = least[name]
-                if not (higher or either):
-                    high[name] = most[name]
-            lows.append(low)
-            highs.append(high)
-        columns: Columns = self.influence.bounds.problem.space.columns(index)
-        return columns | self.influence.enclosed_chain(lows, highs)
 
     def replaceable(
         self, scenarios: Index, parts: Mapping[int, PartialDesigns]
@@ -289,62 +123,102 @@ class Case:
             }
 
 
-def sharing_fleets(bounds: Bounds, parts: Sequence[StageParts], scenarios: Index) -> list[Group]:
-    """Return which of the scenarios (s, d) share fleets; nothing when they are too many."""
-    count = len(scenarios)
-    columns = bounds.problem.space.columns(scenarios)
-    known = beside_stages(bounds, columns)
-    shared = [columns[name] for name in SHARED_COLUMNS if name in columns]
-    shared += [*known.values(), bounds.floor(columns, {})]
-    table = np.stack([np.broadcast_to(values, (count,)) for values in shared], axis=1)
-    keys, which = np.unique(table, axis=0, return_inverse=True)
-    sizes = bounds.problem.sizes
-    counts = [math.prod(sizes[k] for k in part.places) for part in parts]
-    if len(keys) * sum(min(count, WHOLE) for count in counts) > MOST_LOOKED:
-        return []
-    found = []
-    for position, key in enumerate(keys):
-        rows = np.flatnonzero(which.reshape(-1) == position)
-        values = dict(zip(known, key[-1 - len(known) : -1], strict=True))
-        fixed = {name: np.full(1, value) for name, value in values.items() if np.isfinite(value)}
-        influence = Influence(bounds, fixed)
-        point, floor = scenarios[rows[0]], float(key[-1])
-        fleets = tuple(Fleets(influence, part, point, floor) for part in parts)
-        found.append(_without_empty(Group(influence, rows, fleets), scenarios[rows]))
-    return found
+@dataclass(frozen=True)
+class Together:
+    """Designs of cases that have the same traits.
 
+    Attributes
+    ----------
+    cases
+        Which there are.
+    which
+        The position of the case of each design, (n,), rising.
+    index
+        The designs, (n, d).
+    """
 
-def _without_empty(group: Group, scenarios: Index) -> Group:
-    """Leave out fleets that carry nothing where no design (s, d) with one is feasible."""
-    if len(group.hulls) < len(group.fleets) or not group.influence.capacities:
-        return group
-    fleets = [
-        replace(one, floor=one.smallest)
-        if one.floor < one.smallest
-        and (group.with_empty(stage, scenarios)[1] > 0).any(axis=1).all()
-        else one
-        for stage, one in enumerate(group.fleets)
-    ]
-    return replace(group, fleets=tuple(fleets), _lists={}, _wants={})
+    cases: Sequence[Case]
+    which: NDArray[np.intp]
+    index: Index
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The traits."""
+        return self.cases[0].lists.group.names
+
+    @cached_property
+    def influence(self) -> Influence:
+        """Which traits there are, with what is settled in each row."""
+        every = [case.influence.settled for case in self.cases]
+        settled = {
+            name: np.concatenate([one[name] for one in every])[self.which]
+            for name in every[0]
+            if all(name in one for one in every)
+        }
+        return replace(self.cases[0].influence, settled=settled)
+
+    @cached_property
+    def traits(self) -> list[dict[str, Column]]:
+        """Traits of the fleets of the designs, (n,) each, stage by stage."""
+        columns = self.influence.bounds.problem.space.columns(self.index)
+        found = []
+        with np.errstate(all="ignore"):
+            for fleets in self.cases[0].fleets:
+                traits = self.influence.traits(fleets.part.stage.fleet(columns))
+                shape = (len(self.index),)
+                found.append({name: np.broadcast_to(one, shape) for name, one in traits.items()})
+        return found
+
+    def by_case(self) -> Iterator[tuple[Case, slice]]:
+        """Yield the cases that have designs, and which these are."""
+        edges = np.searchsorted(self.which, np.arange(len(self.cases) + 1))
+        for case, first, last in zip(self.cases, edges[:-1], edges[1:], strict=True):
+            if last > first:
+                yield case, slice(int(first), int(last))
+
+    def stood_for(self, *, worse: bool = True) -> Columns:
+        """Return the columns of all that designs stand for, of whose fleets traits are known.
+
+        That is every chain whose traits are no better in a direction that is wanted; unless
+        `worse`, those alone that are the same in what is wanted.
+        """
+        kept = np.array([case.directions for case in self.cases])  # (cases, traits, ends)
+        if not worse:
+            kept |= kept.any(axis=2, keepdims=True)
+        ends: tuple[list[dict[str, Column]], list[dict[str, Column]]] = ([], [])
+        for stage, known in enumerate(self.traits):
+            hulls = [case.lists.group.hulls[stage] for case in self.cases]
+            for end, found in enumerate(ends):
+                found.append(
+                    {
+                        name: own
+                        if kept[:, place, end].all()
+                        else np.where(
+                            kept[self.which, place, end],
+                            own,
+                            np.concatenate([hull[end][name] for hull in hulls])[self.which],
+                        )
+                        for place, (name, own) in enumerate(known.items())
+                    }
+                )
+        columns: Columns = self.influence.bounds.problem.space.columns(self.index)
+        return columns | self.influence.enclosed_chain(*ends)
 
 
 def cases(
-    group: Group, scenarios: Index, *, demands: bool
+    group: Group, scenarios: Index, enough: Column | None
 ) -> Iterator[tuple[NDArray[np.intp], Case]]:
     """Divide scenarios (s, d) of a group by the directions in which traits are wanted.
 
-    Yields which of them are a case; those without shortlists are left out.  With `demands` the
-    shortlisted fleets are as good as any also in reaching the demand.
+    Yields which of them are a case; those without shortlists are left out.  Where it is told what
+    capacity is `enough`, the shortlisted fleets are as good as any also in reaching the demand.
     """
-    if len(group.hulls) < len(group.fleets) or not len(scenarios):
-        return
     influence, names = group.influence, group.names
     table = group.wants(scenarios)
     level = np.full(len(scenarios), np.inf)
     capped = [name in influence.capacities for name in names]
-    if demands:  # they share shortlists up to a capacity that is enough for all of them
+    if enough is not None:  # they share shortlists up to one that is enough for all of them
         free = ~table[:, 0, capped].any(axis=(1, 2))
-        enough = np.broadcast_to(influence.enough(group.columns(scenarios)), level.shape)
         with np.errstate(divide="ignore"):
             level[free] = np.exp2(np.ceil(np.log2(enough)))[free]
     table = np.column_stack([table.reshape(len(scenarios), -1), level])
@@ -355,6 +229,6 @@ def cases(
             tuple((bool(low), bool(high)) for low, high in answer)
             for answer in kind[:-1].reshape(2, -1, 2)
         )
-        lists = group.lists(helping if demands else wanted, float(kind[-1]))
+        lists = group.lists(wanted if enough is None else helping, float(kind[-1]))
         if lists is not None:
             yield rows, Case(lists, lists.chains, wanted, helping, scenarios[rows])

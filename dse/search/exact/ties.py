@@ -16,6 +16,7 @@ there are no chains, only single fleets were replaced, and D' itself gives p'.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -28,7 +29,7 @@ from dse.model.influence import Traits
 from dse.model.matrices import distinct_rows
 from dse.model.space import Index
 from dse.search.exact.fleets import MOST
-from dse.search.exact.limits import NEAR, boxes_of
+from dse.search.exact.limits import NEAR, Box
 from dse.search.exact.measures import Matrix, joined, room
 from dse.search.exact.partial import NotComposedError
 from dse.search.exact.shortlists import Case
@@ -66,19 +67,17 @@ class PartlyChosen:
         return joined(case.lists.wanted, self.measures[rows], values)
 
 
-def equals(case: Case, index: Index, loss: NDArray[np.float64]) -> tuple[Index, NDArray[np.intp]]:
-    """Return designs that may have the `loss` of designs `index`, with whose rows.
+def equals(designs: Box) -> tuple[Index, NDArray[np.intp]]:
+    """Return designs that may have the losses of some designs, with whose rows.
 
     Raises
     ------
     NotComposedError
         They are too many.
     """
-    traits = case.chosen(index)
-    known = [case.lists.measured(own, stage) for stage, own in enumerate(traits)]
-    low, high = boxes_of(case, index, loss, traits, known)
+    case, index, low = designs.case, designs.index, designs.low
     slack = SLACK * np.abs(low)
-    box = low - slack, high + slack
+    box = low - slack, designs.high + slack
     rows, chains = np.arange(len(index)), case.chains
     if chains is not None:  # all that are equal to designs of the same measures are the same
         places = [place for fleets in case.fleets for place in fleets.part.places]
@@ -87,7 +86,7 @@ def equals(case: Case, index: Index, loss: NDArray[np.float64]) -> tuple[Index, 
     found = PartlyChosen(rows, index[rows], None)
     order = range(len(case.fleets)) if chains is None else chains.order
     for place in reversed(range(len(order))):
-        found = _chosen(case, found, box, known, order[: place + 1])
+        found = _chosen(case, found, box, designs.known, order[: place + 1])
     return found.index, found.origin
 
 
@@ -95,7 +94,7 @@ def _chosen(
     case: Case,
     found: PartlyChosen,
     box: tuple[Matrix, Matrix],
-    known: list[Matrix],
+    known: Sequence[Matrix],
     order: tuple[int, ...] | range,
 ) -> PartlyChosen:
     """Return designs of which the stage that is last in the order is chosen as well."""
@@ -143,7 +142,7 @@ def _others(
     case: Case,
     found: PartlyChosen,
     box: tuple[Matrix, Matrix],
-    known: list[Matrix],
+    known: Sequence[Matrix],
     order: tuple[int, ...] | range,
 ) -> tuple[NDArray[np.intp], Matrix | None]:
     """Return which designs have which measures without the stage that is last in the order."""
@@ -184,10 +183,11 @@ def _room(
 
 def _within(points: Matrix, low: Matrix, high: Matrix) -> Matches:
     """Return which of the points are in which boxes, of those ordered by the best measure."""
-    every = np.flatnonzero(
-        (points >= low.min(axis=0, initial=np.inf)).all(axis=1)
-        & (points <= high.max(axis=0, initial=-np.inf)).all(axis=1)
-    )
+    every = np.arange(len(points))
+    ends = low.min(axis=0, initial=np.inf), high.max(axis=0, initial=-np.inf)
+    for column, (least, most) in enumerate(zip(*ends, strict=True)):
+        values = points[every, column]
+        every = every[(values >= least) & (values <= most)]
     points = points[every]
     some = points[:: max(1, len(points) // SAMPLE)]
     spans = [_span(*columns)[2].sum() for columns in zip(some.T, low.T, high.T, strict=True)]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 from dse.errors import TooLargeError
 
@@ -24,6 +25,8 @@ CALL = 10_000
 
 LOOK = 100_000
 """Work after which time and memory are looked at again."""
+
+Part = TypeVar("Part", bound=tuple[Any, Sized])
 
 _RESIDENT = Path("/proc/self/statm")
 _PAGE_BYTE = 4096
@@ -123,6 +126,18 @@ def spend(designs: int) -> None:
     """
     for work in _WORKS.get():
         work.spend(designs)
+
+
+def portions(parts: Iterable[Part], most: int) -> Iterator[list[Part]]:
+    """Yield parts together whose last items are no longer than `most` in all, or one alone."""
+    some: list[Part] = []
+    for part in parts:
+        if some and sum(len(one[-1]) for one in some) + len(part[-1]) > most:
+            yield some
+            some = []
+        some.append(part)
+    if some:
+        yield some
 
 
 def _resident_byte() -> int:

@@ -1,0 +1,289 @@
+"""Scenarios that share fleets, and what matters in them; all are asked together."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dse.contract import Column
+from dse.model.bounds import Bounds, Columns
+from dse.model.influence import Influence, Traits, beside_stages
+from dse.model.space import Index
+from dse.model.stage import SHARED_COLUMNS
+from dse.search.exact.chains import Chains, chains
+from dse.search.exact.fleets import WHOLE, Fleets, FleetsMade, Shortlist
+from dse.search.exact.measures import Directions, Matrix, Measure, in_each_measure, measures
+from dse.search.exact.partial import NotComposedError, StageParts
+from dse.search.exact.work import portions
+
+MOST_LOOKED = 50_000_000
+"""Fleets that are looked at one by one, over all scenarios that do not share them."""
+
+CHUNK = 50_000
+"""Scenarios that are bounded together."""
+
+Offer = tuple[Sequence[tuple[Traits, Traits]], Index]
+"""Ends of the traits of each stage in some scenarios, one value or one for each; and these."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Scenarios that share fleets.
+
+    Attributes
+    ----------
+    influence
+        Which traits there are.
+    rows
+        Which of the scenarios.
+    fleets
+        Of each stage.
+    known_wants
+        What `wants` has told of scenarios so far.
+    """
+
+    influence: Influence
+    rows: NDArray[np.intp]
+    fleets: tuple[Fleets, ...]
+    _lists: dict[tuple[Directions, float], Lists | None] = field(default_factory=dict)
+    known_wants: dict[bytes, NDArray[np.bool_]] = field(default_factory=dict)
+
+    @cached_property
+    def hulls(self) -> list[tuple[Traits, Traits]]:
+        """Ends of the traits of each stage; fewer than stages when one has no fleet."""
+        return [hull for stage in self.fleets if (hull := stage.hull) is not None]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The traits."""
+        return tuple(self.hulls[0][0])
+
+    @property
+    def complete(self) -> bool:
+        """Whether every stage has a fleet."""
+        return len(self.hulls) == len(self.fleets)
+
+    def wants(self, scenarios: Index) -> NDArray[np.bool_]:
+        """Return in which directions traits matter in scenarios, (s, 2 answers, traits, 2 ends).
+
+        The answers are those of `Influence.wants`.
+        """
+        look_up_wants([self], [scenarios])
+        return np.stack([self.known_wants[row.tobytes()] for row in scenarios])
+
+    def with_empty(self, stage: int, scenarios: Index) -> Offer:
+        """Return what designs of scenarios offer of which a stage carries nothing."""
+        traits = self.fleets[stage].empty
+        count = len(next(iter(traits.values())))
+        empty = {name: np.tile(one, len(scenarios)) for name, one in traits.items()}
+        hulls = [*self.hulls]
+        hulls[stage] = empty, empty
+        return hulls, np.repeat(scenarios, count, axis=0)
+
+    def useful(self, stage: int, enough: float) -> float:
+        """Return from which capacity of a stage on more of it changes nothing.
+
+        What is `enough`, or the most that another stage can carry: the chain has the least.
+        """
+        others = [high for place, (_, high) in enumerate(self.hulls) if place != stage]
+        most = [float(high[name][0]) for name in self.influence.capacities for high in others]
+        return min([enough, *most])
+
+    def lists(self, directions: Directions, enough: float) -> Lists | None:
+        """Return what is listed for directions, up to what is enough; None when it is too much."""
+        key = directions, enough
+        if key not in self._lists:
+            try:
+                lists = tuple(
+                    fleets.shortlist(directions, self.useful(stage, enough))
+                    for stage, fleets in enumerate(self.fleets)
+                )
+                self._lists[key] = Lists(self, directions, enough, lists)
+            except NotComposedError:
+                self._lists[key] = None
+        return self._lists[key]
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Shortlisted fleets of each stage, and chains of them.
+
+    Attributes
+    ----------
+    group
+        Whose scenarios.
+    directions, enough
+        In which directions traits are wanted, and from which capacity on more is no better.
+    shortlists
+        Of each stage.
+    """
+
+    group: Group
+    directions: Directions
+    enough: float
+    shortlists: tuple[Shortlist, ...]
+
+    @cached_property
+    def wanted(self) -> tuple[Measure, ...]:
+        """What is to be low in a chain."""
+        return measures(
+            self.group.influence, self.group.names, self.directions, len(self.shortlists)
+        )
+
+    def measured(self, traits: Traits, stage: int) -> Column:
+        """Return the measures of fleets of one stage."""
+        useful = self.group.useful(stage, self.enough)
+        capacities = self.group.influence.capacities
+        capped = {name: np.minimum(traits[name], useful) for name in capacities}
+        return in_each_measure(self.wanted, dict(traits) | capped, stage)
+
+    @cached_property
+    def chains(self) -> Chains | None:
+        """Chains of which one is as good as any; None when they are too many."""
+        try:
+            return chains(
+                self.wanted,
+                [self.measured(some.traits, stage) for stage, some in enumerate(self.shortlists)],
+            )
+        except NotComposedError:
+            return None
+
+
+def sharing_fleets(bounds: Bounds, parts: Sequence[StageParts], scenarios: Index) -> list[Group]:
+    """Return which of the scenarios (s, d) share fleets; nothing when they are too many."""
+    count = len(scenarios)
+    columns = bounds.problem.space.columns(scenarios)
+    known = beside_stages(bounds, columns)
+    shared = [columns[name] for name in SHARED_COLUMNS if name in columns]
+    shared += [*known.values(), bounds.floor(columns, {})]
+    table = np.stack([np.broadcast_to(values, (count,)) for values in shared], axis=1)
+    keys, which = np.unique(table, axis=0, return_inverse=True)
+    sizes = bounds.problem.sizes
+    counts = [math.prod(sizes[k] for k in part.places) for part in parts]
+    if len(keys) * sum(min(count, WHOLE) for count in counts) > MOST_LOOKED:
+        return []
+    made: FleetsMade = {}
+    found = []
+    for position, key in enumerate(keys):
+        rows = np.flatnonzero(which.reshape(-1) == position)
+        values = dict(zip(known, key[-1 - len(known) : -1], strict=True))
+        fixed = {name: np.full(1, value) for name, value in values.items() if np.isfinite(value)}
+        influence = Influence(bounds, fixed)
+        point, floor = scenarios[rows[0]], float(key[-1])
+        fleets = tuple(Fleets(influence, part, point, floor, made) for part in parts)
+        found.append(Group(influence, rows, fleets))
+    return _without_empty(found, scenarios)
+
+
+def _without_empty(groups: Sequence[Group], scenarios: Index) -> list[Group]:
+    """Leave out fleets that carry nothing where no design (s, d) with one is feasible."""
+    fleets = [list(group.fleets) for group in groups]
+    asked = [
+        (position, stage)
+        for position, group in enumerate(groups)
+        for stage, one in enumerate(group.fleets)
+        if group.complete and group.influence.capacities and one.floor < one.smallest
+    ]
+    offers = [groups[k].with_empty(stage, scenarios[groups[k].rows]) for k, stage in asked]
+    asking = [groups[k] for k, _ in asked]
+    for (k, stage), (_, violation) in zip(asked, bounds_of(asking, offers), strict=True):
+        if (violation > 0).any(axis=1).all():
+            fleets[k][stage] = replace(fleets[k][stage], floor=fleets[k][stage].smallest)
+    return [
+        Group(group.influence, group.rows, tuple(own))
+        for group, own in zip(groups, fleets, strict=True)
+    ]
+
+
+def look_up_wants(groups: Sequence[Group], scenarios: Sequence[Index]) -> None:
+    """Find out, for scenarios of each group, in which directions traits matter."""
+    new = [
+        some[[row.tobytes() not in group.known_wants for row in some]]
+        for group, some in zip(groups, scenarios, strict=True)
+    ]
+    offers = [(group.hulls, some) for group, some in zip(groups, new, strict=True)]
+    for influence, positions, columns, count in _together(groups, offers):
+        names = groups[positions[0]].names
+        answers = influence.wants(columns, count)
+        table = np.array([[want[name] for name in names] for want in answers])
+        parts = _split(table.transpose(3, 0, 1, 2), offers, positions)
+        for k, part in zip(positions, parts, strict=True):
+            keys = (row.tobytes() for row in new[k])
+            groups[k].known_wants.update(zip(keys, part, strict=True))
+
+
+def capacity_enough(groups: Sequence[Group], scenarios: Sequence[Index]) -> list[Column]:
+    """Return what capacity is enough in scenarios of each group; see `Influence.enough`."""
+    found = [np.empty(0)] * len(groups)
+    offers = [(group.hulls, some) for group, some in zip(groups, scenarios, strict=True)]
+    for influence, positions, columns, count in _together(groups, offers):
+        enough = np.broadcast_to(influence.enough(columns), (count,))
+        for k, part in zip(positions, _split(enough, offers, positions), strict=True):
+            found[k] = part
+    return found
+
+
+def bounds_of(groups: Sequence[Group], offers: Sequence[Offer]) -> list[tuple[Matrix, Matrix]]:
+    """Return the least losses and violations of designs of each group that offer this."""
+    none = np.empty((0, 0))
+    found = [(none, none)] * len(groups)
+    for influence, positions, columns, count in _together(groups, offers):
+        pair = influence.bounds.best(columns, {}, count)
+        parts = (_split(one, offers, positions) for one in pair)
+        for k, loss, violation in zip(positions, *parts, strict=True):
+            found[k] = loss, violation
+    return found
+
+
+def _together(
+    groups: Sequence[Group], offers: Sequence[Offer]
+) -> Iterator[tuple[Influence, list[int], Columns, int]]:
+    """Yield positions of groups of the same traits, and what their designs offer together."""
+    asked = [k for k, (_, index) in enumerate(offers) if len(index)]
+    asked.sort(key=lambda k: groups[k].names)
+    for _, alike in itertools.groupby(asked, lambda k: groups[k].names):
+        for some in portions(((k, offers[k][1]) for k in alike), CHUNK):
+            positions = [k for k, _ in some]
+            influence = groups[positions[0]].influence
+            index = np.concatenate([one for _, one in some])
+            hulls = [offers[k][0] for k in positions]
+            counts = [len(one) for _, one in some]
+            stages = [_stacked(stage, counts) for stage in zip(*hulls, strict=True)]
+            ends = zip(*stages, strict=True)
+            columns: Columns = influence.bounds.problem.space.columns(index)
+            yield influence, positions, columns | influence.enclosed_chain(*ends), len(index)
+
+
+def _stacked(
+    hulls: Sequence[tuple[Traits, Traits]], counts: Sequence[int]
+) -> tuple[Traits, Traits]:
+    """Return the ends of the traits of one stage in several sets of designs, as one."""
+    if len(hulls) == 1:
+        return hulls[0]
+    low, high = (
+        {
+            name: np.concatenate(
+                [
+                    np.broadcast_to(hull[end][name], (count,))
+                    for hull, count in zip(hulls, counts, strict=True)
+                ]
+            )
+            for name in hulls[0][0]
+        }
+        for end in (0, 1)
+    )
+    return (low, low) if all(one is other for one, other in hulls) else (low, high)
+
+
+def _split(
+    values: NDArray[Any], offers: Sequence[Offer], positions: Sequence[int]
+) -> list[NDArray[Any]]:
+    edges = np.cumsum([len(offers[k][1]) for k in positions])
+    return np.split(values, edges[:-1])
