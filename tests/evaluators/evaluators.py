@@ -59,6 +59,10 @@ ACTS = {
 }
 
 
+SLEEPER = "echo $$ > new; mv new pid; sleep 300"
+"""A program that tells its process, in a file that is whole once it is there, and goes on."""
+
+
 def shell(text: str, **others: object) -> Command:
     """Return a command of one output, `double`, without unit."""
     return Command(

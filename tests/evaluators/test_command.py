@@ -11,6 +11,7 @@ import pytest
 
 from dse.contract.evaluators import Measurement
 from dse.evaluators.command import Command, taken_names, wrong_arguments
+from tests.evaluators.evaluators import SLEEPER
 
 ECHO = (
     "import json, os, sys\n"
@@ -132,7 +133,7 @@ def test_stop_ends_a_program(tmp_path: Path) -> None:
         asked.append((tmp_path / "pid").exists())
         return asked[-1]
 
-    found = shell("echo $$ > pid; sleep 300").measure_until({}, tmp_path, stop)
+    found = shell(SLEEPER).measure_until({}, tmp_path, stop)
     assert (found.kind, found.cause) == ("worker", "it was stopped")
     assert not alive(int((tmp_path / "pid").read_text()))
 
