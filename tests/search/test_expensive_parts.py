@@ -11,6 +11,7 @@ from scipy.stats import multivariate_normal, norm
 
 from dse.search import Archive
 from dse.search.expensive import process as processes
+from dse.search.expensive import search as loop
 from dse.search.expensive.boxes import _fewer
 from dse.search.expensive.choosing import Believer, _best, explore, goals, shortlist
 from dse.search.expensive.feasible import Chances, _scaled
@@ -19,8 +20,8 @@ from dse.search.expensive.improvement import expected_improvement
 from dse.search.expensive.model import ModelledLosses
 from dse.search.expensive.pool import Drawn, Whole, _neighbours
 from dse.search.expensive.process import Process, fitted
-from dse.search.expensive.search import _first
-from tests.search.test_expensive import conditioned, data, smooth
+from dse.search.expensive.search import _first, _Seen, improve
+from tests.search.test_expensive import conditioned, data, searched, smooth
 from tests.search.test_search import Synthetic, everything, oracle_front
 
 
@@ -56,6 +57,7 @@ def test_violations_are_numbers_where_they_tell_more_than_yes_or_no():
     assert values == pytest.approx(np.arcsinh(number[:6] / 2))
     rows, values = _scaled(np.array([0.0, 0.5, np.inf]))
     assert (rows.all(), values.tolist()) == (True, [-1.0, 1.0, 1.0])
+    assert _scaled(np.array([-1.0, 0.0, 2.0]))[1] == pytest.approx(np.arcsinh([-2 / 3, 0, 4 / 3]))
 
 
 # The process -----------------------------------------------------------------------------------
@@ -205,6 +207,7 @@ def test_goals_are_those_of_fronts_that_span_some_of_what_is_feasible():
     low, span = goals(observed, np.zeros((0, 2)), np.zeros(0))
     assert low.tolist() == [0.0, 8.0]
     assert span == pytest.approx([10.0, 10.0])  # 0.5 is too little of 10
+    assert (goals(observed[:1], far[:0], np.zeros(0))[1] > 0).all()  # of one design, too
 
 
 def test_what_is_best_is_not_decided_by_rounding():
@@ -263,7 +266,8 @@ def test_exploring_goes_where_a_design_is_likely_and_far_from_what_was_seen():
         near.append(features[row])
     assert not left
     assert len(explore(features, seen, chance, generator(), 99)) == 60
-    assert explore(features, seen[:0], chance, generator(), 2)[0] == chance.argmax()
+    first, second = explore(features, seen[:0], chance, generator(), 2)
+    assert first == chance.argmax() != second
 
 
 def test_the_likeliest_of_many_are_always_compared():
@@ -282,6 +286,13 @@ def test_the_likeliest_of_many_are_always_compared():
     assert shortlist(mean[1:], chance[1:], generator()).tolist() == [*range(4_000)]
 
 
+def test_of_many_designs_the_likelier_ones_are_worth_more():
+    mean, chance = np.full((5_000, 2), 0.45), np.full(5_000, 0.1)
+    mean[:400], chance[:400] = 0.9, 1.0  # the likeliest are no good
+    mean[400:420], chance[400:420] = 0.5, 0.9
+    assert {*range(400, 420)} <= {*shortlist(mean, chance, generator()).tolist()}
+
+
 # The designs that are compared -------------------------------------------------------------------
 
 
@@ -297,6 +308,7 @@ def test_a_whole_space_gives_the_nearest_designs_and_forgets_those_seen():
     second = ((features.of(found[1:2]) - features.of(wanted[:1])) ** 2).sum()
     assert second == np.sort(distance)[1]
     assert len(pool.nearest(wanted, 2)) == 2
+    assert len(np.unique(pool.nearest(np.repeat(wanted[:1], 5, axis=0), 9), axis=0)) == 5
     assert len(np.unique(pool.nearest(np.concatenate([index, index]), 99), axis=0)) == 36
     seen = index[[0, 5, 9]]
     for count in (2, 3):
@@ -358,6 +370,44 @@ def test_of_a_large_space_new_designs_are_drawn_at_most_half_of_them_near_the_fr
 # The first designs -------------------------------------------------------------------------------
 
 
+def test_a_design_counts_as_feasible_if_all_is_met_and_nothing_failed():
+    violation = np.array([[0.0, -1.0], [-1.0, 0.5], [0.5, 0.5], [-1.0, -1.0], [-1.0, -1.0]])
+    loss = np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0], [1.0, np.nan], [np.inf, 2.0]])
+    seen = _Seen(np.zeros((5, 1), dtype=int), loss, violation)
+    assert seen.feasible.tolist() == [True, False, False, False, False]
+    assert seen.finite.tolist() == [True, True, True, False, False]
+
+
+def test_the_unit_of_a_loss_makes_no_difference_nor_does_its_power():
+    designs = []
+    for factor, power in ((1.0, 1), (1e6, 1), (1e-9, 2)):
+        problem = smooth()
+        losses = problem.losses
+        problem.losses = lambda i, f=factor, p=power, of=losses: f * of(i) ** p
+        designs.append(searched(problem, budget=40)[1].tolist())
+    assert designs[0] == designs[1] == designs[2]
+
+
+def test_batches_are_no_larger_than_asked_for():
+    class Counting(Archive):
+        def evaluate(self, index):
+            counts.append(len(index))
+            return super().evaluate(index)
+
+    counts = []
+    archive = Counting(smooth(), total=22)
+    improve(archive, seed=1, population=4, warm=True, candidates=500)
+    assert counts == [4, 4, 3, 4, 4, 3]  # half of them first
+
+
+def test_a_space_is_enumerated_up_to_the_number_of_candidates(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(loop, "Drawn", lambda *a: drawn.append(a) or Drawn(*a))
+    for candidates in (500, 499):
+        improve(Archive(smooth(), total=6), seed=1, population=4, warm=True, candidates=candidates)
+        assert len(drawn) == 500 - candidates
+
+
 def beginning(room, *, warm=True, expected=None):
     """Return the first designs, what is expected of a design being its losses or nothing."""
 
@@ -387,7 +437,10 @@ def test_a_search_begins_with_the_expected_front_then_the_ends_then_between():
     places = [order.index(row) for row in rows[:8]]
     steps = [b - a for a, b in pairwise(places)]
     assert max(steps) - min(steps) <= 1 <= min(steps)
+    short = beginning(60, expected=lambda i: (i - [[3, 4, 1]]) ** 2.0 + 1)
+    assert short[0] == [3, 4, 1]
     ends = beginning(60)
+    assert short[1:3] == ends[:2]  # what is short is not filled up
     assert ends[0][:2] == [0, 0]
     assert ends[1][:2] == [9, 9]
     assert rows[8:10] == ends[:2]
