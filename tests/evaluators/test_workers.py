@@ -252,10 +252,15 @@ def test_a_limit_of_memory_is_only_set_where_it_is_asked_for() -> None:
 # Supervisors -------------------------------------------------------------------------------------
 
 
-def other(text: str) -> subprocess.Popen[bytes]:
+@contextlib.contextmanager
+def other(text: str) -> Iterator[subprocess.Popen[bytes]]:
     """Start a program that is asked as a supervisor is."""
     pipe = subprocess.PIPE
-    return subprocess.Popen(["sh", "-c", text], stdin=pipe, stdout=pipe, start_new_session=True)
+    with subprocess.Popen(["sh", "-c", text], stdin=pipe, stdout=pipe) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.fixture
