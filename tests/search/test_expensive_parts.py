@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal, norm
 from dse.search import Archive
 from dse.search.expensive import process as processes
 from dse.search.expensive import search as loop
-from dse.search.expensive.boxes import _fewer
+from dse.search.expensive.boxes import _fewer, boxes
 from dse.search.expensive.choosing import Believer, _best, explore, goals, shortlist
 from dse.search.expensive.feasible import Chances, _scaled
 from dse.search.expensive.features import Features, straight
@@ -81,6 +81,20 @@ def test_the_loss_of_parameters_is_the_posterior_of_the_textbook():
     squares = (features[:, None] - features[None]) ** 2
     found = [processes._loss(at, squares, values)[0] for at in (one, two)]
     assert found[0] - found[1] == pytest.approx(oracle(one) - oracle(two), rel=1e-9)
+
+
+def test_the_gradient_knows_of_the_noise_that_is_always_there():
+    """Two designs are one, and all that tells them apart is this noise."""
+    features, values = data(12)
+    features[1], values[1] = features[0], values[0] + 3e-4
+    squares = (features[:, None] - features[None]) ** 2
+    at, step = np.array([-0.3, 0.2, 0.9, -0.5, -25.0]), 1e-3
+    found = processes._loss(at, squares, values)[1]
+    for k in range(5):
+        ends = [
+            processes._loss(at + way * np.eye(5)[k], squares, values)[0] for way in (step, -step)
+        ]
+        assert found[k] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-3, abs=1e-3)
 
 
 def test_means_are_those_of_the_textbook_however_many_are_asked_for():
@@ -196,6 +210,13 @@ def test_of_a_long_front_so_many_points_count_from_end_to_end(objectives, most):
     assert len(np.unique(kept, axis=0)) == len(kept) == most
     assert (kept[[0, -1]] == front[[0, -1]]).all()
     assert _fewer(front[:most]).tolist() == front[:most].tolist()
+
+
+def test_what_is_open_has_no_low_end():
+    front = generator().random((9, 3))
+    low, high = boxes(front, np.ones(3)).transpose(1, 0, 2)
+    assert (low.min(axis=0) == -np.inf).all()
+    assert (high.max(axis=0) == 1.0).all()
 
 
 def test_goals_are_those_of_fronts_that_span_some_of_what_is_feasible():
