@@ -269,9 +269,9 @@ def test_the_tolerance_is_that_of_the_terms_compared():
     ids=lambda text: repr(text[:25]),
 )
 def test_hostile_text_is_refused_at_once(text):
-    start = time.perf_counter()
+    start = time.process_time()
     error(text)
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
 
 
 PIECES = ["power", "area", "30 mW", "1e9", "9", "**", "<=", "<", "==", "and", "or", "not", "("]

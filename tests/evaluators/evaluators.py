@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +29,10 @@ class Acts:
         with tries.open("a") as file:
             file.write("x")
         (folder / "made").touch()
+        if design.get("act") == "bear":
+            child = subprocess.Popen(["sleep", "300"])
+            (folder / "child").write_text(f"{child.pid}")
+            child.wait()
         if tries.stat().st_size <= float(design.get("fails", 0.0)):
             ACTS[str(design["act"])]()
         return Measurement(values={"double": 2 * number})
@@ -35,6 +40,10 @@ class Acts:
 
 def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _end() -> None:
+    os._exit(0)
 
 
 def _raise() -> None:
@@ -53,10 +62,14 @@ ACTS = {
     "die": _die,
     "raise": _raise,
     "leave": sys.exit,
-    "end": lambda: os._exit(0),
+    "end": _end,
     "crawl": _crawl,
     "fill": _fill,
 }
+
+
+SLEEPER = "echo $$ > new; mv new pid; sleep 300"
+"""A program that tells its process, in a file that is whole once it is there, and goes on."""
 
 
 def shell(text: str, **others: object) -> Command:
@@ -68,3 +81,29 @@ def shell(text: str, **others: object) -> Command:
         beside="",
         **others,  # type: ignore[arg-type]
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unready(Acts):
+    """Acts when a worker takes it over."""
+
+    act: str
+
+    def __reduce__(self) -> tuple[object, tuple[()]]:
+        return ACTS[self.act], ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asks:
+    """Tells as output whether it was asked to stop, before it has begun."""
+
+    outputs: Mapping[str, str] = field(default_factory=lambda: {"stopped": ""}, hash=False)
+    identity: str = "asks"
+
+    def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
+        raise NotImplementedError
+
+    def measure_until(
+        self, design: Mapping[str, Value], folder: Path, stop: Callable[[], bool]
+    ) -> Measurement:
+        return Measurement(values={"stopped": float(stop())})

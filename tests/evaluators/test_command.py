@@ -11,6 +11,7 @@ import pytest
 
 from dse.contract.evaluators import Measurement
 from dse.evaluators.command import Command, taken_names, wrong_arguments
+from tests.evaluators.evaluators import SLEEPER
 
 ECHO = (
     "import json, os, sys\n"
@@ -52,6 +53,18 @@ def test_a_design_comes_in_arguments_and_in_a_file(tmp_path: Path) -> None:
     assert found.values == {"area_m2": 1e-12}
 
 
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(1e6, "1000000"), (2.0**53 - 1, "9007199254740991"), (2.0**53, "9007199254740992.0")],
+)
+def test_whole_numbers_have_no_point_as_far_as_they_are_exact(
+    value: float, written: str, tmp_path: Path
+) -> None:
+    found = shell("echo {x} >&2; echo area = 1").measure({"x": value}, tmp_path)
+    assert found.said == f"{written}\n"
+    assert (tmp_path / "design.json").read_text() == f'{{\n  "x": {written}\n}}\n'
+
+
 @pytest.mark.parametrize("value", [1e-7, 3e-9, 0.1 + 0.2, 2.0**60, -0.0, 1e300, 5e-324])
 def test_a_number_is_written_so_that_it_is_read_as_the_same(value: float, tmp_path: Path) -> None:
     found = shell("echo {x} >&2; echo area = 1", units={}).measure({"x": value}, tmp_path)
@@ -65,7 +78,7 @@ def test_outputs_may_be_in_a_file(tmp_path: Path) -> None:
     quiet = shell('echo "area = 8" > "$DSE_OUTPUT"; echo area = 1')
     assert quiet.measure({}, tmp_path).values == {"area_m2": 8e-12}
     (tmp_path / "outputs").unlink()
-    found = shell(": {output}; echo area = 1").measure({}, tmp_path)
+    found = shell(": {x} {output}; echo area = 1").measure({"x": 1.0}, tmp_path)
     assert (found.kind, found.cause) == ("output", "there is no file outputs")
 
 
@@ -83,6 +96,11 @@ def test_a_relative_program_is_beside_the_study(tmp_path: Path) -> None:
         f"{study}/./synth.sh cannot be started: No such file or directory; the file is there, but "
         "perhaps not the interpreter that its first line names"
     )
+    for mode, why in ((0o644, "Permission denied"), (None, "No such file or directory")):
+        (study / "synth.sh").unlink() if mode is None else (study / "synth.sh").chmod(mode)
+        found = command("./synth.sh", beside=study).measure({}, work)
+        assert found.cause == f"{study}/./synth.sh cannot be started: {why}"
+    assert hash(command("./synth.sh")) == hash(command("./synth.sh"))
 
 
 @pytest.mark.parametrize(
@@ -111,6 +129,12 @@ def test_a_failure_has_a_kind_and_a_cause(text: str, kind: str, cause: str, tmp_
     assert found.said == ("no licence\n" if kind == "exit" else "")
 
 
+@pytest.mark.parametrize(("length", "shown"), [(100, "x" * 100), (101, "x" * 100 + "...")])
+def test_a_long_last_line_is_cut(length: int, shown: str, tmp_path: Path) -> None:
+    found = shell(f"echo first >&2; echo {'x' * length} >&2; exit 3").measure({}, tmp_path)
+    assert found.cause == f"it returned 3 and said '{shown}'"
+
+
 def test_only_the_end_of_standard_error_is_kept(tmp_path: Path) -> None:
     found = shell("yes x | head -c 1000000 >&2; echo end >&2; echo area = 1").measure({}, tmp_path)
     assert found.said.endswith("x\nend\n")
@@ -132,7 +156,7 @@ def test_stop_ends_a_program(tmp_path: Path) -> None:
         asked.append((tmp_path / "pid").exists())
         return asked[-1]
 
-    found = shell("echo $$ > pid; sleep 300").measure_until({}, tmp_path, stop)
+    found = shell(SLEEPER).measure_until({}, tmp_path, stop)
     assert (found.kind, found.cause) == ("worker", "it was stopped")
     assert not alive(int((tmp_path / "pid").read_text()))
 
@@ -151,6 +175,11 @@ def test_arguments_that_no_design_fills_in_are_told() -> None:
     assert not wrong_arguments(fine, axes)
     assert wrong_arguments([], axes) == [
         (0, "the command is empty", "write a list: the program, then its arguments")
+    ]
+    assert wrong_arguments([""], axes) == wrong_arguments([], axes)
+    assert wrong_arguments(["{unroll:MHz}", "{unroll!r}", "{clock:}"], axes) == [
+        (0, "'unroll' is in no unit, not in MHz", "write '{unroll}'"),
+        (1, "'{unroll!r}' is no axis", "did you mean 'unroll'?"),
     ]
     found = wrong_arguments(
         ["x", "{unrol}", "{clock:um2}", "{kind:MHz}", "{", "a\0", "{}", "{clock:parsec}"], axes

@@ -14,7 +14,7 @@ import dse
 from dse.errors import DseError
 from dse.evaluators.dask import Cluster
 from dse.runs.stored import evaluations_file
-from tests.evaluators.evaluators import Acts, shell
+from tests.evaluators.evaluators import SLEEPER, Acts, shell
 from tests.evaluators.test_pool import DOUBLE, all_of, numbers
 
 distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
@@ -57,14 +57,14 @@ def test_a_poisoned_design_fails_and_the_rest_goes_on(address: str, tmp_path: Pa
 
 
 def test_stop_ends_programs_on_the_cluster(address: str, tmp_path: Path) -> None:
-    command = shell("echo $$ > pid; sleep 300")
+    command = shell(SLEEPER)
     with Cluster(command, address) as workers:
         found = all_of(
             command, numbers(2), tmp_path, workers=workers,
             stop=lambda: len([*tmp_path.glob("*/pid")]) == 2,
         )  # fmt: skip
         assert not found
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60  # it would sleep for 300
         while any(
             Path(f"/proc/{one.read_text().strip()}").exists() for one in tmp_path.glob("*/pid")
         ):

@@ -83,6 +83,29 @@ def test_what_cannot_be_used_is_told(text: bytes, reason: str) -> None:
     assert len(str(told.value)) < 300
 
 
+@pytest.mark.parametrize(
+    ("text", "value"), [("-3", -3e-3), ("3.", 3e-3), (".5", 5e-4), ("-3 W", -3.0)]
+)
+def test_a_number_alone_is_in_the_unit_that_is_declared(text: str, value: float) -> None:
+    assert values(f"power = {text}\n".encode(), {"power_w": "mW"}, "x") == {"power_w": value}
+
+
+def test_as_much_is_read_as_is_allowed(tmp_path: Path) -> None:
+    line, path = "area = 3 um2\n", tmp_path / "outputs"
+    path.write_text(line + "x" * (MOST_OUTPUT - len(line) - 1) + "\n")
+    assert values(read(path), {"area_m2": "um2"}, "outputs") == {"area_m2": 3e-12}
+    with path.open("a") as file:
+        file.write("and more\n")
+    with pytest.raises(UnusableOutputError, match="outputs has more than 1000000 bytes"):
+        values(read(path), {"area_m2": "um2"}, "outputs")
+
+
+def test_of_long_names_the_beginning_is_shown() -> None:
+    with pytest.raises(UnusableOutputError) as told:
+        values(b"n" * 70 + b" = 3\n", {"area_m2": "um2"}, "x")
+    assert str(told.value) == f"x has no 'area'; known: {'n' * 60}"
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False).filter(lambda x: x == 0 or abs(x) > 1e-290))
 def test_a_number_in_si_is_read_exactly(number: float) -> None:
     assert values(f"power_w = {number!r} W\n".encode(), {"power_w": "mW"}, "x")["power_w"] == number

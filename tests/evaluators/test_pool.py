@@ -192,7 +192,7 @@ def test_workers_serve_many_calls(tmp_path: Path) -> None:
         ("end", "worker", "its worker died: it returned 0"),
         ("raise", "worker", "the evaluator failed: ValueError: no such thing"),
         ("leave", "worker", "the evaluator failed: SystemExit: "),
-        ("crawl", "timeout", "it took longer than 1 s"),
+        ("crawl", "timeout", "it took longer than 3 s"),
         ("fill", "memory", "there was too little memory"),
     ],
 )
@@ -205,7 +205,7 @@ def test_a_poisoned_design_fails_and_the_rest_goes_on(
     counts = tmp_path / "counts"
     counts.mkdir()
     acts = Acts(counts=str(counts))
-    limits = {"timeout_s": 1.0} if act == "crawl" else {"memory_byte": 1 << 36}
+    limits = {"timeout_s": 3.0} if act == "crawl" else {"memory_byte": 1 << 36}
     with workers_for(acts, 2, **limits) as workers:  # type: ignore[arg-type]
         found = all_of(acts, designs, tmp_path / "work", workers=workers, retries=2)
     bad = found.pop(2)

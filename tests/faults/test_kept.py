@@ -76,8 +76,9 @@ def spread(found: list[Event], count: int) -> list[Event]:
 
 def test_a_kill_at_any_moment_loses_nothing(tmp_path: Path, undisturbed: str) -> None:
     chance, halfway = random.Random(15), 0  # noqa: S311
-    kills = 200 if EVERYTHING else 5
-    for _ in range(kills):
+    kills = 0
+    while kills < (200 if EVERYTHING else 5) or not halfway:
+        kills += 1
         folder = tmp_path / "a"
         folder.mkdir()
         with subprocess.Popen(command(folder, 0.002), stdout=subprocess.DEVNULL) as program:
@@ -92,7 +93,6 @@ def test_a_kill_at_any_moment_loses_nothing(tmp_path: Path, undisturbed: str) ->
         halfway += 0 < kept < DESIGNS
         shutil.rmtree(folder)
     print(f"\n{kills} kills, {halfway} of them with some designs kept and some not")
-    assert halfway
 
 
 @traced

@@ -87,6 +87,7 @@ def test_what_killed_processes_left_is_measured_by_others(
     for number in range(KILLS):
         killed = started(path, evaluate=slow, storage=url, budget=15)
         while len(calls(tmp_path)) <= number:
+            assert killed.is_alive()
             time.sleep(0.01)
         killed.kill()
         killed.join()
@@ -109,6 +110,7 @@ def test_heartbeats_tell_that_a_process_of_another_machine_is_gone(
     url, slow, quick = sqlite(tmp_path), tool_in(tmp_path, pause_s=60), tool_in(tmp_path)
     killed = started(study(), method="random", evaluate=slow, storage=url, budget=12)
     while not calls(tmp_path):
+        assert killed.is_alive()
         time.sleep(0.01)
     time.sleep(2)
     killed.kill()

@@ -267,7 +267,10 @@ def test_a_design_that_waited_is_left_to_who_began_it_meanwhile(
     number = shared.trials[-1].number
     other = shared.trials[-1]._trial_id
 
+    clock = [0.0]
+
     def meanwhile(seconds: float) -> None:
+        clock[0] += seconds
         if then == "it is decided":
             shared._storage.set_trial_user_attr(other, holder, claim | {"decided": True})
         elif then == "it is given up" and shared.trials[number].state.name == "RUNNING":
@@ -275,6 +278,7 @@ def test_a_design_that_waited_is_left_to_who_began_it_meanwhile(
 
     monkeypatch.setattr(shared_trials, "PATIENCE_S", 0.5)
     monkeypatch.setattr(time, "sleep", meanwhile)
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     found = dse.run(study(), method="random", evaluate=tool, storage=url, budget=6)
     given_up = then == "it is given up"
     assert calls(tmp_path).count(f"{unroll} 1e+08") == given_up

@@ -171,7 +171,8 @@ def test_what_maps_ends_with_a_program_that_is_told_to_end(tmp_path: Path) -> No
         f"run_yosys(Yosys('it', (sys.executable, '-c', {tool!r})), [], {{}}, time_limit_s=60)"
     )
     program = subprocess.Popen([sys.executable, "-c", code])
-    while not beats.exists():
+    while not beats.exists() or beats.stat().st_size < 20:  # it waits for the tool by now
+        assert program.poll() is None
         time.sleep(0.01)
     program.terminate()
     assert program.wait() == -signal.SIGTERM

@@ -1,0 +1,75 @@
+"""A function of the user's own: what it returns is read, and what it raises is a cause."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dse.contract.evaluators import Measurement
+from dse.evaluators.function import FunctionEvaluator, source_of
+
+
+def measured(returned: object) -> Measurement:
+    evaluator = FunctionEvaluator(
+        function=lambda number: returned,  # type: ignore[arg-type,return-value]
+        outputs={"power_w": "mW"},
+        identity="test",
+    )
+    assert hash(evaluator) == hash(evaluator)
+    return evaluator.measure({"number": 1.0}, Path())
+
+
+class Item:
+    """A number that some other library keeps."""
+
+    def item(self) -> float:
+        return 3.0
+
+
+@pytest.mark.parametrize(
+    "value", [3, 3.0, "3", "3 mW", np.float64(3), np.int64(3), np.array([3.0]), Item()]
+)
+def test_a_number_of_any_library_is_read(value: object) -> None:
+    found = measured({"power": value})
+    assert found == Measurement(values={"power_w": 3e-3}, seconds=found.seconds)
+    assert 0 <= found.seconds < 60
+
+
+@pytest.mark.parametrize(
+    ("returned", "cause"),
+    [
+        (3.0, "the function returns a float, not a dict of its outputs"),
+        ({"power": [3]}, "what it returns: power: a list or an object is not a number"),
+        ({"power": np.ones(2)}, "what it returns: power: a list or an object is not a number"),
+        ({"power": True}, "what it returns: power: true is not a number"),
+        ({"powr": 3.0}, "what it returns has no 'power'; did you mean 'powr'?"),
+    ],
+)
+def test_what_is_no_number_is_told(returned: object, cause: str) -> None:
+    found = measured(returned)
+    assert (found.kind, found.cause, found.values) == ("output", cause, {})
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), SystemExit("x"), MemoryError("x")])
+def test_what_a_function_raises_is_a_cause_but_for_too_little_memory(error: BaseException) -> None:
+    def raising(**design: Any) -> Any:
+        raise error
+
+    evaluator = FunctionEvaluator(function=raising, outputs={}, identity="")
+    if isinstance(error, MemoryError):
+        with pytest.raises(MemoryError):
+            evaluator.measure({}, Path())
+        return
+    found = evaluator.measure({}, Path())
+    assert (found.kind, found.cause) == ("exit", f"{type(error).__name__}: x")
+
+
+def test_a_function_is_known_by_its_name_and_text() -> None:
+    name, text = source_of(measured).split()
+    assert (name, len(text)) == (f"{__name__}.measured", 64)
+    assert source_of(Item()) == source_of(Item)  # type: ignore[arg-type]
+    assert source_of(Item()).startswith(f"{__name__}.Item ")  # type: ignore[arg-type]
+    assert source_of(len) == "builtins.len"
