@@ -160,19 +160,31 @@ class DemandedProblem(Problem):
         """
         there = np.ones(len(index), dtype=bool)
         known = np.ones(len(index), dtype=bool)
-        counts = self.counts(index)
         for core in self.so_far.begun.cores:
-            used = np.column_stack([counts[f"{core.stage}.{name}"] > 0 for name in core.names])
-            places = np.nonzero(used & there[:, np.newaxis])[1]
-            _, first = np.unique(places, return_index=True)
-            wanted = places[np.sort(first)]  # as the search asks for them
-            found = core.bench.measurements([core.designs[place] for place in wanted], ask=ask)
-            lacks = np.zeros((2, len(core.names)), dtype=bool)
-            for place, one in zip(wanted, found, strict=True):
-                lacks[:, place] = one is UNKNOWN, one is not UNKNOWN and one.failed
-            known &= ~(used & lacks[0]).any(axis=1)
-            there &= ~(used & lacks[1]).any(axis=1)
+            rows, places = self._used(core, index)
+            rows, places = rows[there[rows]], places[there[rows]]
+            _, first, at = np.unique(places, return_index=True, return_inverse=True)
+            order = np.argsort(first)  # as the search asks for them
+            wanted = [core.designs[place] for place in places[first[order]]]
+            found = core.bench.measurements(wanted, ask=ask)
+            missing, failed = np.zeros((2, len(order)), dtype=bool)
+            missing[order] = [one is UNKNOWN for one in found]
+            failed[order] = [one.failed and one is not UNKNOWN for one in found]
+            known[rows[missing[at]]] = False
+            there[rows[failed[at]]] = False
         return there, known
+
+    def _used(self, core: MeasuredCore, index: Index) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return pairs of a row and of a design of a core that it has, by rows."""
+        place = {name: number for number, name in enumerate(core.names)}
+        (stage,) = (stage for stage in self.stages if stage.name == core.stage)
+        position = np.array([place[name] for name in stage.designs.names])
+        if stage.mixed:
+            counts = stage.counts(self.space.columns(index))
+            rows, columns = np.nonzero(np.column_stack(counts) > 0)
+            return rows, position[columns]
+        chosen = self.space.columns(index)[f"{stage.name}.design"].astype(np.intp)
+        return np.arange(len(index)), position[chosen]
 
     def finished(self, outcome: Outcome) -> tuple[Study, Outcome]:
         """Return the study of what was measured, and what a search found as designs of it."""

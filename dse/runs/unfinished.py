@@ -8,14 +8,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dse import search
-from dse.contract.evaluators import RecordedEvaluator, Value
+from dse.contract.evaluators import Measurement, RecordedEvaluator, Value
 from dse.errors import NothingFoundError, OutputError, StoreError
 from dse.files.document import Document
 from dse.files.working import under_way
@@ -54,12 +53,14 @@ class Kept:
         """The study, with what was measured of it; nothing measures any more."""
         from dse.runs.described import described_study
 
-        paths = {one: path for path, one in self.facts["run"]["identities"].items()}
-        known = sorted((row for row in self.rows if row.identity in paths), key=_identity)
-        recorded = {path: RecordedEvaluator(one, []) for one, path in paths.items()}
-        for one, group in groupby(known, key=_identity):
-            found = [(row.design, row.measurement) for row in group if not row.again]
-            recorded[paths[one]] = RecordedEvaluator(one, found)
+        found: dict[str, list[tuple[Mapping[str, Value], Measurement]]] = {}
+        for row in self.rows:
+            if not row.again:
+                found.setdefault(row.identity, []).append((row.design, row.measurement))
+        recorded = {
+            path: RecordedEvaluator(one, found.get(one, []))
+            for path, one in self.facts["run"]["identities"].items()
+        }
         return replace(described_study(self.facts), recorded=recorded)
 
     def unit_names(self, row: StoredMeasurement) -> Mapping[str, str]:
@@ -68,10 +69,6 @@ class Kept:
         paths = [path for path, one in run["identities"].items() if one == row.identity]
         found: Mapping[str, str] = run.get("unit_names", {}).get(paths[0], {}) if paths else {}
         return found
-
-
-def _identity(row: StoredMeasurement) -> str:
-    return row.identity
 
 
 def is_unfinished(folder: Path) -> bool:

@@ -142,14 +142,14 @@ def _core(
     names = [_name(design, bench.unit_names) for design in designs]
     rows = _usable(stage, names)
     asked = _asked_for(bench, [designs[row] for row in rows])
-    used = [row for row, is_asked in zip(rows, asked, strict=True) if is_asked]
+    used = [*itertools.compress(rows, asked)]
     return MeasuredCore(
         path=where,
         stage=str(stage.name),
         bench=bench,
         designs=[designs[row] for row in used],
         names=[names[row] for row in used],
-        unasked=[names[row] for row in rows if row not in used],
+        unasked=[names[row] for row, is_used in zip(rows, asked, strict=True) if not is_used],
         section=section,
     )
 

@@ -90,7 +90,7 @@ def test_a_search_that_samples_measures_only_what_it_asks_for(method: str, tmp_p
     assert len(measuring.done) == len(asked) <= 16 < designs
     failed = len(asked & FAILING)
     assert found.manifest["designs"] == 4 * (designs - failed)
-    assert 0 < found.manifest["evaluated"] <= 16
+    assert 0 < found.manifest["evaluated"] == len(found.evaluations) <= 16
     assert not found.manifest["exact"]
     assert found.manifest["hypervolume_share_of_exact"] is None
     notes = [note for note in found.manifest["notes"] if note.startswith("mac:")]
@@ -333,6 +333,9 @@ def test_check_tells_how_many_designs_of_a_core_are_measured_and_when() -> None:
         "those that it asks for"
     )
     assert lines["random"] == told + "up to 16 designs, those that random asks for"
+    assert (
+        "up to 30 designs, those that tpe" in dse.load(study("tpe", 99), evaluate=figures).summary()
+    )
 
 
 @pytest.mark.parametrize(
