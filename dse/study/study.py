@@ -41,12 +41,13 @@ from dse.study.quantities import (
     reportable,
     without_figures,
 )
-from dse.study.scenario import Scenario, resolve, to_columns
+from dse.study.scenario import Scenario, to_columns
 from dse.study.settings import check_search_section, settings_of
 from dse.study.sizes import Mix
 from dse.study.spending import most_spent
 from dse.study.stages import Built, build
 from dse.study.sureness import RecordSureness
+from dse.study.surroundings import resolve
 from dse.study.swept import at_value, sweep_of
 
 if TYPE_CHECKING:
