@@ -69,33 +69,17 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
     instead = list(without_accelerators(problem, point, infeasible.preference))
     facts |= {"nearest_design": nearest, "violations": violations}
     facts |= {"instead": [entry.to_dict() for entry in instead]} if instead else {}
-    remedies = Remedies()
-    apart: Sequence[RepairsOfConflict] = ()
-    alone: Sequence[str] = ()
     known = composed or (outcome.exact and problem.size <= MOST_SEARCHED)
-    if known:
-        remedies = remedies_of(infeasible, composed=composed)
-        rules = dict.fromkeys(sum(conflicts, ()))
-        alone = [rule for rule in rules if rule not in remedies.relaxed]
-        apart = () if remedies.repairs else _apart(infeasible, conflicts, composed)
-        facts |= remedies.to_dict() | {
-            "no_repair": alone,
-            "repairs_of_conflicts": [
-                {"conflict": list(conflict)} | several.to_dict() for conflict, several in apart
-            ],
-        }
-    texts = [] if apart else [rule.text for rule in problem.constraints]
-    written = [rule for rule in alone if rule in texts]
+    repairs, repair_facts = (
+        _repairs(infeasible, conflicts, composed)
+        if known
+        else (["changes that would admit a design were not looked for: too much work"], {})
+    )
+    facts |= repair_facts
     lines = [
         _headline(problem.size, None if known else outcome.evaluated, composed),
         *_conflict_lines(conflicts),
-        *(
-            []
-            if known
-            else ["changes that would admit a design were not looked for: too much work"]
-        ),
-        *_repair_lines(remedies, apart, conflicts),
-        *(hanging("no bound of its own is enough", rule) for rule in written),
+        *repairs,
         hanging(f"nearest design{' of those tried' if composed else ''}", nearest or "as given"),
         pairs((f"  {rule}", violation_text(by)) for rule, by in violations.items() if not by <= 0),
         *(hanging("no design", entry.line()) for entry in instead),
@@ -117,6 +101,28 @@ def _conflict_lines(conflicts: Sequence[Sequence[str]]) -> Iterator[str]:
         yield hanging(f"no design meets{together}", listed(conflict))
     if len(conflicts) > MOST_CONFLICTS:
         yield f"and {len(conflicts) - MOST_CONFLICTS} larger sets in conflict"
+
+
+def _repairs(
+    infeasible: Study, conflicts: Sequence[Sequence[str]], composed: bool
+) -> tuple[list[str], dict[str, Any]]:
+    """Return what would admit a design, as lines and as plain data."""
+    remedies = remedies_of(infeasible, composed=composed)
+    rules = dict.fromkeys(rule for conflict in conflicts for rule in conflict)
+    alone = [rule for rule in rules if rule not in remedies.relaxed]
+    apart: Sequence[RepairsOfConflict] = ()
+    if not remedies.repairs:
+        apart = _apart(infeasible, conflicts, composed)
+    facts = remedies.to_dict() | {
+        "no_repair": alone,
+        "repairs_of_conflicts": [
+            {"conflict": list(conflict)} | several.to_dict() for conflict, several in apart
+        ],
+    }
+    texts = [] if apart else [rule.text for rule in infeasible.problem.constraints]
+    lines = [*_repair_lines(remedies, apart, conflicts)]
+    lines += [hanging("no bound of its own is enough", rule) for rule in alone if rule in texts]
+    return lines, facts
 
 
 def _repair_lines(

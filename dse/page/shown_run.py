@@ -14,7 +14,7 @@ from dse.reports.designs import described, parts
 from dse.reports.front_view import FrontView, thinned
 from dse.runs import checksums, finished
 from dse.runs.finished import Finished
-from dse.runs.result import read_view
+from dse.runs.view import read_view
 from dse.study.study import Study
 
 

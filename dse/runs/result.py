@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
@@ -21,11 +20,12 @@ from dse.model.space import Index
 from dse.model.tables import Table
 from dse.reports.front_table import front_html, in_units
 from dse.reports.front_text import MOST_ROWS, front_text
-from dse.reports.front_view import FrontView, Recommended, Reference
+from dse.reports.front_view import FrontView, Recommended
 from dse.reports.text import Printable
-from dse.runs import checksums, finished, measurements, stored
+from dse.runs import checksums, measurements, stored
 from dse.runs.manifest import inputs_of, manifest_of
 from dse.runs.runner import Run, SolvedStudy
+from dse.runs.view import feasible_rows, recommended_of, view_of
 from dse.runs.watched import WATCH
 from dse.study import inputs
 from dse.study.study import prepare
@@ -149,7 +149,7 @@ class Result(Printable):
     @property
     def shown(self) -> FrontView:
         """The front as pictures and reports see it."""
-        return _view(self._front, {}, self.manifest)
+        return view_of(self._front, {}, self.manifest)
 
     @property
     def _facts(self) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class Result(Printable):
 
         None for a study with a sweep.
         """
-        return _recommended(self.manifest)
+        return recommended_of(self.manifest)
 
     def table(self) -> pd.DataFrame:
         """Return the front as the command line shows it: choices and objectives, in units of use.
@@ -175,7 +175,7 @@ class Result(Printable):
         """Return the picture of the front as a figure of matplotlib, which a notebook shows."""
         from dse.reports.plots import front_figure  # matplotlib, only now
 
-        return front_figure(_view(self._front, _feasible(self._evaluations), self.manifest))
+        return front_figure(view_of(self._front, feasible_rows(self._evaluations), self.manifest))
 
     def save(self, folder: str | Path, *, plots: bool = True) -> Path:
         """Write the run to `folder`: all files, or none; without `plots`, no pictures.
@@ -231,7 +231,7 @@ class Result(Printable):
         try:
             from dse.reports.plots import draw_front  # matplotlib, only now
 
-            draw_front(_view(self._front, _feasible(self._evaluations), self.manifest), fresh)
+            draw_front(view_of(self._front, feasible_rows(self._evaluations), self.manifest), fresh)
         except FOREIGN as error:  # whatever the library raises: no picture is worth a table
             for name in PICTURES:
                 (fresh / name).unlink(missing_ok=True)
@@ -272,78 +272,6 @@ def _require_apart(target: Path, document: Document) -> None:
             raise OutputError(
                 f"{target} holds {written!r}, which the study reads; name another folder"
             )
-
-
-def plot(run: Path, folder: Path) -> tuple[Path, ...]:
-    """Draw the pictures of the run in folder `run` again, into `folder`.
-
-    Raises
-    ------
-    OutputError
-        When `run` is not the folder of a run, or `folder` cannot be written.
-    """
-    view = read_view(run)
-    from dse.reports import plots  # matplotlib, only now
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as fresh:
-            return tuple(
-                path.replace(folder / path.name) for path in plots.draw_front(view, Path(fresh))
-            )
-    except OSError as error:
-        raise OutputError(f"{folder} cannot be written: {error.strerror}") from error
-
-
-def read_view(run: Path) -> FrontView:
-    """Return the front of the run in folder `run`, and the feasible designs around it.
-
-    Raises
-    ------
-    OutputError
-        When it is not the folder of a run.
-    """
-    try:
-        front, evaluations = stored.read_tables(run)
-        return _view(front, _feasible(evaluations), finished.read_manifest(run))
-    except (OSError, ValueError, KeyError) as error:
-        raise finished.not_a_run(run, error) from error
-
-
-def _view(front: Table, cloud: Table, manifest: Mapping[str, Any]) -> FrontView:
-    """Return a front as pictures and reports see it, and the cloud around it."""
-    picture = manifest["picture"]
-    return FrontView(
-        title=picture["title"],
-        objectives=tuple(manifest["objectives"].items()),
-        front=front,
-        cloud=cloud,
-        axes=tuple(picture["axes"]),
-        category=picture["category"],
-        limits=picture.get("limits", True),
-        sweep=picture["sweep"],
-        names=picture["names"],
-        recommended=_recommended(manifest),
-        references=tuple(_references(manifest)),
-    )
-
-
-def _feasible(evaluations: Table) -> Table:
-    return {name: values[evaluations["feasible"]] for name, values in evaluations.items()}
-
-
-def _recommended(manifest: Mapping[str, Any]) -> Recommended | None:
-    """Return the recommended design; None for a sweep, and for a run from before it was written."""
-    said = manifest.get("recommended")
-    return Recommended(said["row"] - 1, said["design"], said["rule"]) if said else None
-
-
-def _references(manifest: Mapping[str, Any]) -> Iterator[Reference]:
-    """Yield what does without any design, as far as a run tells of it."""
-    for said in manifest.get("instead", ()):
-        costs = said.get("costs", {})
-        values = {name: costs[name] for name in manifest["objectives"] if name in costs}
-        yield Reference(said.get("words", ""), values, said.get("verdict", ""), said["text"])
 
 
 def _counted(problem: Problem, index: Index) -> Index:

@@ -18,7 +18,8 @@ from dse.model.cells import CellBounds, Cells
 from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
 from dse.model.space import Index, Space
-from dse.study.assumptions import Assumption, with_named_bounds
+from dse.study.assumptions import Assumption
+from dse.study.bounds import with_named_bounds
 
 TOGETHER = 8_192
 """Designs evaluated at once: their columns fit into the cache."""

@@ -7,8 +7,6 @@ assumption, but what its records set is one for each record.
 
 from __future__ import annotations
 
-import ast
-import copy
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -17,16 +15,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from dse.algebra import units
-from dse.algebra.expression import Expression
-from dse.algebra.expression_grammar import LabelCode
 from dse.errors import UnitError, nearest
 from dse.model.designs import AREAS, POWERS
-from dse.model.evaluation import Constraint
 from dse.model.mixed import PAYLOAD_OFFLOADED, TASKS_OFFLOADED
 from dse.model.problem import Problem
 from dse.model.space import Axis, Index, Space, constant
 from dse.model.tables import is_choice_of_scenario
 from dse.study import schema
+from dse.study.bounds import compared, with_number
 from dse.study.demand import RATE, TASKS, followers
 from dse.study.early import validate
 from dse.study.scenario import field_path
@@ -269,60 +265,20 @@ def _design_change(place: int, row: int, metric: str, growing: frozenset[str]) -
 def _bounds(problem: Problem) -> Iterator[Assumption]:
     """Numbers that a constraint of the study compares a quantity with."""
     for place, constraint in enumerate(problem.constraints):
-        numbers = list(_compared(constraint.expression.tree))
+        numbers = list(compared(constraint.expression.tree))
         for order, (_, number, quantity) in enumerate(numbers):
             name = constraint.text if len(numbers) == 1 else f"{constraint.text} [{order + 1}]"
             change = _bound_change(place, order)
             yield Assumption(name, quantity, number, False, problem, change, bound=(place, order))
 
 
-def _compared(tree: ast.expr) -> Iterator[tuple[ast.Constant, float, str]]:
-    """Return each number that is one side of a comparison, and what stands beside it."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Compare):
-            sides = [node.left, *node.comparators]
-            named = next((side.id for side in sides if isinstance(side, ast.Name)), "")
-            for side in sides:
-                if not isinstance(side, ast.Constant) or isinstance(side.value, LabelCode):
-                    continue
-                if isinstance(side.value, int | float):
-                    yield side, float(side.value), named
-
-
 def _bound_change(place: int, order: int) -> Change:
     def change(found: Problem, new: float) -> Problem:
         constraints = list(found.constraints)
-        old = constraints[place].expression
-        tree = copy.deepcopy(old.tree)
-        list(_compared(tree))[order][0].value = new
-        expression = Expression(old.text, old.names, old.is_constraint, tree)
-        constraints[place] = Constraint(constraints[place].text, expression)
+        constraints[place] = with_number(constraints[place], order, new)
         return replace(found, constraints=tuple(constraints))
 
     return change
-
-
-def with_named_bounds(constraint: Constraint, stem: str) -> tuple[Constraint, dict[str, float]]:
-    """Return a constraint that takes its numbers from columns, and what they are today.
-
-    The columns are called `stem` and the place of the number.
-    """
-    old = constraint.expression
-    tree = copy.deepcopy(old.tree)
-    found = {number: f"{stem}{order}" for order, (number, _, _) in enumerate(_compared(tree))}
-    values = {found[number]: value for number, value, _ in _compared(tree)}
-
-    class Naming(ast.NodeTransformer):
-        def visit_Constant(self, node: ast.Constant) -> ast.expr:
-            return ast.Name(found[node]) if node in found else node
-
-    names = old.names | values.keys()
-    return (
-        Constraint(
-            constraint.text, Expression(old.text, names, old.is_constraint, Naming().visit(tree))
-        ),
-        values,
-    )
 
 
 def growing_stages(study: Study) -> frozenset[str]:

@@ -1,41 +1,19 @@
-"""What surrounds the cores: workload, interface and budget, as columns and axes.
-
-A record of a catalogue (`Interface`, `Platform`, `Kernel`) sets a group of columns, named
-``<section>_<field>``; fields of the study override single ones; axes come last.
-"""
+"""The columns that all designs of a study share, and what is kept of where they come from."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from dse import contract
-from dse.errors import UnitError, nearest
 from dse.model.mixed import PAYLOAD_OFFLOADED, Parted
 from dse.model.space import Axis, constant
 from dse.study import records as user_records
 from dse.study import schema
-from dse.study.attachments import settle_attachments
-from dse.study.axes import choices, expand, numeric, resolution
-from dse.study.demand import settle_demand
 from dse.study.faults import Faults
 from dse.study.fields import Given, StudySection, Unit, unit_of
-from dse.study.free_axes import free_axis
 from dse.study.inputs import Input
-from dse.study.program import check_program
-from dse.study.record_columns import (
-    CHOSEN,
-    LEFT_OUT,
-    interface_columns,
-    kernel_columns,
-    left_out,
-    neutral,
-    platform_columns,
-)
 from dse.study.records import Kind
 from dse.study.sizes import Mix
 from dse.study.sureness import RecordSureness
@@ -76,7 +54,7 @@ class Scenario:
         self, records: Sequence[Any], section: StudySection | None = None, axis: str = ""
     ) -> None:
         """Keep how sure records are, on an axis or alone, less what a section of the study sets."""
-        replaced = {column for unit, _ in _given(section) for column in unit.columns}
+        replaced = {column for unit, _ in given_fields(section) for column in unit.columns}
         self.notes += self.sureness.keep(records, axis, replaced)
 
     def highest(self, column: str) -> float | None:
@@ -93,144 +71,7 @@ class Scenario:
         return rate if rate is None or share is None else rate * share
 
 
-def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
-    """Return the scenario of a study; what is wrong goes to `faults`."""
-    scenario = Scenario()
-    axes = dict(study.axes)
-    _workload(study, axes, scenario, faults)
-    if study.interface is not None or any(path.startswith("interface.") for path in axes):
-        _interface(study.interface or schema.InterfaceSection(), axes, scenario, faults)
-    _budget(study.budget, axes, scenario, faults)
-    for path, written in axes.items():
-        if study.evaluate is None or path in schema.FIELDS or "." in path:
-            _field_axis(path, written, scenario, faults)
-        else:
-            scenario.axes += free_axis(path, written, scenario.names, faults)
-    check_program(study, scenario.names, scenario.highest("workload_program_share"), faults)
-    scenario.notes += settle_demand(study, scenario.constants, scenario.axes, faults)
-    if "interface_in_flight" in scenario.names:
-        interface = study.interface or schema.InterfaceSection()
-        scenario.notes += settle_attachments(
-            interface, axes, scenario.constants, scenario.axes, faults
-        )
-    return scenario
-
-
-def _workload(
-    study: schema.StudyFile, axes: dict[str, Any], scenario: Scenario, faults: Faults
-) -> None:
-    workload = study.workload
-    kernel = workload.kernel
-    path = "workload.kernel"
-    if path in axes:
-        kernels = axes.pop(path)
-        found = _record_axis(path, kernels, contract.Kernel, kernel_columns, scenario, faults)
-        scenario.keep_sureness(found, axis=path)
-        scenario.kernels += found
-    elif isinstance(kernel, schema.KernelSection):
-        scenario.constants.update(kernel.givens())
-    elif kernel is not None:
-        with faults.at(("workload", "kernel")):
-            record = scenario.record(contract.Kernel, kernel, faults)
-            scenario.constants.update(kernel_columns(record))
-            scenario.keep_sureness([record])
-            scenario.kernels.append(record)
-    scenario.constants.update(workload.givens())
-    if workload.chained or "workload.chained" in axes:
-        scenario.constants["workload_chained"] = float(workload.chained)
-        scenario.constants.setdefault("workload_streams", 1.0)
-
-
-def _interface(
-    written: schema.InterfaceSection, axes: dict[str, Any], scenario: Scenario, faults: Faults
-) -> None:
-    path = "interface.device"
-    if path in axes:
-        devices = axes.pop(path)
-        found = _record_axis(path, devices, contract.Interface, interface_columns, scenario, faults)
-        _note_left_out(found, written, axes, scenario, path)
-        _note_hosts(found, written, scenario, path)
-        scenario.keep_sureness(found, written, path)
-    else:
-        record = contract.Interface(name="the interface of the study", left_out=tuple(LEFT_OUT))
-        if written.device is not None:
-            with faults.at(("interface", "device")):
-                record = scenario.record(contract.Interface, written.device, faults)
-        scenario.constants.update(interface_columns(record))
-        _note_left_out([record], written, axes, scenario)
-        _note_hosts([record], written, scenario)
-        scenario.keep_sureness([record], written)
-    _override(written, scenario)
-    for name in CHOSEN:
-        if (chosen := getattr(written, name)) is not None:
-            column = f"interface_{name}"
-            _replace(scenario, {column: schema.code(column, chosen)})
-    if "workload_granularity_byte" not in scenario.names | _columns_of(axes):
-        faults.add(
-            ("interface",),
-            "a study with an interface needs workload.granularity, the size of one offload",
-            "add for instance `granularity: 4 KiB` to `workload`",
-            "",
-        )
-    _check_cycles(axes, scenario, faults)
-    if written.host_power is not None and scenario.highest("interface_host_cores") == math.inf:
-        faults.add(
-            ("interface", "host_power"),
-            "the power of a busy core is host_power / host_cores, and the cores are unknown",
-            "add for instance `host_cores: 8`",
-        )
-
-
-def _check_cycles(axes: Mapping[str, Any], scenario: Scenario, faults: Faults) -> None:
-    if "interface.host_clock" in axes:
-        return
-    columns = {name: scenario.highest(name) for name in scenario.names}
-    in_cycles = sorted(
-        name
-        for name, value in columns.items()
-        if "_cycle" in name and value not in (0.0, math.inf, None)
-    )
-    if in_cycles and columns.get("interface_host_clock_hz", math.inf) == math.inf:
-        faults.add(
-            ("interface",),
-            f"{in_cycles[0]} is in cycles of a host whose clock is unknown",
-            "add for instance `host_clock: 3 GHz`, or write times in seconds",
-            "",
-        )
-
-
-def _budget(
-    written: schema.BudgetSection, axes: dict[str, Any], scenario: Scenario, faults: Faults
-) -> None:
-    path = "budget.platform"
-    if path in axes:
-        platforms = axes.pop(path)
-        found = _record_axis(path, platforms, contract.Platform, platform_columns, scenario, faults)
-        scenario.keep_sureness(found, written, path)
-    elif written.platform is not None:
-        with faults.at(("budget", "platform")):
-            platform = scenario.record(contract.Platform, written.platform, faults)
-            scenario.constants.update(
-                {
-                    name: value
-                    for name, value in platform_columns(platform).items()
-                    if not math.isnan(value)
-                }
-            )
-            scenario.keep_sureness([platform], written)
-    _override(written, scenario)
-    if written.precision is not None:
-        code = schema.code("budget_precision", written.precision)
-        scenario.constants["budget_precision"] = code
-
-
-def _override(section: StudySection, scenario: Scenario) -> None:
-    """Let the fields of a section replace what a record set, all columns of the field."""
-    for unit, given in _given(section):
-        _replace(scenario, neutral(unit) | {given.column: given.value})
-
-
-def _given(section: StudySection | None) -> Iterator[tuple[Unit, Given]]:
+def given_fields(section: StudySection | None) -> Iterator[tuple[Unit, Given]]:
     """Yield what a section gives of its fields with a unit."""
     if section is None:
         return
@@ -238,131 +79,6 @@ def _given(section: StudySection | None) -> Iterator[tuple[Unit, Given]]:
         unit, given = unit_of(type(section), name), getattr(section, name)
         if unit is not None and given is not None:
             yield unit, given
-
-
-def _replace(scenario: Scenario, columns: Mapping[str, float]) -> None:
-    scenario.constants.update(columns)
-    for position, axis in enumerate(scenario.axes):
-        kept = {name: values for name, values in axis.columns.items() if name not in columns}
-        scenario.axes[position] = replace(axis, columns=kept)
-
-
-def _note_left_out(
-    found: list[contract.Interface],
-    written: schema.InterfaceSection,
-    axes: Collection[str],
-    scenario: Scenario,
-    axis: str = "",
-) -> None:
-    """Note what is taken for granted because neither record nor study nor an axis gives it."""
-    given = {name for name in type(written).model_fields if getattr(written, name) is not None}
-    given |= {path.removeprefix("interface.") for path in axes if path.startswith("interface.")}
-    silent: dict[str, list[str]] = {}
-    for row, record in enumerate(found):
-        assumed = {name: LEFT_OUT[name] for name in left_out(given) if name in record.left_out}
-        if assumed:
-            scenario.sureness.left_out[axis, row] = assumed
-            silent.setdefault(", ".join(assumed.values()), []).append(record.name)
-    scenario.notes += [
-        f"interface: assumed, as {', '.join(names)} do{'' if names[1:] else 'es'} not say: {words}"
-        for words, names in silent.items()
-    ]
-
-
-def _note_hosts(
-    records: list[contract.Interface],
-    written: schema.InterfaceSection,
-    scenario: Scenario,
-    axis: str = "",
-) -> None:
-    for kernel in scenario.kernels:
-        hosts = {record.name: written.host or record.host for record in records}
-        others = [name for name, host in hosts.items() if host and host != kernel.host]
-        if kernel.host and others:
-            scenario.notes.append(
-                f"kernel {kernel.name} was measured on {kernel.host}, which is not the host of "
-                f"{', '.join(others)}: speedup, break even and the host alone are those of "
-                f"{kernel.host}"
-            )
-    for row, record in enumerate(records):
-        if record.note and len(records) == 1:
-            scenario.notes.append(f"{record.name}: {record.note}")
-        if record.host_power_w is None and written.host_power is None:
-            left_out = scenario.sureness.left_out.setdefault((axis, row), {})
-            left_out["host_power"] = "a host without power"
-            scenario.notes.append(
-                f"{record.name}: the host's power is unknown: total power leaves the host out"
-            )
-
-
-def _field_axis(path: str, written: Any, scenario: Scenario, faults: Faults) -> None:
-    where = ("axes", path)
-    if path not in schema.FIELDS:
-        faults.add(
-            where,
-            "an axis is a field of workload, interface or budget (instances, clock and "
-            "parameters of a stage take their values in the stage)",
-            nearest(path, schema.FIELDS),
-            repr(path),
-        )
-        return
-    unit = schema.FIELDS[path]
-    with faults.at(where):
-        if unit is not None:
-            axis, _ = numeric(path, unit, written)
-            scenario.axes.append(axis)
-            scenario.notes += resolution(axis)
-        else:
-            scenario.axes.append(_code_axis(path, written))
-
-
-def _code_axis(path: str, written: Any) -> Axis:
-    column = path.replace(".", "_")
-    known = schema.CHOICES.get(column)
-    if known is None:
-        raise UnitError(f"{path} cannot be an axis", "write one value in its section")
-    listed = [str(value).lower() for value in (written if isinstance(written, list) else [written])]
-    for value in listed:
-        if value not in known:
-            raise UnitError(f"{value!r} is not a value of {path}", nearest(value, known))
-    values = np.array([known.index(value) for value in listed], dtype=np.float64)
-    return choices(path, {column: values}, listed)
-
-
-def _record_axis(
-    path: str,
-    written: Any,
-    kind: Any,
-    columns_of: Callable[[Any], dict[str, float]],
-    scenario: Scenario,
-    faults: Faults,
-) -> list[Any]:
-    """Add an axis over records of a catalogue; return the records."""
-    where = ("axes", path)
-    names = written if isinstance(written, list) else [written]
-    found = []
-    with faults.at(where):
-        expand([name for name in names if isinstance(name, str)], lambda name: name, integer=False)
-    for position, name in enumerate(names):
-        with faults.at((*where, position) if isinstance(written, list) else where):
-            found.append(scenario.record(kind, str(name), faults))
-    rows = [columns_of(record) for record in found]
-    if len(rows) != len(names) or not rows:
-        return []
-    shared = _shared([record.name for record in found])
-    if shared is not None:
-        place = (*where, shared) if isinstance(written, list) else where
-        rule = f"another of the choices is called {found[shared].name!r} too"
-        faults.add(place, rule, "give the record another name")
-        return []
-    columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
-    scenario.axes.append(choices(path, columns, [record.name for record in found]))
-    return found
-
-
-def _shared(names: Sequence[str]) -> int | None:
-    """Return the index of the first name that stood before, None when all differ."""
-    return next((number for number, name in enumerate(names) if name in names[:number]), None)
 
 
 def to_columns(constants: Mapping[str, float]) -> dict[str, contract.Column]:
@@ -383,9 +99,3 @@ def field_path(column: str) -> str:
     if written in schema.FIELDS:  # a choice, which carries no unit
         return written
     return "budget.platform" if column.startswith("budget_") else column
-
-
-def _columns_of(axes: Mapping[str, Any]) -> set[str]:
-    """Return the columns that axes over fields with a unit will set."""
-    fields = (schema.FIELDS.get(path) for path in axes)
-    return {column for unit in fields if unit is not None for column in unit.columns}

@@ -41,12 +41,13 @@ from dse.study.quantities import (
     reportable,
     without_figures,
 )
-from dse.study.scenario import Scenario, resolve, to_columns
+from dse.study.scenario import Scenario, to_columns
 from dse.study.settings import check_search_section, settings_of
 from dse.study.sizes import Mix
 from dse.study.spending import most_spent
 from dse.study.stages import Built, build
 from dse.study.sureness import RecordSureness
+from dse.study.surroundings import resolve
 from dse.study.swept import at_value, sweep_of
 
 if TYPE_CHECKING:
@@ -256,14 +257,8 @@ def prepare(found: Document, like: Study | None = None) -> Study:
     stage_axes = tuple(axis for part in built for axis in part.axes)
     space = Space((*stage_axes, *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
-    measured: MeasuredColumns | None = None
-    outputs: dict[str, contract.Objective] = {}
-    if written.evaluate is not None:
-        from dse.study.evaluate import measured_quantities  # only where it is written
-
-        measured, outputs = measured_quantities(written, space, scenario, faults)
-        faults.raise_any()  # what is not measured then would be missed below
-        inputs |= outputs.keys()
+    measured, outputs = _measured(written, space, scenario, faults)
+    inputs |= outputs.keys()
     chain = offered(part.stage.designs for part in built)
     graph = _wired(inputs | set(chain), outputs, scenario, like)
     names = {*registry.names(contract.Objective), *outputs}
@@ -341,6 +336,19 @@ def _workload(
     common = bool(built) and all(part.stage.common for part in built)
     constants["workload_common"] = constant(float(common))
     return constants
+
+
+def _measured(
+    written: schema.StudyFile, space: Space, scenario: Scenario, faults: Faults
+) -> tuple[MeasuredColumns | None, dict[str, contract.Objective]]:
+    """Return what is measured of designs; raise what is wrong so far, or it would be missed."""
+    if written.evaluate is None:
+        return None, {}
+    from dse.study.evaluate import measured_quantities  # only where it is written
+
+    found = measured_quantities(written, space, scenario, faults)
+    faults.raise_any()
+    return found
 
 
 def _wired(

@@ -20,7 +20,7 @@ from dse.errors import InfeasibleError, OutputError
 from dse.files import document
 from dse.infeasible import conflicts, explanation, repair
 from dse.reports.text import table_text
-from dse.runs import finished, result
+from dse.runs import finished, view
 from dse.search import SearchSettings
 from dse.search.exact import compose, prove
 from dse.study import study
@@ -177,7 +177,7 @@ def test_a_folder_of_runs_names_one_of_them(tmp_path: Path) -> None:
 
 
 def _drawn(folder: Path) -> None:
-    result.plot(folder, folder)
+    view.plot(folder, folder)
 
 
 def test_a_table_breaks_no_word_that_fits() -> None:

@@ -239,17 +239,17 @@ DRAWN = (
     "dse.search.exact.compose",
     "dse.infeasible.explanation",
 )
+SEARCHED = (*DRAWN, "pyarrow", "moocore", "dse.search.archive", "dse.model.tape.layout")
 RECORDS = ("dse.contract.papers", "dse.contract.fits", "dse.study.record_schema")
-CHECKED = (*DRAWN, *RECORDS, "pyarrow", "rich", "moocore", "dse.runs", "dse.model.tape.taped")
+CHECKED = (*SEARCHED, *RECORDS, "rich", "dse.runs", "dse.model.tape.taped", "dse.study.tables")
 LEFT_OUT = {
     "--help": (*CHECKED, "numpy", "pydantic", "ruamel"),
-    "list cores": (*DRAWN, "pyarrow", "moocore"),
+    "list cores": (*SEARCHED, "dse.study.schema"),
     "check studies/des_100gbps.yaml": CHECKED,
     "evaluate studies/settop_116mbps.yaml --set des.design=u1": (
-        *DRAWN,
+        *SEARCHED,
         *RECORDS,
-        "pyarrow",
-        "moocore",
+        "dse.runs.measuring",
     ),
     "run studies/settop_116mbps.yaml --no-plots --out {out}": DRAWN,
 }

@@ -17,8 +17,8 @@ import pytest
 
 import dse
 from dse.errors import ArgumentError, MeasurementError, OutputError, TooLargeError
-from dse.runs.result import plot
 from dse.runs.unfinished import readable
+from dse.runs.view import plot
 from dse.store.opening import open_to_read
 from dse.store.store import STORE
 from tests.conftest import STUDIES, run_dse

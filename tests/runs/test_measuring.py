@@ -15,7 +15,8 @@ import dse
 from dse.contract.evaluators import Measurer, measurer
 from dse.errors import InfeasibleError, MeasurementError, StudyError
 from dse.plugins import registry
-from dse.runs.result import Result, plot
+from dse.runs.result import Result
+from dse.runs.view import plot
 from tests.conftest import STUDIES
 
 UNROLL, CLOCK_MHZ = (1, 2, 4, 8, 16), (100, 200, 400)

@@ -1,0 +1,56 @@
+"""The numbers that constraints compare quantities with."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator
+
+from dse.algebra.expression import Expression
+from dse.algebra.expression_grammar import LabelCode
+from dse.model.evaluation import Constraint
+
+
+def compared(tree: ast.expr) -> Iterator[tuple[ast.Constant, float, str]]:
+    """Return each number that is one side of a comparison, and what stands beside it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            named = next((side.id for side in sides if isinstance(side, ast.Name)), "")
+            for side in sides:
+                if not isinstance(side, ast.Constant) or isinstance(side.value, LabelCode):
+                    continue
+                if isinstance(side.value, int | float):
+                    yield side, float(side.value), named
+
+
+def with_number(constraint: Constraint, order: int, number: float) -> Constraint:
+    """Return a constraint with another number at a place among those that it compares."""
+    old = constraint.expression
+    tree = copy.deepcopy(old.tree)
+    list(compared(tree))[order][0].value = number
+    expression = Expression(old.text, old.names, old.is_constraint, tree)
+    return Constraint(constraint.text, expression)
+
+
+def with_named_bounds(constraint: Constraint, stem: str) -> tuple[Constraint, dict[str, float]]:
+    """Return a constraint that takes its numbers from columns, and what they are today.
+
+    The columns are called `stem` and the place of the number.
+    """
+    old = constraint.expression
+    tree = copy.deepcopy(old.tree)
+    found = {number: f"{stem}{order}" for order, (number, _, _) in enumerate(compared(tree))}
+    values = {found[number]: value for number, value, _ in compared(tree)}
+
+    class Naming(ast.NodeTransformer):
+        def visit_Constant(self, node: ast.Constant) -> ast.expr:
+            return ast.Name(found[node]) if node in found else node
+
+    names = old.names | values.keys()
+    return (
+        Constraint(
+            constraint.text, Expression(old.text, names, old.is_constraint, Naming().visit(tree))
+        ),
+        values,
+    )
