@@ -186,14 +186,17 @@ def enclosure(step: Step, columns: Mapping[str, Any]) -> Any:
         raise TypeError("guards are not enclosed")
     rising = [name for name in opened if name in plugin.rises_with]
     falling = [name for name in opened if name in plugin.falls_with and name not in rising]
-    sides = []
+    sides: list[Column] = []
     for near, far in ((0, 1), (1, 0)):
         chosen = given | {name: _end(given[name], near) for name in rising}
         chosen |= {name: _end(given[name], far) for name in falling}
         try:
-            sides.append(ends(_known(plugin, step(chosen)))[near])
+            found = ends(_known(plugin, step(chosen)))
         except ContractError:  # arithmetic that cannot be enclosed
             return _unknown(plugin)
+        if not (rising or falling):  # the other side is made of the same
+            return Enclosure(*found)
+        sides.append(found[near])
     return Enclosure(*sides)
 
 
@@ -206,7 +209,9 @@ def _end(value: Any, which: int) -> Any:
 def _known(plugin: Objective | Requirement | Guard, value: Any) -> Any:
     """Return a column or an enclosure without NaN: what is not known may be anything."""
     low, high = ends(value)
-    wrong = np.isnan(low) | np.isnan(high)
+    wrong = np.isnan(low)
+    if low is not high:
+        wrong = wrong | np.isnan(high)
     if not wrong.any():
         return value
     least, most = ends(_unknown(plugin))

@@ -323,7 +323,7 @@ def _lexicographic(index: Index, sizes: tuple[int, ...]) -> NDArray[np.intp]:
     """Return the different rows, sorted by their first axis, then the second, ..."""
     if math.prod(sizes) >= 2**63 or not sizes:
         return distinct_rows(np.column_stack([index, np.zeros(len(index), dtype=np.int64)]))
-    position = np.ravel_multi_index(tuple(index.T), sizes)
+    position = index @ np.array([math.prod(sizes[axis + 1 :]) for axis in range(len(sizes))])
     order = np.argsort(position)
     new = np.ones(len(index), dtype=bool)
     new[1:] = np.diff(position[order]) > 0

@@ -139,10 +139,10 @@ def _levels(problem: Searchable) -> list[Cells]:
     wanted = [size for size in CELLS if size * FEWEST <= problem.size]
     while wanted:
         wider = [axis for axis, size in enumerate(problem.sizes) if 2 * steps[axis] <= size]
-        wider = [axis for axis in wider if single.spread(axis, 2 * steps[axis]) < 1]
-        if not wider:
+        spread = {axis: single.spread(axis, 2 * steps[axis]) for axis in wider}
+        best = min(wider, key=spread.__getitem__, default=None)
+        if best is None or spread[best] >= 1:
             break
-        best = min(wider, key=lambda axis: single.spread(axis, 2 * steps[axis]))
         steps[best] *= 2
         if math.prod(steps) >= wanted[0]:
             levels.append(Cells(single.problem, tuple(steps)))

@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -209,81 +208,71 @@ def look_up_wants(groups: Sequence[Group], scenarios: Sequence[Index]) -> None:
         for group, some in zip(groups, scenarios, strict=True)
     ]
     offers = [(group.hulls, some) for group, some in zip(groups, new, strict=True)]
-    for influence, positions, columns, count in _together(groups, offers):
-        names = groups[positions[0]].names
+    for influence, columns, count, own in _together(groups, offers):
+        names = groups[own[0][0]].names
         answers = influence.wants(columns, count)
         table = np.array([[want[name] for name in names] for want in answers])
-        parts = _split(table.transpose(3, 0, 1, 2), offers, positions)
-        for k, part in zip(positions, parts, strict=True):
+        for k, rows in own:
             keys = (row.tobytes() for row in new[k])
-            groups[k].known_wants.update(zip(keys, part, strict=True))
+            wanted = table[..., rows].transpose(3, 0, 1, 2)
+            groups[k].known_wants.update(zip(keys, wanted, strict=True))
 
 
 def capacity_enough(groups: Sequence[Group], scenarios: Sequence[Index]) -> list[Column]:
     """Return what capacity is enough in scenarios of each group; see `Influence.enough`."""
     found = [np.empty(0)] * len(groups)
     offers = [(group.hulls, some) for group, some in zip(groups, scenarios, strict=True)]
-    for influence, positions, columns, count in _together(groups, offers):
+    for influence, columns, count, own in _together(groups, offers):
         enough = np.broadcast_to(influence.enough(columns), (count,))
-        for k, part in zip(positions, _split(enough, offers, positions), strict=True):
-            found[k] = part
+        for k, rows in own:
+            found[k] = enough[rows]
     return found
 
 
 def bounds_of(groups: Sequence[Group], offers: Sequence[Offer]) -> list[tuple[Matrix, Matrix]]:
     """Return the least losses and violations of designs of each group that offer this."""
-    none = np.empty((0, 0))
-    found = [(none, none)] * len(groups)
-    for influence, positions, columns, count in _together(groups, offers):
-        pair = influence.bounds.best(columns, {}, count)
-        parts = (_split(one, offers, positions) for one in pair)
-        for k, loss, violation in zip(positions, *parts, strict=True):
-            found[k] = loss, violation
+    found = [(np.empty((0, 0)), np.empty((0, 0)))] * len(groups)
+    for influence, columns, count, own in _together(groups, offers):
+        loss, violation = influence.bounds.best(columns, {}, count)
+        for k, rows in own:
+            found[k] = loss[rows], violation[rows]
     return found
 
 
 def _together(
     groups: Sequence[Group], offers: Sequence[Offer]
-) -> Iterator[tuple[Influence, list[int], Columns, int]]:
-    """Yield positions of groups of the same traits, and what their designs offer together."""
+) -> Iterator[tuple[Influence, Columns, int, list[tuple[int, slice]]]]:
+    """Yield what designs of groups of the same traits offer, and which rows are whose."""
     asked = [k for k, (_, index) in enumerate(offers) if len(index)]
     asked.sort(key=lambda k: groups[k].names)
     for _, alike in itertools.groupby(asked, lambda k: groups[k].names):
         for some in portions(((k, offers[k][1]) for k in alike), CHUNK):
-            positions = [k for k, _ in some]
-            influence = groups[positions[0]].influence
-            index = np.concatenate([one for _, one in some])
-            hulls = [offers[k][0] for k in positions]
-            counts = [len(one) for _, one in some]
-            stages = [_stacked(stage, counts) for stage in zip(*hulls, strict=True)]
-            ends = zip(*stages, strict=True)
+            influence = groups[some[0][0]].influence
+            edges = [0, *itertools.accumulate(len(index) for _, index in some)]
+            index = np.concatenate([index for _, index in some])
             columns: Columns = influence.bounds.problem.space.columns(index)
-            yield influence, positions, columns | influence.enclosed_chain(*ends), len(index)
+            hulls = zip(*(offers[k][0] for k, _ in some), strict=True)
+            ends = zip(*(_stacked(stage, np.diff(edges)) for stage in hulls), strict=True)
+            rows = itertools.starmap(slice, itertools.pairwise(edges))
+            own = [(k, which) for (k, _), which in zip(some, rows, strict=True)]
+            yield influence, columns | influence.enclosed_chain(*ends), len(index), own
 
 
 def _stacked(
-    hulls: Sequence[tuple[Traits, Traits]], counts: Sequence[int]
+    hulls: Sequence[tuple[Traits, Traits]], counts: NDArray[np.intp]
 ) -> tuple[Traits, Traits]:
     """Return the ends of the traits of one stage in several sets of designs, as one."""
     if len(hulls) == 1:
         return hulls[0]
-    low, high = (
-        {
-            name: np.concatenate(
-                [
-                    np.broadcast_to(hull[end][name], (count,))
-                    for hull, count in zip(hulls, counts, strict=True)
-                ]
-            )
-            for name in hulls[0][0]
-        }
-        for end in (0, 1)
-    )
+    found = []
+    for ends in zip(*hulls, strict=True):
+        found.append(
+            {
+                name: np.concatenate(
+                    [np.broadcast_to(end[name], n) for end, n in zip(ends, counts, strict=True)]
+                )
+                for name in ends[0]
+            }
+        )
+    low, high = found
     return (low, low) if all(one is other for one, other in hulls) else (low, high)
-
-
-def _split(
-    values: NDArray[Any], offers: Sequence[Offer], positions: Sequence[int]
-) -> list[NDArray[Any]]:
-    edges = np.cumsum([len(offers[k][1]) for k in positions])
-    return np.split(values, edges[:-1])

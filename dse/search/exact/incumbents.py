@@ -62,7 +62,6 @@ class Incumbents:
         By what is known so far, of the part itself and those before it.
         """
         every = self.archive.evaluate_reference(np.concatenate(parts))
-        spend(len(every.loss) + CALL)
         last = 0
         for index in parts:
             own = slice(last, last + len(index))
@@ -70,6 +69,7 @@ class Incumbents:
             feasible = every.feasible[own]
             some = Evaluation(index, every.loss[own], every.violation[own], known_feasible=feasible)
             yield some, self._remember(index, some)
+        spend(last + CALL)
 
     def evaluate(self, index: Index) -> None:
         """Evaluate designs that may be on the front and have not been evaluated before."""

@@ -221,14 +221,14 @@ def cases(
         free = ~table[:, 0, capped].any(axis=(1, 2))
         with np.errstate(divide="ignore"):
             level[free] = np.exp2(np.ceil(np.log2(enough)))[free]
-    table = np.column_stack([table.reshape(len(scenarios), -1), level])
-    kinds, which = np.unique(table, axis=0, return_inverse=True)
-    for position, kind in enumerate(kinds):
-        rows = np.flatnonzero(which.reshape(-1) == position)
+    kinds: dict[tuple[bytes, float], list[int]] = {}
+    for row, most in enumerate(level.tolist()):
+        kinds.setdefault((table[row].tobytes(), most), []).append(row)
+    for (_, most), some in sorted(kinds.items()):
         wanted, helping = (
-            tuple((bool(low), bool(high)) for low, high in answer)
-            for answer in kind[:-1].reshape(2, -1, 2)
+            tuple((bool(low), bool(high)) for low, high in answer) for answer in table[some[0]]
         )
-        lists = group.lists(wanted if enough is None else helping, float(kind[-1]))
+        lists = group.lists(wanted if enough is None else helping, most)
         if lists is not None:
+            rows = np.array(some, dtype=np.intp)
             yield rows, Case(lists, lists.chains, wanted, helping, scenarios[rows])
