@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.bounds import Bounds
-from dse.model.matrices import distinct_rows
+from dse.model.matrices import distinct
 from dse.model.space import Index
 from dse.search.exact.incumbents import Incumbents
 from dse.search.exact.levels import LevelSweep, wants_both
@@ -157,8 +157,7 @@ class Replacing:
         designs, rows = designs[~known], rows[~known]
         evaluation = self.bounds.problem.evaluate(designs)
         near = evaluation.feasible & close(evaluation.loss, loss[rows])
-        found = designs[near]
-        found = found[distinct_rows(found)]
+        found = distinct(designs[near])
         self.incumbents.evaluate(found)
         self.incumbents.pruned.dominated -= len(found)
 
