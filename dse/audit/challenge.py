@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.model.matrices import distinct
 from dse.model.problem import Problem
 from dse.model.space import Index
 
@@ -127,7 +128,7 @@ def steps(index: Index, problem: Problem) -> Index:
                 moved[:, axis] %= size
             inside = (moved[:, axis] >= 0) & (moved[:, axis] < size)
             found.append(moved[inside])
-    return np.unique(np.concatenate([index[:0], *found]), axis=0)
+    return distinct(np.concatenate([index[:0], *found]))
 
 
 def _walk(index: Index, problem: Problem, random: np.random.Generator) -> Index:
@@ -143,4 +144,4 @@ def _walk(index: Index, problem: Problem, random: np.random.Generator) -> Index:
         walked[rows, axis] = np.where(
             ordered[axis], np.clip(to, 0, sizes[axis] - 1), to % sizes[axis]
         )
-    return np.unique(walked, axis=0)
+    return distinct(walked)

@@ -39,11 +39,16 @@ def distinct_rows(table: NDArray[Any]) -> NDArray[np.intp]:
 
     What ``numpy.unique`` finds along an axis, without its comparisons row by row.
     """
-    order = np.lexsort(table.T[::-1])
+    order = np.lexsort(table.T[::-1]) if table.shape[1] else np.arange(len(table))
     ordered = table.take(order, axis=0)
     new = np.ones(len(table), dtype=bool)
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     return order[new]
+
+
+def distinct(table: NDArray[Any]) -> NDArray[Any]:
+    """Return the different rows of a table (n, k), lower ones first."""
+    return table.take(distinct_rows(table), axis=0)
 
 
 def rounded(loss: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -322,7 +322,7 @@ def _keys(index: Index) -> list[bytes]:
 def _lexicographic(index: Index, sizes: tuple[int, ...]) -> NDArray[np.intp]:
     """Return the different rows, sorted by their first axis, then the second, ..."""
     if math.prod(sizes) >= 2**63 or not sizes:
-        return distinct_rows(np.column_stack([index, np.zeros(len(index), dtype=np.int64)]))
+        return distinct_rows(index)
     position = index @ np.array([math.prod(sizes[axis + 1 :]) for axis in range(len(sizes))])
     order = np.argsort(position)
     new = np.ones(len(index), dtype=bool)

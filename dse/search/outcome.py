@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.model.matrices import distinct_rows
 from dse.model.space import Index
 
 UNFINISHED = "unfinished"
@@ -60,7 +61,6 @@ class Outcome:
         Number of distinct designs evaluated, and of those that meet every constraint.
     failed, failure
         Number of those that cannot be evaluated and count as infeasible; why the first cannot.
-        Number of distinct designs evaluated, and how many of these meet every constraint.
     feasible_in_space
         How many designs of the whole space do, pruned ones too; None where that is not known:
         what was pruned by bounds on partial designs was not sorted into feasible and infeasible.
@@ -102,7 +102,7 @@ class Outcome:
     @property
     def ties(self) -> int:
         """Designs on the front with exactly the objective values of another one."""
-        return len(self.front_loss) - len(np.unique(self.front_loss, axis=0))
+        return len(self.front_loss) - len(distinct_rows(self.front_loss))
 
     def conflicts(self) -> tuple[tuple[str, ...], ...]:
         """Return the minimal sets of constraints that no evaluated design meets together.

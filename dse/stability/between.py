@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.model.matrices import distinct
 from dse.model.space import Index
 from dse.stability import rivals
 from dse.stability.holding import Asking, Compare, Compared, Holding
@@ -127,7 +128,7 @@ class Between:
         """Divide what is too wide to be gone through at once, first at today's value."""
         if log_distance(low, high) <= SHORTEST or (self._entry.integer and high - low <= 1):
             fronts = np.vstack([self._hold.searched.front(value) for value in (low, high)])
-            self._found.append((low, high, self._hold.others_of(np.unique(fronts, axis=0))))
+            self._found.append((low, high, self._hold.others_of(distinct(fronts))))
             return []
         today = self._entry.value
         middle = today if low < today < high else self._scale.middle(low, high)
@@ -186,7 +187,7 @@ class Between:
             held: list[bool] = self._hold.holds_seen(part).tolist()
             return held
         if self._hold.tracked.by:
-            rows = np.unique(np.vstack([rows, self._hold.searched.rows]), axis=0)
+            rows = distinct(np.vstack([rows, self._hold.searched.rows]))
         return [self._hold.holds(rows, value) for value in values]
 
     def _winners(self, value: float, rows: Index) -> Index:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dse.errors import DseError, NotFiniteError, TooLargeError, UnitError
+from dse.model.matrices import distinct
 from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.reports.designs import parts
@@ -107,7 +108,7 @@ class Follower:
             if not hold.alone:  # more designs count as the answer, which may reach further
                 between = Between(hold, spans)
                 yield from between.find(rows, touched, last=True)
-        every = np.unique(np.vstack([rows, *between.rows]), axis=0)
+        every = distinct(np.vstack([rows, *between.rows]))
         low, high = (self._end(side, span, every) for side, span in enumerate(spans))
         return low, high
 

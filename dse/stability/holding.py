@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dse import search
 from dse.model.front import nondominated
+from dse.model.matrices import distinct
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.search.exact.work import CALL, LOOK, spend
@@ -109,7 +110,7 @@ class Searched:
     def know(self, value: float, front: Index, answer: AnswerDesigns) -> None:
         """Take designs of the front (n, d) and the answer at a value."""
         self._fronts[value], self._answers[value] = front, answer
-        self.rows = np.unique(np.vstack([self.rows, front]), axis=0) if len(self.rows) else front
+        self.rows = distinct(np.vstack([self.rows, front])) if len(self.rows) else front
 
     def front(self, value: float) -> Index:
         """Return the front at a value, searched once; of many designs, some."""
@@ -184,8 +185,8 @@ class Holding:
     def with_answer(self, rows: Index) -> Index:
         """Return designs and the answer, each once; one that is alone comes first."""
         if not self.alone:
-            return np.unique(np.vstack([self.answer.rows, rows]), axis=0)
-        return np.vstack([self.answer.rows, self.others_of(np.unique(rows, axis=0))])
+            return distinct(np.vstack([self.answer.rows, rows]))
+        return np.vstack([self.answer.rows, self.others_of(distinct(rows))])
 
     def same(self, problem: Problem, rows: Index) -> NDArray[np.bool_]:
         """Return which designs count as one of the answer at a value."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dse.model.bounds import Bounds
 from dse.model.front import dominated
-from dse.model.matrices import distinct_rows
+from dse.model.matrices import distinct
 from dse.model.space import Index
 from dse.search.exact.groups import Group, capacity_enough, look_up_wants, sharing_fleets
 from dse.search.exact.incumbents import Incumbents
@@ -202,8 +202,8 @@ class Replacing:
     def _take_equals(self, designs: Index, loss: NDArray[np.float64]) -> None:
         """Evaluate those of some designs that have losses (n, m)."""
         evaluation = self.bounds.problem.evaluate(designs)
-        found = designs[evaluation.feasible & close(evaluation.loss, loss)]
-        found = found[distinct_rows(found)]
+        near = evaluation.feasible & close(evaluation.loss, loss)
+        found = distinct(designs[near])
         self.incumbents.evaluate(found)
         self.incumbents.pruned.dominated -= len(found)
 

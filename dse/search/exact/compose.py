@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.bounds import Bounds
-from dse.model.matrices import distinct_rows
+from dse.model.matrices import distinct
 from dse.model.problem import Problem
 from dse.model.space import Index, blocks
 from dse.search.archive import Archive, Progress
@@ -66,7 +66,7 @@ class Composer(Descent):
         drawn = np.random.default_rng(0).integers(
             0, self.problem.sizes, size=(RANDOM, len(self.problem.sizes))
         )
-        self.incumbents.evaluate_reference(drawn[distinct_rows(drawn)])
+        self.incumbents.evaluate_reference(distinct(drawn))
         scenarios = self._scenarios()
         replacing = Replacing(self.bounds, self.parts, self.incumbents)
         # a fleet that is at least as good replaces no other where designs with it may fail

@@ -33,7 +33,7 @@ from dse.algebra.enclosure import Enclosure
 from dse.contract import Column
 from dse.model.bounds import Columns
 from dse.model.influence import Traits
-from dse.model.matrices import distinct_rows
+from dse.model.matrices import distinct
 from dse.model.space import Index
 from dse.search.exact.chains import PartialChains, part_of
 from dse.search.exact.fleets import Shortlist
@@ -140,7 +140,7 @@ class LevelSweep:
             [np.empty((0, self._incumbents.loss.shape[1])), *(one for _, one in self._found)]
         )
         index = index[~self._incumbents.dominated(loss)]
-        return index[distinct_rows(index)]
+        return distinct(index)
 
     def _check_empty(self) -> None:
         """Make sure that no design with a fleet that carries nothing is of interest."""

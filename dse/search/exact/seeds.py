@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.model.matrices import distinct_rows
+from dse.model.matrices import distinct
 from dse.model.space import Index
 from dse.search.exact.partial import Batch, PartialDesigns, StageParts
 
@@ -32,7 +32,7 @@ def seeds(batch: Batch) -> Index:
     for place, (part, choice) in enumerate(zip(batch.parts, choices, strict=True)):
         chosen = choice[:, picks[:, place]].reshape(len(index), len(part.places))
         index[:, part.places] = chosen
-    return index[distinct_rows(index)]
+    return distinct(index)
 
 
 def _picks(sizes: Sequence[int], most: int, rng: np.random.Generator) -> NDArray[np.intp]:

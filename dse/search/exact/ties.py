@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from dse.contract import Column
 from dse.model.front import dominated, nondominated
 from dse.model.influence import Traits
-from dse.model.matrices import distinct_rows
+from dse.model.matrices import distinct, distinct_rows
 from dse.model.space import Index
 from dse.search.exact.fleets import MOST
 from dse.search.exact.limits import NEAR, Box
@@ -123,7 +123,7 @@ def _tops(high: Matrix) -> Matrix:
     """Return the upper ends of boxes that lie in no other one's range, each once."""
     tops = -np.clip(high, -MOST, MOST)
     tops = tops[nondominated(tops)] if len(tops) else tops
-    return -tops[distinct_rows(tops)]
+    return -distinct(tops)
 
 
 def _may_lie(

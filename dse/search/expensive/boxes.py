@@ -8,6 +8,7 @@ import numpy as np
 
 from dse.contract import Column, Matrix
 from dse.model.front import nondominated
+from dse.model.matrices import distinct
 
 Box = tuple[tuple[float, float], ...]
 
@@ -30,7 +31,7 @@ def boxes(front: Matrix, reference: Column) -> Matrix:
     front
         (n, m), m >= 1, minimised; dominated points and those beyond the reference do not count.
     """
-    inside = np.unique(front[(front < reference).all(axis=1)], axis=0)
+    inside = distinct(front[(front < reference).all(axis=1)])
     if len(inside):
         inside = inside[nondominated(inside)]
     found = _cut([tuple(row) for row in _fewer(inside).tolist()], tuple(reference.tolist()))
@@ -69,5 +70,5 @@ def _best(points: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
     """Return the points that no other dominates, each once."""
     if len(points) < 2 or len(points[0]) == 1:
         return [min(points)] if points else []
-    rows = np.unique(np.array(points), axis=0)
+    rows = distinct(np.array(points))
     return [tuple(row) for row in rows[nondominated(rows)].tolist()]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.contract import Index, Matrix, Search
+from dse.model.matrices import distinct, distinct_rows
 from dse.search.expensive.features import Features
 
 
@@ -79,7 +80,7 @@ class Drawn:
 
     def nearest(self, wanted: Index, most: int) -> Index:
         """Return the designs wanted, each once: every design is there."""
-        rows = np.sort(np.unique(wanted, axis=0, return_index=True)[1])
+        rows = np.sort(distinct_rows(wanted))
         return wanted[rows][:most]
 
     def refresh(self, seen: Index, front: Index, random: np.random.Generator) -> Index:
@@ -90,7 +91,7 @@ class Drawn:
 
     def _refill(self, near: Index, random: np.random.Generator) -> None:
         drawn = self._search.unseen(random, self._count - len(near))
-        self.index = np.unique(np.concatenate([near, drawn]), axis=0)
+        self.index = distinct(np.concatenate([near, drawn]))
         self.features = self._known.of(self.index)
 
 
@@ -108,4 +109,4 @@ def _neighbours(search: Search, front: Index, random: np.random.Generator, count
         step_allowed = np.array(search.ordered)[axis] & (random.random(count) < 0.5)
         moved = np.where(step_allowed, (rows[place] + step).clip(0, sizes[axis] - 1), anywhere)
         rows[place] = np.where((change == 0) | (random.random(count) < 0.5), moved, rows[place])
-    return np.unique(rows, axis=0)
+    return distinct(rows)

@@ -20,6 +20,7 @@ from pymoo.operators.mutation.pm import mut_pm
 from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
 
 from dse.contract import Index, Matrix, Search
+from dse.model.matrices import distinct_rows
 from dse.model.problem import Problem
 from dse.search.heuristic.scales import Scales
 
@@ -223,7 +224,7 @@ class _Unseen(DuplicateElimination):  # type: ignore[misc]
         if other is None:
             index = pop.get("X")
             is_duplicate[:] = True
-            is_duplicate[np.unique(index, axis=0, return_index=True)[1]] = False
+            is_duplicate[distinct_rows(index)] = False
             return is_duplicate | self.search.seen(index)
         taken = {individual.X.tobytes() for individual in other}
         is_duplicate[:] = [individual.X.tobytes() in taken for individual in pop]

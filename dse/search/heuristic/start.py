@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from dse.contract import Index
 from dse.contract.methods import Axes
+from dse.model.matrices import distinct_rows
 from dse.search.heuristic.scales import Scales
 
 
@@ -31,7 +32,7 @@ def product(levels: NDArray[np.int64]) -> Index:
 
 
 def _distinct(rows: Index) -> Index:
-    return rows[np.sort(np.unique(rows, axis=0, return_index=True)[1])]
+    return rows[np.sort(distinct_rows(rows))]
 
 
 def _corners(sizes: NDArray[np.int64]) -> Index:
