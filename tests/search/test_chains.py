@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dse.search.exact import chains, closing, fleets
+from dse.search.exact import chains, closing, fleets, groups
 from dse.search.exact.measures import Measure, joined
 from tests.search.test_compose import GOALS, front, random_problem
 
@@ -81,6 +81,10 @@ def offload_study(rng: np.random.Generator) -> str:
 def test_fronts_behind_interfaces_are_those_of_all_designs(
     block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if block == 1:  # little is bounded together
+        monkeypatch.setattr(closing, "CHUNK", 7)
+        monkeypatch.setattr(closing, "FRONT", 3)
+        monkeypatch.setattr(groups, "CHUNK", 2)
     if block == 2:  # shortlists are joined without chains
         monkeypatch.setattr(closing, "MOST_DESIGNS", 0)
     if block == 3:  # fleets are put together design by design, however few
