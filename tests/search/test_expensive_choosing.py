@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dse.search import Archive
+from dse.search.archive import Archive
 from dse.search.expensive import search as loop
 from dse.search.expensive.boxes import _fewer, boxes
 from dse.search.expensive.choosing import Believer, _best, explore, goals, shortlist
