@@ -112,18 +112,30 @@ def _add(faults: Faults, problem: dict[str, Any], model: type[StudySection]) -> 
     elif kind == "literal_error":
         expected = context["expected"]
         faults.add(path, f"it must be {expected}", "write one of them")
+    elif kind in ENDS:
+        key, words = ENDS[kind]
+        allowed = words.format(context[key])
+        faults.add(path, f"it must be {allowed}", f"write {allowed}")
     else:
-        rule = (
-            problem["msg"]
-            .replace("Input should be", "it must be")
-            .replace("a valid integer", "a whole number")
-            .replace("a valid", "a")
-        )
+        rule = problem["msg"].replace("Input should be", "it must be").replace("a valid", "a")
         rule, remedy = RULES.get(kind, (rule, "correct the value"))
         faults.add(path, rule, remedy)
 
 
+ENDS = {
+    "greater_than": ("gt", "more than {:,}"),
+    "greater_than_equal": ("ge", "{:,} or more"),
+    "less_than": ("lt", "less than {:,}"),
+    "less_than_equal": ("le", "{:,} or less"),
+}
+"""Kinds of numbers that are out of range: what pydantic calls the end, and how it is told."""
+
+WHOLE = ("it must be a whole number", "write for instance 100")
+
 RULES = {
+    "int_type": WHOLE,
+    "int_parsing": WHOLE,
+    "int_from_float": WHOLE,
     "dict_type": ("it must be a mapping", "write `key: value` pairs, indented below it"),
     "model_type": ("it must be a section", "write `key: value` pairs, indented below it"),
     "union_tag_invalid": ("it must be one value or a section", "write a name, or `key: value`"),

@@ -42,6 +42,17 @@ def test_the_study_these_faults_start_from_is_good(write: Write) -> None:
 
 
 CASES = {  # what is replaced, by what, and what the user reads
+    "no whole number": (
+        "constraints: [power <= 30 mW]",
+        "search: {budget: many}",
+        "study.yaml:9:10: search.budget: 'many'; it must be a whole number; write for instance 100",
+    ),
+    "a number beyond its end": (
+        "constraints: [power <= 30 mW]",
+        "search: {population: 1000000}",
+        "study.yaml:9:10: search.population: 1000000; it must be 100,000 or less; "
+        "write 100,000 or less",
+    ),
     "wrong unit": (
         "100 Gbit/s",
         "100 GB/s",
