@@ -66,20 +66,43 @@ def search_shared(
         The storage cannot be used.
     """
     try:
-        from dse.search.shared.storage import take_part, without_password
+        from dse.search.shared.storage import taking_part
         from dse.search.shared.trials import SharedArchive
     except ImportError as error:
         raise MissingLibraryError("--storage", "optuna", "search") from error
 
     problem, method = prepared.problem, registry.get(Method, settings.method)
     name, facts = study_name(prepared.document), facts_of(prepared)
-    connection, theirs = take_part(
+    total = min(settings.budget or method.budget, problem.size)
+    population = max(2, min(settings.population or method.population, total))
+    warm = min(int(total * WARM_SHARE), population) if settings.warm_start else 0
+    with taking_part(
         url,
         name,
         [goal.maximise for goal in problem.goals],
         [goal.name for goal in problem.goals],
         facts,
-    )
+    ) as (connection, theirs):
+        _require_same(url, name, theirs, facts)
+        archive = SharedArchive(problem, connection, total=total, progress=progress)
+        outcome = run_method(
+            method,
+            archive,
+            seed=secrets.randbelow(2**32),
+            population=population,
+            start=coarse_grid(problem, warm),
+            options=settings.options,
+        )
+        shared = archive.facts()
+    certificate = outcome.certificate
+    if certificate.finished:
+        certificate = Certificate(reason="a heuristic was asked for, shared by several processes")
+    return replace(outcome, certificate=certificate, shared=shared)
+
+
+def _require_same(url: str, name: str, theirs: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
+    from dse.search.shared.storage import without_password
+
     changed = changed_fields(theirs, facts)
     if changed:
         lines = "\n".join(f"  {line}" for line in changed)
@@ -87,22 +110,6 @@ def search_shared(
             f"{without_password(url)} holds a study {name!r} that asks for something else "
             f"(there -> here):\n{lines}\nname another storage, or make the studies the same"
         )
-    total = min(settings.budget or method.budget, problem.size)
-    population = max(2, min(settings.population or method.population, total))
-    warm = min(int(total * WARM_SHARE), population) if settings.warm_start else 0
-    archive = SharedArchive(problem, connection, total=total, progress=progress)
-    outcome = run_method(
-        method,
-        archive,
-        seed=secrets.randbelow(2**32),
-        population=population,
-        start=coarse_grid(problem, warm),
-        options=settings.options,
-    )
-    certificate = outcome.certificate
-    if certificate.finished:
-        certificate = Certificate(reason="a heuristic was asked for, shared by several processes")
-    return replace(outcome, certificate=certificate, shared=archive.facts())
 
 
 def study_name(document: Document) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from tests.runs.test_measuring import figures, study
 
 optuna = pytest.importorskip("optuna", reason="the extra search is not installed")
 
+from sqlalchemy import event  # noqa: E402
 from sqlalchemy.exc import IntegrityError  # noqa: E402
 
 from dse.search.shared import storage  # noqa: E402
@@ -141,6 +144,28 @@ def test_another_study_of_the_same_name_is_refused_field_by_field(tmp_path: Path
         "  objectives.delay_s: minimise -> maximise\n"
         "name another storage, or make the studies the same"
     )
+
+
+@pytest.mark.parametrize("constraints", [["power <= 30 mW"], []])
+def test_no_connection_stays_open(
+    constraints: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor where the study is refused; drivers complain of what is left to the collector."""
+    url, connections = f"sqlite:///{tmp_path / 'a.db'}", Counter[str]()
+    opened, told = storage.open_storage, study(search={"method": "random", "budget": 4})
+
+    def counted(url: str) -> Any:
+        found: Any = opened(url)
+        found.engine.dispose()  # what was opened before it is listened to
+        for change in ("connect", "close"):
+            event.listen(found.engine, change, lambda *_, to=change: connections.update([to]))
+        return found
+
+    dse.run(told, evaluate=tool_in(tmp_path), storage=url)
+    monkeypatch.setattr(storage, "open_storage", counted)
+    with suppress(SharingError):
+        dse.run({**told, "constraints": constraints}, evaluate=tool_in(tmp_path), storage=url)
+    assert connections["connect"] == connections["close"] > 0
 
 
 @pytest.mark.parametrize("method", ["exact", "nsga2", "gaussian"])

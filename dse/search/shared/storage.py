@@ -94,6 +94,7 @@ def _beat(storage: RDBStorage, trials: Sequence[int], ended: Event) -> None:
             with suppress(SQLAlchemyError, OptunaError):  # told by who tells the results
                 storage.record_heartbeat(trial)
         if ended.wait(HEARTBEAT_S):
+            storage.remove_session()  # each thread has its own
             return
 
 
@@ -165,10 +166,13 @@ def _opened(url: str, options: Mapping[str, Any]) -> RDBStorage:
     return RDBStorage(url, {**options}, heartbeat_interval=HEARTBEAT_S, grace_period=STALE_S)
 
 
-def take_part(
+@contextmanager
+def taking_part(
     url: str, name: str, maximised: Sequence[bool], metrics: Sequence[str], facts: Mapping[str, Any]
-) -> tuple[Connection, Mapping[str, Any]]:
-    """Make a study in a storage, or take part in one; return what it asks for, too.
+) -> Iterator[tuple[Connection, Mapping[str, Any]]]:
+    """Make a study in a storage, or take part in one; give what it asks for, too.
+
+    Nothing of the storage stays open afterwards.
 
     Parameters
     ----------
@@ -186,6 +190,20 @@ def take_part(
     """
     senses = [StudyDirection.MAXIMIZE if up else StudyDirection.MINIMIZE for up in maximised]
     storage = open_storage(url)
+    try:
+        yield _entered(url, storage, name, senses, metrics, facts)
+    finally:
+        _close(storage)
+
+
+def _entered(
+    url: str,
+    storage: BaseStorage,
+    name: str,
+    senses: Sequence[StudyDirection],
+    metrics: Sequence[str],
+    facts: Mapping[str, Any],
+) -> tuple[Connection, Mapping[str, Any]]:
     with faults_told(url), quiet():
         try:
             study = optuna.create_study(study_name=name, storage=storage, directions=senses)
@@ -195,6 +213,13 @@ def take_part(
         study.set_metric_names([*metrics])
         study.set_user_attr(FACTS, dict(facts))
         return Connection(url, storage, study, True), facts
+
+
+def _close(storage: BaseStorage) -> None:
+    if isinstance(storage, RDBStorage):
+        with suppress(SQLAlchemyError):  # a server that is gone was told where it was needed
+            storage.remove_session()
+            storage.engine.dispose()
 
 
 def _facts(url: str, study: optuna.Study) -> Mapping[str, Any]:
