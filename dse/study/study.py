@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
@@ -15,37 +14,31 @@ from dse.files import document, memory
 from dse.files.assignments import Assignments, assignments
 from dse.files.document import Document
 from dse.model.fleet import offered
-from dse.model.graph import Graph, wire
-from dse.model.measured import Bench, MeasuredColumns
-from dse.model.mixed import Mixed
 from dse.model.preference import Preference, prefer
 from dse.model.problem import Problem
-from dse.model.space import Space, constant, product_text
+from dse.model.space import Space, product_text
 from dse.plugins import registry
 from dse.search.settings import SearchSettings
 from dse.study import preferring, schema
-from dse.study.arrivals import check_arrivals
-from dse.study.demand import checked_mix
-from dse.study.early import check_rest, validate
+from dse.study.early import validate
 from dse.study.faults import Faults
 from dse.study.free_axes import axes_labels
 from dse.study.inputs import Input
+from dse.study.measuring_lines import measuring_lines
 from dse.study.overrides import EXAMPLE, override
-from dse.study.policy import parted, settle_policy
+from dse.study.parts import left_out_of, measured_of, parts_of, wired, workload_of
+from dse.study.policy import settle_policy
 from dse.study.quantities import (
     Named,
     applied_requirements,
-    check_cap,
     constraints_of,
     goals_of,
     reportable,
     without_figures,
 )
-from dse.study.scenario import Scenario, to_columns
+from dse.study.scenario import Scenario
 from dse.study.settings import check_search_section, settings_of
 from dse.study.sizes import Mix
-from dse.study.spending import most_spent
-from dse.study.stages import Built, build
 from dse.study.sureness import RecordSureness
 from dse.study.surroundings import resolve
 from dse.study.swept import at_value, sweep_of
@@ -112,42 +105,8 @@ class Study:
             lines.append(
                 f"{sweep.path} takes {len(sweep.values)} values, and the study runs for each"
             )
-        lines += self._measured()
+        lines += measuring_lines(self)
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
-
-    def _measured(self) -> list[str]:
-        """Say what measures designs, what it tells, and how many designs it is asked for."""
-        lines: list[str] = []
-        for core in self.cores:
-            lines += self._measured_of(core)
-        measured = self.problem.measured
-        if measured is None:
-            return lines
-        size = measured.size(self.problem.space)
-        most = min(self.settings.budget or size, size)
-        return [
-            *lines,
-            f"measured: {_told(measured.bench)}; up to {most:,} designs, chosen by "
-            f"{self.settings.method}",
-            f"measured by: {_measures(measured.bench)}",
-            *most_spent(self.measuring, self.settings, most, measured.bench.cost),
-        ]
-
-    def _measured_of(self, core: MeasuredCore) -> Iterator[str]:
-        """Yield what measures the designs of a core, how many of them, and when."""
-        from dse.study.measured_cores import measured_on_demand, most_measured
-
-        most = most_measured(core, self.problem, self.settings)
-        if measured_on_demand([core], self.problem, self.settings):
-            how = f"up to {most:,} designs, those that {self.settings.method} asks for"
-        else:
-            how = (
-                f"all {most:,} designs, before the search; a method that samples, for instance "
-                f"nsga2, measures those that it asks for"
-            )
-        yield f"measured of {core.stage}: {_told(core.bench)}; {how}"
-        yield f"measured of {core.stage} by: {_measures(core.bench)}"
-        yield from most_spent(core.section, self.settings, most, None)
 
     @property
     def preference(self) -> Preference:
@@ -182,16 +141,6 @@ class Study:
         given = assignments(overrides, EXAMPLE)
         given |= {} if rate is None else assignments({"workload.rate": rate}, EXAMPLE)
         return ready(override(self.document, [*given.items()]))
-
-
-def _told(bench: Bench) -> str:
-    outputs = bench.evaluator.outputs
-    return ", ".join(f"{stem(name) or name} [{unit or '1'}]" for name, unit in outputs.items())
-
-
-def _measures(bench: Bench) -> str:
-    parts = json.loads(bench.evaluator.identity)
-    return "; ".join(f"{name} {json.dumps(part)}" for name, part in parts.items())
 
 
 def read_study(
@@ -252,15 +201,15 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         return _over_designs(found, written, faults)
     scenario = resolve(written, faults)
     settle_policy(written, scenario, faults)
-    written, cores, built = _parts(written, scenario, faults)
-    constants = _workload(written, scenario, built, faults)
+    written, cores, built = parts_of(written, scenario, faults)
+    constants = workload_of(written, scenario, built, faults)
     stage_axes = tuple(axis for part in built for axis in part.axes)
     space = Space((*stage_axes, *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
-    measured, outputs = _measured(written, space, scenario, faults)
+    measured, outputs = measured_of(written, space, scenario, faults)
     inputs |= outputs.keys()
     chain = offered(part.stage.designs for part in built)
-    graph = _wired(inputs | set(chain), outputs, scenario, like)
+    graph = wired(inputs | set(chain), outputs, scenario, like)
     names = {*registry.names(contract.Objective), *outputs}
     named = Named(graph, names, reportable(inputs), axes_labels(scenario.axes))
     goals = goals_of(written, named, faults)
@@ -281,98 +230,13 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         requirements,
         tolerant=written.search.tolerant,
         measured=measured,
-        left_out=_left_out(cores, space),
+        left_out=left_out_of(cores, space),
     )
     if like is not None and problem.is_wired_like(like.problem):
         changes = {"space": space, "stages": stages, "left_out": problem.left_out}
         problem = like.problem.renumbered(**changes)
     ready_study = _ready(written, problem, scenario, faults)
     return replace(ready_study, document=found, cores=cores, unchecked=tuple(unchecked))
-
-
-def _parts(
-    written: schema.StudyFile, scenario: Scenario, faults: Faults
-) -> tuple[schema.StudyFile, tuple[MeasuredCore, ...], Sequence[Built]]:
-    """Return the stages, after cores that are measured; raise all that is wrong so far."""
-    as_written = written
-    cores: tuple[MeasuredCore, ...] = ()
-    if any(isinstance(stage.core, schema.EvaluateSection) for stage in written.stages):
-        from dse.study.measured_cores import with_measured_cores  # only where one is written
-
-        written, cores = with_measured_cores(written, scenario, faults)
-    built = build(written, scenario, faults)
-    _check_parts(as_written, faults)
-    if faults.found:
-        check_rest(faults)
-    faults.raise_any()
-    check_cap(offered(part.stage.designs for part in built), scenario, faults)
-    faults.raise_any()
-    return written, cores, built
-
-
-def _left_out(cores: Sequence[MeasuredCore], space: Space) -> int:
-    """Return how many designs a space lacks as nobody asked for designs of its cores."""
-    if not any(core.unasked for core in cores):
-        return 0
-    from dse.study.measured_cores import designs_left_out
-
-    return designs_left_out(cores, space)
-
-
-def _workload(
-    written: schema.StudyFile, scenario: Scenario, built: Sequence[Built], faults: Faults
-) -> dict[str, contract.Column]:
-    """Return the constants of a scenario, with what stages and sizes of offloads say together."""
-    constants = to_columns(scenario.constants)
-    meet = any(part.meet for part in built)
-    scenario.mix = checked_mix(written, scenario.names, meet=meet, faults=faults)
-    check_arrivals(written, scenario, meet=meet, faults=faults)
-    if scenario.mix is not None:
-        scenario.parts = scenario.parts or (parted(scenario.mix),)
-        constants.setdefault("workload_size_cv2", constant(scenario.parts[0].cv2))
-        scenario.notes.append(scenario.mix.note)
-    faults.raise_any()
-    constants["workload_meet"] = constant(float(meet))
-    common = bool(built) and all(part.stage.common for part in built)
-    constants["workload_common"] = constant(float(common))
-    return constants
-
-
-def _measured(
-    written: schema.StudyFile, space: Space, scenario: Scenario, faults: Faults
-) -> tuple[MeasuredColumns | None, dict[str, contract.Objective]]:
-    """Return what is measured of designs; raise what is wrong so far, or it would be missed."""
-    if written.evaluate is None:
-        return None, {}
-    from dse.study.evaluate import measured_quantities  # only where it is written
-
-    found = measured_quantities(written, space, scenario, faults)
-    faults.raise_any()
-    return found
-
-
-def _wired(
-    inputs: set[str],
-    outputs: Mapping[str, contract.Objective],
-    scenario: Scenario,
-    like: Study | None,
-) -> Graph:
-    """Return what `inputs` feed of all quantities; the graph of a study `like` this, if it fits."""
-    objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
-    if outputs:
-        from dse.study.evaluate import Joined
-
-        objectives = Joined(outputs, objectives)
-    if scenario.mix is not None:
-        objectives = Mixed(objectives, scenario.parts)
-    elif (
-        not outputs
-        and like is not None
-        and like.mix is None
-        and like.problem.graph.inputs == inputs
-    ):
-        return like.problem.graph
-    return wire(objectives, inputs)
 
 
 def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) -> Study:
@@ -413,23 +277,6 @@ def _ready(
         mix=scenario.mix,
         measuring=written.evaluate,
     )
-
-
-def _check_parts(written: schema.StudyFile, faults: Faults) -> None:
-    platforms = written.budget.platform is not None or "budget.platform" in written.axes
-    if not written.stages and not platforms and written.evaluate is None:
-        faults.add(
-            ("stages",),
-            "a study needs `stages`, `designs`, `evaluate`, or platforms in `budget.platform`",
-            "add for instance `stages: [{core: NAME}]`; `dse list cores` shows the names",
-            "it is missing",
-        )
-    for name in ("copies", "cap_divisor"):
-        if written.stages and (getattr(written.budget, name) or f"budget.{name}" in written.axes):
-            path = ("budget", name) if getattr(written.budget, name) else ("axes", f"budget.{name}")
-            rule = "it describes platforms that are compared, and this study has stages"
-            faults.add(path, rule, "remove it, or the stages")
-    check_search_section(written, faults)
 
 
 def _question(written: schema.StudyFile, found: Document) -> str:
