@@ -24,7 +24,8 @@ from dse.infeasible.required import require_any_feasible
 from dse.model.evaluation import Evaluation
 from dse.model.problem import Problem
 from dse.plugins import registry
-from dse.runs.runner import Options, Run, run_study
+from dse.runs.options import Options
+from dse.runs.runner import Run, run_study
 from dse.study import study
 
 settings.register_profile("any machine", deadline=None)

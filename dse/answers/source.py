@@ -14,7 +14,8 @@ from dse.files.document import Document
 from dse.infeasible.required import require_any_feasible
 from dse.model.space import Index
 from dse.runs import finished, runner
-from dse.runs.runner import Options, Run
+from dse.runs.options import Options
+from dse.runs.runner import Run
 from dse.study.overrides import override
 from dse.study.study import Study
 from dse.study.swept import Sweep

@@ -184,10 +184,11 @@ def run(
     from dse.runs import runner
     from dse.runs.kept import kept_run
     from dse.runs.measuring import Keeping
+    from dse.runs.options import Options
     from dse.runs.result import Result
 
     document = document_of(study, overrides, evaluate)
-    options = runner.Options(
+    options = Options(
         method=method,
         seed=seed,
         budget=budget,

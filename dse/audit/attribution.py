@@ -25,6 +25,7 @@ from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.runs import finished, runner
 from dse.runs.finished import Row
+from dse.runs.options import Options
 from dse.search import SearchSettings
 from dse.study import study
 from dse.study.study import Study
@@ -116,7 +117,7 @@ class StudiesBetween:
     def _solved(self, found: Document) -> frozenset[Identity] | None:
         try:
             prepared = replace(study.prepare(found), settings=SearchSettings(method="exact"))
-            answer = runner.solve_study(prepared, runner.Options(), None)
+            answer = runner.solve_study(prepared, Options(), None)
         except DseError:  # changes that only make sense together, or a space too large
             return None
         return frozenset(self._identities(prepared, found, answer.outcome.front_index))

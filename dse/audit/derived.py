@@ -14,7 +14,7 @@ from dse.files.position import shortened
 from dse.runs import checksums
 from dse.runs.finished import TOLERANCE, Finished
 from dse.runs.manifest import Counts, FrontOfPart, front_facts, study_facts
-from dse.runs.runner import measure_front
+from dse.runs.quality import measure_front
 
 UNTOLD = "this run was written without checksums; run the study again to have them"
 

@@ -20,7 +20,7 @@ from dse.reports.prose import paragraph
 from dse.reports.text import hanging, pairs
 from dse.reports.words import listed, violation_text
 from dse.runs.instead import without_accelerators
-from dse.runs.runner import ENUMERABLE
+from dse.runs.quality import ENUMERABLE
 from dse.search import Outcome
 from dse.study import study
 from dse.study.study import Study

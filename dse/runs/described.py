@@ -24,7 +24,7 @@ from dse.study.study import Study
 from dse.study.swept import Sweep, at_value, sweep_of
 
 if TYPE_CHECKING:
-    from dse.runs.runner import Options
+    from dse.runs.options import Options
 
 Facts = Mapping[str, Any]
 

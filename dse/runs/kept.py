@@ -12,8 +12,8 @@ from dse.files.document import Document
 from dse.files.working import WorkingFolder
 from dse.runs.measurements import KEPT, has_evaluator
 from dse.runs.measuring import Keeping
+from dse.runs.options import Options
 from dse.runs.result import run_folder
-from dse.runs.runner import Options
 
 AGAIN = (
     "nothing of this study is measured, and models are computed faster than results are read: it "

@@ -21,7 +21,8 @@ from dse.reports.designs import described, objective_values, open_axes
 from dse.reports.words import plural
 from dse.runs.instead import swept_text, without_the_best
 from dse.runs.measuring import failures_text
-from dse.runs.runner import Quality, Run, SolvedStudy
+from dse.runs.quality import Quality
+from dse.runs.runner import Run, SolvedStudy
 from dse.runs.sharing import shared_note
 from dse.search.exact.enumeration import WHOLE
 from dse.study import inputs

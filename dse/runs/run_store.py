@@ -19,7 +19,7 @@ from dse.runs.checksums import MANIFEST
 from dse.runs.described import FAILED, last_description, require_same, resume_command, run_facts
 from dse.runs.measurements import DATABASE, MEASURING
 from dse.runs.measuring import Keeping
-from dse.runs.runner import Options
+from dse.runs.options import Options
 from dse.runs.watched import WATCH
 from dse.store.opening import open_store, open_to_read
 from dse.store.rows import time_measuring

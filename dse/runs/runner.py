@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from dse import search, workers
 from dse.contract import Method
-from dse.errors import ArgumentError, DseError, MeasurementError, TooLargeError
+from dse.errors import DseError, MeasurementError
 from dse.files.document import Document
 from dse.model import invariants, tables
-from dse.model.problem import Problem
-from dse.model.spending import Spending
-from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
 from dse.plugins import registry
 from dse.runs.measurements import has_evaluator, recorded_of
 from dse.runs.measuring import (
@@ -27,43 +21,20 @@ from dse.runs.measuring import (
     with_cores,
     with_shelves,
 )
+from dse.runs.options import Options
+from dse.runs.quality import Quality, measure_front
 from dse.runs.sharing import SharingError, require_shareable, search_shared
 from dse.search import Outcome, Progress, Stop
-from dse.search.archive import Matrix
 from dse.search.exact.work import limited
 from dse.study import study
 from dse.study.study import Study
 from dse.study.swept import Sweep, at_value, sweep_of
-
-ENUMERABLE = 10_000_000
-"""A heuristic's front is held against the exact one on spaces up to this size."""
 
 PREPARATION = 10_000
 """Preparing one value of a sweep takes as long as evaluating so many designs."""
 
 MOST_COUNTED = 1_000_000
 """Designs of one value that count as work: of more, bounds leave few to evaluate."""
-
-
-@dataclass(frozen=True)
-class Quality:
-    """How good a front is.
-
-    Attributes
-    ----------
-    reference, hypervolume
-        The reference point in the units of the losses, and the volume up to it as a share of
-        the box between the front's best values and the reference.
-    share
-        The hypervolume as a share of the exact front's, None when that is not known.
-    at_least
-        A share that it surely has: `share` where that is known; None when nothing is proven.
-    """
-
-    reference: tuple[float, ...] = ()
-    hypervolume: Volume = NOTHING
-    share: Volume | None = None
-    at_least: Volume | None = None
 
 
 @dataclass(frozen=True)
@@ -107,59 +78,6 @@ class Run:
     def first(self) -> Study:
         """The study of the first answer; the others differ in the swept field only."""
         return self.answers[0].study
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """What a call may say over the search section of its study, and of measuring its designs.
-
-    These are measured only where `measures` says so, `workers` at once or by the
-    cluster whose scheduler is at `dask`, in folders in `folder`; the file `watch` then tells
-    other processes how far it is.  All processes that name the same `storage` search together.
-    Earlier processes of this run have measured for `spent_s`.
-    """
-
-    method: str | None = None
-    seed: int | None = None
-    budget: int | None = None
-    workers: int | None = None
-    dask: str | None = None
-    folder: Path | None = None
-    watch: Path | None = None
-    measures: bool = False
-    storage: str | None = None
-    spent_s: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Refuse what excludes each other."""
-        if self.workers is not None and self.dask is not None:
-            raise ArgumentError(
-                "workers and dask: a Dask cluster has workers of its own; give --workers to "
-                "measure on this machine or --dask to measure on the cluster (`workers` or `dask` "
-                "in Python), not both"
-            )
-
-    def apply(self, settings: search.SearchSettings) -> search.SearchSettings:
-        """Return `settings` with what is given here."""
-        own = {name: getattr(self, name) for name in ("method", "seed", "budget")}
-        given = {name: value for name, value in own.items() if value is not None}
-        if self.method not in (None, settings.method):
-            given["options"] = {}  # those of the study are of its own method
-        return replace(settings, **given)
-
-    def spending(self, settings: search.SearchSettings) -> Spending:
-        """Return what measuring may take in a run that is searched so, and has taken."""
-        time_s = math.inf if settings.time_s is None else settings.time_s
-        cost = math.inf if settings.cost is None else settings.cost
-        return Spending(time_s=time_s, cost=cost, spent_s=self.spent_s)
-
-    def working(
-        self, spending: Spending, stop: Stop | None, progress: Progress | None = None
-    ) -> Working | None:
-        """Return how designs are measured, None where they are not."""
-        if not self.measures:
-            return None
-        return Working(self.workers, self.dask, self.folder, self.watch, stop, progress, spending)
 
 
 def run_study(
@@ -371,37 +289,3 @@ def answer_of(prepared: Study, outcome: Outcome, seconds: float) -> SolvedStudy:
         compare=outcome.certificate.finished,
     )
     return SolvedStudy(prepared, outcome, quality, seconds)
-
-
-def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool = True) -> Quality:
-    """Return how good a front of losses (n, m) is; `exact` says that it is the exact one.
-
-    Otherwise it is held against the exact one of a small space, where `compare` says so.
-    """
-    if not len(loss):
-        return Quality()
-    partly = problem.measured is not None or problem.left_out > 0
-    compare = compare and not partly  # only what was measured is known
-    front = loss if exact else _exact_front(problem) if compare else None
-    best = front if front is not None else loss
-    reference, ideal = reference_point(best), best.min(axis=0)
-    reached = tuple(reference.tolist())
-    volume = hypervolume(loss, reference, ideal=ideal)
-    if front is None and partly:
-        return Quality(reached, volume)
-    if front is None:
-        from dse.search.completeness import share_at_least
-
-        least = share_at_least(problem, loss, reference, problem.floor)
-        return Quality(reached, volume, at_least=least)
-    share = volume.share_of(hypervolume(front, reference, ideal=ideal))
-    return Quality(reached, volume, share, at_least=share)
-
-
-def _exact_front(problem: Problem) -> Matrix | None:
-    """Return the losses of the exact front, None when it takes too much to prove."""
-    if problem.continuous or problem.size > ENUMERABLE:
-        return None
-    with suppress(TooLargeError):
-        return search.run_search(problem, search.SearchSettings(), None).front_loss
-    return None

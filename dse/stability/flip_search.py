@@ -16,6 +16,7 @@ from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.runs import runner
 from dse.runs.measurements import has_evaluator
+from dse.runs.options import Options
 from dse.search.exact.work import limited
 from dse.stability.deadline import Deadline
 from dse.stability.flips import FACTOR, NEAR, SECTION, Flips, Stability
@@ -190,6 +191,6 @@ def without_flips(reason: str) -> Section:
 
 
 def _front(study: Study) -> Index:
-    answer = runner.solve_study(study, runner.Options(method="exact"), None)
+    answer = runner.solve_study(study, Options(method="exact"), None)
     require_feasible(answer)
     return answer.outcome.front_index

@@ -14,6 +14,7 @@ from dse import contract, search
 from dse.errors import DseError
 from dse.plugins import registry
 from dse.runs import runner
+from dse.runs.options import Options
 from dse.search import SearchSettings
 from dse.study import study, uncertain
 from dse.uncertainty import draws, outcomes, sampling, unsure
@@ -43,7 +44,7 @@ DES = STUDIES / "des_100gbps.yaml"
 def sure(path: Path, written: str | None = None, **given: object) -> Certainty:
     """Return how sure the answer of a study file is."""
     prepared = study.prepare(study.read_study(path))
-    front = runner.solve_study(prepared, runner.Options(), None).outcome.front_index
+    front = runner.solve_study(prepared, Options(), None).outcome.front_index
     return sampling.certainty(
         prepared, front, prepared.preferring(written), SamplingOptions(**given)
     )
