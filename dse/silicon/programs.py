@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +70,7 @@ def run_program(
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        with (folder / "log").open("wb") as log:
+        with (folder / "log").open("wb") as log, _ended_along() as started:
             process = subprocess.Popen(  # noqa: S603  a list, no shell
                 [*command],
                 cwd=folder,
@@ -80,8 +80,8 @@ def run_program(
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-            with _ended_along(process):
-                _wait(process, what, time_limit_s)
+            started(process)
+            _wait(process, what, time_limit_s)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         texts = {
             path.name: path.read_text(encoding="utf-8", errors="replace")
@@ -93,24 +93,35 @@ def run_program(
 
 
 @contextmanager
-def _ended_along(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """End a process when this one is told to end, which a worker is without further ado."""
-    told = signal.SIGTERM
+def _ended_along() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
+    """End a process when this one is told to end, which a worker is without further ado.
+
+    It is given to what is yielded: who is told while it starts ends it then.
+    """
+    running: list[subprocess.Popen[bytes]] = []
+    told: list[int] = []
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        told.append(number)
+        for process in running:
+            _kill(process)
+
+    def start(process: subprocess.Popen[bytes]) -> None:
+        running.append(process)
+        if told:
+            _kill(process)
+
     alone = threading.current_thread() is not threading.main_thread()
-    if alone or signal.getsignal(told) is not signal.SIG_DFL:
-        yield
+    if alone or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield start
         return
-
-    def end(number: int, frame: FrameType | None) -> None:
-        _kill(process)
-        signal.signal(told, signal.SIG_DFL)
-        os.kill(os.getpid(), told)
-
-    signal.signal(told, end)
+    signal.signal(signal.SIGTERM, hear)
     try:
-        yield
+        yield start
     finally:
-        signal.signal(told, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if told:
+            os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -180,3 +181,22 @@ def test_what_maps_ends_with_a_program_that_is_told_to_end(tmp_path: Path) -> No
     heard = beats.stat().st_size
     time.sleep(0.5)
     assert beats.stat().st_size == heard
+
+
+def test_what_maps_ends_with_a_program_that_is_told_to_while_it_starts() -> None:
+    """Between the start of a tool and its name being known nothing is forgotten."""
+    code = (
+        "import os, signal, subprocess\n"
+        "class Told(subprocess.Popen):\n"
+        "    def __init__(self, *arguments, **options):\n"
+        "        super().__init__(*arguments, **options)\n"
+        "        print(self.pid, flush=True)\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "subprocess.Popen = Told\n"
+        "from dse.silicon.yosys import Yosys, run_yosys\n"
+        "run_yosys(Yosys('it', ('sleep', '60')), [], {}, time_limit_s=60)"
+    )
+    program = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert program.returncode == -signal.SIGTERM
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(program.stdout), 0)
