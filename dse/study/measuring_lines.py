@@ -3,43 +3,47 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from dse.algebra.units import stem
 from dse.model.measured import Bench
+from dse.model.problem import Problem
+from dse.search.settings import SearchSettings
+from dse.study import schema
 from dse.study.spending import most_spent
 
 if TYPE_CHECKING:
     from dse.study.measured_cores import MeasuredCore
-    from dse.study.study import Study
 
 
-def measuring_lines(study: Study) -> Iterator[str]:
+def measuring_lines(
+    problem: Problem,
+    settings: SearchSettings,
+    cores: Sequence[MeasuredCore],
+    section: schema.EvaluateSection | None,
+) -> Iterator[str]:
     """Yield what measures the designs of a study and of its cores; nothing where nothing does."""
-    for core in study.cores:
-        yield from _of_core(study, core)
-    measured = study.problem.measured
+    for core in cores:
+        yield from _of_core(problem, settings, core)
+    measured = problem.measured
     if measured is None:
         return
-    size = measured.size(study.problem.space)
-    most = min(study.settings.budget or size, size)
-    yield (
-        f"measured: {_told(measured.bench)}; up to {most:,} designs, chosen by "
-        f"{study.settings.method}"
-    )
+    size = measured.size(problem.space)
+    most = min(settings.budget or size, size)
+    told = _told(measured.bench)
+    yield f"measured: {told}; up to {most:,} designs, chosen by {settings.method}"
     yield f"measured by: {_measures(measured.bench)}"
-    yield from most_spent(study.measuring, study.settings, most, measured.bench.cost)
+    yield from most_spent(section, settings, most, measured.bench.cost)
 
 
-def _of_core(study: Study, core: MeasuredCore) -> Iterator[str]:
+def _of_core(problem: Problem, settings: SearchSettings, core: MeasuredCore) -> Iterator[str]:
     """Yield what measures the designs of a core, how many of them, and when."""
     from dse.study.measured_cores import measured_on_demand, most_measured
 
-    method = study.settings.method
-    most = most_measured(core, study.problem, study.settings)
-    if measured_on_demand([core], study.problem, study.settings):
-        how = f"up to {most:,} designs, those that {method} asks for"
+    most = most_measured(core, problem, settings)
+    if measured_on_demand([core], problem, settings):
+        how = f"up to {most:,} designs, those that {settings.method} asks for"
     else:
         how = (
             f"all {most:,} designs, before the search; a method that samples, for instance "
@@ -47,7 +51,7 @@ def _of_core(study: Study, core: MeasuredCore) -> Iterator[str]:
         )
     yield f"measured of {core.stage}: {_told(core.bench)}; {how}"
     yield f"measured of {core.stage} by: {_measures(core.bench)}"
-    yield from most_spent(core.section, study.settings, most, None)
+    yield from most_spent(core.section, settings, most, None)
 
 
 def _told(bench: Bench) -> str:

@@ -25,7 +25,6 @@ from dse.study.stages import Built, build
 
 if TYPE_CHECKING:
     from dse.study.measured_cores import MeasuredCore
-    from dse.study.study import Study
 
 
 def parts_of(
@@ -65,7 +64,7 @@ def _check_parts(written: schema.StudyFile, faults: Faults) -> None:
     check_search_section(written, faults)
 
 
-def left_out_of(cores: Sequence[MeasuredCore], space: Space) -> int:
+def unasked_designs(cores: Sequence[MeasuredCore], space: Space) -> int:
     """Return how many designs a space lacks as nobody asked for designs of its cores."""
     if not any(core.unasked for core in cores):
         return 0
@@ -93,7 +92,7 @@ def workload_of(
     return constants
 
 
-def measured_of(
+def measured_columns(
     written: schema.StudyFile, space: Space, scenario: Scenario, faults: Faults
 ) -> tuple[MeasuredColumns | None, dict[str, contract.Objective]]:
     """Return what is measured of designs; raise what is wrong so far, or it would be missed."""
@@ -110,9 +109,9 @@ def wired(
     inputs: set[str],
     outputs: Mapping[str, contract.Objective],
     scenario: Scenario,
-    like: Study | None,
+    known: Graph | None,
 ) -> Graph:
-    """Return what `inputs` feed of all quantities; the graph of a study `like` this, if it fits."""
+    """Return what `inputs` feed of all quantities: a graph that is known, if it fits."""
     objectives: Mapping[str, contract.Objective] = registry.Catalogue(contract.Objective)
     if outputs:
         from dse.study.evaluate import Joined
@@ -120,11 +119,6 @@ def wired(
         objectives = Joined(outputs, objectives)
     if scenario.mix is not None:
         objectives = Mixed(objectives, scenario.parts)
-    elif (
-        not outputs
-        and like is not None
-        and like.mix is None
-        and like.problem.graph.inputs == inputs
-    ):
-        return like.problem.graph
+    elif not outputs and known is not None and known.inputs == inputs:
+        return known
     return wire(objectives, inputs)

@@ -26,7 +26,7 @@ from dse.study.free_axes import axes_labels
 from dse.study.inputs import Input
 from dse.study.measuring_lines import measuring_lines
 from dse.study.overrides import EXAMPLE, override
-from dse.study.parts import left_out_of, measured_of, parts_of, wired, workload_of
+from dse.study.parts import measured_columns, parts_of, unasked_designs, wired, workload_of
 from dse.study.policy import settle_policy
 from dse.study.quantities import (
     Named,
@@ -105,7 +105,7 @@ class Study:
             lines.append(
                 f"{sweep.path} takes {len(sweep.values)} values, and the study runs for each"
             )
-        lines += measuring_lines(self)
+        lines += measuring_lines(self.problem, self.settings, self.cores, self.measuring)
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     @property
@@ -206,10 +206,11 @@ def prepare(found: Document, like: Study | None = None) -> Study:
     stage_axes = tuple(axis for part in built for axis in part.axes)
     space = Space((*stage_axes, *scenario.axes), constants)
     inputs = set(constants).union(*(axis.columns for axis in space.axes))
-    measured, outputs = measured_of(written, space, scenario, faults)
+    measured, outputs = measured_columns(written, space, scenario, faults)
     inputs |= outputs.keys()
     chain = offered(part.stage.designs for part in built)
-    graph = wired(inputs | set(chain), outputs, scenario, like)
+    known = like.problem.graph if like is not None and like.mix is None else None
+    graph = wired(inputs | set(chain), outputs, scenario, known)
     names = {*registry.names(contract.Objective), *outputs}
     named = Named(graph, names, reportable(inputs), axes_labels(scenario.axes))
     goals = goals_of(written, named, faults)
@@ -230,7 +231,7 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         requirements,
         tolerant=written.search.tolerant,
         measured=measured,
-        left_out=left_out_of(cores, space),
+        left_out=unasked_designs(cores, space),
     )
     if like is not None and problem.is_wired_like(like.problem):
         changes = {"space": space, "stages": stages, "left_out": problem.left_out}
