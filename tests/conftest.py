@@ -34,6 +34,7 @@ settings.load_profile("any machine")  # a busy machine misses deadlines that say
 CACHE = tempfile.TemporaryDirectory(prefix="dse-tests-")  # not the user's own
 os.environ["XDG_CACHE_HOME"] = CACHE.name
 os.environ.pop("COLUMNS", None)  # of processes that share tests
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process that tests start compiles all
 
 ROOT = Path(__file__).parent.parent
 STUDIES = ROOT / "studies"
