@@ -127,7 +127,7 @@ def recommend(
             solved.found,
             tie,
             int(tied.sum()) - 2,
-            stay_line(instead),
+            stay_line(instead, chosen, preference.best, problem.goals),
         ),
         sections.limits_section(chosen),
         *staying_sections(problem, ranked[:1]),

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from dse.algebra import units
 from dse.answers.design import Pick
+from dse.model.evaluation import Goal
 from dse.reports.sections import Section
-from dse.reports.words import relative_change
+from dse.reports.words import in_words, listed, relative_change
 from dse.runs.instead import Without
 
 
-def stay_line(found: Sequence[Without]) -> str:
-    """Return what stays rather than any design, as a sentence; empty where nothing does."""
+def stay_line(found: Sequence[Without], pick: Pick, wanted: str, goals: Sequence[Goal]) -> str:
+    """Return what stays rather than any design, as a sentence; empty where nothing does.
+
+    `wanted` is what the best design has: ``least power``.
+    """
     for entry in found:
         if entry.dominates:
             return f"Leave it to {entry.words}, which dominates the best design."
         if entry.better:
-            return f"Leave it to {entry.words}, which is better than any design."
+            but = listed([*_worse(entry, pick, goals)])
+            line = f"Leave it to {entry.words}, which has the {wanted} of all"
+            return f"{line}, but {but}." if but else f"{line}."
     return ""
+
+
+def _worse(entry: Without, pick: Pick, goals: Sequence[Goal]) -> Iterator[str]:
+    """Yield the objectives in which a design is better, or is not known to be worse."""
+    for goal in goals:
+        value, design = entry.costs.get(goal.name), pick.quantities[goal.name]
+        if value is None:
+            yield f"its {in_words(goal.name)} is unknown"
+        elif (value < design) if goal.maximise else (value > design):
+            shown = [units.show(number, goal.name) for number in (value, design)]
+            yield f"its {in_words(goal.name)} is {shown[0]}, not {shown[1]}"
 
 
 def without_section(found: Sequence[Without], pick: Pick, told: str | None) -> Section:

@@ -22,7 +22,6 @@ from dse.study.swept import Sweep
 
 RATE = "workload.rate"
 
-
 COUNTS = ("designs", "evaluated", "feasible", "exact")
 """What is known of a search: counts, and whether the front is exact."""
 
@@ -62,7 +61,7 @@ def known_fronts(
     overrides
         Pairs of dotted path and value.  An override of the swept field ends the sweep.
     """
-    pairs = [*overrides, *([(RATE, _rate(rate))] if rate is not None else [])]
+    pairs = [*overrides, *([(RATE, _rate(rate, dict(overrides)))] if rate is not None else [])]
     if isinstance(source, Run):
         if not pairs:
             return _of_run(source)
@@ -95,8 +94,11 @@ def _of_run(run: Run) -> KnownFronts:
     return KnownFronts(tuple(points), run.sweep, Options())
 
 
-def _rate(written: str) -> str:
+def _rate(written: str, overrides: Mapping[str, str]) -> str:
     """Return a rate as it was written, checked."""
+    if RATE in overrides:
+        rule = f"rate {written!r}: {RATE} is {overrides[RATE]} already"
+        raise UnitError(rule, "write it once")
     try:
         rate = units.parse(written, "workload_rate_bit_per_s")
     except UnitError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,10 +82,13 @@ class Repair:
         """
         return f"{self.what}: {self.design}" + (f" ({self.limit}-bound)" if self.limit else "")
 
-    @property
-    def command(self) -> str:
-        """The same as options of a command line."""
-        return " ".join(f"--set {_quoted(f'{path}={text}')}" for path, text in self.overrides)
+    def command(self, given: Sequence[Override] = ()) -> str:
+        """Return the same as options of a command line, and what was `given` that they replace."""
+        options = " ".join(f"--set {_quoted(f'{path}={text}')}" for path, text in self.overrides)
+        fields = {path.removeprefix("stages.") for path, _ in self.overrides}
+        before = [pair for pair in given if pair[0].removeprefix("stages.") in fields]
+        replaced = listed([f"{path}={text}" for path, text in before])
+        return f"{options}, in place of {replaced}" if replaced else options
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""

@@ -12,7 +12,7 @@ import numpy as np
 from dse import search
 from dse.errors import TooLargeError
 from dse.infeasible.attempt import MOST_SEARCHED
-from dse.infeasible.change import Repair
+from dse.infeasible.change import Override, Repair
 from dse.infeasible.conflicts import with_conflicts
 from dse.infeasible.remedies import Remedies, remedies_of
 from dse.reports.designs import described
@@ -120,7 +120,7 @@ def _repairs(
         ],
     }
     texts = [] if apart else [rule.text for rule in infeasible.problem.constraints]
-    lines = [*_repair_lines(remedies, apart, conflicts)]
+    lines = [*_repair_lines(remedies, apart, conflicts, infeasible.document.overrides)]
     lines += [hanging("no bound of its own is enough", rule) for rule in alone if rule in texts]
     return lines, facts
 
@@ -129,22 +129,25 @@ def _repair_lines(
     remedies: Remedies,
     apart: Sequence[RepairsOfConflict],
     conflicts: Sequence[Sequence[str]],
+    given: Sequence[Override],
 ) -> Iterator[str]:
     if remedies.repairs:
         yield "any one of these changes admits a design, the least first:"
     rules = {rule for conflict in conflicts for rule in conflict}
-    yield from _numbered(remedies, rules if len(rules) == 1 else ())
+    yield from _numbered(remedies, rules if len(rules) == 1 else (), given)
     if apart:
         yield "no one change is enough; each conflict needs one:"
     for conflict, several in apart:
         yield hanging("for", listed(conflict))
-        yield from _numbered(several, conflict if len(conflict) == 1 else ())
+        yield from _numbered(several, conflict if len(conflict) == 1 else (), given)
 
 
-def _numbered(remedies: Remedies, known: Collection[str]) -> Iterator[str]:
+def _numbered(
+    remedies: Remedies, known: Collection[str], given: Sequence[Override]
+) -> Iterator[str]:
     for number, found in enumerate(remedies.repairs, 1):
         yield paragraph(f"  {number}. {found.sentence(known)}", "     ")
-        yield f"     {found.command}"
+        yield f"     {found.command(given)}"
     if remedies.untried:
         yield hanging("not tried, as that is too much work", listed(remedies.untried))
 

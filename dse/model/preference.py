@@ -180,8 +180,9 @@ def prefer(problem: Problem, written: str | None = None) -> Preference:
         The study's problem.
     written
         ``power`` or ``area`` (the study's objective in watts, in square metres, in GE or in LC),
-        ``knee``, the name of an objective, or an arithmetic expression to minimise.  None: power
-        when it is an objective, otherwise the first objective.
+        ``knee``, the name of an objective, the word that only one of them ends with, or an
+        arithmetic expression to minimise.  None: power when it is an objective, otherwise the
+        first objective.
 
     Raises
     ------
@@ -194,7 +195,7 @@ def prefer(problem: Problem, written: str | None = None) -> Preference:
     if written is None:
         chosen = _in_unit(names, SHORT["power"]) or names[0]
     else:
-        chosen = _in_unit(names, SHORT.get(written, ())) or written
+        chosen = _in_unit(names, SHORT.get(written, ())) or _ending(names, written) or written
     known = [quantity.name for quantity in problem.quantities if not quantity.labels]
     expression = parse_expression(chosen, known)
     if expression.is_constraint:
@@ -212,6 +213,13 @@ def prefer(problem: Problem, written: str | None = None) -> Preference:
 
 def _in_unit(names: Sequence[str], wanted: Sequence[str]) -> str | None:
     return next((name for name in names if units.suffix(name) in wanted), None)
+
+
+def _ending(names: Sequence[str], word: str) -> str | None:
+    """Return the only name that ends with a word, which none is: ``latency`` of an offload."""
+    stems = {units.stem(name) or name: name for name in names}
+    found = [name for stem, name in stems.items() if stem.endswith(f"_{word}")]
+    return found[0] if len(found) == 1 and not {word} & {*stems, *names} else None
 
 
 def _wanted(goal: Goal) -> str:

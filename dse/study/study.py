@@ -139,7 +139,9 @@ class Study:
             When a field does not exist, or the study has faults then.
         """
         given = assignments(overrides, EXAMPLE)
-        given |= {} if rate is None else assignments({"workload.rate": rate}, EXAMPLE)
+        if rate is not None:
+            texts = [f"{path}={value}" for path, value in given.items()]
+            given = assignments([*texts, f"workload.rate={rate}"], EXAMPLE)
         return ready(override(self.document, [*given.items()]))
 
 
