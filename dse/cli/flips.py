@@ -25,7 +25,10 @@ def flips(
     study: StudyOrRun,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only assumptions whose dotted name contains this."),
+        typer.Option(
+            metavar="NAME",
+            help="Only assumptions of this dotted name, or whose name has it between dots.",
+        ),
     ] = None,
     prefer: Prefer = None,
     tolerance: Tolerance = None,

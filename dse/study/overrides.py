@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import PurePath
 
+from dse.algebra.units import stem
+from dse.contract import CoreMetrics
+from dse.errors import Fault, StudyError
 from dse.files import document
 from dse.files.document import Document
 from dse.study import schema
 
 EXAMPLE = "workload.rate=73 Gbps"
 """An override, for remedies."""
+
+_FIGURES = {stem(one.name) or one.name for one in fields(CoreMetrics)}
 
 
 def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
@@ -35,7 +40,7 @@ def override(found: Document, overrides: Sequence[tuple[str, str]]) -> Document:
             continue
         stage, _, rest = name.partition(".")
         if stage in _stage_names(found) and not _is_stage_field(rest):
-            counts.setdefault(stage, {})[rest] = value
+            counts.setdefault(stage, {})[_design(name, rest, value)] = value
             continue
         found = document.override_value(found, settable(found, name), _path(found, name, value))
     for stage, fleet in counts.items():
@@ -52,6 +57,16 @@ def _path(found: Document, name: str, value: str) -> str:
     files = [one for one in texts if one.endswith((".yaml", ".yml"))]
     named = [one for one in files if PurePath(one).stem == value]
     return named[0] if len(named) == 1 and value not in texts else value
+
+
+def _design(path: str, rest: str, value: str) -> str:
+    """Return the design whose instances a path sets: not one of its figures."""
+    design, _, figure = rest.rpartition(".")
+    if design and figure in _FIGURES:
+        rule = f"it is a figure of the design {design}, and --set gives designs only their number"
+        remedy = "write the designs to a table, and name that: `table: FILE.csv`"
+        raise StudyError([Fault(where=path, written=value, rule=rule, remedy=remedy)])
+    return rest
 
 
 def _stage_names(found: Document) -> list[str]:

@@ -15,7 +15,7 @@ import dse
 from dse import Answer, SweepAnswer, contract
 from dse.algebra import units
 from dse.answers.design import round_up
-from dse.errors import DseError, InfeasibleError
+from dse.errors import DseError, InfeasibleError, StudyError, UnitError
 from dse.plugins import registry
 from dse.reports.sections import Section
 from dse.testing import check_objective
@@ -600,3 +600,29 @@ def test_declared_limits_thresholds_and_bounds_exist() -> None:
     for requirement in registry.records(contract.Requirement).values():
         assert bool(requirement.quantity) == bool(requirement.at_most or requirement.at_least)
         assert not (requirement.at_most and requirement.at_least)
+
+
+def test_a_rate_that_is_given_twice_is_refused() -> None:
+    """As two values of any other field are."""
+    twice = {"workload.rate": "50 Gbit/s"}
+    with pytest.raises(
+        UnitError, match=r"^rate '9 Gbps': workload.rate is 50 Gbit/s already; write"
+    ):
+        dse.answer(SETTOP, rate="9 Gbps", overrides=twice)
+    with pytest.raises(StudyError, match=r"^workload.rate: 9 Gbps; it is 50 Gbit/s already; write"):
+        dse.load(SETTOP).with_(twice, rate="9 Gbps")
+
+
+def test_a_figure_of_a_design_is_no_number_of_instances() -> None:
+    with pytest.raises(StudyError) as refused:
+        dse.load(SETTOP, overrides={"des.u8.dynamic_power": "5 mW"})
+    assert str(refused.value) == (
+        "des.u8.dynamic_power: 5 mW; it is a figure of the design u8, and --set gives designs "
+        "only their number; write the designs to a table, and name that: `table: FILE.csv`"
+    )
+
+
+def test_the_end_of_an_objective_is_preferred_before_another_quantity() -> None:
+    """`latency` is a quantity of the interface, too, the same for all designs."""
+    found = dse.answer(CRYPTO, prefer="latency", flips=False)
+    assert found.to_dict()["preference"] == "least offload latency"

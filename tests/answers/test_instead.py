@@ -45,7 +45,10 @@ def test_a_host_that_can_and_takes_less_is_recommended() -> None:
 def test_a_host_that_is_preferred_and_not_judged_by_every_objective_is_better() -> None:
     """Nobody says at which clock the host would be, so it cannot dominate."""
     first, _, facts = answered(("area: minimise", "clock: minimise"))
-    assert first == "Leave it to the host alone, which is better than any design."
+    assert first == (
+        "Leave it to the host alone, which has the least total power of all, but its clock is "
+        "unknown."
+    )
     assert facts["unjudged"] == ("clock_hz",)
     assert not facts["dominates"]
 

@@ -24,7 +24,7 @@ from dse.plugins import registry
 from dse.study import study
 from dse.study.overrides import override
 from dse.study.scenario import field_path
-from tests.conftest import everything
+from tests.conftest import STUDIES, everything
 
 Write = Callable[[str], Path]
 
@@ -277,3 +277,13 @@ objectives: {area: minimise}
     described = found.problem.describe(np.zeros((1, 2), dtype=np.int64))
     assert (described["throughput_bit_per_s"], described["host_cores"]) == (0.0, 0.0)
     assert "budget.power_cap" in {entry.path for entry in repair.repairs_of(found)}
+
+
+def test_what_a_change_replaces_is_named() -> None:
+    """Else what is to be added to a command would be refused there: it sets the field already."""
+    fields = {"workload.rate": "100 Gbit/s", "workload.chained": True}
+    with pytest.raises(InfeasibleError) as caught:
+        dse.run(STUDIES / "settop_116mbps.yaml", overrides=fields)
+    text = str(caught.value)
+    assert '--set "workload.rate=2.5806 Gbit/s", in place of workload.rate=100 Gbit/s\n' in text
+    assert '--set "workload.streams=39"\n' in text
