@@ -600,6 +600,13 @@ def test_whatever_stands_in_a_table_runs_or_is_told(data: st.DataObject, tmp_pat
             everything(problem_of(folder / "study.yaml"))
 
 
+def test_a_figure_beyond_all_numbers_in_two_columns_runs_or_is_told(write) -> None:
+    text = AES.replace("power_mw", "cycles_per_task").replace("226,0.35", "1e999,1e999")
+    write(text, "cores.csv")
+    with contextlib.suppress(DseError):
+        everything(problem_of(write(STUDY)))
+
+
 def test_what_models_guarantee_is_not_asked_of_designs_that_have_none(write) -> None:
     """Columns may share the names of quantities: here energy is not power over throughput."""
     header = "id,total_power_w,energy_j_per_bit,throughput_bit_per_s"

@@ -128,7 +128,8 @@ class Figures:
     def agree(self, first: Column, called: str, second: Column, name: str) -> None:
         """Report where the figure from column `name` is not the one from column `called`."""
         largest = np.maximum(np.abs(first), np.abs(second))
-        differ = np.abs(first - second) > AGREEMENT * largest
+        with np.errstate(invalid="ignore"):  # infinite in both is no difference
+            differ = np.abs(first - second) > AGREEMENT * largest
         for row in np.flatnonzero(differ):
             share = abs(first[row] - second[row]) / largest[row]
             self.refuse(
