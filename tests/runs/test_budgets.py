@@ -173,6 +173,17 @@ def test_a_sweep_spends_one_budget() -> None:
     assert len(found.manifest["certificate"]["unfinished"]) == 1
 
 
+def test_a_sweep_over_an_axis_of_ones_own_tells_what_it_spent_and_holds(tmp_path: Path) -> None:
+    """Each value of it has designs of its own, of which the budget leaves the last ones out."""
+    counted, run = Counted(), tmp_path / "run"
+    swept = paid("unroll * clock * 1e-8", cost=15) | {"sweep": {"unroll": [4, 1.5]}}
+    found = dse.run(swept, evaluate=counted, out=run, plots=False)
+    assert counted.calls == [(4, 1e8), (4, 2e8), (1.5, 1e8)]
+    assert found.manifest["measured"]["cost"] == 13.5
+    assert dse.status(run).to_dict()["state"]["cost"] == 13.5
+    assert not [check for check in dse.verify(run).checks if not check.holds]
+
+
 def test_an_interrupt_and_a_budget_keep_what_is_measured_of_a_batch() -> None:
     counted = Counted()
     found = dse.run(study(), evaluate=counted, stop=lambda: len(counted.calls) >= 5)
