@@ -180,7 +180,8 @@ def test_a_sweep_over_an_axis_of_ones_own_tells_what_it_spent_and_holds(tmp_path
     found = dse.run(swept, evaluate=counted, out=run, plots=False)
     assert counted.calls == [(4, 1e8), (4, 2e8), (1.5, 1e8)]
     assert found.manifest["measured"]["cost"] == 13.5
-    assert dse.status(run).to_dict()["state"]["cost"] == 13.5
+    state = dse.status(run).to_dict()["state"]
+    assert (state["cost"], state["measured"], state["planned"]) == (13.5, 3, 6)
     assert not [check for check in dse.verify(run).checks if not check.holds]
 
 
@@ -276,3 +277,7 @@ def test_a_check_tells_the_longest_that_measuring_takes(tmp_path: Path) -> None:
         "long as the longest before",
         "budget of cost: 900, of a * b for a design",
     ]
+    found = dse.load(tmp_path / "study.yaml", overrides={"sweep": "{b: [1, 2]}"})
+    lines = found.summary().splitlines()
+    assert lines[2].endswith("; up to 12 designs at each value of b, chosen by gaussian")
+    assert lines[4].endswith("= 2.0 h at each value of b")
