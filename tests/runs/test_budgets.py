@@ -182,7 +182,12 @@ def test_a_sweep_over_an_axis_of_ones_own_tells_what_it_spent_and_holds(tmp_path
     assert found.manifest["measured"]["cost"] == 13.5
     state = dse.status(run).to_dict()["state"]
     assert (state["cost"], state["measured"], state["planned"]) == (13.5, 3, 6)
-    assert not [check for check in dse.verify(run).checks if not check.holds]
+    verified = dse.verify(run)
+    assert not [check for check in verified.checks if not check.holds]
+    tried = "3 tried (every design that was measured), 3 feasible, none missing from the front"
+    assert verified.checks[-1].text == tried
+    some = dse.verify(run, trials=4).checks[-1].text
+    assert " tried (random designs and neighbours of the front, if they were measured)" in some
 
 
 def test_an_interrupt_and_a_budget_keep_what_is_measured_of_a_batch() -> None:
