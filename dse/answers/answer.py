@@ -265,11 +265,12 @@ def recommend_swept(
         )
     )
     designs = [*map(_told_apart, problems, best)]
+    lacking = [f"none is {'measured' if one.unmeasured else 'feasible'}" for one in problems]
     first = points[0].study
     goals = [goal.name for goal in first.problem.goals]
     parts = (
-        sections.intervals_section(sweep, picks, designs, goals, preference.design),
-        sections.sweep_section(sweep, picks, goals, preference.design),
+        sections.intervals_section(sweep, picks, designs, lacking, goals, preference.design),
+        sections.sweep_section(sweep, picks, lacking, goals, preference.design),
         *_without_swept(points, best, sweep, preference),
         sections.notes_section(
             dict.fromkeys(n for entry in points for n in entry.study.notes),

@@ -217,18 +217,25 @@ def best_section(picks: Mapping[Goal, Pick]) -> Section:
 
 
 def sweep_section(
-    sweep: Sweep, picks: Sequence[Pick | None], goals: Sequence[str], design: str
+    sweep: Sweep,
+    picks: Sequence[Pick | None],
+    lacking: Sequence[str],
+    goals: Sequence[str],
+    design: str,
 ) -> Section:
-    """Return one line per value of a sweep: the design, its objectives, its bottleneck."""
+    """Return one line per value of a sweep: the design, its objectives, its bottleneck.
+
+    `lacking` says of each value why there is none, where there is none.
+    """
     columns = telling_columns([pick for pick in picks if pick is not None], goals)
     swept = in_words(sweep.path)
     rows: list[tuple[str, ...]] = []
     facts = []
-    for value, pick in zip(sweep.values, picks, strict=True):
+    for value, pick, why in zip(sweep.values, picks, lacking, strict=True):
         start = value if isinstance(value, str) else units.show(value, sweep.column)
         facts.append({sweep.column or sweep.path: value} | (pick.to_dict() if pick else {}))
         if pick is None:
-            rows.append((start, "none is feasible", *("" for _ in columns), ""))
+            rows.append((start, why, *("" for _ in columns), ""))
         else:
             bottleneck = ", ".join(entry.limits[0].words for entry in pick.bottlenecks)
             rows.append((start, pick.name, *map(pick.shown, columns), bottleneck))
@@ -241,12 +248,14 @@ def intervals_section(
     sweep: Sweep,
     picks: Sequence[Pick | None],
     designs: Sequence[tuple[str, ...]],
+    lacking: Sequence[str],
     goals: Sequence[str],
     design: str,
 ) -> Section:
     """Return from which to which value of a sweep the same design is the answer; choices singly.
 
-    `designs` are the parts of the answers that tell them apart, empty where nothing is feasible.
+    `designs` are the parts of the answers that tell them apart, empty where there is none, and
+    `lacking` says why.
     """
     shown = [v if isinstance(v, str) else units.show(v, sweep.column) for v in sweep.values]
     rows, facts = [], []
@@ -258,7 +267,7 @@ def intervals_section(
         ends = [pick for pick in (picks[first], picks[last]) if pick is not None]
         values = [_span([pick.shown(name) for pick in ends]) for name in goals]
         at = _span([shown[first], shown[last]])
-        rows.append((at, ", ".join(parts) or "none is feasible", *values))
+        rows.append((at, ", ".join(parts) or lacking[first], *values))
         facts.append(
             {
                 "from": sweep.values[first],

@@ -80,10 +80,10 @@ def _wrong_part(run: Finished, point: WrittenFront, rows: Rows, part: Table) -> 
     lacking = [name for name in expected if name not in part]
     yield from (f"{file} lacks the column {name}" for name in lacking)
     for name, written in part.items():
+        if run.sweep is not None and name == run.sweep.header:
+            continue  # it tells which rows are of this value
         if name in expected:
             same = _same(written, expected[name])
-        elif run.sweep is not None and name == run.sweep.header:
-            continue
         else:  # a column of other values of the sweep
             same = _same(written, np.full(len(index), 0.0 if "." in name else np.nan))
         for row in np.flatnonzero(~same):

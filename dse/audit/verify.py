@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from dse.audit.checks import WrittenFront
 from dse.audit.verdict import FAILS, FOUND, HOLDS, Check, Find, Verification, check_of
 from dse.errors import DseError
 from dse.model.front import nondominated
+from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import objective_values
 from dse.runs import finished
@@ -26,7 +28,8 @@ MOST_FOUND = 20
 """Most designs that are kept of the best that a front lacks."""
 
 EVERY, SOME = "every design", "random designs and neighbours of the front"
-EVERY_MEASURED = "every design of cores that were measured"
+EVERY_OF_CORES = "every design of cores that were measured"
+EVERY_MEASURED, SOME_MEASURED = "every design that was measured", f"{SOME}, if they were measured"
 """What was tried."""
 
 Designs = tuple[Index, NDArray[np.float64]]
@@ -81,7 +84,8 @@ def _challenged(
         random = np.random.default_rng([seed, number])
         told = {row.tobytes() for row in point.index}
         best = (point.index[:0], point.loss[:0])
-        for designs in challenge.rival_designs(point.problem, point.index, share, random):
+        for rivals in challenge.rival_designs(point.problem, point.index, share, random):
+            designs = _known(point.problem, rivals)
             evaluation = point.problem.evaluate(designs)
             good = np.flatnonzero(evaluation.feasible)
             tried, feasible = tried + len(designs), feasible + len(good)
@@ -91,9 +95,7 @@ def _challenged(
             if progress is not None:
                 progress(min(tried, trials), trials)
         finds += [_find(point, *pair) for pair in zip(*best, strict=True)]
-    whole = all(point.problem.size <= share for point in points)
-    unasked = any(point.problem.left_out for point in points)
-    which = (EVERY_MEASURED if unasked else EVERY) if whole else SOME
+    which = _which([point.problem for point in points], share)
     return replace(
         verified,
         checks=(*verified.checks, _challenge(verified.exact, which, tried, feasible, found, known)),
@@ -102,6 +104,23 @@ def _challenged(
         found=found,
         finds=tuple(finds[:MOST_FOUND]),
     )
+
+
+def _known(problem: Problem, designs: Index) -> Index:
+    """Return the designs of which anything can be said: of those that are measured, these."""
+    measured = problem.measured
+    return designs if measured is None else designs[measured.known(problem.space, designs)]
+
+
+def _which(problems: Sequence[Problem], share: int) -> str:
+    """Return what is tried where each problem has so many trials."""
+    whole = all(problem.size <= share for problem in problems)
+    benches = [(one.measured, one.space) for one in problems if one.measured is not None]
+    if any(len(measured.bench.seen) < measured.size(space) for measured, space in benches):
+        return EVERY_MEASURED if whole else SOME_MEASURED
+    if not whole:
+        return SOME
+    return EVERY_OF_CORES if any(problem.left_out for problem in problems) else EVERY
 
 
 def _best(before: Designs, more: Designs) -> Designs:

@@ -100,6 +100,11 @@ class Problem:
         """Number of designs, with those that the space lacks as nobody asked for figures."""
         return self.size + self.left_out
 
+    @property
+    def unmeasured(self) -> bool:
+        """Whether designs are measured, and not one of them was."""
+        return self.measured is not None and not self.measured.bench.seen
+
     @cached_property
     def ordered(self) -> tuple[bool, ...]:
         """Which axes have an order."""

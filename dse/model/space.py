@@ -56,6 +56,12 @@ class Axis:
         """Number of values."""
         return len(self.labels)
 
+    @cached_property
+    def places(self) -> Mapping[float | str, int]:
+        """Where each value stands, by what measures designs is told: a number in SI, or a text."""
+        values = self.columns[self.unit_name].tolist() if self.ordered else self.labels
+        return {value: place for place, value in enumerate(values)}
+
     def shown(self, choice: int) -> str:
         """Return a value with its unit, exactly."""
         if not units.suffix(self.unit_name):

@@ -54,7 +54,8 @@ class Cost:
         """
         columns = {name: np.array(value) for name, value in values.items()}
         for axis in self.axes:
-            columns |= _columns_at(axis, design[axis.name])
+            place = axis.places[design[axis.name]]
+            columns |= {name: column[place] for name, column in axis.columns.items()}
         if not self.expression.names <= columns.keys():
             return math.nan
         found = float(self.expression.value(columns))
@@ -68,13 +69,6 @@ class Cost:
     def show(self, value: float) -> str:
         """Return a cost with its unit."""
         return units.show(value, self.unit)
-
-
-def _columns_at(axis: Axis, value: Value) -> dict[str, np.ndarray]:
-    """Return the columns of an axis where a design has a value."""
-    every = axis.columns[axis.unit_name].tolist() if axis.ordered else [*axis.labels]
-    place = every.index(value)
-    return {name: column[place] for name, column in axis.columns.items()}
 
 
 @dataclass

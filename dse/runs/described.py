@@ -81,7 +81,8 @@ def _planned(prepared: Study, settings: search.SearchSettings, sweep: Sweep | No
     each = min(search.planned(problem, settings), size)
     if sweep is None:
         return cores + each
-    different = sweep.path.startswith("axes.")
+    own = {problem.space.axes[place].name for place in problem.measured.axes}
+    different = sweep.path.removeprefix("axes.") in own  # each value has designs of its own
     return cores + (each * len(sweep.values) if different else min(each * len(sweep.values), size))
 
 

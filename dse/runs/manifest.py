@@ -121,16 +121,17 @@ def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
     }
 
 
-def _unmeasured(parts: Parts) -> Iterator[str]:
+def _unmeasured(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
     """Yield how many designs are measured, which could not be, and why."""
-    for part in parts:
+    for place, part in enumerate(parts):
         measured = part.study.problem.measured
         if measured is None:
             continue
         bench, size = measured.bench, measured.size(part.study.problem.space)
-        if len(bench.seen) < size:
+        at = "" if sweep is None else _at(sweep, [place])
+        if len(bench.seen) < size and (bench.seen or sweep is None):
             yield (
-                f"{len(bench.seen):,} of {size:,} designs are measured; what is said compares "
+                f"{len(bench.seen):,} of {size:,} designs are measured{at}; what is said compares "
                 f"these alone, and nothing is known of the others"
             )
         fate = "are left out" if bench.on_failure == "continue" else "count as infeasible"
@@ -214,19 +215,27 @@ def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
         )
     if counts.shared is not None:
         yield shared_note(counts.shared)
-    yield from _unmeasured(parts)
+    yield from _unmeasured(parts, sweep)
     if counts.failed and all(part.study.problem.measured is None for part in parts):
         failed = plural(counts.failed, "design")
         yield f"{failed} failed and count as infeasible; the first: {counts.failure}"
     if sweep is not None:
-        pairs = zip(sweep.written, parts, strict=True)
-        empty = [written for written, part in pairs if not len(part.front)]
-        if empty:
-            more = f" and {len(empty) - 8} more" if len(empty) > 8 else ""
+        empty = [place for place, part in enumerate(parts) if not len(part.front)]
+        unmeasured = [place for place in empty if parts[place].study.problem.unmeasured]
+        if unmeasured:
+            yield f"no design is measured{_at(sweep, unmeasured)}"
+        if rest := [place for place in empty if place not in unmeasured]:
             none = (
                 "nothing found before the interrupt" if counts.interrupted else "no feasible design"
             )
-            yield f"{none} at {sweep.path} = {', '.join(empty[:8])}{more}"
+            yield f"{none}{_at(sweep, rest)}"
+
+
+def _at(sweep: Sweep, places: Sequence[int]) -> str:
+    """Return at which values of a sweep something is."""
+    shown = ", ".join(sweep.written[place] for place in places[:8])
+    more = f" and {len(places) - 8} more" if len(places) > 8 else ""
+    return f" at {sweep.path} = {shown}{more}"
 
 
 def _part(part: FrontOfPart, start: int) -> dict[str, Any]:

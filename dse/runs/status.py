@@ -16,7 +16,6 @@ from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.working import under_way
 from dse.model.design_text import design_text
 from dse.model.measured import MeasuredColumns
-from dse.model.spending import Spending
 from dse.model.volume import hypervolume, reference_point
 from dse.reports.front_table import front_table
 from dse.reports.sections import Readable, Section
@@ -24,7 +23,7 @@ from dse.reports.words import plural
 from dse.runs.checksums import MANIFEST
 from dse.runs.finished import not_a_run, read_manifest
 from dse.runs.measurements import DATABASE, EVALUATE
-from dse.runs.unfinished import Kept, cost_of_run, read_kept, run_so_far
+from dse.runs.unfinished import Kept, cost_so_far, read_kept, run_so_far
 from dse.runs.watched import read_watch
 
 if TYPE_CHECKING:
@@ -165,16 +164,13 @@ def _spent(kept: Kept, facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if (time_s := asked.get("time_s")) is not None:
         left = duration(max(time_s - facts["spent_s"], 0.0))
         yield "time", f"{duration(facts['spent_s'])} of {duration(time_s)} spent, {left} left"
-    cost = cost_of_run(kept)
-    if cost is None:
+    found = cost_so_far(kept)
+    if found is None:
         return
-    spending = Spending()
-    for row in kept.rows:
-        spending.count(cost, row.key, row.design, row.measurement)
-    facts["cost"] = spending.spent
-    said = cost.show(spending.spent)
+    cost, facts["cost"] = found
+    said = cost.show(facts["cost"])
     if (most := asked.get("cost")) is not None:
-        said += f" of {cost.show(most)} spent, {cost.show(max(most - spending.spent, 0.0))} left"
+        said += f" of {cost.show(most)} spent, {cost.show(max(most - facts['cost'], 0.0))} left"
     yield "cost", said
 
 

@@ -20,7 +20,7 @@ from dse.files.document import Document
 from dse.files.working import under_way
 from dse.model.measured import MeasuredColumns
 from dse.model.space import Index, Space, as_index, one_block
-from dse.model.spending import Cost
+from dse.model.spending import Cost, Spending
 from dse.runs.checksums import MANIFEST
 from dse.runs.measurements import DATABASE, EVALUATE
 from dse.runs.runner import Run, SolvedStudy, answer_of
@@ -28,7 +28,7 @@ from dse.search.archive import Archive
 from dse.search.outcome import INTERRUPTED, Certificate
 from dse.study import study
 from dse.study.study import Study
-from dse.study.swept import at_value, sweep_of
+from dse.study.swept import Sweep, at_value, sweep_of
 
 if TYPE_CHECKING:
     from dse.runs.described import Facts
@@ -100,15 +100,27 @@ def read_kept(folder: Path) -> Kept:
         return Kept(folder, facts, tuple(store.rows()))
 
 
-def cost_of_run(kept: Kept) -> Cost | None:
-    """Return what measuring a design of a run costs, None where its study does not say."""
+def cost_so_far(kept: Kept) -> tuple[Cost, float] | None:
+    """Return what a design costs and what all cost together, None where the study does not say."""
     document = kept.document
     if "cost" not in (document.data.get(EVALUATE) or {}):
         return None
-    sweep = sweep_of(document)
-    prepared = study.prepare(document if sweep is None else at_value(document, sweep, 0))
-    measured = prepared.problem.measured
-    return None if measured is None else measured.bench.cost
+    spending, said = Spending(), None
+    for prepared in _prepared(document, sweep_of(document)):
+        if (measured := prepared.problem.measured) is not None:
+            said = measured.bench.cost
+            for key, (design, found) in measured.bench.seen.items():
+                spending.count(said, key, design, found)
+    return None if said is None else (said, spending.spent)
+
+
+def _prepared(document: Document, sweep: Sweep | None) -> list[Study]:
+    """Return a study at each value of its sweep."""
+    if sweep is None:
+        return [study.prepare(document)]
+    points = [at_value(document, sweep, number) for number in range(len(sweep.values))]
+    first = study.prepare(points[0])
+    return [first, *(study.prepare(point, first) for point in points[1:])]
 
 
 def run_so_far(kept: Kept) -> Run:
@@ -121,13 +133,9 @@ def run_so_far(kept: Kept) -> Run:
     """
     begin, document = time.perf_counter(), kept.document
     sweep = sweep_of(document)
-    points = [document]
-    if sweep is not None:
-        points = [at_value(document, sweep, number) for number in range(len(sweep.values))]
-    asked = kept.facts["search"]
-    prepared = study.prepare(points[0])
-    settings = replace(prepared.settings, **{name: asked[name] for name in asked})
-    answers = [_answer(study.prepare(point, prepared), settings, kept.folder) for point in points]
+    prepared, asked = _prepared(document, sweep), kept.facts["search"]
+    settings = replace(prepared[0].settings, **{name: asked[name] for name in asked})
+    answers = [_answer(each, settings, kept.folder) for each in prepared]
     return Run(document, sweep, tuple(answers), settings, time.perf_counter() - begin)
 
 
@@ -170,18 +178,9 @@ def _require_few(count: int, folder: Path) -> None:
 def _known_designs(space: Space, measured: MeasuredColumns, folder: Path) -> Index:
     """Return every design (n, d) that was measured, with all that is not measured of it."""
     axes = [space.axes[place] for place in measured.axes]
-    values = [
-        axis.columns[axis.unit_name].tolist() if axis.ordered else [*axis.labels] for axis in axes
-    ]
-    positions = [{value: number for number, value in enumerate(each)} for each in values]
-
-    def row(design: dict[str, Value]) -> list[int | None]:
-        pairs = zip(axes, positions, strict=True)
-        return [known.get(design.get(axis.name, "")) for axis, known in pairs]
-
-    found = [row(dict(design)) for design, _ in measured.bench.seen.values()]
-    known = np.array([each for each in found if None not in each], dtype=np.int64)
-    known = known.reshape(-1, len(axes))
+    seen = [design for design, _ in measured.bench.seen.values()]
+    found = [[axis.places[design[axis.name]] for axis in axes] for design in seen]
+    known = np.array(found, dtype=np.int64).reshape(-1, len(axes))
     others = [place for place in range(len(space.axes)) if place not in measured.axes]
     sizes = [space.axes[place].size for place in others]
     each = math.prod(sizes)

@@ -157,10 +157,17 @@ def bench_of(
     axes: Sequence[Axis],
     cost: Cost | None = None,
 ) -> Bench:
-    """Return what is known of the designs that an evaluator measures."""
+    """Return what is known of the designs that an evaluator measures.
+
+    A run that is over recorded designs of all values of its sweep: others than those of the axes.
+    """
     unit_names = unit_names_of(axes)
     if isinstance(evaluator, RecordedEvaluator):
-        found = {key(evaluator.identity, pair[0]): pair for pair in evaluator.found}
+        found = {
+            key(evaluator.identity, design): (design, measurement)
+            for design, measurement in evaluator.found
+            if all(design.get(axis.name) in axis.places for axis in axes)
+        }
         shelf = MemoryShelf()
         shelf.keep({one: pair[1] for one, pair in found.items()}, {})
         return Bench(evaluator, shelf, on_failure, found, unit_names, cost)

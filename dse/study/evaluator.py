@@ -32,6 +32,7 @@ def evaluator_of(
     faults: Faults,
 ) -> Evaluator | None:
     """Return what measures; `told` has the unit in which each axis is written, None for choices."""
+    _note_unused(section, told, scenario)
     if recorded := faults.document.recorded.get(dotted(path)):
         file_hashes(section, scenario, path, faults)
         return replace(recorded, outputs=outputs)
@@ -70,6 +71,22 @@ def evaluator_of(
     return FunctionEvaluator(function=function, outputs=outputs, identity=_identity(**parts))
 
 
+def _note_unused(
+    section: schema.EvaluateSection, told: Mapping[str, str | None], scenario: Scenario
+) -> None:
+    """Note the axes that no argument of a command names, also where nothing measures any more."""
+    arguments = [str(argument) for argument in section.command or ()]
+    if not arguments or wrong_arguments(arguments, told):
+        return
+    named = {name for name, _ in placeholders(arguments)}
+    unused = [name for name in told if name not in named]
+    if unused and "input" not in named:
+        scenario.notes.append(
+            f"no argument of the command uses {', '.join(unused)}: the program has to read it "
+            f"from design.json, in its working folder"
+        )
+
+
 def _identity(**parts: object) -> str:
     """Return what makes values of a design the same, as canonical JSON."""
     return json.dumps({name: part for name, part in parts.items() if part}, sort_keys=True)
@@ -103,17 +120,8 @@ def _command(
     for name in taken_names(told):
         rule = f"{{{name}}} stands for something else in a command"
         faults.add(("axes", name), rule, "rename the axis", repr(name))
-    wrong = wrong_arguments(arguments, told)
-    for position, rule, remedy in wrong:
+    for position, rule, remedy in wrong_arguments(arguments, told):
         faults.add((*where, position), rule, remedy)
-    if not wrong:
-        named = {name for name, _ in placeholders(arguments)}
-        unused = [name for name in told if name not in named]
-        if unused and "input" not in named:
-            scenario.notes.append(
-                f"no argument of the command uses {', '.join(unused)}: the program has to read it "
-                f"from design.json, in its working folder"
-            )
     _require_program(arguments[0], (*where, 0), faults)
     identity = _identity(
         arguments=arguments,

@@ -22,36 +22,43 @@ def measuring_lines(
     settings: SearchSettings,
     cores: Sequence[MeasuredCore],
     section: schema.EvaluateSection | None,
+    each: str,
 ) -> Iterator[str]:
-    """Yield what measures the designs of a study and of its cores; nothing where nothing does."""
+    """Yield what measures the designs of a study and of its cores; nothing where nothing does.
+
+    `each` is what is said of counts where the study runs for each value of a sweep.
+    """
     for core in cores:
-        yield from _of_core(problem, settings, core)
+        yield from _of_core(problem, settings, core, each)
     measured = problem.measured
     if measured is None:
         return
     size = measured.size(problem.space)
     most = min(settings.budget or size, size)
     told = _told(measured.bench)
-    yield f"measured: {told}; up to {most:,} designs, chosen by {settings.method}"
+    yield f"measured: {told}; up to {most:,} designs{each}, chosen by {settings.method}"
     yield f"measured by: {_measures(measured.bench)}"
-    yield from most_spent(section, settings, most, measured.bench.cost)
+    yield from most_spent(section, settings, most, measured.bench.cost, each)
 
 
-def _of_core(problem: Problem, settings: SearchSettings, core: MeasuredCore) -> Iterator[str]:
+def _of_core(
+    problem: Problem, settings: SearchSettings, core: MeasuredCore, each: str
+) -> Iterator[str]:
     """Yield what measures the designs of a core, how many of them, and when."""
     from dse.study.measured_cores import measured_on_demand, most_measured
 
     most = most_measured(core, problem, settings)
     if measured_on_demand([core], problem, settings):
-        how = f"up to {most:,} designs, those that {settings.method} asks for"
+        how = f"up to {most:,} designs{each}, those that {settings.method} asks for"
     else:
+        each = ""  # they are measured once, for all values
         how = (
             f"all {most:,} designs, before the search; a method that samples, for instance "
             f"nsga2, measures those that it asks for"
         )
     yield f"measured of {core.stage}: {_told(core.bench)}; {how}"
     yield f"measured of {core.stage} by: {_measures(core.bench)}"
-    yield from most_spent(core.section, settings, most, None)
+    yield from most_spent(core.section, settings, most, None, each)
 
 
 def _told(bench: Bench) -> str:

@@ -97,16 +97,20 @@ def most_spent(
     settings: SearchSettings,
     designs: int,
     cost: Cost | None,
+    each: str,
 ) -> Iterator[str]:
-    """Yield what measuring up to so many designs takes at most, as far as anybody can say."""
+    """Yield what measuring up to so many designs takes at most, as far as anybody can say.
+
+    `each` tells of which values of a sweep the designs are.
+    """
     if section is not None and section.timeout is not None:
-        each = section.timeout.value * (1 + section.retries)
-        whole = duration(math.ceil(designs / section.workers) * each)
+        longest = section.timeout.value * (1 + section.retries)
+        whole = duration(math.ceil(designs / section.workers) * longest)
         attempts = f" x {1 + section.retries} attempts" if section.retries else ""
         workers = f" / {section.workers} workers" if section.workers > 1 else ""
         yield (
             f"time: at most {designs:,} designs x {duration(section.timeout.value)}{attempts}"
-            f"{workers} = {whole}"
+            f"{workers} = {whole}{each}"
         )
     if settings.time_s is not None:
         yield (

@@ -100,12 +100,13 @@ class Study:
         names = [(goal.sense, (stem(goal.name) or goal.name)) for goal in problem.goals]
         goals = ", ".join(f"{sense} {name.replace('_', ' ')}" for sense, name in names)
         lines = [f"{product_text(problem.sizes)} designs; {goals}"]
-        sweep = sweep_of(self.document)
+        sweep, each = sweep_of(self.document), ""
         if sweep is not None:
+            each = f" at each value of {sweep.path}"
             lines.append(
                 f"{sweep.path} takes {len(sweep.values)} values, and the study runs for each"
             )
-        lines += measuring_lines(self.problem, self.settings, self.cores, self.measuring)
+        lines += measuring_lines(self.problem, self.settings, self.cores, self.measuring, each)
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     @property

@@ -173,6 +173,30 @@ def test_a_sweep_spends_one_budget() -> None:
     assert len(found.manifest["certificate"]["unfinished"]) == 1
 
 
+def test_a_sweep_over_an_axis_of_ones_own_tells_what_it_spent_and_holds(tmp_path: Path) -> None:
+    """Each value of it has designs of its own, of which the budget leaves the last ones out."""
+    counted, run = Counted(), tmp_path / "run"
+    swept = paid("unroll * clock * 1e-8", cost=15) | {"sweep": {"unroll": [4, 1.5, 16]}}
+    found = dse.run(swept, evaluate=counted, out=run, plots=False)
+    assert counted.calls == [(4, 1e8), (4, 2e8), (1.5, 1e8)]
+    assert found.manifest["measured"]["cost"] == 13.5
+    alone = "what is said compares these alone, and nothing is known of the others"
+    assert found.manifest["notes"] == [
+        f"2 of 3 designs are measured at unroll = 4; {alone}",
+        f"1 of 3 designs are measured at unroll = 1.5; {alone}",
+        "no design is measured at unroll = 16",
+    ]
+    assert str(dse.answer(run, flips=False)).count("none is measured") == 1
+    state = dse.status(run).to_dict()["state"]
+    assert (state["cost"], state["measured"], state["planned"]) == (13.5, 3, 9)
+    verified = dse.verify(run)
+    assert not [check for check in verified.checks if not check.holds]
+    tried = "3 tried (every design that was measured), 3 feasible, none missing from the front"
+    assert verified.checks[-1].text == tried
+    some = dse.verify(run, trials=4).checks[-1].text
+    assert " tried (random designs and neighbours of the front, if they were measured)" in some
+
+
 def test_an_interrupt_and_a_budget_keep_what_is_measured_of_a_batch() -> None:
     counted = Counted()
     found = dse.run(study(), evaluate=counted, stop=lambda: len(counted.calls) >= 5)
@@ -265,3 +289,7 @@ def test_a_check_tells_the_longest_that_measuring_takes(tmp_path: Path) -> None:
         "long as the longest before",
         "budget of cost: 900, of a * b for a design",
     ]
+    found = dse.load(tmp_path / "study.yaml", overrides={"sweep": "{b: [1, 2]}"})
+    lines = found.summary().splitlines()
+    assert lines[2].endswith("; up to 12 designs at each value of b, chosen by gaussian")
+    assert lines[4].endswith("= 2.0 h at each value of b")
