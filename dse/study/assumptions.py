@@ -2,7 +2,8 @@
 
 An assumption is a scalar that no search chooses: a field with one value, what a record of a
 catalogue sets, the bound of a constraint, a metric of a design.  An axis is a choice and no
-assumption, but what its records set is one for each record.
+assumption, but what its records set is one for each record.  Nor is the one value of an axis at
+which designs are measured: nothing is known of them between its values.
 """
 
 from __future__ import annotations
@@ -173,10 +174,17 @@ def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
 
 def _scalar_axes(problem: Problem) -> Iterator[Axis]:
     """Axes of the scenario that were left a single number."""
-    for axis in problem.space.axes:
-        scalar = axis.size == 1 and axis.unit_name and axis.unit_name not in OFFLOADED
-        if scalar and is_choice_of_scenario(problem, axis):
+    for _, axis in _modelled_axes(problem):
+        if axis.size == 1 and axis.unit_name and axis.unit_name not in OFFLOADED:
             yield axis
+
+
+def _modelled_axes(problem: Problem) -> Iterator[tuple[int, Axis]]:
+    """Axes of the scenario that models know, each with its place; not those of measurements."""
+    measured = () if problem.measured is None else problem.measured.axes
+    for place, axis in enumerate(problem.space.axes):
+        if place not in measured and is_choice_of_scenario(problem, axis):
+            yield place, axis
 
 
 def _field(problem: Problem, column: str, value: float, growing: frozenset[str]) -> Assumption:
@@ -208,8 +216,8 @@ def _records(problem: Problem) -> Iterator[Assumption]:
     axes, known = problem.space.axes, problem.graph.quantities
     names = (name for axis in axes for name in axis.columns if name in known)
     choices = {*schema.CHOICES, *(name for name in names if known[name].labels)}
-    for place, axis in enumerate(axes):
-        if axis.unit_name or not is_choice_of_scenario(problem, axis):
+    for place, axis in _modelled_axes(problem):
+        if axis.unit_name:
             continue
         later = {name for other in axes[place + 1 :] for name in other.columns}
         for row, label in enumerate(axis.labels):
