@@ -67,6 +67,19 @@ def test_rate_where_instruction_and_engine_change_places() -> None:
         assert min(power, key=power.__getitem__) == better
 
 
+def test_where_two_tie_the_one_that_holds_is_told(write) -> None:
+    """Beside 1 kW the powers of two mixes differ by no more than rounding where they cross."""
+    text = (
+        "workload: {rate: 100 Gbit/s}\nbudget: {constant_power: 1 kW}\n"
+        "stages: [{core: des, designs: [u8, u16], fleet: mixed}]\n"
+        "objectives: {area: minimise, total_power: minimise}\n"
+    )
+    document = study.read_study(write(text))
+    found = find_crossovers(document, "des.u8.dynamic_power=4mW..6mW", prefer="total_power")
+    assert [i.designs for i in found.intervals] == [("5 u8",), ("1 u8 + 2 u16",), ("3 u16",)]
+    assert [i.first[0] == i.last[0] for i in found.intervals] == [True] * 3  # its own area
+
+
 def test_a_sweep_agrees_with_every_design_on_a_grid() -> None:
     """The least power at random rates is where the table says."""
     document = study.read_study(SETTOP)

@@ -148,6 +148,24 @@ def test_a_tie_is_no_flip(write) -> None:
         assert loss[best, 0] == loss[least, 0].min()
 
 
+LARGE_CONSTANT = """
+workload: {rate: 100 Gbit/s}
+stages: [{core: des, designs: [u8, u16], fleet: mixed}]
+budget: {constant_power: 1 kW}
+objectives: {area: minimise, total_power: minimise}
+"""
+
+
+def test_an_answer_that_ties_is_none_beyond_a_flip(write) -> None:
+    """Beside 1 kW the powers of both differ by no more than rounding where they cross."""
+    chosen = prepared(LARGE_CONSTANT, write)
+    result = find_flips(chosen, only=["u8"], preference=chosen.preferring("total_power"))
+    becomes = {entry.name: entry.low.becomes for entry in result.moving}
+    assert result.answer == ("3 u16",)
+    assert becomes["des.u8.dynamic_power"] == ("1 u8 + 2 u16",)
+    assert ("3 u16",) not in [side.becomes for entry in result.moving for side in entry.sides]
+
+
 def test_what_beats_is_better_in_the_first_loss_that_differs() -> None:
     own = np.array([[1.0, 2.0, 3.0]])
     keys = np.array([[1 + 1e-12, 1.9, 9], [1, 2, 3 * (1 - 1e-12)], [1.1, 1, 1], [1, 2.1, 1]])
