@@ -52,7 +52,7 @@ class Follower:
         self.entry = entry
         self._searched = searched
         self._tracked = searched.tracked
-        self._scale = LogScale(entry.integer)
+        self._scale = LogScale(entry.integer, entry.among)
         self._limited = ["", ""]
         self._limits = list(limits)
         self._within: tuple[float, ...] = limits

@@ -219,7 +219,7 @@ def read_range(found: Document, written: str | None) -> tuple[Study, Assumption,
         unit = FIELDS[path]
         if unit is None:
             raise UnitError(f"{path} takes choices, not numbers", "sweep a number")
-        column = read_unit(unit)(low).column
+        column, _ = (read_unit(unit)(end).column for end in (low, high))
         prepared = study.prepare(override(found, [(path, low)]))
         known = assumptions_of(prepared)
         chosen = tuple(a for a in known if a.quantity == column and a.name == path)

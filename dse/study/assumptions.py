@@ -68,6 +68,8 @@ class Assumption:
         Whether a record has it from a fit to measurements.
     follows
         Columns that its value sets as well, each a multiple of it.
+    among
+        The only values that make sense, in order; empty for all.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Assumption:
     bound: tuple[int, int] | None = None
     fitted: bool = False
     follows: Mapping[str, float] = field(default_factory=dict)
+    among: tuple[float, ...] = ()
 
     def at(self, value: float) -> Problem:
         """Return the problem with the scalar at `value`, in SI."""
@@ -196,9 +199,10 @@ def _field(problem: Problem, column: str, value: float, growing: frozenset[str])
             space = _set(space, other, factor * new)
         return _regrown(_with_space(found, space), growing)
 
-    return Assumption(
+    found = Assumption(
         column_path(column), column, value, _integer(column), problem, change, follows=follows
     )
+    return replace(found, among=_among(column, value))
 
 
 def _set(space: Space, column: str, value: float) -> Space:
@@ -238,7 +242,8 @@ def _record(
 
     of_section, _, name = column_path(column).partition(".")
     name = f"{label}.{name or units.stem(of_section) or of_section}"
-    return Assumption(name, column, value, _integer(column), problem, change, (place, row))
+    found = Assumption(name, column, value, _integer(column), problem, change, (place, row))
+    return replace(found, among=_among(column, value))
 
 
 def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
@@ -332,6 +337,12 @@ def _with_space(problem: Problem, space: Space) -> Problem:
 def _integer(column: str) -> bool:
     unit = schema.FIELDS.get(field_path(column))
     return unit is not None and unit.integer
+
+
+def _among(column: str, value: float) -> tuple[float, ...]:
+    """Return the values that a column may take, today's with them; none where it may take all."""
+    unit = schema.FIELDS.get(field_path(column))
+    return tuple(sorted({*unit.among, value})) if unit is not None and unit.among else ()
 
 
 def column_path(column: str) -> str:

@@ -187,6 +187,26 @@ def test_a_bound_and_whole_numbers_flip_where_they_bind(write) -> None:
     assert fits.low.flips_at == fits.low.holds_to - 1
 
 
+PACKETS = """
+workload: {rate: 48 Gbit/s, granularity: 9000 B}
+stages: [{core: des, designs: [u16], instances: {from: 1, to: 3}}]
+interface: {pcie: gen3 x8, max_payload: 512 B, max_in_flight: 128, in_flight: 128, wait: async}
+objectives: {area: minimise}
+"""
+
+
+def test_a_field_of_given_values_steps_through_them(write) -> None:
+    """The link carries 50.0 Gbit/s in packets of 256 B, 45.3 in those of 128 B."""
+    (packet,) = find_flips(prepared(PACKETS, write), only=["max_payload"]).found
+    assert (packet.low.holds_to, packet.low.flips_at) == (256.0, 128.0)
+    assert (packet.high.holds_to, packet.high.flips_at) == (4096.0, None)
+    document = study.read_study(write(PACKETS))
+    sweep = find_crossovers(document, "max_payload=128B..1KiB")
+    assert [(i.low, i.high) for i in sweep.intervals] == [(128, 128), (256, 1024)]
+    with pytest.raises(UnitError, match="one of 128 B"):
+        find_crossovers(document, "max_payload=128B..1000B")
+
+
 def test_assumptions_are_what_no_search_chooses(write) -> None:
     every = {
         entry.name: entry
