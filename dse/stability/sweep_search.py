@@ -239,8 +239,11 @@ def read_range(found: Document, written: str | None) -> tuple[Study, Assumption,
 
 def _own_sweep(found: Document) -> tuple[str, str, str]:
     sweep = sweep_of(found)
-    if sweep is None or not sweep.column:
+    if sweep is None:
         raise UnitError("the study has no sweep of a number, and no range was given", EXAMPLE)
+    if not sweep.column:
+        rule = f"the study sweeps {sweep.path}, and nothing is known between its values"
+        raise UnitError(rule, "ask `dse answer` for each, or give a range NAME=FROM..TO")
     numbers = [float(value) for value in sweep.values]
     low, high = (units.exact_text(value, sweep.column) for value in (min(numbers), max(numbers)))
     return sweep.path, low, high

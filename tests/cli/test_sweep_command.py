@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dse
 from dse.cli import application
 from dse.errors import DseError, UnitError
 from dse.model.tables import design_names
@@ -177,6 +178,19 @@ def test_nonsense_is_refused(written: str | None, message: str) -> None:
     assert message in str(caught.value)
     with pytest.raises(UnitError, match="'colour' is no axis of the study"):
         find_crossovers(study.read_study(SETTOP), "rate=1..2Gbps", by=["colour"])
+
+
+def test_a_sweep_of_what_is_measured_has_no_values_between() -> None:
+    document = dse.load(
+        {
+            "axes": {"a": [1, 2], "c": [1, 2]},
+            "sweep": {"c": [1, 2]},
+            "evaluate": {"command": ["true"], "outputs": {"area": "um2"}},
+            "objectives": {"area": "minimise"},
+        }
+    ).document
+    with pytest.raises(UnitError, match="sweeps c, and nothing is known between its values"):
+        find_crossovers(document, None)
 
 
 @pytest.fixture
