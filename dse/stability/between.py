@@ -37,7 +37,7 @@ class Between:
         """Take how far the answer holds at most."""
         self._hold = hold
         self._entry = hold.entry
-        self._scale = LogScale(hold.entry.integer)
+        self._scale = LogScale(hold.entry.integer, hold.entry.among)
         self._spans = spans
         self._beyond: Index = hold.answer.rows[:0]
         self._searched: list[float] = []
@@ -126,7 +126,7 @@ class Between:
 
     def _halves(self, low: float, high: float) -> list[tuple[float, float]]:
         """Divide what is too wide to be gone through at once, first at today's value."""
-        if log_distance(low, high) <= SHORTEST or (self._entry.integer and high - low <= 1):
+        if log_distance(low, high) <= SHORTEST or self._scale.is_close(low, high, 0.0):
             fronts = np.vstack([self._hold.searched.front(value) for value in (low, high)])
             self._found.append((low, high, self._hold.others_of(distinct(fronts))))
             return []

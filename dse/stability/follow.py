@@ -26,7 +26,7 @@ from dse.stability.edge import OVERFLOW, TOO_MANY
 from dse.stability.flips import NOTHING_FITS, IntervalEnd
 from dse.stability.holding import LARGEST, SCREENED, Asking, Compared, Holding, Searched
 from dse.stability.log_scale import NARROW, LogScale
-from dse.stability.tracking import answer_among
+from dse.stability.tracking import answer_instead
 from dse.study.assumptions import Assumption
 
 PRECISE = 1e-7
@@ -52,7 +52,7 @@ class Follower:
         self.entry = entry
         self._searched = searched
         self._tracked = searched.tracked
-        self._scale = LogScale(entry.integer)
+        self._scale = LogScale(entry.integer, entry.among)
         self._limited = ["", ""]
         self._limits = list(limits)
         self._within: tuple[float, ...] = limits
@@ -265,7 +265,8 @@ class Follower:
             problem = self._searched.at(outside)
             if not (self._hold.alone and compared):
                 rows = self._searched.front(outside)
-            texts = parts(problem, answer_among(problem, rows, self._tracked).rows)
+            found = answer_instead(problem, rows, self._tracked, self._hold.answer)
+            texts = parts(problem, found.rows)
             becomes = texts[0] if texts else (NOTHING_FITS,)
         limited = self._limited[side] if outside is None else ""
         return IntervalEnd(

@@ -24,7 +24,14 @@ from dse.model.space import Index
 from dse.search.exact.work import CALL, LOOK, spend
 from dse.stability import rivals
 from dse.stability.screen import Screen
-from dse.stability.tracking import AnswerDesigns, TrackedAnswer, answer_among, identity, spread
+from dse.stability.tracking import (
+    AnswerDesigns,
+    TrackedAnswer,
+    answer_among,
+    answer_instead,
+    counting_as,
+    spread,
+)
 from dse.study.assumptions import Assumption
 
 MOST_KEPT = 480
@@ -125,6 +132,11 @@ class Searched:
             self.know(value, some, answer_among(problem, front, self.tracked))
         return self._fronts[value]
 
+    def change_at(self, value: float, before: float) -> None:
+        """Know that at a value another answer holds than at the one `before`."""
+        front, problem = self.front(value), self.at(value)
+        self._answers[value] = answer_instead(problem, front, self.tracked, self.answer(before))
+
     def knows(self, value: float) -> bool:
         """Tell whether the answer at a value is known."""
         return value in self._answers
@@ -190,11 +202,7 @@ class Holding:
 
     def same(self, problem: Problem, rows: Index) -> NDArray[np.bool_]:
         """Return which designs count as one of the answer at a value."""
-        numbers = identity(problem, rows, self.tracked)
-        same = np.zeros(len(rows), dtype=bool)
-        for key in self.answer.keys:
-            same |= (numbers == np.array(key)).all(axis=1)
-        return same
+        return counting_as(self.answer, problem, rows, self.tracked)
 
     def incumbents(self, one: float, other: float) -> Index:
         """Return the known designs that have the answer at both values."""

@@ -25,9 +25,10 @@ def log_distance(one: float, other: float) -> float:
 
 @dataclass(frozen=True)
 class LogScale:
-    """The scale of a number, which may take whole values only."""
+    """The scale of a number, which may take whole values only, or only those `among` some."""
 
     integer: bool = False
+    among: tuple[float, ...] = ()
 
     def grid(
         self, start: float, limit: float, count: int, first: float, extra: Iterable[float] = ()
@@ -50,11 +51,19 @@ class LogScale:
         if self.integer:
             values = [float(round(value)) for value in values]
         low, high = sorted((start, limit))
+        if self.among:
+            values = list(self.among)
         between = {value for value in (*values, *extra) if low < value < high}
         return sorted({*between, limit} - {start}, reverse=limit < start)
 
     def middle(self, one: float, other: float) -> float:
-        """Return the value halfway on the scale, whole and between the two where that matters."""
+        """Return the value halfway on the scale, whole and between the two where that matters.
+
+        Of values that are given the one in the middle, `one` where there is none.
+        """
+        if self.among:
+            between = self._between(one, other)
+            return between[len(between) // 2] if between else one
         if math.isfinite(log_distance(one, other)):
             middle = math.copysign(math.sqrt(abs(one)) * math.sqrt(abs(other)), one)
         else:
@@ -66,11 +75,17 @@ class LogScale:
 
     def is_close(self, one: float, other: float, width: float) -> bool:
         """Whether two values are at most `width` apart, relatively, or no float lies between."""
+        if self.among:
+            return not self._between(one, other)
         if self.integer:
             return abs(one - other) <= 1
         if abs(one - other) <= width * min(abs(one), abs(other)):
             return True
         return self.middle(one, other) in (one, other)
+
+    def _between(self, one: float, other: float) -> list[float]:
+        low, high = sorted((one, other))
+        return [value for value in self.among if low < value < high]
 
     def bisected(
         self, inside: float, outside: float, width: float, holds: Callable[[float], bool]

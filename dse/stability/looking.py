@@ -91,6 +91,9 @@ def _limits(assumption: Assumption, factor: float) -> tuple[float, float]:
     low, high = _range(assumption.value, factor)
     if assumption.integer:
         low, high = max(1.0, float(round(low))), float(round(high))
+    if assumption.among:
+        within = [value for value in assumption.among if low <= value <= high]
+        low, high = within[0], within[-1]
     return low, high
 
 

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.contract.evaluators import Measurement
 from dse.model.cells import CellBounds, Cells
 from dse.model.evaluation import Evaluation
+from dse.model.measured import MeasuredColumns
 from dse.model.problem import Problem
-from dse.model.space import Index, Space
+from dse.model.space import Index, Points, Space
 from dse.study.assumptions import Assumption
 from dse.study.bounds import with_named_bounds
 
@@ -49,6 +51,7 @@ class MovedDesigns:
         self.rows = np.concatenate([np.tile(part.rows, (len(part.values), 1)) for part in parts])
         self._any = np.zeros_like(self.rows[:1])  # columns say what is chosen
         self._problem = problem
+        self._space = space
         self._found = space.columns(self.rows)
         set_by_axes = {name for axis in space.axes for name in axis.columns}
         self.columns: dict[str, Any] = {
@@ -67,7 +70,12 @@ class MovedDesigns:
 
     def evaluate(self) -> Evaluation:
         """Return losses and violations, part after part."""
-        return self.problem.evaluate(self._any, self.columns, draws=len(self.rows))
+        problem, columns = self.problem, self.columns
+        if problem.measured is not None:
+            known = problem.measured.columns(self._space, self.rows, ask=False)
+            columns = columns | {name: column[:, np.newaxis] for name, column in known.items()}
+            problem = problem.renumbered(measured=_measured_at(problem.measured, self.rows))
+        return problem.evaluate(self._any, columns, draws=len(self.rows))
 
     def bounds(self, steps: Sequence[int]) -> CellBounds:
         """Return the bounds of cells, part after part."""
@@ -154,6 +162,16 @@ class MovedDesigns:
             designs = replace(stage.designs, names=names, metrics=metrics, uncertainty={})
             stages[number] = replace(stage, designs=designs)
         return tuple(stages)
+
+
+def _measured_at(measured: MeasuredColumns, rows: Index) -> MeasuredColumns:
+    """Return measured columns that are those of designs (n, d), whichever are asked for."""
+
+    class Measured(MeasuredColumns):
+        def found(self, space: Space, points: Points, *, ask: bool) -> list[Measurement]:
+            return super().found(space, rows, ask=ask)
+
+    return Measured(measured.bench, measured.axes, measured.outputs, measured.expected)
 
 
 def widest(problem: Problem, moved: Sequence[Problem]) -> Space:

@@ -25,7 +25,7 @@ from dse.stability.edge import Edge
 from dse.stability.follow import Follower
 from dse.stability.holding import Searched
 from dse.stability.together import follow_together
-from dse.stability.tracking import TrackedAnswer, answer_among
+from dse.stability.tracking import TrackedAnswer, answer_among, counting_as
 from dse.study import study
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.axes import read_unit
@@ -138,8 +138,9 @@ def _intervals(
     """Yield intervals one after the other; when the time is over the last ends where it begins."""
     tracked = searched.tracked
     start: float | None = low
+    before: float | None = None
     while start is not None:
-        edge = _edge(searched, start, high, until)
+        edge = _edge(searched, start, high, until, before)
         if edge is None and not searched.knows(start):
             if start == low:
                 raise TooLargeError(f"{_too_short(until)}: not even the answer at one end is known")
@@ -149,15 +150,22 @@ def _intervals(
         texts = parts(problem, rows, counts=tracked.counts, by=tracked.by)
         designs = tuple(dict.fromkeys(", ".join(text) for text in texts))
         ends = (start, edge.holds_to)
-        first, last = ((), ()) if tracked.front else (_goals(searched, end) for end in ends)
+        first, last = ((), ()) if tracked.front else (_goals(searched, end, start) for end in ends)
         yield AnswerInterval(*ends, designs, first, last, edge.complete, edge.limited)
-        start = edge.flips_at
+        before, start = start, edge.flips_at
 
 
-def _edge(searched: Searched, start: float, high: float, until: Deadline) -> Edge | None:
-    """Return how far the answer at a value holds, None when the time is over before that."""
+def _edge(
+    searched: Searched, start: float, high: float, until: Deadline, before: float | None
+) -> Edge | None:
+    """Return how far the answer at `start` holds, None when the time is over before that.
+
+    It is another than the one from `before` on, where there is that.
+    """
     entry = replace(searched.entry, value=start)
     with suppress(EffortError), limited(seconds=until.left):
+        if before is not None:
+            searched.change_at(start, before)
         followers = {entry.name: Follower(entry, searched, (start, high))}
         ends = follow_together(entry.problem, followers).get(entry.name)
         return ends and ends[1]
@@ -168,10 +176,12 @@ def _too_short(until: Deadline) -> str:
     return f"{until.seconds:g} s of CPU time did not suffice (--budget)"
 
 
-def _goals(searched: Searched, value: float) -> tuple[float, ...]:
-    """Return the objectives of the answer at a value, as known designs have it."""
-    problem = searched.at(value)
-    rows = answer_among(problem, searched.rows, searched.tracked).rows[:1]
+def _goals(searched: Searched, value: float, start: float) -> tuple[float, ...]:
+    """Return the objectives, at a value, of the answer that holds from `start` on."""
+    problem, tracked = searched.at(value), searched.tracked
+    rows = searched.rows[(searched.rows < np.array(problem.sizes)).all(axis=1)]
+    rows = rows[counting_as(searched.answer(start), problem, rows, tracked)]
+    rows = answer_among(problem, rows, tracked).rows[:1]
     if not len(rows):
         return ()
     return tuple(objective_values(problem, problem.evaluate(rows).loss[0]).values())
@@ -184,7 +194,7 @@ def _curve(searched: Searched, intervals: Sequence[AnswerInterval]) -> NDArray[n
     for interval in intervals:
         steps = np.geomspace(interval.low, interval.high, KNOTS)
         for value in steps[1:-1].tolist() if interval.low < interval.high else []:
-            rows.append((value, *_goals(searched, value)))
+            rows.append((value, *_goals(searched, value, interval.low)))
         ends = ((interval.low, *interval.first), (interval.high, *interval.last))
         rows += [*ends, (interval.high,)]
     padded = [(*row, *[np.nan] * (1 + count - len(row))) for row in rows]
@@ -209,7 +219,7 @@ def read_range(found: Document, written: str | None) -> tuple[Study, Assumption,
         unit = FIELDS[path]
         if unit is None:
             raise UnitError(f"{path} takes choices, not numbers", "sweep a number")
-        column = read_unit(unit)(low).column
+        column, _ = (read_unit(unit)(end).column for end in (low, high))
         prepared = study.prepare(override(found, [(path, low)]))
         known = assumptions_of(prepared)
         chosen = tuple(a for a in known if a.quantity == column and a.name == path)
@@ -229,8 +239,11 @@ def read_range(found: Document, written: str | None) -> tuple[Study, Assumption,
 
 def _own_sweep(found: Document) -> tuple[str, str, str]:
     sweep = sweep_of(found)
-    if sweep is None or not sweep.column:
+    if sweep is None:
         raise UnitError("the study has no sweep of a number, and no range was given", EXAMPLE)
+    if not sweep.column:
+        rule = f"the study sweeps {sweep.path}, and nothing is known between its values"
+        raise UnitError(rule, "ask `dse answer` for each, or give a range NAME=FROM..TO")
     numbers = [float(value) for value in sweep.values]
     low, high = (units.exact_text(value, sweep.column) for value in (min(numbers), max(numbers)))
     return sweep.path, low, high

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dse.model.front import nondominated
 from dse.model.preference import Preference
@@ -61,6 +62,33 @@ def answer_among(problem: Problem, rows: Index, tracked: TrackedAnswer) -> Answe
             rows = rows[tracked.preference.order(problem, rows)[:1]]
     keys = sorted(set(map(tuple, identity(problem, rows, tracked).tolist())))
     return AnswerDesigns(tuple(keys), rows)
+
+
+def answer_instead(
+    problem: Problem, rows: Index, tracked: TrackedAnswer, before: AnswerDesigns
+) -> AnswerDesigns:
+    """Return the answer among designs `rows` where that of `before` holds no longer.
+
+    Where the two tie in what decides, rounding may still name the one of before.
+    """
+    found = answer_among(problem, rows, tracked)
+    if tracked.front or found.keys != before.keys:
+        return found
+    rows = rows[(rows < np.array(problem.sizes)).all(axis=1)]
+    others = rows[~counting_as(before, problem, rows, tracked)]
+    instead = answer_among(problem, others, tracked)
+    return instead if instead.keys else found
+
+
+def counting_as(
+    answer: AnswerDesigns, problem: Problem, rows: Index, tracked: TrackedAnswer
+) -> NDArray[np.bool_]:
+    """Return which designs (n, d) count as one of an answer."""
+    numbers = identity(problem, rows, tracked)
+    same = np.zeros(len(rows), dtype=bool)
+    for key in answer.keys:
+        same |= (numbers == np.array(key)).all(axis=1)
+    return same
 
 
 def identity(problem: Problem, rows: Index, tracked: TrackedAnswer) -> Index:

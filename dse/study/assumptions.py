@@ -2,7 +2,8 @@
 
 An assumption is a scalar that no search chooses: a field with one value, what a record of a
 catalogue sets, the bound of a constraint, a metric of a design.  An axis is a choice and no
-assumption, but what its records set is one for each record.
+assumption, but what its records set is one for each record.  Nor is the one value of an axis at
+which designs are measured: nothing is known of them between its values.
 """
 
 from __future__ import annotations
@@ -67,6 +68,8 @@ class Assumption:
         Whether a record has it from a fit to measurements.
     follows
         Columns that its value sets as well, each a multiple of it.
+    among
+        The only values that make sense, in order; empty for all.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Assumption:
     bound: tuple[int, int] | None = None
     fitted: bool = False
     follows: Mapping[str, float] = field(default_factory=dict)
+    among: tuple[float, ...] = ()
 
     def at(self, value: float) -> Problem:
         """Return the problem with the scalar at `value`, in SI."""
@@ -173,10 +177,17 @@ def _fields(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
 
 def _scalar_axes(problem: Problem) -> Iterator[Axis]:
     """Axes of the scenario that were left a single number."""
-    for axis in problem.space.axes:
-        scalar = axis.size == 1 and axis.unit_name and axis.unit_name not in OFFLOADED
-        if scalar and is_choice_of_scenario(problem, axis):
+    for _, axis in _modelled_axes(problem):
+        if axis.size == 1 and axis.unit_name and axis.unit_name not in OFFLOADED:
             yield axis
+
+
+def _modelled_axes(problem: Problem) -> Iterator[tuple[int, Axis]]:
+    """Axes of the scenario that models know, each with its place; not those of measurements."""
+    measured = () if problem.measured is None else problem.measured.axes
+    for place, axis in enumerate(problem.space.axes):
+        if place not in measured and is_choice_of_scenario(problem, axis):
+            yield place, axis
 
 
 def _field(problem: Problem, column: str, value: float, growing: frozenset[str]) -> Assumption:
@@ -188,9 +199,10 @@ def _field(problem: Problem, column: str, value: float, growing: frozenset[str])
             space = _set(space, other, factor * new)
         return _regrown(_with_space(found, space), growing)
 
-    return Assumption(
+    found = Assumption(
         column_path(column), column, value, _integer(column), problem, change, follows=follows
     )
+    return replace(found, among=_among(column, value))
 
 
 def _set(space: Space, column: str, value: float) -> Space:
@@ -208,8 +220,8 @@ def _records(problem: Problem) -> Iterator[Assumption]:
     axes, known = problem.space.axes, problem.graph.quantities
     names = (name for axis in axes for name in axis.columns if name in known)
     choices = {*schema.CHOICES, *(name for name in names if known[name].labels)}
-    for place, axis in enumerate(axes):
-        if axis.unit_name or not is_choice_of_scenario(problem, axis):
+    for place, axis in _modelled_axes(problem):
+        if axis.unit_name:
             continue
         later = {name for other in axes[place + 1 :] for name in other.columns}
         for row, label in enumerate(axis.labels):
@@ -230,7 +242,8 @@ def _record(
 
     of_section, _, name = column_path(column).partition(".")
     name = f"{label}.{name or units.stem(of_section) or of_section}"
-    return Assumption(name, column, value, _integer(column), problem, change, (place, row))
+    found = Assumption(name, column, value, _integer(column), problem, change, (place, row))
+    return replace(found, among=_among(column, value))
 
 
 def _designs(problem: Problem, growing: frozenset[str]) -> Iterator[Assumption]:
@@ -324,6 +337,12 @@ def _with_space(problem: Problem, space: Space) -> Problem:
 def _integer(column: str) -> bool:
     unit = schema.FIELDS.get(field_path(column))
     return unit is not None and unit.integer
+
+
+def _among(column: str, value: float) -> tuple[float, ...]:
+    """Return the values that a column may take, today's with them; none where it may take all."""
+    unit = schema.FIELDS.get(field_path(column))
+    return tuple(sorted({*unit.among, value})) if unit is not None and unit.among else ()
 
 
 def column_path(column: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dse
 from dse.cli import application
 from dse.errors import DseError, UnitError
 from dse.model.tables import design_names
@@ -65,6 +66,19 @@ def test_rate_where_instruction_and_engine_change_places() -> None:
         rated = (*given, ("workload.rate", f"{rate!r} bit/s"))
         power = {name: least_power(name, *rated) for name in T4_NAMES}
         assert min(power, key=power.__getitem__) == better
+
+
+def test_where_two_tie_the_one_that_holds_is_told(write) -> None:
+    """Beside 1 kW the powers of two mixes differ by no more than rounding where they cross."""
+    text = (
+        "workload: {rate: 100 Gbit/s}\nbudget: {constant_power: 1 kW}\n"
+        "stages: [{core: des, designs: [u8, u16], fleet: mixed}]\n"
+        "objectives: {area: minimise, total_power: minimise}\n"
+    )
+    document = study.read_study(write(text))
+    found = find_crossovers(document, "des.u8.dynamic_power=4mW..6mW", prefer="total_power")
+    assert [i.designs for i in found.intervals] == [("5 u8",), ("1 u8 + 2 u16",), ("3 u16",)]
+    assert [i.first[0] == i.last[0] for i in found.intervals] == [True] * 3  # its own area
 
 
 def test_a_sweep_agrees_with_every_design_on_a_grid() -> None:
@@ -164,6 +178,19 @@ def test_nonsense_is_refused(written: str | None, message: str) -> None:
     assert message in str(caught.value)
     with pytest.raises(UnitError, match="'colour' is no axis of the study"):
         find_crossovers(study.read_study(SETTOP), "rate=1..2Gbps", by=["colour"])
+
+
+def test_a_sweep_of_what_is_measured_has_no_values_between() -> None:
+    document = dse.load(
+        {
+            "axes": {"a": [1, 2], "c": [1, 2]},
+            "sweep": {"c": [1, 2]},
+            "evaluate": {"command": ["true"], "outputs": {"area": "um2"}},
+            "objectives": {"area": "minimise"},
+        }
+    ).document
+    with pytest.raises(UnitError, match="sweeps c, and nothing is known between its values"):
+        find_crossovers(document, None)
 
 
 @pytest.fixture

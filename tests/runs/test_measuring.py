@@ -76,6 +76,33 @@ def test_the_front_is_that_of_the_same_numbers_in_a_table() -> None:
     assert found.manifest["exact"]
 
 
+def styled(a: float, s: str) -> dict[str, float]:
+    """Return what is measured of a design in a style; there is none of the slimmest."""
+    if (a, s) == (1, "slim"):
+        raise ValueError("no timing")
+    wide = s == "wide"
+    return {"area": 100 * a + 50 * wide, "time": 1000 / a / (1 + wide)}
+
+
+WIDE_BEYOND = (("wide", "a 3"), ("wide", "a 1"))
+SLIM_BEYOND = (("no feasible design",), ("slim",))
+
+
+@pytest.mark.parametrize(("a", "beyond"), [([*range(1, 7)], WIDE_BEYOND), ([2], SLIM_BEYOND)])
+def test_flips_are_those_of_what_was_measured(a: list[int], beyond: tuple[Any, Any]) -> None:
+    """Wide with 2 takes 250 ns, what is smaller 500 ns; no axis is a number that may be moved."""
+    asked = {
+        "axes": {"a": a, "s": ["slim", "wide"]},
+        "evaluate": {"outputs": {"area": "um2", "time": "ns"}},
+        "objectives": {"area": "minimise", "time": "minimise"},
+        "constraints": ["time <= 300 ns"],
+    }
+    (bound,) = dse.flips(dse.run(asked, evaluate=styled)).found
+    assert bound.name == "time <= 300 ns"
+    assert (bound.low.holds_to, bound.high.holds_to) == pytest.approx((250e-9, 500e-9))
+    assert (bound.low.becomes, bound.high.becomes) == beyond
+
+
 @pytest.mark.parametrize("method", ["exact", "enumerate", "random", "tpe", "nsga2", "gaussian"])
 def test_each_design_is_measured_once_and_no_other(method: str) -> None:
     counted = Counted()

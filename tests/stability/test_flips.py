@@ -148,6 +148,24 @@ def test_a_tie_is_no_flip(write) -> None:
         assert loss[best, 0] == loss[least, 0].min()
 
 
+LARGE_CONSTANT = """
+workload: {rate: 100 Gbit/s}
+stages: [{core: des, designs: [u8, u16], fleet: mixed}]
+budget: {constant_power: 1 kW}
+objectives: {area: minimise, total_power: minimise}
+"""
+
+
+def test_an_answer_that_ties_is_none_beyond_a_flip(write) -> None:
+    """Beside 1 kW the powers of both differ by no more than rounding where they cross."""
+    chosen = prepared(LARGE_CONSTANT, write)
+    result = find_flips(chosen, only=["u8"], preference=chosen.preferring("total_power"))
+    becomes = {entry.name: entry.low.becomes for entry in result.moving}
+    assert result.answer == ("3 u16",)
+    assert becomes["des.u8.dynamic_power"] == ("1 u8 + 2 u16",)
+    assert ("3 u16",) not in [side.becomes for entry in result.moving for side in entry.sides]
+
+
 def test_what_beats_is_better_in_the_first_loss_that_differs() -> None:
     own = np.array([[1.0, 2.0, 3.0]])
     keys = np.array([[1 + 1e-12, 1.9, 9], [1, 2, 3 * (1 - 1e-12)], [1.1, 1, 1], [1, 2.1, 1]])
@@ -167,6 +185,26 @@ def test_a_bound_and_whole_numbers_flip_where_they_bind(write) -> None:
     behind = prepared(BEHIND_INTERFACES, write)
     (fits,) = find_flips(behind, only=["sparc_t4_engine.max_in_flight"]).found
     assert fits.low.flips_at == fits.low.holds_to - 1
+
+
+PACKETS = """
+workload: {rate: 48 Gbit/s, granularity: 9000 B}
+stages: [{core: des, designs: [u16], instances: {from: 1, to: 3}}]
+interface: {pcie: gen3 x8, max_payload: 512 B, max_in_flight: 128, in_flight: 128, wait: async}
+objectives: {area: minimise}
+"""
+
+
+def test_a_field_of_given_values_steps_through_them(write) -> None:
+    """The link carries 50.0 Gbit/s in packets of 256 B, 45.3 in those of 128 B."""
+    (packet,) = find_flips(prepared(PACKETS, write), only=["max_payload"]).found
+    assert (packet.low.holds_to, packet.low.flips_at) == (256.0, 128.0)
+    assert (packet.high.holds_to, packet.high.flips_at) == (4096.0, None)
+    document = study.read_study(write(PACKETS))
+    sweep = find_crossovers(document, "max_payload=128B..1KiB")
+    assert [(i.low, i.high) for i in sweep.intervals] == [(128, 128), (256, 1024)]
+    with pytest.raises(UnitError, match="one of 128 B"):
+        find_crossovers(document, "max_payload=128B..1000B")
 
 
 def test_assumptions_are_what_no_search_chooses(write) -> None:
