@@ -80,6 +80,19 @@ def test_the_study_these_faults_start_from_is_good(faults: Callable[[str], list[
             ["study.yaml:7:68: evaluate.outputs.accuracy: 'parsecs' is not a known unit"],
         ),
         (
+            "accuracy: 1",
+            "accuracy: 1, unroll: um2",
+            [
+                "study.yaml:2:3: axes.unroll: 'unroll'; it is an output as well, and a name stands "
+                "for one of them; rename the axis or the output"
+            ],
+        ),
+        (
+            "style: [slim, wide]",
+            "style: [slim, wide]\n  area: [10, 20]",
+            ["study.yaml:5:3: axes.area: 'area'; it is an output as well, and a name stands"],
+        ),
+        (
             "./synth.sh",
             "./sinth.sh",
             [
