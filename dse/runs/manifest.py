@@ -128,9 +128,11 @@ def _unmeasured(parts: Parts) -> Iterator[str]:
         if measured is None:
             continue
         bench, size = measured.bench, measured.size(part.study.problem.space)
-        if len(bench.seen) < size:
+        by_accident = len(bench.failures) if bench.on_failure == "continue" else 0
+        known = len(bench.seen) - by_accident
+        if known < size:
             yield (
-                f"{len(bench.seen):,} of {size:,} designs are measured; what is said compares "
+                f"{known:,} of {size:,} designs are measured; what is said compares "
                 f"these alone, and nothing is known of the others"
             )
         fate = "are left out" if bench.on_failure == "continue" else "count as infeasible"

@@ -105,6 +105,15 @@ def test_only_a_run_measures(tmp_path: Path) -> None:
     assert f"{measured} of 15 designs are measured; what is said compares these alone" in notes
 
 
+def test_an_answer_counts_what_was_measured_of_changed_axes() -> None:
+    result = dse.run(study(), evaluate=Counted())
+    wider = dse.answer(result, overrides={"axes.unroll": f"[{UNROLL[0]}, {UNROLL[1]}, 99]"})
+    said = wider.to_dict()["answer"]
+    assert (said["designs"], said["evaluated"], said["exact"]) == (9, 6, False)
+    with pytest.raises(MeasurementError, match="none of these designs has been measured, and only"):
+        dse.answer(result, overrides={"axes.unroll": "[99]"})
+
+
 def test_an_output_stands_for_the_quantity_of_its_name_in_models() -> None:
     """Cores keep their power; the measured area stands for theirs."""
     text = (STUDIES / "settop_116mbps.yaml").read_text(encoding="utf-8")
@@ -137,7 +146,11 @@ def test_failures_are_told_with_their_causes(policy: str, tmp_path: Path) -> Non
         f"not measured, and {fate}: 1 design: ValueError: no timing at 100 MHz; "
         "unroll = 1, clock = 100 MHz"
     ) in result.manifest["notes"]
-    assert len(result.evaluations) == (15 if policy == "infeasible" else 13)
+    known = 15 if policy == "infeasible" else 13
+    assert len(result.evaluations) == result.manifest["evaluated"] == known
+    assert result.manifest["exact"] == (known == 15)
+    notes = " ".join(result.manifest["notes"])
+    assert ("13 of 15 designs are measured; what is said compares" in notes) == (known == 13)
     assert not ((result.front["unroll"] == 1) & (result.front["clock_hz"] == 1e8)).any()
     assert dse.verify(tmp_path / "run").holds
 
