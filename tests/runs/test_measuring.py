@@ -259,6 +259,18 @@ def test_of_a_design_that_was_not_measured_a_run_says_that(tmp_path: Path) -> No
         assert message == (f"{design}: it has not been measured; only `dse run` measures designs")
 
 
+def test_a_run_shows_what_was_measured_of_a_design(tmp_path: Path) -> None:
+    dse.run(study(), evaluate=Counted((1, 1e8)), out=tmp_path / "run")
+    found = dse.evaluate(tmp_path / "run", "unroll=2 clock=200MHz")
+    figures = {term.name: (term.shown, term.meaning) for term in found.terms}
+    assert figures["area_m2"] == ("2400 um2", "measured")
+    assert figures["power_w"] == ("4 mW", "measured")
+    with pytest.raises(MeasurementError, match="unroll = 1, clock = 100 MHz: it could not be"):
+        dse.evaluate(tmp_path / "run", "unroll=1 clock=100MHz")
+    with pytest.raises(MeasurementError, match=r"unroll = 99, .*: it has not been measured; only"):
+        dse.evaluate(tmp_path / "run", {"axes.unroll": "99", "axes.clock": "100 MHz"})
+
+
 def test_of_a_design_that_failed_a_run_says_why(tmp_path: Path) -> None:
     dse.run(study(), evaluate=Counted((1, 1e8)), out=tmp_path / "failed")
     found = dse.explain(tmp_path / "failed", "unroll=1 clock=100MHz")
