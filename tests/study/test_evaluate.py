@@ -172,6 +172,14 @@ def test_all_faults_are_told_at_once(faults: Callable[[str], list[str]]) -> None
     assert len(faults(text)) == 3
 
 
+def test_a_sweep_of_no_axis_says_where_and_what_to_add(write: Write) -> None:
+    with pytest.raises(StudyError) as caught:
+        dse.load(write(GOOD + "sweep: {corner: [1, 2]}\n"))
+    assert "study.yaml:10:9: sweep.corner: a sweep is of an axis" in str(caught.value)
+    assert str(caught.value).endswith("add it to `axes`, too, with its values: "
+                                      "`axes: {corner: ...}`")  # fmt: skip
+
+
 def test_outputs_are_missing(faults: Callable[[str], list[str]]) -> None:
     (found,) = faults(
         "axes: {u: [1, 2]}\nevaluate: {command: [./synth.sh]}\nobjectives: {area: min}\n"
