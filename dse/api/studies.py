@@ -228,7 +228,7 @@ def evaluate(
     Parameters
     ----------
     study, overrides
-        As in `load`; or the folder of a run, which knows what it measured of cores.
+        As in `load`; or the folder of a run, which knows what it measured.
     design
         Values of the axes that the study leaves open, as in `explain`; once one design of a
         stage has a count, those that are left out have 0.
@@ -243,12 +243,14 @@ def evaluate(
     from dse.model import invariants
     from dse.model.space import as_index, one_block
     from dse.runs import terms
-    from dse.runs.unmeasured import require_nothing_measured
+    from dse.runs.unmeasured import require_figures, require_measured
     from dse.study import study as studies
 
     chosen = dict(override_pairs(overrides)) | assignments(design, "des.u16=3", joined=True)
     prepared = studies.prepare(study_of(study, chosen))
-    require_nothing_measured(prepared)
+    require_figures(prepared)
     terms.require_one_design(prepared)
-    invariants.check_invariants(prepared.problem, as_index(one_block(prepared.problem.sizes)))
+    design_index = as_index(one_block(prepared.problem.sizes))
+    require_measured(prepared.problem, design_index)
+    invariants.check_invariants(prepared.problem, design_index)
     return terms.terms_of(prepared)

@@ -15,16 +15,16 @@ from dse.algebra import units
 from dse.algebra.expression import Expression
 from dse.audit.assignments import assignment_text, named_design
 from dse.contract import Requirement
-from dse.errors import MeasurementError
 from dse.files.assignments import Assignments, assignments
 from dse.model.graph import Step
-from dse.model.measured import MEASURED, UNKNOWN
+from dse.model.measured import MEASURED
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import objective_values
 from dse.reports.text import Printable
 from dse.reports.words import change, in_words, percent, relative_change, violation_text
 from dse.runs import finished
+from dse.runs.unmeasured import measurement_of
 
 VERDICTS = {
     "front": "it is on the front",
@@ -131,13 +131,10 @@ def explain_design(folder: Path, design: Assignments) -> Explanation:
     value, prepared, index = named_design(run, given)
     problem = prepared.problem
     name = ", ".join(filter(None, [run.where(value), assignment_text(problem, index[0])]))
-    if problem.measured is not None:
-        (found,) = problem.measured.found(problem.space, index, ask=False)
-        if found is UNKNOWN:
-            raise MeasurementError(f"{name}: {found.cause}; only `dse run` measures designs")
-        if found.failed:
-            failed = ViolatedConstraint(f"{MEASURED} ({found.cause})", np.inf, {}, "", None)
-            return Explanation("infeasible", name, {}, (failed,))
+    found = measurement_of(problem, index, name)
+    if found is not None and found.failed:
+        failed = ViolatedConstraint(f"{MEASURED} ({found.cause})", np.inf, {}, "", None)
+        return Explanation("infeasible", name, {}, (failed,))
     evaluation = problem.evaluate(index)
     objectives = objective_values(problem, evaluation.loss[0])
     if not evaluation.feasible[0]:

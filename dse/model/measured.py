@@ -272,10 +272,14 @@ class MeasuredColumns:
         }
 
     def counted(self, space: Space, index: Index) -> Index:
-        """Return the designs but those that failed and are as if they had never been asked for."""
-        if self.bench.on_failure != "continue":
-            return index
-        return index[~self.missing(space, index)[0]]
+        """Return the designs but those that are as if they had never been asked for.
+
+        Nobody has measured them, or they failed by accident.
+        """
+        known = self.known(space, index)
+        if self.bench.on_failure == "continue":
+            known &= ~self.missing(space, index)[0]
+        return index[known]
 
     def known(self, space: Space, points: Points) -> NDArray[np.bool_]:
         """Return which designs (n,) were measured, or have failed."""

@@ -20,7 +20,7 @@ from dse.model.graph import Graph, Step
 from dse.model.judging import Judge
 from dse.model.matrices import full_column, matrix_of, rounded, shape_of
 from dse.model.measured import MEASURED, MeasuredColumns
-from dse.model.space import Block, Boxes, Index, Points, Space, product_text
+from dse.model.space import Block, Boxes, Index, Points, Space, as_index, product_text
 from dse.model.stage import Stage
 
 if TYPE_CHECKING:
@@ -257,6 +257,12 @@ class Problem:
         if self.measured is None:
             return np.ones(len(points), dtype=bool)
         return self.measured.known(self.space, points)
+
+    def uncounted(self, points: Points) -> int:
+        """Return of how many designs nothing is known: they count as never asked for."""
+        if self.measured is None:
+            return 0
+        return len(points) - len(self.measured.counted(self.space, as_index(points)))
 
     def candidates(self, points: Block | Boxes, pivots: NDArray[np.float64]) -> Candidates | None:
         """Return the designs that may be of a front, by machine code, bit by bit as `evaluate`.

@@ -129,8 +129,12 @@ def described_study(facts: Facts) -> Document:
 def resume_command(facts: Facts, folder: Path, again: str = "") -> str:
     """Return the command that goes on with a run, and measures again what failed as `again`."""
     run = facts["run"]
-    if run["file"] == IN_MEMORY:
-        said = ["STUDY", f"out={str(folder)!r}", *_in_python(run), "resume=True"]
+    identities = facts["identity"].values()
+    function = any(isinstance(one, Mapping) and "function" in one for one in identities)
+    if function or run["file"] == IN_MEMORY:
+        source = "STUDY" if run["file"] == IN_MEMORY else repr(run["file"])
+        measuring = ["evaluate=FUNCTION"] if function else []
+        said = [source, *measuring, f"out={str(folder)!r}", *_in_python(run), "resume=True"]
         return f"dse.run({', '.join([*said, *([f'measure_again={again!r}'] if again else [])])})"
     file = os.path.relpath(run["file"])
     overrides = [f"--set={path}={value}" for path, value in run["overrides"]]
@@ -162,6 +166,8 @@ def require_same(before: Facts | None, now: Facts, folder: Path, count: int) -> 
     if before is None or not changed:
         return
     held = plural(count, "measurement")
+    holds = any(new["identity"].get(path) == one for path, one in old["identity"].items())
+    reuse, named = (f"--reuse {shlex.quote(str(folder))} ", "`reuse`, ") if holds else ("", "")
     if old["identity"] == new["identity"]:
         means = f"what measures is the same, so that its {held} hold; undo the changes"
     else:
@@ -172,6 +178,6 @@ def require_same(before: Facts | None, now: Facts, folder: Path, count: int) -> 
     lines = "\n".join(f"  {line}" for line in changed)
     raise OutputError(
         f"{folder} holds a run that was started otherwise; what changed:\n{lines}\n{means}, or run "
-        f"the changed study in a folder of its own: --reuse {shlex.quote(str(folder))} --out NEW, "
-        f"or begin again here: --fresh (`reuse`, `out` and `fresh` in Python)"
+        f"the changed study in a folder of its own: {reuse}--out "
+        f"NEW, or begin again here: --fresh ({named}`out` and `fresh` in Python)"
     )

@@ -128,10 +128,12 @@ def _unmeasured(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
         if measured is None:
             continue
         bench, size = measured.bench, measured.size(part.study.problem.space)
+        by_accident = len(bench.failures) if bench.on_failure == "continue" else 0
+        known = len(bench.seen) - by_accident
         at = "" if sweep is None else _at(sweep, [place])
-        if len(bench.seen) < size and (bench.seen or sweep is None):
+        if known < size and (bench.seen or sweep is None):
             yield (
-                f"{len(bench.seen):,} of {size:,} designs are measured{at}; what is said compares "
+                f"{known:,} of {size:,} designs are measured{at}; what is said compares "
                 f"these alone, and nothing is known of the others"
             )
         fate = "are left out" if bench.on_failure == "continue" else "count as infeasible"

@@ -56,13 +56,19 @@ def command_of(place: WorkingFolder, document: Document, options: Options, keepi
     Raises
     ------
     OutputError
-        Measurements lie there, and nobody said what becomes of them.
+        Measurements lie there, and nobody said what becomes of them; or what is said of them
+        makes no sense.
     """
     command = resume_command(run_facts(document, options, keeping.reuse), place.target)
     if keeping.resume and keeping.fresh:
         raise OutputError(
             "--resume goes on, and --fresh begins again; "
             "leave one of them out (`resume` and `fresh` in Python)"
+        )
+    if keeping.again and not keeping.resume:
+        raise OutputError(
+            "--measure-again goes with --resume: a run that begins has nothing to measure again; "
+            "add --resume, or leave it out (`measure_again` and `resume` in Python)"
         )
     if keeping.resume or keeping.fresh or not (place.place / DATABASE).is_file():
         return command

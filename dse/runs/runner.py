@@ -123,13 +123,17 @@ def run_study(
 
 
 def _require_any_measured(answers: Sequence[SolvedStudy]) -> None:
-    """Raise `MeasurementError` where the budget does not suffice for a single design."""
+    """Raise `MeasurementError` where not a single design is measured: the budget was too small."""
     measured = [one.outcome for one in answers if one.study.problem.measured is not None]
     if measured and not any(
         one.evaluated or one.certificate.way != search.UNFINISHED for one in measured
     ):
         raise MeasurementError(
             f"no design is measured: {measured[0].certificate.reason}; raise search.budget"
+        )
+    if measured and all(one.certificate.finished and not one.evaluated for one in measured):
+        raise MeasurementError(
+            "none of these designs has been measured, and only `dse run` measures designs"
         )
 
 
@@ -272,7 +276,7 @@ def _solved(
             outcome = search.run_search(prepared.problem, settings, progress)
         else:
             outcome = search_shared(prepared, settings, options.storage, progress)
-    require_some_measured(prepared, outcome.evaluated)
+    require_some_measured(prepared, outcome.evaluated + outcome.failed)
     return answer_of(prepared, outcome, time.perf_counter() - start)
 
 

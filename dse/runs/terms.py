@@ -16,6 +16,7 @@ from dse.model.problem import Problem
 from dse.model.space import Axis
 from dse.reports.text import Printable, hanging, table_text
 from dse.reports.words import violation_text
+from dse.study.free_axes import axes_labels
 from dse.study.scenario import field_path
 from dse.study.schema import CHOICES
 from dse.study.study import Study
@@ -127,12 +128,15 @@ def terms_of(study: Study) -> DesignTerms:
 
 def _inputs(problem: Problem, index: np.ndarray) -> Iterator[Term]:
     quantities = {quantity.name for quantity in problem.quantities}
+    labels = axes_labels(problem.space.axes)
     for name, column in sorted(problem.space.columns(index).items()):
         if (
             "." not in name and name not in quantities
         ):  # counts and choices of a stage are in the design's name
             meaning = OF_CLOCKS.get(name) or f"given: {field_path(name)}"
-            yield Term(name, _choice(name, float(column[0])), meaning)
+            value = float(column[0])
+            chosen = labels[name][int(value)] if name in labels else _choice(name, value)
+            yield Term(name, chosen, meaning)
 
 
 def _stages(problem: Problem, index: np.ndarray) -> Iterator[Term]:
@@ -149,8 +153,14 @@ def _stages(problem: Problem, index: np.ndarray) -> Iterator[Term]:
 def _quantities(problem: Problem, index: np.ndarray) -> Iterator[Term]:
     columns = problem.terms(index)
     quantities = {quantity.name: quantity for quantity in problem.quantities}
+    measured = () if problem.measured is None else problem.measured.outputs
+    for name in measured:
+        yield Term(name, float(np.asarray(columns[name]).flat[0]), "measured")
     takes = {step.name: step.arguments for step in problem.graph.steps}
-    for name in takes or quantities:  # designs evaluated already have quantities without steps
+    own = quantities.keys() - set(measured)
+    for name in filter(
+        own.__contains__, takes or quantities
+    ):  # designs evaluated already have quantities without steps
         quantity = quantities[name]
         value = float(np.asarray(columns[name]).flat[0])
         exists = bool(quantity.labels) and not math.isnan(value)

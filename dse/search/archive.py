@@ -59,6 +59,7 @@ class Archive:
         self.pruned = 0
         self.feasible = 0
         self.failed, self.failure = 0, ""
+        self.uncounted = 0  # of those evaluated: nobody could measure them
         self.closed = {True: 0, False: 0}
         axes, objectives = len(self.problem.sizes), self.problem.objective_count
         self._known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
@@ -102,9 +103,14 @@ class Archive:
         return self.total - self.evaluated
 
     @property
+    def asked_for(self) -> int:
+        """How many designs are evaluated, but for those of which nothing is known."""
+        return self.evaluated - self.uncounted
+
+    @property
     def _feasible_in_space(self) -> int | None:
         """Feasible designs of the whole space, where each was evaluated or closed by its bounds."""
-        known = self.evaluated + sum(self.closed.values()) == self.problem.size
+        known = self.asked_for + sum(self.closed.values()) == self.problem.size
         return self.feasible + self.closed[True] if known and not self.problem.continuous else None
 
     @property
@@ -176,6 +182,8 @@ class Archive:
 
     def _count(self, points: Points, evaluation: Evaluation) -> None:
         feasible = evaluation.feasible
+        uncounted = getattr(self.problem, "uncounted", None)
+        self.uncounted += 0 if uncounted is None else uncounted(points)
         self.evaluated += len(points)
         self.feasible += int(feasible.sum())
         if evaluation.failed is not None:
@@ -261,14 +269,14 @@ class Archive:
             front_index=front[order],
             front_loss=loss[order],
             sample_index=sample.take(different, axis=0),
-            evaluated=self.evaluated,
+            evaluated=self.asked_for,
             feasible=self.feasible,
             failed=self.failed,
             failure=self.failure,
             feasible_in_space=self._feasible_in_space,
             reference_evaluations=self.reference_evaluations,
             certificate=certificate,
-            exact=self.evaluated + self.pruned == self.problem.size and not self.problem.continuous,
+            exact=self.asked_for + self.pruned == self.problem.size and not self.problem.continuous,
             nearest_index=None if nearest is None else np.array(nearest[1], dtype=np.int64),
             nearest_violation=None if nearest is None else nearest[2],
             satisfied=frozenset() if self.feasible else frozenset(self._satisfied),

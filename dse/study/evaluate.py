@@ -187,8 +187,17 @@ def measured_quantities(
     for name in sorted(taken & outputs.units.keys()):
         rule = f"{name} is set by this study, and cannot be measured as well"
         faults.add(outputs.places[name], rule, "rename one of them")
+    _refuse_axes_like(outputs.units.keys() - taken, written, faults)
     measured = measured_of(written, section, outputs, space, scenario, faults)
     return measured, quantities_of(outputs, section)
+
+
+def _refuse_axes_like(names: Collection[str], written: schema.StudyFile, faults: Faults) -> None:
+    """Add a fault for each axis of its own name that an output is called, too, in another unit."""
+    for name in sorted(map(units.stem, names)):
+        if name in written.axes and name not in schema.FIELDS:
+            rule = "it is an output as well, and a name stands for one of them"
+            faults.add(("axes", name), rule, "rename the axis or the output", repr(name))
 
 
 class Joined(Mapping[str, Objective]):

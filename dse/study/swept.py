@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dse.algebra import units
-from dse.errors import StudyError, UnitError
+from dse.errors import StudyError, UnitError, nearest
 from dse.files import document
 from dse.files.document import Document
 from dse.study import schema
@@ -47,6 +47,7 @@ def sweep_of(found: Document) -> Sweep | None:
     unit = schema.FIELDS.get(path)
     sweep = None
     with faults.at(("sweep", path)):
+        _require_field(path, written)
         if unit is not None:
             axis, column = numeric(path, unit, values)
             if axis.continuous:
@@ -58,6 +59,17 @@ def sweep_of(found: Document) -> Sweep | None:
             sweep = _choices_sweep(path, values)
     faults.raise_any()
     return sweep
+
+
+def _require_field(path: str, written: schema.StudyFile) -> None:
+    """Refuse a single word that is neither an axis of the study nor a key of it."""
+    known = {*written.axes, *schema.StudyFile.model_fields}
+    if "." in path or path in known or path in schema.FIELDS:
+        return
+    rule = f"a sweep is of an axis or a field of the study, and nothing is called {path!r}"
+    if written.evaluate is not None:
+        raise UnitError(rule, f"add it to `axes`, too, with its values: `axes: {{{path}: ...}}`")
+    raise UnitError(rule, nearest(path, {*written.axes, *schema.FIELDS}))
 
 
 def _choices_sweep(path: str, values: object) -> Sweep:

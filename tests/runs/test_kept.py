@@ -53,7 +53,8 @@ def count(folder: Path) -> int:
 
 def test_a_run_goes_on_where_it_was_interrupted(tmp_path: Path) -> None:
     assert cut(tmp_path / "run", 6) == (
-        f"6 measurements are kept; go on with: dse.run(STUDY, out='{tmp_path}/run', resume=True)"
+        f"6 measurements are kept; go on with: dse.run(STUDY, evaluate=FUNCTION, "
+        f"out='{tmp_path}/run', resume=True)"
     )
     assert count(tmp_path / "run") == 6
     counted = Counted()
@@ -73,9 +74,9 @@ def test_measurements_are_not_replaced_unless_that_is_said(tmp_path: Path) -> No
             dse.run(study(), evaluate=counted, out=run)
         held = {"a": "15 measurements", "an unfinished": "6 measurements"}[what]
         assert str(caught.value) == (
-            f"{run} holds {held} of {what} run; go on with it: dse.run(STUDY, out='{run}', "
-            f"resume=True); or name another --out, or remove them with --fresh (`out` and `fresh` "
-            "in Python)"
+            f"{run} holds {held} of {what} run; go on with it: dse.run(STUDY, evaluate=FUNCTION, "
+            f"out='{run}', resume=True); or name another --out, or remove them with --fresh "
+            "(`out` and `fresh` in Python)"
         )
         assert not counted.calls
         dse.run(study(), evaluate=counted, out=run, resume=True)
@@ -94,8 +95,9 @@ def test_what_goes_on_is_told_with_all_that_was_said(tmp_path: Path) -> None:
     with pytest.raises(OutputError) as caught:
         dse.run(study(), evaluate=figures, out=out, plots=False, **said)
     assert (
-        f"go on with it: dse.run(STUDY, out={out!r}, overrides={{'search.seed': '3'}}, "
-        "method='random', budget=8, workers=1, resume=True); or name another --out"
+        f"go on with it: dse.run(STUDY, evaluate=FUNCTION, out={out!r}, "
+        "overrides={'search.seed': '3'}, method='random', budget=8, workers=1, resume=True); "
+        "or name another --out"
     ) in str(caught.value)
     said["overrides"] = {"search.seed": "3"}
     assert dse.run(study(), evaluate=figures, out=out, resume=True, plots=False, **said).manifest
@@ -127,7 +129,8 @@ def test_a_changed_study_is_told_field_by_field(tmp_path: Path) -> None:
         "--fresh (`reuse`, `out` and `fresh` in Python)"
     )
     with pytest.raises(
-        OutputError, match=r"identity.evaluate.*\n.* its 6 measurements no longer h.*--fr"
+        OutputError,
+        match=r"identity.evaluate.*\n.* its 6 measurements no longer h.* own: --out NEW, .*--fr",
     ):
         dse.run(study(), evaluate=figures, out=run, resume=True, method="random", budget=8)
     many = {f"u{number}": [1, 2] for number in range(20)}
@@ -163,6 +166,11 @@ def test_failures_are_measured_again_when_that_is_said(tmp_path: Path) -> None:
         OutputError, match="--measure-again exits: there is no such kind of failure"
     ):
         dse.run(study(), evaluate=counted, out=run, resume=True, measure_again="exits")
+    for begun in ({"out": tmp_path / "new"}, {"out": run, "fresh": True}):
+        with pytest.raises(OutputError, match="--measure-again goes with --resume: a run that"):
+            dse.run(study(), evaluate=counted, measure_again="failed", **begun)
+    assert not counted.calls
+    assert not (tmp_path / "new").exists()
     found = dse.run(study(), evaluate=counted, out=run, resume=True, measure_again="failed")
     assert sorted(counted.calls) == sorted(FAILING)
     assert found.manifest["measured"]["failed"] == 0
@@ -174,7 +182,7 @@ def test_where_all_failed_the_remedy_measures_again(tmp_path: Path) -> None:
     small = study(axes={"unroll": [1, 2], "clock": ["100 MHz", "200 MHz"]})
     with pytest.raises(MeasurementError) as caught:
         dse.run(small, evaluate=Counted(*corners), out=run)
-    command = f"dse.run(STUDY, out='{run}', resume=True, measure_again='failed')"
+    command = f"dse.run(STUDY, evaluate=FUNCTION, out='{run}', resume=True, measure_again='failed')"
     assert caught.value.__notes__ == [f"4 measurements are kept; go on with: {command}"]
     assert dse.status(run).to_dict()["resume"] == command
     with pytest.raises(MeasurementError, match="none of 4 designs"):

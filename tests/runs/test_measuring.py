@@ -132,6 +132,15 @@ def test_only_a_run_measures(tmp_path: Path) -> None:
     assert f"{measured} of 15 designs are measured; what is said compares these alone" in notes
 
 
+def test_an_answer_counts_what_was_measured_of_changed_axes() -> None:
+    result = dse.run(study(), evaluate=Counted())
+    wider = dse.answer(result, overrides={"axes.unroll": f"[{UNROLL[0]}, {UNROLL[1]}, 99]"})
+    said = wider.to_dict()["answer"]
+    assert (said["designs"], said["evaluated"], said["exact"]) == (9, 6, False)
+    with pytest.raises(MeasurementError, match="none of these designs has been measured, and only"):
+        dse.answer(result, overrides={"axes.unroll": "[99]"})
+
+
 def test_an_output_stands_for_the_quantity_of_its_name_in_models() -> None:
     """Cores keep their power; the measured area stands for theirs."""
     text = (STUDIES / "settop_116mbps.yaml").read_text(encoding="utf-8")
@@ -164,7 +173,11 @@ def test_failures_are_told_with_their_causes(policy: str, tmp_path: Path) -> Non
         f"not measured, and {fate}: 1 design: ValueError: no timing at 100 MHz; "
         "unroll = 1, clock = 100 MHz"
     ) in result.manifest["notes"]
-    assert len(result.evaluations) == (15 if policy == "infeasible" else 13)
+    known = 15 if policy == "infeasible" else 13
+    assert len(result.evaluations) == result.manifest["evaluated"] == known
+    assert result.manifest["exact"] == (known == 15)
+    notes = " ".join(result.manifest["notes"])
+    assert ("13 of 15 designs are measured; what is said compares" in notes) == (known == 13)
     assert not ((result.front["unroll"] == 1) & (result.front["clock_hz"] == 1e8)).any()
     assert dse.verify(tmp_path / "run").holds
 
@@ -271,6 +284,18 @@ def test_of_a_design_that_was_not_measured_a_run_says_that(tmp_path: Path) -> No
     assert len(told) == 15 - len(counted.calls)
     for message, design in told:
         assert message == (f"{design}: it has not been measured; only `dse run` measures designs")
+
+
+def test_a_run_shows_what_was_measured_of_a_design(tmp_path: Path) -> None:
+    dse.run(study(), evaluate=Counted((1, 1e8)), out=tmp_path / "run")
+    found = dse.evaluate(tmp_path / "run", "unroll=2 clock=200MHz")
+    figures = {term.name: (term.shown, term.meaning) for term in found.terms}
+    assert figures["area_m2"] == ("2400 um2", "measured")
+    assert figures["power_w"] == ("4 mW", "measured")
+    with pytest.raises(MeasurementError, match="unroll = 1, clock = 100 MHz: it could not be"):
+        dse.evaluate(tmp_path / "run", "unroll=1 clock=100MHz")
+    with pytest.raises(MeasurementError, match=r"unroll = 99, .*: it has not been measured; only"):
+        dse.evaluate(tmp_path / "run", {"axes.unroll": "99", "axes.clock": "100 MHz"})
 
 
 def test_of_a_design_that_failed_a_run_says_why(tmp_path: Path) -> None:

@@ -189,6 +189,8 @@ def test_a_sweep_is_refused(tmp_path: Path) -> None:
     ("url", "said"),
     [
         ("trials.log", "the storage trials.log is no URL; write for instance journal:///trials.log"),
+        ("journal:a.log", "the storage journal:a.log is no URL; write for instance journal:///a.log"),
+        ("sqlite://a.db", "the storage sqlite://a.db is no URL; write for instance sqlite:///a.db"),
         ("sqlite:////no/such/a.db", "the storage sqlite:////no/such/a.db cannot be used: "),
         ("journal:////no/such/a.log", "the storage journal:////no/such/a.log cannot be used: "),
         ("nothing://me:secret@host/a", "the storage nothing://me:***@host/a cannot be used: "),

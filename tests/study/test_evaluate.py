@@ -80,6 +80,19 @@ def test_the_study_these_faults_start_from_is_good(faults: Callable[[str], list[
             ["study.yaml:7:68: evaluate.outputs.accuracy: 'parsecs' is not a known unit"],
         ),
         (
+            "accuracy: 1",
+            "accuracy: 1, unroll: um2",
+            [
+                "study.yaml:2:3: axes.unroll: 'unroll'; it is an output as well, and a name stands "
+                "for one of them; rename the axis or the output"
+            ],
+        ),
+        (
+            "style: [slim, wide]",
+            "style: [slim, wide]\n  area: [10, 20]",
+            ["study.yaml:5:3: axes.area: 'area'; it is an output as well, and a name stands"],
+        ),
+        (
             "./synth.sh",
             "./sinth.sh",
             [
@@ -157,6 +170,14 @@ def test_all_faults_are_told_at_once(faults: Callable[[str], list[str]]) -> None
         GOOD.replace("{unroll}", "{roll}").replace("accuracy: 1", "accuracy: ").replace("um2", "mW")
     )
     assert len(faults(text)) == 3
+
+
+def test_a_sweep_of_no_axis_says_where_and_what_to_add(write: Write) -> None:
+    with pytest.raises(StudyError) as caught:
+        dse.load(write(GOOD + "sweep: {corner: [1, 2]}\n"))
+    assert "study.yaml:10:9: sweep.corner: a sweep is of an axis" in str(caught.value)
+    assert str(caught.value).endswith("add it to `axes`, too, with its values: "
+                                      "`axes: {corner: ...}`")  # fmt: skip
 
 
 def test_outputs_are_missing(faults: Callable[[str], list[str]]) -> None:

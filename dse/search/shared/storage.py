@@ -142,16 +142,17 @@ def open_storage(url: str) -> BaseStorage:
         It cannot be opened, or the URL is none.
     """
     scheme, found, place = url.partition("://")
-    if not found or not place.removeprefix("/"):
-        example = "" if found else url.rpartition("/")[2]
-        raise StoreError(
-            f"the storage {url} is no URL; write for instance journal:///{example or 'trials.log'}"
-        )
+    of_file = scheme.startswith("sqlite")
+    if not found or not place.removeprefix("/") or (of_file and place[0] != "/"):
+        kind = "sqlite" if url.startswith("sqlite:") else "journal"
+        example = re.split("[/:]", url)[-1] or "trials.log"
+        shown = without_password(url)
+        raise StoreError(f"the storage {shown} is no URL; write for instance {kind}:///{example}")
     if scheme == "journal":
         path = Path(place.removeprefix("/"))
         with faults_told(url):
             return JournalStorage(JournalFileBackend(str(path)))
-    options = {"connect_args": {"timeout": _SQLITE_WAIT_S}} if scheme.startswith("sqlite") else {}
+    options = {"connect_args": {"timeout": _SQLITE_WAIT_S}} if of_file else {}
     # another process makes the same tables: they are there, or SQLite does not say what is wrong
     made = (IntegrityError, ProgrammingError, *([OperationalError] if options else []))
     with faults_told(url), quiet():
