@@ -80,7 +80,10 @@ def wrong_names(top: str, parameters: Mapping[str, int | str]) -> Iterator[Fault
 
 
 def elaborating(top: str, parameters: Mapping[str, int | str]) -> Iterator[str]:
-    """Yield the commands after reading: parameters, hierarchy, processes, no latches."""
+    """Yield the commands after reading: parameters, hierarchy, processes, no latches.
+
+    What has no driver is looked for in a copy without logic that no output needs.
+    """
     for name, value in parameters.items():
         written = f'"\\"{value}\\""' if isinstance(value, str) else str(value)
         yield f"chparam -set {name} {written} {top}"
@@ -88,6 +91,8 @@ def elaborating(top: str, parameters: Mapping[str, int | str]) -> Iterator[str]:
     yield "proc"
     yield f"tee -q -o latches dump {_LATCHES}"
     yield f"select -assert-none {_LATCHES}"
+    yield from ("design -push-copy", "flatten", "opt_clean -purge")
+    yield from ("tee -q -o undriven check", "design -pop")
 
 
 def run_description(
@@ -103,10 +108,12 @@ def run_description(
     Raises
     ------
     StudyError
-        Latches, loops (of a file ``check``) and errors, with file and line.
+        Latches, wires without a driver, loops (of a file ``check``) and errors; where it is
+        known, with file and line.
     """
     told = run_yosys(yosys, script, files, time_limit_s=time_limit_s)
-    for file, faults in (("latches", _latches), ("check", _loops)):
+    reports = (("latches", _latches), ("check", _loops), ("undriven", _undriven))
+    for file, faults in reports:
         found = [*faults(told.files.get(file, ""))]
         if found:
             raise StudyError(found)
@@ -123,6 +130,14 @@ def run_description(
                 raise StudyError([_at(place, fault) for fault in error.faults]) from None
         raise
     return told
+
+
+def _undriven(checked: str) -> Iterator[Fault]:
+    """Yield a fault for each wire without a driver that reaches an output."""
+    pattern = r"Warning: Wire [^\s.]+\.\\?(.+?) is used but has no driver"
+    for wire in dict.fromkeys(re.findall(pattern, checked)):
+        rule, remedy = "nothing drives it, and outputs depend on it", "drive it, or assign it 0"
+        yield Fault(where=wire, written="", rule=rule, remedy=remedy)
 
 
 def _latches(dumped: str) -> Iterator[Fault]:
