@@ -61,14 +61,18 @@ def at_supplies(
                 designs.append(_row(_fitted(rows, supply), supply, "yes", uncertain))
     if supplies_v and len(voltages) < 3:
         told.append("fitted rows: two voltages fix the laws, none is left to tell their error")
-    corners = "; ".join(one.designs[0].facts["corner"] for one in ordered)
+    facts = [one.designs[0].facts for one in ordered]
+    shared = {
+        "library": f"{found[0].designs[0].facts['library']} and its corners",
+        "corner": "; ".join(f"{one['library']}: {one['corner']}" for one in facts),
+    }
     laws = (
         "one netlist at every voltage; fitted rows: clock by the alpha-power law, energy as a power"
         " of the voltage, leakage as its exponential, through the neighbours on either side"
     )
     return replace(
         found[0],
-        designs=tuple(replace(one, facts={**one.facts, "corner": corners}) for one in designs),
+        designs=tuple(replace(one, facts={**one.facts, **shared}) for one in designs),
         remarks=(*found[0].remarks, laws, *told),
         kept=sum(one.kept for one in found),
     )

@@ -76,6 +76,7 @@ def at_voltage(supply_v: float, *, leakage: float = 1.0, heat: str = "25") -> Ch
         ("library", "gate", "tool", "script", "description", "vectors", "tasks", "cycles"), "1"
     )
     facts |= {"corner": f"{supply_v:g} V", "supply_v": f"{supply_v:g}", "temperature_c": heat}
+    facts["library"] = f"lib{supply_v:g}"
     figures |= {"area_m2": 1e-9, "clock_hz": clock_hz, "cycles_per_task": 16.0, **power}
     design = CharacterisedDesign("u1", {"unroll": 1}, figures, facts, ())
     return Characterisation("des", (design,), ("source: none",), 0)
@@ -84,6 +85,9 @@ def at_voltage(supply_v: float, *, leakage: float = 1.0, heat: str = "25") -> Ch
 def test_rows_on_a_law_are_marked_and_carry_the_error_held_out() -> None:
     tables = [at_voltage(1.2, leakage=1.25), at_voltage(1.8), at_voltage(1.0)]
     found = at_supplies(tables, [1.5, 1.8])
+    csv_text = found.csv()
+    assert "# library: lib1.2 and its corners" in csv_text
+    assert "# corner: lib1: 1 V; lib1.2: 1.2 V; lib1.8: 1.8 V" in csv_text
     assert "u1 held out at 1.2 V: clock +0.0%, energy +0.0%, leakage -20.0%" in found.remarks
     lines = [line for line in found.csv().splitlines() if not line.startswith("#")]
     rows = {row["design"]: row for row in csv.DictReader(lines)}
