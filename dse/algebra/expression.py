@@ -117,7 +117,11 @@ class Expression:
 
 
 def parse_expression(
-    text: str, names: Collection[str], labels: Labels = MappingProxyType({})
+    text: str,
+    names: Collection[str],
+    labels: Labels = MappingProxyType({}),
+    *,
+    constant: bool = False,
 ) -> Expression:
     """Read an expression over the quantities `names`.
 
@@ -129,6 +133,8 @@ def parse_expression(
         Known quantities, with their unit suffix.
     labels
         Quantities that are texts; these are compared with ``==`` and ``!=`` only.
+    constant
+        Whether it may do without any of them: ``16 / 2``.
 
     Raises
     ------
@@ -148,7 +154,7 @@ def parse_expression(
             ) from None
     is_constraint = isinstance(body, ast.Compare | ast.BoolOp)
     tree = reader.condition(body, 0) if is_constraint else reader.arithmetic(body, 0)[0]
-    if not reader.used:
+    if not reader.used and not constant:
         raise ExpressionError(f"{short(text)} names no quantity", nearest("", names))
     return Expression(text, frozenset(reader.used), is_constraint, tree)
 

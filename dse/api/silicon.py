@@ -140,10 +140,13 @@ def characterise(
     wanted = asked.design_tasks()
     if joined_by is not None and corners:
         raise StudyError([requests.ONE_SUPPLY])
+    files = [library] if isinstance(library, str | Path) else [*library]
+    if out is not None:
+        others = [*files, *corners, *([] if joined_by is None else [joined_by])]
+        asked.check_output(Path(out), wanted, map(Path, others))
     network = None if joined_by is None else read_network(Path(joined_by))
     supplies_v = requests.supplies(supply, corners, clock)
     if device is None:
-        files = [library] if isinstance(library, str | Path) else [*library]
         characterisers = of_library(files, corners, conditions, kept)
     else:
         given = {"library": library, "corner": corners, "targets": targets_hz, "wire": wire}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,8 +20,10 @@ from dse.silicon.tasks import (
     OwnHardware,
     combinations,
     generated,
+    with_included,
     written_by_hand,
 )
+from dse.silicon.vectors import WrittenVectors
 
 FIGURES = {
     "payload": "payload_bit",
@@ -91,6 +93,7 @@ class Asked:
             faults.append(Fault(where=name, written="", rule=rule, remedy=remedy))
         if faults or self.top is None or self.check is None:
             raise StudyError(faults)
+        _check_whole(self.over)
         own = OwnHardware(
             files=self.hardware,
             top=self.top,
@@ -145,6 +148,23 @@ class Asked:
         once = [payload / 8.0 for payload in found["payload_bit"]]
         return {"tasks_in_flight": flights, "read_byte": once, "written_byte": once, **found}
 
+    def check_output(self, out: Path, tasks: Sequence[DesignTask], others: Iterable[Path]) -> None:
+        """Refuse to write over what is read: descriptions, tables of answers, `others`.
+
+        Raises
+        ------
+        StudyError
+            The output is one of them, by whatever name.
+        """
+        read = [*others]
+        for task in tasks:
+            read += [inside for file in task.files for inside in with_included(Path(file))]
+            if isinstance(task.vectors, WrittenVectors):
+                read.append(Path(task.vectors.table.file))
+        if any(out.exists() and out.samefile(one) for one in read):
+            rule, remedy = "the table would replace what it is made from", "name another file"
+            raise StudyError([Fault(where="out", written=str(out), rule=rule, remedy=remedy)])
+
 
 _LEAVE = "leave it out"
 _GIVE = {
@@ -154,6 +174,22 @@ _GIVE = {
     "cycles_per_task": 'give the cycles from task to task: --cycles-per-task "16 / unroll"',
     "latency": 'give the cycles from input to answer: --latency "16"',
 }
+
+
+def _check_whole(over: Mapping[str, str]) -> None:
+    """Refuse values of parameters in Verilog that Yosys would take for texts."""
+    faults = [
+        Fault(
+            where=f"over.{name}",
+            written=written,
+            rule="a parameter of Verilog is a whole number here, no fraction and no text",
+            remedy=f"write whole numbers with commas between: {name}=8,16",
+        )
+        for name, written in over.items()
+        if not all(isinstance(row[name], int) for row in combinations({name: written}))
+    ]
+    if faults:
+        raise StudyError(faults)
 
 
 def _values(
@@ -174,12 +210,15 @@ def _values(
                 for key, value in chosen[0].items()
                 if isinstance(value, int)
             }
-            values = parse_expression(text, [*numbers]).value(numbers).tolist()
+            value = parse_expression(text, [*numbers], constant=True).value(numbers)
+            values = np.broadcast_to(value, len(chosen)).tolist()
     except UnitError as error:
         faults.append(Fault(where=name, written=repr(text), rule=error.rule, remedy=error.remedy))
         return [1.0] * len(chosen)
     if not all(0 < value < np.inf for value in values):
-        rule, remedy = "it must be more than 0", "write a larger value"
+        finite = np.isfinite(values).all()
+        rule = "it must be more than 0" if finite else "it must be a finite number"
+        remedy = "write a larger value" if finite else "write for instance 16"
         faults.append(Fault(where=name, written=repr(text), rule=rule, remedy=remedy))
     return values
 

@@ -177,10 +177,10 @@ def written_by_hand(own: OwnHardware) -> list[DesignTask]:
         A file cannot be read, or a table of answers has a fault; all at once.
     """
     faults: list[Fault] = []
-    texts = []
+    texts: list[str] = []
     for file in own.files:
         try:
-            texts.append(_content(Path(file)))
+            texts += with_included(Path(file)).values()
         except DseError as error:
             faults += _faults(error)
     found = []
@@ -214,19 +214,25 @@ def written_by_hand(own: OwnHardware) -> list[DesignTask]:
 _INCLUDED = re.compile(r'`include\s+"([^"]+)"|\$readmem[hb]\s*\(\s*"([^"]+)"')
 
 
-def _content(path: Path) -> str:
-    """Return a description with all that it includes, so that its hash tells every change."""
+def with_included(path: Path) -> dict[Path, str]:
+    """Return the text of a description and of all that it includes, whose hash tells every change.
+
+    Raises
+    ------
+    StudyError
+        The file is not there.
+    """
     from dse.files.document import no_such
 
     if not path.is_file():
         raise no_such(path, "file", "*.v", "*.sv")
     text = read_bytes(path).decode("utf-8", errors="replace")
-    parts = [text]
+    found = {path: text}
     for match in _INCLUDED.finditer(text):
         inside = path.parent / (match[1] or match[2])
         if inside.is_file() and inside.resolve() != path.resolve():
-            parts.append(_content(inside))
-    return "\n".join(parts)
+            found |= with_included(inside)
+    return found
 
 
 def _placed(written: str, parameters: Mapping[str, Value]) -> Path:
