@@ -162,4 +162,9 @@ def characterise(
         raise
     show(found, as_json=json)
     if out is not None and not json:
-        tell(f"\nwritten to {out}: `table: {out}` in a stage, or `dse fit core {out}`")
+        from dse.fitting.core import FEWEST
+
+        names = found.fitted_over() if len(found.designs) >= FEWEST else ()
+        over_which = " ".join(f"--over {name}" for name in names)
+        fit = f", or `dse fit core {out} {over_which}`" if over_which else ""
+        tell(f"\nwritten to {out}: `table: {out}` in a stage{fit}")

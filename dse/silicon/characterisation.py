@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from dse.algebra import units
+from dse.algebra.expression import is_float
 from dse.errors import Fault, StudyError
 from dse.files.csv import inert
 from dse.reports.prose import paragraph
 from dse.reports.text import Printable, table_text
 from dse.reports.words import listed, percent, plural
 from dse.silicon.characteriser import Characteriser
-from dse.silicon.figures import CharacterisedDesign, Refused, refusals
+from dse.silicon.figures import (
+    UNKEPT,
+    CharacterisedDesign,
+    Refused,
+    refusals,
+    rounded_down,
+)
 from dse.silicon.tasks import DesignTask
 from dse.workers import shared
 
@@ -106,7 +114,7 @@ class Characterisation(Printable):
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["design", *parameters, *(header for header, _, _ in columns)])
         for one in self.designs:
-            values = (f"{one.figures[figure] * factor:.7g}" for _, figure, factor in columns)
+            values = (_cell(one.figures[figure], figure, factor) for _, figure, factor in columns)
             named = (inert(str(one.parameters[name])) for name in parameters)
             writer.writerow([one.name, *named, *values])
         return stream.getvalue()
@@ -150,7 +158,7 @@ class Characterisation(Printable):
         rows = [
             (
                 one.name,
-                *(units.show(one.figures[name], name) for name in shown.values()),
+                *(_shown(one.figures[name], name) for name in shown.values()),
                 _spread(one.figures) if placed else _glitches(one.figures),
                 "fitted" if "fitted" in one.facts else one.facts["tasks"],
             )
@@ -166,13 +174,43 @@ class Characterisation(Printable):
             paragraph(f"{'' if len(names) == len(rows) else listed(names) + ': '}{note}")
             for note, names in self._notes().items()
         ]
+        unkept = next((one.facts[UNKEPT] for one in self.designs if UNKEPT in one.facts), "")
+        if unkept:
+            notes.append(
+                paragraph(
+                    f"results are not kept, and a repeated command maps again: {unkept}; set "
+                    "XDG_CACHE_HOME to a folder that can be written, or say so with --no-cache"
+                )
+            )
         if self.kept:
             notes.append(f"{plural(self.kept, 'design')} of {len(rows)} kept from an earlier run")
         return "\n\n".join(filter(None, [*parts, "\n".join(notes)]))
 
+    def fitted_over(self) -> tuple[str, ...]:
+        """Return the parameters that a fit of the table takes: one or two, numbers above 0."""
+        columns = {
+            name: [one.parameters[name] for one in self.designs]
+            for name in self.designs[0].parameters
+        }
+        varied = {name: values for name, values in columns.items() if len({*values}) > 1}
+        numbers = all(
+            is_float(str(one)) and float(one) > 0 for each in varied.values() for one in each
+        )
+        return tuple(varied) if numbers and len(varied) <= 2 else ()
+
     def to_dict(self) -> dict[str, Any]:
         """Return the designs as plain data, in SI."""
         return {"name": self.name, "designs": [asdict(one) for one in self.designs]}
+
+
+def _cell(value: float, figure: str, factor: float) -> str:
+    """Return a figure of the table to seven digits; a clock is not faster than the design."""
+    told = rounded_down(value * factor, 7) if figure == "clock_hz" else value * factor
+    return f"{told:.7g}"
+
+
+def _shown(value: float, figure: str) -> str:
+    return units.show(rounded_down(value, 4) if figure == "clock_hz" else value, figure)
 
 
 def _where(facts: Mapping[str, str]) -> str:
@@ -234,6 +272,7 @@ def characterise_all(
         for target in targets_hz or (0.0,)
     ]
     _check_names(tasks)
+    _check_targets(targets_hz)
     found: list[CharacterisedDesign | Refused | None] = [characteriser.known(one) for one in wanted]
     missing = [place for place, one in enumerate(found) if one is None]
     kept = len(wanted) - len(missing)
@@ -259,10 +298,30 @@ def characterise_all(
 
 def _at_target(one: CharacterisedDesign, task: DesignTask) -> CharacterisedDesign:
     """Return a design with the clock that it was mapped for as a parameter."""
-    written = f"{1e-6 / task.target_period_s:.6g}"
+    written = _target_mhz(1.0 / task.target_period_s)
     parameters = {**one.parameters, TARGET: written}
     facts = {**one.facts, "of": one.name}
     return replace(one, name=f"{one.name}_for_{written}mhz", parameters=parameters, facts=facts)
+
+
+def _target_mhz(target_hz: float) -> str:
+    return f"{target_hz * 1e-6:.6g}"
+
+
+def _check_targets(targets_hz: Sequence[float]) -> None:
+    counted = Counter(map(_target_mhz, targets_hz))
+    faults = [
+        Fault(
+            where="targets",
+            written=f"{target} MHz",
+            rule=f"rows are called by their clock, to 6 digits, and this one stands {count} times",
+            remedy="write it once",
+        )
+        for target, count in counted.items()
+        if count > 1
+    ]
+    if faults:
+        raise StudyError(faults)
 
 
 def _check_names(tasks: Sequence[DesignTask]) -> None:

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dse.errors import DseError, Fault, StudyError
+from dse.errors import DseError, Fault, OutputError, StudyError
 from dse.files.json import json_text
-from dse.silicon.figures import CharacterisedDesign, Conditions, Refused, of_design, of_kept
+from dse.silicon.figures import UNKEPT, CharacterisedDesign, Conditions, Refused, of_design, of_kept
 from dse.silicon.kept_results import KeptResults
 from dse.silicon.tasks import DesignTask
 from dse.silicon.yosys import chosen_yosys, full_name
@@ -86,7 +86,10 @@ class Characteriser(ABC):
             fault = Fault(where=task.design.name, written="", rule=str(error), remedy="")
             return Refused((fault,))
         if self.kept is not None:
-            self.kept.write(self.key(task), asdict(found))
+            try:
+                self.kept.write(self.key(task), asdict(found))
+            except OutputError as error:  # hours of work are worth more than their keeping
+                return replace(found, facts={**found.facts, UNKEPT: str(error)})
         return found
 
 

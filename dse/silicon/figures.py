@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dse.algebra.tolerance import settled
 from dse.contract.generators import Design, Value
 from dse.errors import Fault, StudyError
 
 DIGITS = 3
 """Of a clock period that is rounded up."""
+
+UNKEPT = "unkept"
+"""Fact that says why a result could not be kept."""
 
 
 @dataclass(frozen=True)
@@ -123,22 +127,38 @@ def period_of(least_s: float, asked_s: float) -> float:
         raise StudyError([Fault(where="clock", written="", rule=rule, remedy=remedy)])
     if not asked_s:
         return rounded_up(least_s)
-    if least_s > asked_s:
-        written = f"the longest path takes {least_s * 1e9:.4g} ns"
-        rule = f"the period of the clock is {asked_s * 1e9:.4g} ns"
+    if settled(least_s / asked_s - 1.0) > 0.0:
+        digits = next(n for n in range(4, 18) if f"{least_s:.{n}g}" != f"{asked_s:.{n}g}")
+        written = f"the longest path takes {least_s * 1e9:.{digits}g} ns"
+        rule = f"the period of the clock is {asked_s * 1e9:.{digits}g} ns"
         remedy = "ask for a slower clock, or leave this design out"
         raise StudyError([Fault(where="clock", written=written, rule=rule, remedy=remedy)])
     return asked_s
 
 
 def rounded_up(value: float) -> float:
-    """Return a positive number rounded up to `DIGITS` digits.
+    """Return a positive number rounded up to `DIGITS` digits, as periods are.
 
     Examples
     --------
     >>> rounded_up(2.2874e-9), rounded_up(2e-9)
     (2.29e-09, 2e-09)
     """
-    places = DIGITS - 1 - math.floor(math.log10(value))
-    scaled = round(value * 10.0**places, 9)
-    return float(f"{math.ceil(scaled)}e{-places}")
+    return _rounded(value, DIGITS, math.ceil)
+
+
+def rounded_down(value: float, digits: int) -> float:
+    """Return a positive number rounded down, as clocks are that are shown: a design has them.
+
+    Examples
+    --------
+    >>> rounded_down(719.42446, 7), rounded_down(1.6077e9, 4), rounded_down(1e10, 4)
+    (719.4244, 1607000000.0, 10000000000.0)
+    """
+    return _rounded(value, digits, math.floor)
+
+
+def _rounded(value: float, digits: int, whole: Callable[[float], int]) -> float:
+    places = digits - 1 - math.floor(math.log10(value))
+    scaled = round(value * 10.0**places, 12 - digits)  # what is equal but for the last bits
+    return float(f"{whole(scaled)}e{-places}")

@@ -16,7 +16,7 @@ import dse
 from dse.errors import StudyError
 from dse.silicon import chain
 from dse.silicon.characterisation import Characterisation
-from dse.silicon.figures import rounded_up
+from dse.silicon.figures import period_of, rounded_down, rounded_up
 from dse.silicon.kept_results import KeptResults
 from dse.silicon.tasks import combinations, generated
 from dse.silicon.timing import Delay, Timing, analyse
@@ -308,6 +308,7 @@ BROKEN = {
         "no flip-flop that is there can be that: leave set or reset out, or let the clock do it",
     ),
     "box one (.a(a), .q(q));": (":2:7: one: box; no cell of toy; ", "known: "),
+    "wire u; always @(posedge clk) q <= a ^ u;": ("top: u: nothing drives it", "assign it 0"),
     "always @* q = a;": ("top: clock: no path takes any time: outputs are constants", "alone"),
 }
 
@@ -401,6 +402,13 @@ WRONG = {
         "over.UNROLL: 1,1; values stand between commas, each of them once",
     ),
     "zero": ({"figures": {**TASK, "latency": "0"}}, "latency: '0'; it must be more than 0"),
+    "nan": ({"figures": {**TASK, "latency": "nan"}}, "'nan'; it must be a finite number; write"),
+    "text": (
+        {"over": "UNROLL=1:2"},
+        "over.UNROLL: 1:2; a parameter of Verilog is a whole number here, no fraction and no text; "
+        "write whole numbers with commas between: UNROLL=8,16",
+    ),
+    "targets": ({"targets": "100 MHz, 100.0000001 MHz"}, "targets: 100 MHz; rows are called by"),
 }
 
 
@@ -408,6 +416,58 @@ WRONG = {
 def test_faults_of_a_request(run: Run, what: str) -> None:
     options, told = WRONG[what]
     assert told in fails(lambda: run(**{"over": "UNROLL=1", **options}))
+
+
+@pytest.mark.parametrize("given", ["hash.v", "vectors_1.csv", "toy.lib", "part.vh"])
+def test_an_output_that_is_an_input_is_refused(run: Run, tmp_path: Path, given: str) -> None:
+    (tmp_path / "toy.lib").write_bytes(TOY.read_bytes())
+    (tmp_path / "part.vh").write_text("")
+    (tmp_path / "hash.v").write_text(f'`include "part.vh"\n{HASH}')
+    (tmp_path / "link").symlink_to(tmp_path / given)
+    was = (tmp_path / given).read_bytes()
+    for out in (given, "link"):
+        told = fails(lambda out=out: run(over="UNROLL=1", library="toy.lib", out=out))
+        assert (
+            told == f"out: {out}; the table would replace what it is made from; name another file"
+        )
+    assert (tmp_path / given).read_bytes() == was
+
+
+def test_a_cache_that_cannot_be_written_costs_no_result(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = run(over="UNROLL=8")
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    found = run(over="UNROLL=8")
+    assert found.csv() == right.csv()
+    assert "results are not kept, and a repeated command maps again: " in found.text()
+    assert "--no-cache" in found.text()
+
+
+def test_cycles_may_be_arithmetic_without_parameters(run: Run) -> None:
+    (one,) = run(over="UNROLL=1", figures={**TASK, "cycles_per_task": "16 / 2"}).designs
+    assert one.figures["cycles_per_task"] == 8
+
+
+def test_a_clock_that_is_printed_is_met() -> None:
+    for least_s in (1e-10, 6.22e-10, 1.39e-9):
+        shown = rounded_down(1e-6 / least_s, 7)
+        assert period_of(least_s, 1e-6 / shown) >= least_s * (1 - 1e-12)
+        assert rounded_down(1 / least_s, 4) == pytest.approx(1 / least_s, rel=1e-3)
+    with pytest.raises(StudyError, match=r"takes 0\.1 ns; the period of the clock is 0\.09999999"):
+        period_of(1e-10, 1 / 10.000001e9)
+
+
+def test_a_fit_is_proposed_over_what_it_takes(run: Run) -> None:
+    assert run(over="UNROLL=1,2").fitted_over() == ("UNROLL",)
+    assert run(over="UNROLL=1").fitted_over() == ()
+
+
+def test_what_no_output_needs_may_be_without_a_driver(run: Run, tmp_path: Path) -> None:
+    spare = "wire nobody; wire spare = nobody & start;\nendmodule"
+    (tmp_path / "hash.v").write_text(HASH.replace("endmodule", spare))
+    assert run(over="UNROLL=8").designs[0].figures["flip_flops"] == 16
 
 
 def test_combinations_and_periods() -> None:
