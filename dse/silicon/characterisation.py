@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -24,6 +23,7 @@ from dse.silicon.figures import (
     refusals,
     rounded_down,
 )
+from dse.silicon.targets import TARGET, at_target, check_targets, spread_over_targets
 from dse.silicon.tasks import DesignTask
 from dse.workers import shared
 
@@ -55,9 +55,6 @@ COLUMNS = (
     ("leakage_power_uncertainty_percent", "leakage_power_uncertainty", 100.0),
 )
 """Header, quantity in SI, and what it is multiplied by."""
-
-TARGET = "target_mhz"
-"""Column of the clock that a design was mapped for, where there are several."""
 
 _SHARED = (
     ("library", "library"),
@@ -234,21 +231,6 @@ def _glitches(figures: Mapping[str, float]) -> str:
     return f"{1 - figures['settled_power_w'] / total:.0%}" if total > 0 else "none"
 
 
-def spread_over_targets(designs: Sequence[CharacterisedDesign]) -> Iterator[str]:
-    """Yield for each design that was mapped for several clocks how far its figures lie apart."""
-    groups: dict[str, list[CharacterisedDesign]] = {}
-    for one in designs:
-        if TARGET in one.parameters:
-            groups.setdefault(one.facts["of"], []).append(one)
-    for name, group in groups.items():
-        told = []
-        for quantity, word in (("area_m2", "area"), ("clock_hz", "clock"), ("energy_j", "energy")):
-            values = [one.figures[quantity] for one in group]
-            low, high = (units.show(value, quantity) for value in (min(values), max(values)))
-            told.append(f"{word} {low} to {high} ({max(values) / min(values) - 1:+.0%})")
-        yield f"{name} over {len(group)} targets: {'; '.join(told)}"
-
-
 def characterise_all(
     name: str,
     tasks: Sequence[DesignTask],
@@ -272,7 +254,7 @@ def characterise_all(
         for target in targets_hz or (0.0,)
     ]
     _check_names(tasks)
-    _check_targets(targets_hz)
+    check_targets(targets_hz)
     found: list[CharacterisedDesign | Refused | None] = [characteriser.known(one) for one in wanted]
     missing = [place for place, one in enumerate(found) if one is None]
     kept = len(wanted) - len(missing)
@@ -292,36 +274,8 @@ def characterise_all(
         raise StudyError(faults)
     designs = [one for one in found if isinstance(one, CharacterisedDesign)]
     if targets_hz:
-        designs = [*map(_at_target, designs, wanted)]
+        designs = [*map(at_target, designs, wanted)]
     return Characterisation(name, tuple(designs), tuple(remarks), kept)
-
-
-def _at_target(one: CharacterisedDesign, task: DesignTask) -> CharacterisedDesign:
-    """Return a design with the clock that it was mapped for as a parameter."""
-    written = _target_mhz(1.0 / task.target_period_s)
-    parameters = {**one.parameters, TARGET: written}
-    facts = {**one.facts, "of": one.name}
-    return replace(one, name=f"{one.name}_for_{written}mhz", parameters=parameters, facts=facts)
-
-
-def _target_mhz(target_hz: float) -> str:
-    return f"{target_hz * 1e-6:.6g}"
-
-
-def _check_targets(targets_hz: Sequence[float]) -> None:
-    counted = Counter(map(_target_mhz, targets_hz))
-    faults = [
-        Fault(
-            where="targets",
-            written=f"{target} MHz",
-            rule=f"rows are called by their clock, to 6 digits, and this one stands {count} times",
-            remedy="write it once",
-        )
-        for target, count in counted.items()
-        if count > 1
-    ]
-    if faults:
-        raise StudyError(faults)
 
 
 def _check_names(tasks: Sequence[DesignTask]) -> None:
