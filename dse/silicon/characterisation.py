@@ -111,7 +111,7 @@ class Characterisation(Printable):
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["design", *parameters, *(header for header, _, _ in columns)])
         for one in self.designs:
-            values = (_cell(one.figures[figure], figure, factor) for _, figure, factor in columns)
+            values = (f"{one.figures[figure] * factor:.7g}" for _, figure, factor in columns)
             named = (inert(str(one.parameters[name])) for name in parameters)
             writer.writerow([one.name, *named, *values])
         return stream.getvalue()
@@ -198,12 +198,6 @@ class Characterisation(Printable):
     def to_dict(self) -> dict[str, Any]:
         """Return the designs as plain data, in SI."""
         return {"name": self.name, "designs": [asdict(one) for one in self.designs]}
-
-
-def _cell(value: float, figure: str, factor: float) -> str:
-    """Return a figure of the table to seven digits; a clock is not faster than the design."""
-    told = rounded_down(value * factor, 7) if figure == "clock_hz" else value * factor
-    return f"{told:.7g}"
 
 
 def _shown(value: float, figure: str) -> str:
