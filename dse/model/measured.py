@@ -225,12 +225,15 @@ class MeasuredColumns:
         The columns, by name in SI.
     expected
         What an output is expected to be before it is measured, where a study says so.
+    at_rows
+        Designs, (n, d), whose measurements are told whichever are asked for, if any.
     """
 
     bench: Bench
     axes: tuple[int, ...]
     outputs: tuple[str, ...]
     expected: Mapping[str, Expression] = field(default_factory=dict)
+    at_rows: Index | None = None
 
     def size(self, space: Space) -> int:
         """Return how many designs there are to measure, however many others share them."""
@@ -253,7 +256,7 @@ class MeasuredColumns:
 
     def found(self, space: Space, points: Points, *, ask: bool) -> list[Measurement]:
         """Return a measurement of each design; each distinct one is looked up once."""
-        index = as_index(points)
+        index = as_index(points) if self.at_rows is None else self.at_rows
         _, first, which = np.unique(
             index[:, list(self.axes)], axis=0, return_index=True, return_inverse=True
         )

@@ -14,12 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract.evaluators import Measurement
 from dse.model.cells import CellBounds, Cells
 from dse.model.evaluation import Evaluation
-from dse.model.measured import MeasuredColumns
 from dse.model.problem import Problem
-from dse.model.space import Index, Points, Space
+from dse.model.space import Index, Space
 from dse.study.assumptions import Assumption
 from dse.study.bounds import with_named_bounds
 
@@ -74,7 +72,8 @@ class MovedDesigns:
         if problem.measured is not None:
             known = problem.measured.columns(self._space, self.rows, ask=False)
             columns = columns | {name: column[:, np.newaxis] for name, column in known.items()}
-            problem = problem.renumbered(measured=_measured_at(problem.measured, self.rows))
+            measured = replace(problem.measured, at_rows=self.rows)
+            problem = problem.renumbered(measured=measured)
         return problem.evaluate(self._any, columns, draws=len(self.rows))
 
     def bounds(self, steps: Sequence[int]) -> CellBounds:
@@ -162,16 +161,6 @@ class MovedDesigns:
             designs = replace(stage.designs, names=names, metrics=metrics, uncertainty={})
             stages[number] = replace(stage, designs=designs)
         return tuple(stages)
-
-
-def _measured_at(measured: MeasuredColumns, rows: Index) -> MeasuredColumns:
-    """Return measured columns that are those of designs (n, d), whichever are asked for."""
-
-    class Measured(MeasuredColumns):
-        def found(self, space: Space, points: Points, *, ask: bool) -> list[Measurement]:
-            return super().found(space, rows, ask=ask)
-
-    return Measured(measured.bench, measured.axes, measured.outputs, measured.expected)
 
 
 def widest(problem: Problem, moved: Sequence[Problem]) -> Space:
