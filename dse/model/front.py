@@ -26,6 +26,9 @@ share `WORTH_IT` of what is left of the sample: one comparison costs about that 
 CHUNK = 16_384
 """Rows that stay in the cache."""
 
+FIRST = 32
+"""Rows of a front of three losses that others are compared with one by one before all of it."""
+
 TIE_DECIMALS = 12
 """Two knees closer than this many decimals are tied: rounding must not choose between them."""
 
@@ -84,7 +87,10 @@ def nondominated_by(loss: NDArray[np.float64], pivots: NDArray[np.float64]) -> N
 
 
 def dominated(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which rows of `loss`, (n, m), some row of `front` dominates."""
+    """Return which rows of `loss`, (n, m), some row of `front`, (f, m), dominates.
+
+    Takes about n log f operations for two losses, n log(f)^2 for three, and n f for more.
+    """
     worse = np.zeros(len(loss), dtype=bool)
     if not len(front) or not len(loss):
         return worse
@@ -92,8 +98,12 @@ def dominated(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[
         return _dominated_in_two(loss, front)
     spread = np.ptp(front, axis=0)
     order = np.argsort((front / np.where(spread > 0, spread, 1.0)).sum(axis=1), kind="stable")
+    few = order[:FIRST] if loss.shape[1] == 3 and len(front) > 4 * FIRST else order
     worse[:] = True
-    worse[nondominated_by(loss, front[order])] = False
+    left = nondominated_by(loss, front[few])
+    worse[left] = False
+    if len(few) < len(front) and len(left):
+        worse[left] = _dominated_in_three(loss[left], front[nondominated(front)])
     return worse
 
 
@@ -106,6 +116,50 @@ def _dominated_in_two(loss: NDArray[np.float64], front: NDArray[np.float64]) -> 
     reached = np.where(at >= 0, best[at], np.inf)
     strictly = np.where(before >= 0, best[before], np.inf)
     return (reached < loss[:, 1]) | (strictly <= loss[:, 1])
+
+
+def _dominated_in_three(loss: NDArray[np.float64], front: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which rows a front of three losses dominates, whose own rows do not.
+
+    The rows of the front up to a first loss are at most one block of each size 1, 2, 4, ... of
+    those in its order.  In a block the least third loss up to each second one is known (a
+    merge-sort tree; de Berg et al., Computational Geometry, 2008, section 5.3).
+    """
+    front = front[np.argsort(front[:, 0], kind="stable")]
+    count = len(front)
+    up_to = np.searchsorted(front[:, 0], loss[:, 0], side="right")
+    seconds = np.sort(front[:, 1])
+    rank = np.searchsorted(seconds, front[:, 1])
+    reached = np.searchsorted(seconds, loss[:, 1], side="right")
+    worse = np.zeros(len(loss), dtype=bool)
+    for level in range(count.bit_length()):
+        rows = np.flatnonzero((up_to >> level & 1 > 0) & ~worse)
+        if not len(rows):
+            continue
+        block = np.arange(count) >> level
+        order = np.lexsort((rank, block))
+        places = block[order] * (count + 1) + rank[order]
+        least = np.full(-(-count >> level) << level, np.inf)
+        least[:count] = front[order, 2]
+        least = np.minimum.accumulate(least.reshape(-1, 1 << level), axis=1).ravel()
+        start = up_to[rows] >> level + 1 << level + 1
+        at = np.searchsorted(places, (start >> level) * (count + 1) + reached[rows]) - 1
+        known = at >= start
+        worse[rows[known]] = least[at[known]] <= loss[rows[known], 2]
+    # equal rows do not dominate each other
+    some = np.flatnonzero(worse)
+    worse[some] = ~_among(loss[some], front)
+    return worse
+
+
+def _among(rows: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which rows are equal to one of some others."""
+    both = np.ascontiguousarray(np.concatenate([others, rows]) + 0.0)  # 0 for -0
+    _, which = np.unique(
+        both.view(np.dtype((np.void, both.itemsize * both.shape[1]))), return_inverse=True
+    )
+    which = which.reshape(-1)
+    return np.isin(which[len(others) :], which[: len(others)])
 
 
 def _hopeful(losses: NDArray[np.float64], few: int = FEW) -> NDArray[np.intp] | None:

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from dse.errors import ContractError
 from dse.model import front
-from dse.model.front import bend, nondominated
+from dse.model.front import bend, dominated, nondominated
 from dse.model.volume import Volume, hypervolume, reference_point
 
 SMALL = array_shapes(min_dims=2, max_dims=2, min_side=1, max_side=6)
@@ -43,6 +43,21 @@ def test_nondominated_with_many_rows_ties_and_duplicates(objectives, levels):
     loss = random.integers(0, levels, size=(400, objectives)).astype(float)
     loss[200:300] = loss[:100]
     assert nondominated(loss).tolist() == nondominated_by_definition(loss)
+
+
+@pytest.mark.parametrize("objectives", [1, 2, 3, 4])
+@pytest.mark.parametrize("levels", [3, 12, 10**9])
+def test_dominated_is_what_the_definition_says(objectives, levels):
+    """Also by rows that another row of the front dominates, and beside equal ones."""
+    random = np.random.default_rng(levels)
+    for count in (1, 40, 300):
+        front = random.integers(0, levels, (count, objectives)).astype(float)
+        loss = random.integers(0, levels, (200, objectives)).astype(float)
+        loss[:50] = front[random.integers(0, count, 50)]
+        loss[50:60, 0] = front[:, 0].max() + 1
+        no_worse = (front[None] <= loss[:, None]).all(axis=2)
+        right = (no_worse & (front[None] < loss[:, None]).any(axis=2)).any(axis=1)
+        assert dominated(loss, front).tolist() == right.tolist()
 
 
 def test_equal_rows_stay_together_and_weakly_dominated_ones_go():
