@@ -78,7 +78,7 @@ class CoreMetrics:
     cycles_per_task
         Initiation interval in cycles; below 1 when several tasks start per cycle.
     latency_cycles
-        From the first input of a task to its first output.
+        From the first input of a task to its last output.
     tasks_in_flight
         Independent tasks that one instance works on at once.
     read_byte, written_byte

@@ -156,12 +156,13 @@ class Objective(_Wired):
         all sizes at once, smallest first, as pairs of a size and its share.  ``staying``: the mean
         of the sizes that stay on the host.  Others take the mean size.
     settled_while
-        Argument -> column of the study.  While the column is positive, and among designs that
-        are the same outside the stages and reach what is demanded (`Requirement.at_least`), the
-        quantity rises and falls as declared when this argument is ignored: all that it changes
-        comes through the others.
+        Argument -> column that does not depend on fleets.  While the column is positive, and
+        among designs that are the same outside the stages and reach what is demanded
+        (`Requirement.at_least`), the quantity rises and falls as declared when this argument is
+        ignored: all that it changes comes through the others.
     undeclared
         Argument, or name of a declaration -> why it is not declared although it seems to hold.
+        ``x settled`` says why x is not in `settled_while`.
     """
 
     _: KW_ONLY

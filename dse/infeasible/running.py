@@ -54,7 +54,7 @@ def _policies(
     All stages that state theirs change together; else that of one decides.
     """
     infeasible = attempts.infeasible
-    meeting = bool(infeasible.problem.space.constants["workload_meet"][0])
+    meeting = _following(infeasible)
     stated = [stage for stage in stages if stage.fields.get("clock") is not None]
     paths = [stage.path("clock") for stage in stated if _meets(stage) or not meeting]
     paths = paths or [stages[0].path("clock")]
@@ -76,12 +76,16 @@ def _meets(stage: WrittenStage) -> bool:
     return bool(stage.fields.get("clock") == MEET)
 
 
+def _following(study: Study) -> bool:
+    """Tell whether clocks that are not written follow the rate."""
+    return RATE in study.problem.available and any(one.common for one in study.problem.stages)
+
+
 def _fractions(attempts: Attempts, stage: WrittenStage, *, composed: bool) -> Iterator[Repair]:
     """Yield other fractions of the top clock, the nearest."""
     infeasible = attempts.infeasible
     written = stage.fields.get("clock") is not None
-    meeting = bool(infeasible.problem.space.constants["workload_meet"][0])
-    if _meets(stage) if written else meeting:
+    if _meets(stage) if written else _following(infeasible):
         return
     column, path = f"{stage.name}.clock", stage.path("clock")
     base = infeasible if written else changed_study(infeasible, [(path, TOP)])

@@ -47,6 +47,16 @@ class Designs:
         metrics = self.metrics
         return metrics.clock_hz / metrics.cycles_per_task * metrics.payload_bit
 
+    @property
+    def round_bit(self) -> Column:
+        """Payload that one instance starts at once; that of several tasks in a cycle, maybe."""
+        return self.metrics.payload_bit / np.minimum(self.metrics.cycles_per_task, 1.0)
+
+    @property
+    def round_s(self) -> Column:
+        """Time from one start to the next at full clock: `round_bit` over the payload rate."""
+        return np.maximum(self.metrics.cycles_per_task, 1.0) / self.metrics.clock_hz
+
 
 AREAS = ("area_m2", "area_ge", "area_lc")
 """Metrics of the area; a core has figures of one of them at least."""

@@ -7,7 +7,7 @@ fleet may also mix designs of the family.  Capacities, areas and powers of insta
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Any
 
@@ -43,7 +43,7 @@ class Fleet:
     clocked
         True: idle pipelines switch like busy ones.  False: their clocks are gated.
     common
-        True: clocked to the one rate of the chain.  False: to the own top clock.
+        1: clocked to the one rate of the chain.  0: to the own top clock.
     """
 
     counts: list[Any]
@@ -53,7 +53,7 @@ class Fleet:
     streams: Column
     floor: Column | None = None
     clocked: bool = False
-    common: bool = False
+    common: Column = field(default_factory=lambda: np.zeros(1))
 
     @cached_property
     def peak_bit_per_s(self) -> Any:
@@ -183,7 +183,7 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
     "stage_clock_hz": lambda fleet: fleet.largest(fleet.designs.metrics.clock_hz) * fleet.clock,
     "stage_clock_limit": lambda fleet: fleet.clock,
     "stage_clocked": lambda fleet: np.full(1, float(fleet.clocked)),
-    "stage_common": lambda fleet: np.full(1, float(fleet.common)),
+    "stage_common": lambda fleet: fleet.common,
     "stage_dynamic_energy_j_per_bit": lambda fleet: fleet.per_bit(
         fleet.designs.metrics.dynamic_power_w
     ),
@@ -202,6 +202,8 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
     "stage_read_byte_per_bit": lambda fleet: fleet.mean(
         fleet.designs.metrics.read_byte / fleet.designs.metrics.payload_bit
     ),
+    "stage_round_bit": lambda fleet: fleet.total(fleet.designs.round_bit),
+    "stage_round_s": lambda fleet: fleet.largest(fleet.designs.round_s) / fleet.clock,
     "stage_serial_tasks": lambda fleet: np.where(
         np.isinf(fleet.streams), 1.0, np.minimum(fleet.streams, fleet.tasks_in_flight)
     ),
@@ -216,6 +218,8 @@ STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
 stream has one task in flight, so the streams fill only as many slots of the pipelines, and the
 stage carries streams * payload / latency of its ``stage_peak_bit_per_s``; slots that dependent
 tasks leave empty switch as well, which ``stage_dynamic_energy_j_per_bit`` charges to the payload.
+Instances start tasks in rounds: ``stage_round_bit`` of payload together, and again after
+``stage_round_s``, which is that of the slowest design in use.
 ``stage_serial_tasks`` is how many streams share the pipelines then, 1 for independent tasks.
 """
 

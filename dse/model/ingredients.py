@@ -58,6 +58,8 @@ INGREDIENTS: Mapping[str, Ingredient] = {
         lambda designs: designs.metrics.latency_cycles / designs.metrics.clock_hz, largest=True
     ),
     "payload": Ingredient(lambda designs: designs.metrics.payload_bit, largest=True),
+    "started": Ingredient(lambda designs: designs.round_bit),
+    "interval": Ingredient(lambda designs: designs.round_s, largest=True),
 }
 
 MADE_OF: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -78,6 +80,8 @@ MADE_OF: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "stage_peak_bit_per_s": ((BANDWIDTH,), ()),
     "stage_payload_bit": (("payload",), ()),
     "stage_read_byte_per_bit": (("read",), (BANDWIDTH,)),
+    "stage_round_bit": (("started",), ()),
+    "stage_round_s": (("interval",), ()),
     "stage_serial_tasks": ((), ()),
     "stage_tasks_in_flight": (("tasks",), ()),
     "stage_written_byte_per_bit": (("written",), (BANDWIDTH,)),

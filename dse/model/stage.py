@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,8 @@ class Stage:
     clocked
         Whether pipelines switch while they idle; otherwise their clocks are gated.
     common
-        Whether it is clocked to the one rate of the chain; otherwise it runs at its own top clock.
+        Whether it is clocked to the one rate of the chain, otherwise it runs at its own top clock;
+        unless the column ``<name>.common`` says so for each design.
     """
 
     name: str
@@ -46,8 +47,23 @@ class Stage:
 
     @property
     def decided_by(self) -> tuple[str, ...]:
-        """Columns besides its own that decide what its fleets are."""
-        return CHAINED_COLUMNS if self.mixed else SHARED_COLUMNS
+        """Columns besides those of its axes that decide what its fleets are."""
+        return (*(CHAINED_COLUMNS if self.mixed else SHARED_COLUMNS), self.policy)
+
+    @property
+    def policy(self) -> str:
+        """The column that says, where there is one, which designs run it at the one rate."""
+        return f"{self.name}.common"
+
+    def settled_columns(self, columns: Collection[str]) -> dict[str, Column]:
+        """Return the columns of its fleets that are the same for all of them, whatever is counted.
+
+        `columns` are those that the study sets.
+        """
+        found = {"stage_clocked": np.full(1, float(self.clocked))}
+        if self.policy not in columns:
+            found["stage_common"] = np.full(1, float(self.common))
+        return found
 
     def counts(self, columns: Mapping[str, Column]) -> list[Column]:
         """Return the number of instances of each design, in the order of `designs`."""
@@ -102,9 +118,8 @@ class Stage:
         if clock is None:
             clock = columns.get(f"{self.name}.clock", np.ones(1))
         streams = dependent_streams(columns)
-        return Fleet(
-            counts, positions, self.designs, clock, streams, floor, self.clocked, self.common
-        )
+        common = columns.get(self.policy, np.full(1, float(self.common)))
+        return Fleet(counts, positions, self.designs, clock, streams, floor, self.clocked, common)
 
 
 CHAINED_COLUMNS = ("workload_chained", "workload_streams")

@@ -23,12 +23,6 @@ from dse.study.study import Study
 
 STAGE = "stage_"
 
-OF_CLOCKS = {
-    "workload_meet": "whether a clock only meets the demand",
-    "workload_common": "whether all stages run at one rate",
-}
-"""What a column says that the clocks of the stages set, and no field of its own."""
-
 
 @dataclass(frozen=True)
 class Term:
@@ -133,7 +127,7 @@ def _inputs(problem: Problem, index: np.ndarray) -> Iterator[Term]:
         if (
             "." not in name and name not in quantities
         ):  # counts and choices of a stage are in the design's name
-            meaning = OF_CLOCKS.get(name) or f"given: {field_path(name)}"
+            meaning = f"given: {field_path(name)}"
             value = float(column[0])
             chosen = labels[name][int(value)] if name in labels else _choice(name, value)
             yield Term(name, chosen, meaning)

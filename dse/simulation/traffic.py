@@ -18,6 +18,7 @@ Stages = Mapping[str, list[float]]
 STAGES = (
     "stage_capacity_bit_per_s",
     "stage_clocked",
+    "stage_common",
     "stage_dynamic_energy_j_per_bit",
     "stage_latency_s",
     "stage_leakage_power_w",
@@ -96,7 +97,7 @@ def _refuse(columns: Columns, stages: Stages) -> None:
     if columns.get("budget_power_cap_w", float("inf")) < float("inf"):
         rule = "a power cap, under which clocks fall, is not simulated"
         raise UnitError(rule, "remove budget.power_cap")
-    if columns.get("workload_meet", 0.0) > 0:
+    if max(stages["stage_common"]) > 0 and "workload_rate_bit_per_s" in columns:
         rule = "clocks that meet the rate are not simulated"
         raise UnitError(rule, "write `clock: 1`, or another fraction, in the stages")
     if min(stages["stage_capacity_bit_per_s"]) <= 0:
@@ -139,7 +140,9 @@ def _fleet(columns: Columns, stages: Stages, bits: float) -> list[Station]:
 def _rates(columns: Columns, stages: Stages) -> list[float]:
     """Return at which rate each stage streams while it is busy."""
     carried = stages["stage_capacity_bit_per_s"]
-    return [min(carried)] * len(carried) if columns.get("workload_common", 0.0) > 0 else carried
+    slowest = min(carried)
+    pairs = zip(carried, stages["stage_common"], strict=True)
+    return [slowest if common else own for own, common in pairs]
 
 
 def _moved_byte(stages: Stages) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +13,7 @@ from dse.model.problem import Problem
 from dse.model.space import Axis, constant
 from dse.study import schema
 from dse.study.faults import Faults, Path
+from dse.study.scenario import Scenario
 from dse.study.sizes import Mix
 
 TASKS = "workload_task_rate_task_per_s"
@@ -97,16 +97,17 @@ def _path(written: schema.StudyFile, name: str) -> Path:
     return ("axes", path) if path in written.axes else ("workload", name)
 
 
-def checked_mix(
-    written: schema.StudyFile, columns: Collection[str], *, meet: bool, faults: Faults
-) -> Mix | None:
-    """Return the mix of sizes of a study, None for offloads of one size; refuse what it excludes.
-
-    `columns` are those that the study sets; `meet` says that clocks meet the rate.
-    """
+def mix_of(written: schema.StudyFile) -> Mix | None:
+    """Return the mix of sizes of a study, None for offloads of one size."""
     mix = written.workload.granularity
-    if not isinstance(mix, Mix) or "workload.granularity" in written.axes:
-        return None
+    return mix if isinstance(mix, Mix) and "workload.granularity" not in written.axes else None
+
+
+def check_mix(written: schema.StudyFile, scenario: Scenario, *, meet: bool, faults: Faults) -> None:
+    """Refuse what a mix of sizes excludes; `meet` says that clocks meet the rate."""
+    if scenario.mix is None:
+        return
+    columns = scenario.names
     path = ("workload", "granularity")
     if "interface_in_flight" not in columns:
         rule = "a mix is one of offloads, and a study without an interface has none"
@@ -117,4 +118,3 @@ def checked_mix(
     if meet:
         rule = "at clocks that only just meet the rate, offloads of several sizes do not reach it"
         faults.add(path, rule, "write `clock: 1`, or other fractions, in the stages")
-    return mix

@@ -14,7 +14,7 @@ from dse.model.space import Space, constant
 from dse.plugins import registry
 from dse.study import schema
 from dse.study.arrivals import check_arrivals
-from dse.study.demand import checked_mix
+from dse.study.demand import check_mix
 from dse.study.early import check_rest
 from dse.study.faults import Faults
 from dse.study.policy import parted
@@ -78,17 +78,16 @@ def workload_of(
 ) -> dict[str, contract.Column]:
     """Return the constants of a scenario, with what stages and sizes of offloads say together."""
     constants = to_columns(scenario.constants)
-    meet = any(part.meet for part in built)
-    scenario.mix = checked_mix(written, scenario.names, meet=meet, faults=faults)
+    meet = scenario.highest("workload_rate_bit_per_s") is not None and any(
+        part.stage.common for part in built
+    )
+    check_mix(written, scenario, meet=meet, faults=faults)
     check_arrivals(written, scenario, meet=meet, faults=faults)
     if scenario.mix is not None:
         scenario.parts = scenario.parts or (parted(scenario.mix),)
         constants.setdefault("workload_size_cv2", constant(scenario.parts[0].cv2))
         scenario.notes.append(scenario.mix.note)
     faults.raise_any()
-    constants["workload_meet"] = constant(float(meet))
-    common = bool(built) and all(part.stage.common for part in built)
-    constants["workload_common"] = constant(float(common))
     return constants
 
 

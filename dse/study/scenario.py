@@ -38,6 +38,11 @@ class Scenario:
         return set(self.constants).union(*(axis.columns for axis in self.axes))
 
     @property
+    def varies(self) -> bool:
+        """Whether offloads differ in size, or arrive at random."""
+        return self.mix is not None or bool(self.highest("workload_arrival_cv2"))
+
+    @property
     def chained(self) -> bool:
         """Whether some design chains its tasks, so that latencies decide rates."""
         return "workload_chained" in self.constants

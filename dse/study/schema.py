@@ -133,8 +133,6 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "interface_pcie": PCIE_LINKS,
     "budget_precision": PRECISIONS,
     "workload_chained": ("false", "true"),
-    "workload_meet": ("false", "true"),
-    "workload_common": ("false", "true"),
 }
 """Columns that hold a choice as its position among the names."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,11 +37,10 @@ MOST_MIXED = 1_000
 
 @dataclass(frozen=True)
 class Built:
-    """A stage ready for evaluation, the axes it opens, and how clock and count are chosen."""
+    """A stage ready for evaluation, the axes it opens, and whether compute alone sets its count."""
 
     stage: Stage
     axes: tuple[Axis, ...]
-    meet: bool
     counts_compute_alone: bool = False
 
 
@@ -49,7 +48,6 @@ def build(study: schema.StudyFile, scenario: Scenario, faults: Faults) -> list[B
     """Return the stages of a study; what is wrong with them goes to `faults`."""
     built = []
     names: set[str] = set()
-    meet = _meets(study.stages, scenario)
     for position, written in enumerate(study.stages):
         path = ("stages", position)
         name = prefix(written, position)
@@ -66,7 +64,7 @@ def build(study: schema.StudyFile, scenario: Scenario, faults: Faults) -> list[B
         names.add(name)
         designs = choose_designs(written, scenario, path, faults)
         if designs is not None:
-            built.append(_stage(name, written, designs, scenario, faults, path, meet))
+            built.append(_stage(name, written, designs, scenario, faults, path))
     if any(part.counts_compute_alone for part in built) and (
         "interface_in_flight" in scenario.names or scenario.constants.get("workload_chained")
     ):
@@ -74,38 +72,34 @@ def build(study: schema.StudyFile, scenario: Scenario, faults: Faults) -> list[B
             "the number of instances is chosen by compute alone; behind an interface or in a "
             "chained mode more may be needed, or pay: give `instances` a range to try them"
         )
-    return _at_one_rate(built)
+    return built
 
 
-def _at_one_rate(built: Sequence[Built]) -> list[Built]:
-    """Return the stages, told which of them are clocked to the one rate of the chain.
+def _at_one_rate(written: schema.StageSection, scenario: Scenario) -> bool | None:
+    """Tell whether a stage follows the one rate of the chain; None where both are tried.
 
-    Those that meet the demand are.  Where none does, all stream as fast as the slowest stage once
-    any of them switches while it idles.
+    A clock that is not written is chosen for each stage alone.  Without an interface nothing
+    depends on it but the power of pipelines that switch while they idle: as slow as the rate
+    allows.  Behind one offloads are the shorter the faster it is, which costs gated pipelines
+    nothing: the top.  Those that switch while they idle may pay for it or not: both are tried,
+    unless offloads vary, which clocks that only just meet a rate never catch up with.
     """
-    common = not any(part.meet for part in built) and any(part.stage.clocked for part in built)
-    return [replace(part, stage=replace(part.stage, common=part.meet or common)) for part in built]
-
-
-def _meets(stages: Sequence[schema.StageSection], scenario: Scenario) -> bool:
-    """Tell whether stages that leave their clock out meet the rate, or run at their top clocks.
-
-    As those that state it do.  Otherwise they meet the rate where nothing depends on the clock:
-    without an interface.  Behind one the time of an offload counts, and gated pipelines take no
-    more power at the top clock; those that switch while they idle do.
-    """
-    written = {stage.clock == "meet" for stage in stages if stage.clock is not None}
-    if written or scenario.highest("workload_rate_bit_per_s") is None:
-        return True in written
+    clocked = written.idle == "clocked"
+    if written.clock is not None:
+        return written.clock == "meet"
     if "interface_in_flight" not in scenario.names:
-        return True
-    switching = any(stage.idle == "clocked" for stage in stages)
-    if switching:
-        scenario.notes.append(
-            "clocks that are not stated meet the rate, because pipelines switch while they idle; "
-            "`clock: 1` makes offloads shorter, and takes more power"
-        )
-    return switching
+        return clocked or scenario.highest("workload_rate_bit_per_s") is not None
+    return None if clocked and not scenario.varies else False
+
+
+def _policy(name: str, scenario: Scenario) -> Axis:
+    """Return the axis of a stage that follows the rate, or runs at its top clock."""
+    scenario.notes.append(
+        f"{name}.clock is not written: `meet` and the top clock, 1, are tried; fractions between "
+        f"them trade power for shorter offloads: write for instance {name}.clock=[0.25, 0.5, 1]"
+    )
+    columns = {f"{name}.common": np.array([1.0, 0.0]), f"{name}.clock": np.ones(2)}
+    return choices(f"{name}.clock", columns, ("meet", "1"))
 
 
 def prefix(written: schema.StageSection, position: int) -> str:
@@ -120,21 +114,19 @@ def _stage(
     scenario: Scenario,
     faults: Faults,
     path: Path,
-    meet: bool,
 ) -> Built:
     rate = scenario.highest_demand
-    if written.clock is not None:
-        meet = written.clock == "meet"
     clock = _clock(name, written, scenario, faults, (*path, "clock"))
-    clocked = written.idle == "clocked"
-    axes: list[Axis] = list(clock)
+    common = _at_one_rate(written, scenario)
+    policy = {"clocked": written.idle == "clocked", "common": bool(common)}
+    axes: list[Axis] = list(clock) if common is not None else [_policy(name, scenario)]
     if written.counts is not None:
-        stage = Stage(name, designs, mixed=True, clocked=clocked)
+        stage = Stage(name, designs, mixed=True, **policy)
         axes += [
             counted(f"{name}.{design}", [count], f"{name}.{design}")
             for design, count in written.counts.items()
         ]
-        return Built(stage, tuple(axes), meet)
+        return Built(stage, tuple(axes))
     instances = _instances(written, faults, (*path, "instances"), rate)
     if written.fleet == "mixed":
         with faults.at((*path, "fleet")):
@@ -144,8 +136,8 @@ def _stage(
         axes.append(choices(f"{name}.design", {f"{name}.design": column}, designs.names))
         if instances is not None:
             axes.append(counted(f"{name}.instances", instances, f"{name}.instances"))
-    stage = Stage(name, designs, written.fleet == "mixed", clocked)
-    return Built(stage, tuple(axes), meet, counts_compute_alone=instances is None)
+    stage = Stage(name, designs, written.fleet == "mixed", **policy)
+    return Built(stage, tuple(axes), counts_compute_alone=instances is None)
 
 
 def mixed_axes(
@@ -156,7 +148,7 @@ def mixed_axes(
     clock: Sequence[Axis],
 ) -> list[Axis]:
     """Return a count axis per design: as written, or up to what carries the rate alone."""
-    slowest = min((axis.columns[axis.unit_name].min() for axis in clock), default=1.0)
+    slowest = min((axis.columns[axis.name].min() for axis in clock), default=1.0)
     count = len(designs.names)
     if count > MOST_MIXED:
         raise UnitError(

@@ -19,7 +19,7 @@ from dse.model.space import Axis
 from dse.study import schema
 from dse.study.attachments import settle_attachments
 from dse.study.axes import choices, expand, numeric, resolution
-from dse.study.demand import settle_demand
+from dse.study.demand import mix_of, settle_demand
 from dse.study.faults import Faults
 from dse.study.fields import StudySection
 from dse.study.free_axes import free_axis
@@ -38,7 +38,7 @@ from dse.study.scenario import Scenario, given_fields
 
 def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
     """Return the scenario of a study; what is wrong goes to `faults`."""
-    scenario = Scenario()
+    scenario = Scenario(mix=mix_of(study))
     axes = dict(study.axes)
     _workload(study, axes, scenario, faults)
     if study.interface is not None or any(path.startswith("interface.") for path in axes):

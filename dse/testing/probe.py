@@ -110,7 +110,7 @@ def check_undeclared(plugin: Objective | Requirement, where: str) -> None:
     arguments = {*sum(argument_names(plugin), ())}
     for name, reason in plugin.undeclared.items():
         require(
-            name in arguments | declarations,
+            name.removesuffix(" settled") in arguments | declarations,
             f"{where}: says why {name!r} is undeclared, which is neither an argument nor a "
             f"declaration; name one of {', '.join(sorted(arguments | declarations))}",
         )

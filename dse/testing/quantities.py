@@ -191,7 +191,8 @@ def check_settled(objective: Objective, where: str, ranges: Ranges) -> None:
                     f"{trial.pairs} random pairs"
                 )
                 how = f"settled_while={{{name!r}: {column!r}}}"
-                propose(trial.seems, objective.undeclared, ["settled_while"], found, how)
+                keys = ["settled_while", f"{name} settled"]
+                propose(trial.seems, objective.undeclared, keys, found, how)
 
 
 @dataclass
@@ -224,11 +225,12 @@ def _against(objective: Objective, name: str, column: str, drawn: Collection[Sys
     trial = _Trial()
     for systems in drawn:
         step = systems.graph.bind(objective)
-        if step is None or name not in step.arguments or column not in systems.inputs:
+        known = systems.inputs.keys() | {one.name for one in systems.graph.steps}
+        if step is None or name not in step.arguments or column not in known:
             continue
-        columns = systems.columns([objective.name])
+        columns = systems.columns([objective.name, column])
         value, feasible = full(columns[objective.name]), systems.feasible()
-        for scenario, positive in enumerate(full(systems.inputs[column])[:, 0] > 0):
+        for scenario, positive in enumerate(full(columns[column])[:, 0] > 0):
             rows = np.flatnonzero(feasible[scenario] & ~np.isnan(value[scenario]))
             given = {one: _rows(columns[one], scenario, rows) for one in step.arguments}
             ordered = _ordered(objective, given, name)

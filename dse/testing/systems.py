@@ -29,8 +29,8 @@ _DESIGNS, _MOST = 4, 5
 
 _M2_PER_GATE, _M2_PER_CELL = 1e-12, 1e-11
 
-_MEET, _VARY = "workload_meet", "workload_size_cv2"
-"""Clocks that meet the rate, and sizes that vary: a study has one of the two."""
+_VARY = "workload_size_cv2"
+"""Sizes that vary, which a study with clocks that meet its rate has not."""
 
 _METRICS: Mapping[str, tuple[float, float]] = {
     "area_m2": (1e-9, 1e-6),
@@ -185,13 +185,12 @@ def _draw(
         fraction = name.endswith(("exponent", "offloaded"))
         whole = not units.suffix(name) and not code_count(name) and not fraction
         inputs[name] = (np.ceil(values) if whole else values)[:, np.newaxis]
+    chain = tuple(Stage(f"stage_{number}", _designs(rng), mixed=True) for number in range(stages))
+    following = rng.integers(2, size=(stages, SCENARIOS, 1))
+    inputs |= {stage.policy: one * 1.0 for stage, one in zip(chain, following, strict=True)}
     if _VARY in names:
         own = draw_argument(_VARY, rng.spawn(1)[0], SCENARIOS, ranges)[:, np.newaxis]
-        inputs[_VARY] = own * np.equal(inputs.get(_MEET, 0.0), 0)
-    chain = tuple(
-        Stage(f"stage_{number}", _designs(rng), mixed=True, common=bool(common))
-        for number, common in enumerate(rng.integers(2, size=stages))
-    )
+        inputs[_VARY] = own * ~following.any(axis=0)
     counts: dict[str, Column] = {}
     for stage in chain:
         drawn = rng.integers(0, _MOST + 1, (_DESIGNS, 1, FLEETS)).astype(np.float64)
@@ -250,5 +249,10 @@ def calibrated_bound(systems: Systems, requirement: Requirement, seed: int) -> S
 
 
 def switches(systems: Systems) -> list[str]:
-    """Return the columns that studies set to no or yes."""
-    return [name for name in systems.inputs if code_count(name) == 2]
+    """Return the columns that are no or yes whatever the fleets are."""
+    found = [name for name in systems.inputs if code_count(name) == 2]
+    for step in systems.graph.steps:
+        if isinstance(step.plugin, Objective) and len(step.plugin.labels) == 2:
+            values = full(systems.columns([step.name])[step.name])
+            found += [step.name] * bool((values == values[:, :1]).all())
+    return found

@@ -10,6 +10,7 @@ import numpy as np
 
 from dse.contract import Column, Threshold, objective
 from dse.objectives.logca.break_even import first_nonnegative, roots
+from dse.objectives.system.chain import Stages
 from dse.objectives.system.offload_rates import streaming_s
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.sources import LOGCA
@@ -24,14 +25,20 @@ NEAR = 1e-9
         "transfer_s",
         "own_fill_s",
         "common_fill_bit",
+        "rounds_s",
+        "common_rounds_bit",
         "passing_s_per_byte",
         "serial_tasks",
         "workload_granularity_byte",
     ),
     falls_with=("stream_rate_bit_per_s",),
     # clocked to meet R it is the least of T1 at r = R and k * 8 g / R
-    # whose 8 g / R no link or memory that carries R exceeds
-    settled_while=dict.fromkeys(("stream_rate_bit_per_s", "passing_s_per_byte"), "workload_meet"),
+    settled_while={"stream_rate_bit_per_s": "clocks_meet"},
+    undeclared={
+        "rounds_s settled": "stages at their own clocks have rounds beside others that meet R",
+        "passing_s_per_byte settled": "what comes late leaves less to wait for in rounds",
+        "common_rounds_bit settled": "what settles rounds in random systems bounds their sum",
+    },
     told=True,
 )
 def offload_latency_s(
@@ -39,6 +46,8 @@ def offload_latency_s(
     transfer_s: Column,
     own_fill_s: Column,
     common_fill_bit: Column,
+    rounds_s: Column,
+    common_rounds_bit: Column,
     passing_s_per_byte: Column,
     serial_tasks: Column,
     workload_granularity_byte: Column,
@@ -46,8 +55,8 @@ def offload_latency_s(
 ) -> Column:
     """Time of one offload, T1(g): never faster than the link or the memory that it passes.
 
-    ``T1 = T_oh + max(t + F / r + g max(8 / r, p), 8 g n / r)``, in s.  Without link, memory and
-    dependence that is LogCA's ``o + L(g) + C1(g)``.
+    ``T1 = T_oh + C(r)`` (`offload_rates`), in s.  Without link, memory and dependence that is
+    LogCA's ``o + L(g) + C1(g)``.
 
     References
     ----------
@@ -59,6 +68,8 @@ def offload_latency_s(
             granularity_byte=workload_granularity_byte,
             own_fill_s=own_fill_s,
             common_fill_bit=common_fill_bit,
+            rounds_s=rounds_s,
+            common_rounds_bit=common_rounds_bit,
             passing_s_per_byte=passing_s_per_byte,
             serial_tasks=serial_tasks,
         )
@@ -105,13 +116,19 @@ def break_even_byte(
     kernel_exponent: Column,
     kernel_offset_s: Column,
     serial_tasks: Column,
+    stage_round_bit: Stages,
+    stage_round_s: Stages,
+    stage_capacity_bit_per_s: Stages,
+    stage_common: Stages,
+    power_limit_bit_per_s: Column | float = np.inf,
 ) -> Column:
     """Granularity from which an offload is no slower than the host, g_1; may not exist.
 
     ``T0(g_1) = T1(g_1)``, in B.  The accelerators stay clocked as they are, and a link of PCI
     Express carries what it does at the design's granularity: small offloads get less of it.
-    T1 is the larger of two lines: the streamed one up to where they cross, then that of dependent
-    tasks.
+    T1 is at most the larger of two lines: the streamed one up to where they cross, then that of
+    dependent tasks.  Of one stage with independent tasks it has a step for each round (`rounds`),
+    whose tops lie on that line: g_1 is where the host reaches the step below it.
 
     References
     ----------
@@ -129,7 +146,27 @@ def break_even_byte(
     slope, shortfall = per_byte + streamed_s * serial_tasks, fixed - kernel_offset_s
     chained = _first_from(crossing, *host, slope, shortfall)
     before = (streamed <= crossing) & (crossing > 0) | np.isnan(crossing)
-    return np.where(before, streamed, chained)
+    found = np.where(before, streamed, chained)
+    if len(stage_round_bit) > 1:
+        return found
+    with np.errstate(divide="ignore", invalid="ignore"):
+        payload = stage_round_bit[0] / BIT_PER_BYTE
+        passed, interval, capacity = (
+            passing_s_per_byte * payload,
+            stage_round_s[0],
+            stage_capacity_bit_per_s[0],
+        )
+        own = np.maximum(interval - passed, 0.0)
+        own = own + interval * np.maximum(capacity / power_limit_bit_per_s - 1.0, 0.0)
+        shared = np.maximum(interval * (capacity / stream_rate_bit_per_s) - passed, 0.0)
+        step = np.where(np.greater(stage_common[0], 0), shared, own)
+        rounds = np.floor(found / payload)
+    late = fixed + fill - kernel_offset_s + rounds * step
+    reached = _first_from(rounds * payload, *host, per_byte + passing_s_per_byte, late)
+    # no faster than all payload at the rate, where a latency is less than an interval
+    reached = np.maximum(reached, first_nonnegative(*host, slope, shortfall))
+    stepped = (reached <= found) & (step > 0) & np.less_equal(serial_tasks, 1)
+    return np.where(stepped, reached, found)
 
 
 def _first_from(least: Column, a: Column, b: Column, c: Column, d: Column) -> Column:

@@ -3,12 +3,16 @@
 In the equations, g is the granularity in bytes, k the offloads in flight, R the throughput, T_oh
 the time outside the pipelines, r the payload rate at which they stream, p the time per byte to
 pass link and memory, F the payload that fills pipelines which share one rate, t the time to fill
-those that each run at their own clock, n the streams of dependent tasks that share the pipelines:
+those that each run at their own clock, n the streams of dependent tasks that share the pipelines,
+q and Q what the rounds of the latter and of the former take (`rounds`):
 
-    C(r) = max(t + F / r + g max(8 / r, p),  8 g n / r)
+    C(r) = max(t + F / r + min(q + max(p g, p (g - Q / 8) + Q / r), g max(p, 8 / r)),  8 g n / r)
 
-The second term is that of a chained mode: an offload is of one stream then, whose tasks follow
-each other, so the payload of every stream that shares the pipelines passes by as well.
+The first bound is exact for one stage of one design: its last round starts when the rounds before
+are over and the rest of the payload is there.  A chain is bounded by the sum over its stages and by
+all payload at the slowest rate, of which the lesser is taken.  The last term is that of a chained
+mode: an offload is of one stream then, whose tasks follow each other, so the payload of every
+stream that shares the pipelines passes by as well.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import numpy as np
 from dse.contract import Column, objective
 from dse.objectives.system.chain import Stages, total
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
+from dse.objectives.system.rounds import own_rounds_s
 from dse.objectives.system.sources import LOGCA
 
 
@@ -27,15 +32,22 @@ def streaming_s(
     granularity_byte: Column,
     own_fill_s: Column,
     common_fill_bit: Column,
+    rounds_s: Column,
+    common_rounds_bit: Column,
     passing_s_per_byte: Column,
     serial_tasks: Column,
 ) -> Column:
     """Return C(r), in s: the time from the first bit in to the last bit out."""
-    per_byte = BIT_PER_BYTE / rate_bit_per_s
-    streamed = np.maximum(per_byte, passing_s_per_byte) * granularity_byte
-    filled = own_fill_s + np.where(common_fill_bit > 0, common_fill_bit / rate_bit_per_s, 0.0)
+    per_bit = 1.0 / rate_bit_per_s
+    payload = BIT_PER_BYTE * granularity_byte
+    passed = passing_s_per_byte * granularity_byte
+    before = np.minimum(common_rounds_bit, payload)
+    last = passing_s_per_byte * (granularity_byte - before / BIT_PER_BYTE) + before * per_bit
+    late = np.where(common_rounds_bit > 0, np.maximum(passed, last), passed)
+    through = np.minimum(rounds_s + late, np.maximum(passed, payload * per_bit))
+    filled = own_fill_s + np.where(common_fill_bit > 0, common_fill_bit * per_bit, 0.0)
     serial = np.maximum(serial_tasks, 1.0)  # 0 for an empty fleet, which takes forever
-    return np.maximum(filled + streamed, per_byte * serial * granularity_byte)
+    return np.maximum(filled + through, per_bit * serial * payload)
 
 
 @objective(
@@ -110,7 +122,8 @@ def throttled_s(
 
     def longer(latency: Column, capacity: Column, common: Column) -> Column:
         share = np.maximum(capacity / power_limit_bit_per_s - 1.0, 0.0)
-        return np.where(common > 0, 0.0, np.where(latency > 0, latency * share, 0.0))
+        capped = (common <= 0) & np.less(power_limit_bit_per_s, np.inf)
+        return np.where(capped, np.where(latency > 0, latency * share, 0.0), 0.0)
 
     with np.errstate(divide="ignore", invalid="ignore"):
         return total(tuple(map(longer, stage_latency_s, stage_capacity_bit_per_s, stage_common)))
@@ -121,33 +134,59 @@ def throttled_s(
     rises_with=(
         "own_fill_s",
         "common_fill_bit",
+        "throttled_rounds_s",
+        "common_rounds_bit",
         "workload_granularity_byte",
         "serial_tasks",
+        "stage_round_s",
     ),
-    falls_with=("stream_rate_bit_per_s",),
+    falls_with=(
+        "stream_rate_bit_per_s",
+        "stage_round_bit",
+        "stage_capacity_bit_per_s",
+        "stage_common",
+    ),
+    undeclared={"settled_while": "stages may run at their own clocks, and tasks in no chain"},
 )
 def accelerator_s(
     *,
     own_fill_s: Column,
     common_fill_bit: Column,
+    throttled_rounds_s: Column,
+    common_rounds_bit: Column,
     workload_granularity_byte: Column,
     stream_rate_bit_per_s: Column,
     serial_tasks: Column,
+    stage_round_bit: Stages,
+    stage_round_s: Stages,
+    stage_capacity_bit_per_s: Stages,
+    stage_common: Stages,
 ) -> Column:
     """Time of one offload inside the accelerators if nothing slows its payload down, C1(g).
 
-    ``C1 = max(t + F / r + 8 g / r, 8 g n / r)``, in s.
+    ``C1 = max(t + F / r + min(q + Q / r, 8 g / r), 8 g n / r)``, in s, with q as if payload came at
+    once: of one core ``latency + (n - 1) I`` for n tasks.
 
     References
     ----------
     Altaf & Wood, ISCA 2017, eq. 2, where it is the host's time over A.
     """
+    at_once = own_rounds_s(
+        stage_round_bit=stage_round_bit,
+        stage_round_s=stage_round_s,
+        stage_capacity_bit_per_s=stage_capacity_bit_per_s,
+        stage_common=stage_common,
+        workload_granularity_byte=workload_granularity_byte,
+        passing_s_per_byte=np.zeros(1),
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         return streaming_s(
             rate_bit_per_s=stream_rate_bit_per_s,
             granularity_byte=workload_granularity_byte,
             own_fill_s=own_fill_s,
             common_fill_bit=common_fill_bit,
+            rounds_s=at_once + throttled_rounds_s,
+            common_rounds_bit=common_rounds_bit,
             passing_s_per_byte=np.zeros(1),
             serial_tasks=serial_tasks,
         )
@@ -160,9 +199,12 @@ def accelerator_s(
         "transfer_s",
         "own_fill_s",
         "common_fill_bit",
+        "rounds_s",
+        "common_rounds_bit",
         "passing_s_per_byte",
         "serial_tasks",
     ),
+    undeclared={"settled_while": "stages at their own clocks have rounds beside others"},
 )
 def offload_limit_bit_per_s(
     *,
@@ -171,6 +213,8 @@ def offload_limit_bit_per_s(
     transfer_s: Column,
     own_fill_s: Column,
     common_fill_bit: Column,
+    rounds_s: Column,
+    common_rounds_bit: Column,
     passing_s_per_byte: Column,
     serial_tasks: Column,
     stream_limit_bit_per_s: Column,
@@ -190,6 +234,8 @@ def offload_limit_bit_per_s(
             granularity_byte=workload_granularity_byte,
             own_fill_s=own_fill_s,
             common_fill_bit=common_fill_bit,
+            rounds_s=rounds_s,
+            common_rounds_bit=common_rounds_bit,
             passing_s_per_byte=passing_s_per_byte,
             serial_tasks=serial_tasks,
         )
@@ -203,6 +249,8 @@ def offload_limit_bit_per_s(
         "transfer_s",
         "own_fill_s",
         "common_fill_bit",
+        "rounds_s",
+        "common_rounds_bit",
         "passing_s_per_byte",
         "serial_tasks",
     ),
@@ -218,6 +266,8 @@ def offload_stream_bit_per_s(
     transfer_s: Column,
     own_fill_s: Column,
     common_fill_bit: Column,
+    rounds_s: Column,
+    common_rounds_bit: Column,
     passing_s_per_byte: Column,
     serial_tasks: Column,
     interface_in_flight: Column,
@@ -225,15 +275,32 @@ def offload_stream_bit_per_s(
 ) -> Column:
     """Least payload rate of the pipelines at which k offloads deliver the throughput.
 
-    The least r with ``T_oh + C(r) <= k * 8 g / R``, in bit/s: with ``spare = k * 8 g / R - T_oh``
-    the largest of ``(F + 8 g) / (spare - t)``, ``F / (spare - t - p g)`` and ``8 g n / spare``.
+    The least r with ``T_oh + C(r) <= k * 8 g / R``, in bit/s: with ``s = k * 8 g / R - T_oh`` the
+    larger of ``8 g n / s`` and the lesser of what the two bounds of C take,
+    ``max(F / (s - t - q - p g), (F + Q) / (s - t - q - p (g - Q / 8)))`` and
+    ``max(F / (s - t - p g), (F + 8 g) / (s - t))``.
     """
     payload = BIT_PER_BYTE * workload_granularity_byte
-    passing = passing_s_per_byte * workload_granularity_byte
+    passed = passing_s_per_byte * workload_granularity_byte
+    before = np.minimum(common_rounds_bit, payload)
+    rest = workload_granularity_byte - before / BIT_PER_BYTE
     with np.errstate(divide="ignore", invalid="ignore"):
         spare = interface_in_flight * payload / throughput_bit_per_s - transfer_s
         free = spare - own_fill_s
-        late = np.where(common_fill_bit > 0, common_fill_bit / (free - passing), 0.0)
-        rate = np.maximum((common_fill_bit + payload) / free, late)
-        rate = np.maximum(rate, payload * serial_tasks / spare)
-        return np.where((free > 0) & (free >= passing), rate, np.inf)
+        last = free - rounds_s
+        in_rounds = np.maximum(
+            _least_rate(common_fill_bit, last - passed),
+            _least_rate(common_fill_bit + before, last - passing_s_per_byte * rest),
+        )
+        streamed = np.maximum(
+            _least_rate(common_fill_bit, free - passed),
+            _least_rate(common_fill_bit + payload, free),
+        )
+        serial = _least_rate(payload * serial_tasks, spare)
+        return np.maximum(np.minimum(in_rounds, streamed), serial)
+
+
+def _least_rate(bit: Column, time_s: Column) -> Column:
+    """Return the least rate at which a payload passes in a time; infinite where there is none."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(time_s > 0, bit / time_s, np.where((time_s < 0) | (bit > 0), np.inf, 0.0))

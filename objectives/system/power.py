@@ -332,4 +332,5 @@ def power_limit_bit_per_s(
     usable = budget_power_cap_w - budget_constant_power_w - leakage_power_w
     energy = dynamic_energy_j_per_bit + memory_energy_j_per_bit
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(energy > 0, np.maximum(usable, 0.0) / energy, np.inf)
+        limit = np.where(energy > 0, np.maximum(usable, 0.0) / energy, np.inf)
+    return np.where(np.less(budget_power_cap_w, np.inf), limit, np.inf)

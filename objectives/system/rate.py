@@ -187,20 +187,19 @@ def _fastest(
 @objective(
     source="each stage at its own clock, or all at one rate",
     rises_with=("stream_rate_bit_per_s", "power_limit_bit_per_s"),
-    settled_while={"power_limit_bit_per_s": "workload_common"},
+    settled_while={"power_limit_bit_per_s": "clocks_common"},
 )
 def clocked_rate_bit_per_s(
     *,
     stream_rate_bit_per_s: Column,
+    clocks_common: Column,
     power_limit_bit_per_s: Column | float = np.inf,
-    workload_common: Column | float = 0.0,
 ) -> Column:
     """Payload rate for which no stage is clocked higher than needed; infinite: at the top clock.
 
     ``a = r`` where all stages share one rate, else the rate that the power cap allows, in bit/s.
     """
-    common = np.greater(workload_common, 0)
-    return np.where(common, stream_rate_bit_per_s, power_limit_bit_per_s)
+    return np.where(np.greater(clocks_common, 0), stream_rate_bit_per_s, power_limit_bit_per_s)
 
 
 @objective(

@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 
 from dse.contract import Column, objective
-from dse.objectives.system.chain import Stages, least
+from dse.objectives.system.chain import Stages, largest, least
 from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
 
 
@@ -107,14 +107,52 @@ def stream_limit_bit_per_s(
 
 @objective(
     source=BATTLE_HEMPSTEAD,
+    labels=("no", "yes"),
+    rises_with=("stage_common",),
+    over_stages="largest",
+    undeclared={"demand_bit_per_s": "it matters only whether there is one"},
+)
+def clocks_meet(*, stage_common: Stages, demand_bit_per_s: Column | float = np.inf) -> Column:
+    """Whether the clock of a stage follows the demand, as slow as that allows.
+
+    Yes where a stage is at the one rate and there is a demand.
+
+    References
+    ----------
+    Battle & Hempstead, section IV-C.
+    """
+    common = np.greater(largest(stage_common), 0) & np.less(demand_bit_per_s, np.inf)
+    return np.where(common, 1.0, 0.0)
+
+
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    labels=("no", "yes"),
+    rises_with=("stage_common",),
+    over_stages="least",
+)
+def clocks_common(*, stage_common: Stages) -> Column:
+    """Whether all stages stream at one rate; otherwise some run at their own clocks.
+
+    Yes where all stages are at the one rate.
+
+    References
+    ----------
+    Battle & Hempstead, section IV-C.
+    """
+    return least(stage_common)
+
+
+@objective(
+    source=BATTLE_HEMPSTEAD,
     rises_with=("throughput_bit_per_s", "offload_stream_bit_per_s"),
-    falls_with=("workload_meet",),
+    falls_with=("clocks_meet",),
 )
 def met_rate_bit_per_s(
     *,
     throughput_bit_per_s: Column,
+    clocks_meet: Column,
     offload_stream_bit_per_s: Column | float = 0.0,
-    workload_meet: Column | float = 0.0,
 ) -> Column:
     """Least payload rate of pipelines that meet the demand; infinite where clocks do not follow it.
 
@@ -126,7 +164,7 @@ def met_rate_bit_per_s(
     Battle & Hempstead, section IV-C.
     """
     needed = np.maximum(throughput_bit_per_s, offload_stream_bit_per_s)
-    return np.where(np.greater(workload_meet, 0), needed, np.inf)
+    return np.where(np.greater(clocks_meet, 0), needed, np.inf)
 
 
 @objective(
@@ -134,7 +172,7 @@ def met_rate_bit_per_s(
     rises_with=("met_rate_bit_per_s", "stream_limit_bit_per_s"),
     at_most=("stage_capacity_bit_per_s",),
     # a design that carries the demand may stream as fast as that takes
-    settled_while={"stream_limit_bit_per_s": "workload_meet"},
+    settled_while={"stream_limit_bit_per_s": "clocks_meet"},
 )
 def stream_rate_bit_per_s(*, met_rate_bit_per_s: Column, stream_limit_bit_per_s: Column) -> Column:
     """Payload rate at which the pipelines stream.

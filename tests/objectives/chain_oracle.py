@@ -23,6 +23,7 @@ from dse.objectives.system import (
     pcie,
     power,
     rate,
+    rounds,
     stations,
     staying,
     waiting,
@@ -40,6 +41,7 @@ MODULES: tuple[ModuleType, ...] = (
     pcie,
     power,
     rate,
+    rounds,
     limits,
     mixes,
     staying,
@@ -83,6 +85,8 @@ def design(random: np.random.Generator) -> dict[str, Any]:
     def stage() -> dict[str, float]:
         peak = drawn(1e9, 1e11)
         serial = random.choice([1.0, 1.0, 4.0])
+        together = 64.0 * float(random.integers(1, 256))
+        uneven = float(random.choice([1.0, random.uniform(1.0, 3.0)]))  # of a fleet that mixes
         return {
             "instances": float(random.integers(1, 9)),
             "area_m2": drawn(1e-9, 1e-6),
@@ -101,6 +105,8 @@ def design(random: np.random.Generator) -> dict[str, Any]:
             "clock_hz": drawn(1e8, 1e9),
             "clock_limit": random.uniform(0.5, 1.0),
             "payload_bit": float(random.choice([64, 4096])),
+            "round_bit": together,
+            "round_s": together / peak * uneven,
         }
 
     offloaded = float(random.choice([1.0, random.uniform(0.3, 1.0)]))
@@ -111,8 +117,6 @@ def design(random: np.random.Generator) -> dict[str, Any]:
         "workload_rate_bit_per_s": drawn(1e8, 1e11),
         "workload_granularity_byte": float(int(drawn(64, 1e5))),
         "workload_arrival_cv2": float(random.choice([0.0, 0.5, 1.0, 4.0])),
-        "workload_common": float(random.integers(0, 2)),
-        "workload_meet": float(random.integers(0, 2)),
         "kernel_index_s_per_byte": drawn(1e-10, 1e-8),
         "kernel_exponent": random.uniform(1.0, 2.0),
         "kernel_offset_s": drawn(1e-8, 1e-6),
@@ -217,11 +221,21 @@ def offloads(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -
     }
 
 
+def earlier_rounds(stage: Stage, g: float) -> int:
+    """Return how many rounds of tasks start before the last one."""
+    whole, rest = divmod(8 * g, stage.round_bit)
+    return max(0, round(float(whole)) - int(rest == 0))
+
+
 def inside_s(of: dict[str, Any], found: dict[str, float], at: float, passing: float) -> float:
     """Return the time of an offload from its first bit into the pipelines to its last one out."""
-    g = of["workload_granularity_byte"]
+    g, stages = of["workload_granularity_byte"], [Stage(**one) for one in of["stages"]]
     filled = found["own_fill_s"] + found["common_fill_bit"] / at
-    return max(filled + g * max(8 / at, passing), 8 * g / at * found["serial_tasks"])
+    rounds = rounds_of(g, stages, passing, found["power_limit_bit_per_s"])
+    shared = min(rounds["common_rounds_bit"], 8 * g)
+    last = rounds["rounds_s"] + max(g * passing, shared / at + (g - shared / 8) * passing)
+    streamed = g * max(8 / at, passing)
+    return max(filled + min(last, streamed), 8 * g / at * found["serial_tasks"])
 
 
 def least_rate(of: dict[str, Any], found: dict[str, float]) -> float:
@@ -244,8 +258,10 @@ def least_rate(of: dict[str, Any], found: dict[str, float]) -> float:
 def expected(of: dict[str, Any]) -> dict[str, float]:
     """Return the quantities of one design, by loops over its stages."""
     stages = [Stage(**figures) for figures in of["stages"]]
-    common, meet = of["workload_common"] > 0, of["workload_meet"] > 0
+    common, meet = all(s.common for s in stages), any(s.common for s in stages)
     found = {
+        "clocks_meet": float(meet),
+        "clocks_common": float(common),
         "instances": sum(s.instances for s in stages),
         "fleet_area_m2": sum(s.area_m2 for s in stages),
         "capacity_bit_per_s": min(s.capacity_bit_per_s for s in stages),
@@ -280,10 +296,33 @@ def expected(of: dict[str, Any]) -> dict[str, float]:
     found["own_latency_s"] = sum(s.latency_s for s, _ in own)
     found["own_fill_s"] = sum(s.latency_s * by for s, by in own)
     found["common_fill_bit"] = sum(s.latency_s * s.capacity_bit_per_s for s in stages if s.common)
+    g = of["workload_granularity_byte"]
+    found |= rounds_of(g, stages, found["passing_s_per_byte"], cap)
     found["own_power_w"] = sum(
         s.dynamic_energy_j_per_bit * min(s.capacity_bit_per_s, cap) for s, _ in own if s.clocked
     )
     return found | rates(of, stages, found, meet=meet, common=common)
+
+
+def rounds_of(g: float, stages: list[Stage], passing: float, cap: float) -> dict[str, float]:
+    """Return what the rounds of all stages take."""
+    own = longer = shared = 0.0
+    for s in stages:
+        rounds = earlier_rounds(s, g)
+        if s.common:
+            shared += min(rounds * s.round_s * s.capacity_bit_per_s, 8 * g)
+            continue
+        streamed_s = max(0.0, 8 * g / s.capacity_bit_per_s - g * passing)
+        own += min(rounds * max(0.0, s.round_s - s.round_bit * passing / 8), streamed_s)
+        if rounds and cap < s.capacity_bit_per_s:
+            of_rounds = min(rounds * s.round_s, 8 * g / s.capacity_bit_per_s)
+            longer += of_rounds * (s.capacity_bit_per_s / cap - 1) if cap else inf
+    return {
+        "own_rounds_s": own,
+        "throttled_rounds_s": longer,
+        "rounds_s": own + longer,
+        "common_rounds_bit": shared,
+    }
 
 
 def rates(

@@ -27,32 +27,67 @@ DYNAMIC_W, LEAKAGE_W = 9.05e-3, 1.11e-3  # of a u16
 Write = Callable[[str], Path]
 
 
-@pytest.fixture
-def policies(write: Write) -> Callable[[str, str], tuple[list[bool], np.ndarray]]:
-    def made(first: str, second: str) -> tuple[list[bool], np.ndarray]:
-        problem = problem_of(write(STUDY % (first, second)))
-        index = np.zeros((1, len(problem.sizes)), dtype=np.int64)
-        return [stage.common for stage in problem.stages], problem.evaluate(index).loss[0]
+Found = tuple[list[bool | None], np.ndarray]
 
-    return made
+
+@pytest.fixture
+def made(write: Write) -> Callable[[str, str, str], Found]:
+    def found(text: str, first: str, second: str) -> Found:
+        problem = problem_of(write(text % (first, second)))
+        index = np.zeros((1, len(problem.sizes)), dtype=np.int64)
+        tried = {name for axis in problem.space.axes for name in axis.columns}
+        common = [None if stage.policy in tried else stage.common for stage in problem.stages]
+        return common, problem.evaluate(index).loss[0]
+
+    return found
+
+
+@pytest.fixture
+def policies(made: Callable[[str, str, str], Found]) -> Callable[[str, str], Found]:
+    return lambda first, second: made(STUDY, first, second)
 
 
 MEET, TOP, SWITCHING = ", clock: meet", ", clock: 1", ", idle: clocked"
+
+
+BOTH = None
 
 
 @pytest.mark.parametrize(
     ("first", "second", "common"),
     [
         (MEET, TOP, [True, False]),
-        (MEET, "", [True, True]),
+        (MEET, "", [True, False]),
         (MEET + SWITCHING, TOP + SWITCHING, [True, False]),
         (TOP, TOP, [False, False]),
-        (TOP, TOP + SWITCHING, [True, True]),
+        (TOP, TOP + SWITCHING, [False, False]),
+        (SWITCHING, "", [BOTH, False]),
+        (SWITCHING, TOP, [BOTH, False]),
+        (SWITCHING, MEET, [BOTH, True]),
     ],
 )
-def test_stages_at_the_one_rate_are_those_that_meet_it(policies, first, second, common) -> None:
-    """Where none does, all are once any switches while it idles."""
+def test_a_clock_is_that_of_its_own_stage(policies, first, second, common) -> None:
+    """Whatever the other stage writes: not written, both are tried of one that switches."""
     assert policies(first, second)[0] == common
+
+
+NO_INTERFACE = STUDY.replace("interface: {device: sparc_t4_engine, in_flight: 1}\n", "").replace(
+    "offload_latency: minimise, ", ""
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "common"),
+    [
+        (NO_INTERFACE, [True, True]),  # as slow as the rate allows
+        (NO_INTERFACE.replace("rate: 20 Gbit/s, ", ""), [False, True]),  # as the slowest stage
+        (STUDY.replace("granularity:", "arrivals: poisson, granularity:"), [False, False]),
+        (STUDY.replace("4 KiB", "{4 KiB: 1/2, 64 B: 1/2}"), [False, False]),
+        (STUDY.replace("rate: 20 Gbit/s, ", ""), [False, BOTH]),
+    ],
+)
+def test_both_are_tried_only_where_power_stands_against_time(made, text, common) -> None:
+    assert made(text, "", SWITCHING)[0] == common
 
 
 @pytest.mark.parametrize("switching", [False, True])

@@ -173,8 +173,11 @@ class Tracer:
                 return found
         own = (f"{stage.name}.", *SHARED_COLUMNS)
         names = [name for name in columns if name.startswith(own)]
+        settled = stage.settled_columns(columns)
         return {
-            name: self.recorder.opaque(
+            name: settled[name]
+            if name in settled
+            else self.recorder.opaque(
                 StageColumn(stage, name, tuple(names)), [columns[one] for one in names], name
             )
             for name in wanted

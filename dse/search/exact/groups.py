@@ -160,7 +160,8 @@ def sharing_fleets(bounds: Bounds, parts: Sequence[StageParts], scenarios: Index
     count = len(scenarios)
     columns = bounds.problem.space.columns(scenarios)
     known = beside_stages(bounds, columns)
-    shared = [columns[name] for name in SHARED_COLUMNS if name in columns]
+    deciding = (*SHARED_COLUMNS, *(part.stage.policy for part in parts))
+    shared = [columns[name] for name in deciding if name in columns]
     shared += [*known.values(), bounds.floor(columns, {})]
     table = np.stack([np.broadcast_to(values, (count,)) for values in shared], axis=1)
     keys, which = np.unique(table, axis=0, return_inverse=True)

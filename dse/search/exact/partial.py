@@ -81,10 +81,17 @@ class StageParts:
 
 
 def stage_parts(problem: Problem) -> Iterator[StageParts]:
-    """Yield the axes of each stage: the clock, then counts from the fastest design on."""
+    """Yield the axes of each stage: the clock, then counts from the fastest design on.
+
+    Whether its clock meets the rate is no axis of the stage: other stages depend on it.
+    """
     names = [axis.name for axis in problem.space.axes]
     for stage in problem.stages:
-        own = [k for k, name in enumerate(names) if name.partition(".")[0] == stage.name]
+        own = [
+            k
+            for k, axis in enumerate(problem.space.axes)
+            if axis.name.partition(".")[0] == stage.name and stage.policy not in axis.columns
+        ]
         designs = {
             k: stage.designs.names.index(names[k].partition(".")[2])
             for k in own
