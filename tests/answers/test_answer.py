@@ -237,8 +237,8 @@ def test_dependent_tasks_limit_a_pipelined_core(ask, write) -> None:
 def test_a_limit_that_is_close_is_named(ask) -> None:
     small = {"workload.granularity": "128 B"}
     text = re.sub(r"\s+", " ", ask(CRYPTO, prefer="area", overrides=small).text(all=True))
-    # 100 Gbit/s / 1024 bit * (13 / 3.4 + 16 / 0.645 + 1024 / 103.2) ns
-    close = "3.765 host cores of 4 (6.25 % to spare) and 4 in flight of 4 (none to spare)"
+    # 100 Gbit/s / 1024 bit * (13 / 3.4 + 16 / 0.645 + 3 * (2 / 0.645 - 320 / 435.2) + 1024 / 435.2) ns
+    close = "3.719 host cores of 4 (7.57 % to spare) and 4 in flight of 4 (none to spare)"
     assert f"Close to a limit: {close}." in text
     assert "Close to a limit" not in ask(CRYPTO).text(all=True)
 
@@ -276,9 +276,8 @@ def test_the_slack_is_how_far_the_rate_can_rise(ask, overrides) -> None:
 def test_break_even_is_where_host_and_offload_take_the_same_time(ask) -> None:
     (advice,) = ask(CRYPTO).pick.advice
     clock = ask(CRYPTO).pick.quantities["clock_hz"]
-    rate = 3 * 64 * clock  # three u16, a 64-bit task per cycle
-    size = advice.value
-    offload = (435 + 500) / 3e9 + 16 / clock + 8 * size / rate
+    size = advice.value  # less than 24 B, which three u16 take at once, over a link of 48 GB/s
+    offload = (435 + 500) / 3e9 + 16 / clock + size / 48e9
     assert offload == pytest.approx(16.2e-9 * size, rel=1e-9)
     text = ask(CRYPTO).text(all=True)
     assert "use the accelerator from 21 B on, leave the work on the host" in text

@@ -108,7 +108,7 @@ def test_what_is_unknown_of_a_host_is_said() -> None:
     first, line, facts = answered((", host_cores: 4, host_power: 100 W", ""))
     assert first.startswith("Take ")
     assert line == (
-        "The host alone would need 0.25 host cores, with offload latency 128 ns (89.5 % less); how "
+        "The host alone would need 0.25 host cores, with offload latency 128 ns (89.3 % less); how "
         "many there are is unknown."
     )
     assert "total_power_w" not in facts["costs"]

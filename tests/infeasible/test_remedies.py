@@ -108,7 +108,7 @@ def offered(error: InfeasibleError) -> list[dict[str, str]]:
     ("text", "expected"),
     [
         (MEETING, {"des.clock": "1"}),
-        (SLOW, {"des.clock": "0.01315"}),
+        (SLOW, {"des.clock": "0.013117"}),
         (SLOW, {"des.instances": "2"}),
         (CHAIN, {"des.clock": "1", "fft.clock": "1"}),
         (DEVICE, {"interface.device": "sparc_t4_engine"}),
@@ -120,7 +120,7 @@ def offered(error: InfeasibleError) -> list[dict[str, str]]:
         (FIXED, {"des.u16": "5", "des.u8": "1"}),
         (MIXED, {"des.instances": "least"}),
         (SWITCHING, {"des.idle": "gated"}),
-        (LATE, {"workload.granularity": "17167 B"}),
+        (LATE, {"workload.granularity": "17184 B"}),
         (COMPOSED, {"interface.device": "sandy_bridge"}),
         (PLATFORM, {"budget.platform": "gtx_680"}),
     ],
