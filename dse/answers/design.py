@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dse.algebra import units
 from dse.contract import Column, Objective, Requirement, Threshold
-from dse.model import tables
+from dse.model import invariants, tables
 from dse.model.problem import Problem
 from dse.reports.words import in_words, listed, relative_change
 from dse.study.scenario import field_path
@@ -155,8 +155,14 @@ def pick(
     """Return the design at `point`, shape (d,), with the quantity `also` besides the others.
 
     `described` is all of its columns, where these are known.
+
+    Raises
+    ------
+    dse.errors.ContractError
+        When a model breaks one of its invariants.
     """
     index = point[np.newaxis, :]
+    invariants.check_invariants(problem, index)
     told = problem.describe(index) if described is None else described
     columns = {name: float(column[0]) for name, column in told.items()}
     counts = {name: int(count[0]) for name, count in problem.counts(index).items() if count[0]}

@@ -1,8 +1,8 @@
 """Plausibility: invariants of the models, checked on every run.
 
 Other tools print areas of 0, negative cycles and speedups beyond every bound, because nothing
-looks.  Here every run looks at its front and at a sample of its feasible designs; a model that
-breaks an invariant stops the run with the design and the term.
+looks.  Here every design that is printed is looked at, and a sample of the feasible ones of a
+run; a model that breaks an invariant stops the program with the design and the term.
 """
 
 from __future__ import annotations
@@ -23,18 +23,20 @@ from dse.model.space import Index
 from dse.plugins import registry
 
 MOST_DESIGNS = 2_000
-"""About how many designs are looked at, of the front and of the sample each."""
+"""About how many designs of a sample are looked at, and of a front with one more instance."""
+
+REPORT = "this is a fault of a model, not of the study: please report it, with the study"
 
 
-def check_invariants(problem: Problem, *designs: Index) -> None:
-    """Look at the feasible ones of `designs`, indices (n, d); at a sample of many.
+def check_invariants(problem: Problem, front: Index, *samples: Index) -> None:
+    """Look at the feasible ones of `front`, indices (n, d), and at some of each sample.
 
     Raises
     ------
     ContractError
         Naming the design, the quantity or rule, and the value.
     """
-    _look(problem, _some(designs))
+    _look(problem, _looked_at(front, *samples))
 
 
 def check_together(problems: Sequence[Problem], designs: Sequence[Sequence[Index]]) -> None:
@@ -47,7 +49,7 @@ def check_together(problems: Sequence[Problem], designs: Sequence[Sequence[Index
     """
     whole = as_one(problems) if problems[1:] else None
     if whole is not None:
-        some = [_some(parts) for parts in designs]
+        some = [_looked_at(*parts) for parts in designs]
         which = np.repeat(np.arange(len(some)), [len(rows) for rows in some])
         with suppress(DseError):  # then each of them is looked at alone, and tells its own
             _look(whole, np.column_stack([np.concatenate(some), which]))
@@ -56,8 +58,12 @@ def check_together(problems: Sequence[Problem], designs: Sequence[Sequence[Index
         check_invariants(problem, *parts)
 
 
-def _some(designs: Sequence[Index]) -> Index:
-    return np.concatenate([part[:: max(1, len(part) // MOST_DESIGNS)] for part in designs])
+def _looked_at(front: Index, *samples: Index) -> Index:
+    return np.concatenate([front, *map(_some, samples)])
+
+
+def _some(designs: Index) -> Index:
+    return designs[:: max(1, len(designs) // MOST_DESIGNS)]
 
 
 def _look(problem: Problem, looked_at: Index) -> None:
@@ -66,7 +72,7 @@ def _look(problem: Problem, looked_at: Index) -> None:
         return
     with np.errstate(divide="ignore", invalid="ignore"):
         _refuse_negative(problem, index)
-        _grow_with_instances(problem, index)
+        _grow_with_instances(problem, _some(index))
         _hold_guards(problem, index)
 
 
@@ -137,4 +143,5 @@ def _refuse(
     rows = np.flatnonzero(wrong)
     if len(rows):
         design = problem.space.point_text(index[rows[0]])
-        raise ContractError(f"implausible: {text.format(values[rows[0]])}; design: {design}")
+        broken = text.format(values[rows[0]])
+        raise ContractError(f"implausible: {broken}; design: {design}; {REPORT}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dse.contract import Column, guard
+from dse.contract import WAIT_MODES, Column, guard
 from dse.objectives.system.chain import Stages, largest, total
 from dse.objectives.system.offload_terms import BIT_PER_BYTE
 from dse.objectives.system.rate import limits_in_order
@@ -138,3 +138,52 @@ def offload_within_limits(
     rate = BIT_PER_BYTE * workload_granularity_byte / offload_latency_s
     limits = (capacity_bit_per_s, power_limit_bit_per_s, link_limit_bit_per_s)
     return largest(tuple(rate / limit for limit in (*limits, memory_limit_bit_per_s))) - 1.0
+
+
+@guard(rule="an offload takes no longer than its work on one core of each stage")
+def offload_within_one_core(
+    *,
+    offload_latency_s: Column,
+    transfer_s: Column,
+    passing_s_per_byte: Column,
+    workload_granularity_byte: Column,
+    serial_tasks: Column,
+    stage_payload_bit: Stages,
+    stage_latency_s: Stages,
+    stage_round_s: Stages,
+    stage_capacity_bit_per_s: Stages,
+    stage_common: Stages,
+    stream_rate_bit_per_s: Column,
+    power_limit_bit_per_s: Column | float = np.inf,
+) -> Column:
+    """Return by what share T1 exceeds that of its tasks one after another.
+
+    ``T_oh + n (p g + sum_j (8 g / p_j + 1) max(latency_j, I_j) max(1, c_j / r_j))``, r_j being the
+    rate at which stage j runs and p_j its payload per task.
+    """
+    payload = BIT_PER_BYTE * workload_granularity_byte
+    work = passing_s_per_byte * workload_granularity_byte
+    stages = (stage_payload_bit, stage_latency_s, stage_round_s, stage_capacity_bit_per_s)
+    for task, latency, interval, capacity, common in zip(*stages, stage_common, strict=True):
+        rate = np.where(common > 0, stream_rate_bit_per_s, power_limit_bit_per_s)
+        each = np.maximum(latency, interval) * np.maximum(capacity / rate, 1.0)
+        work = work + (payload / task + 1.0) * each
+    alone = transfer_s + np.maximum(serial_tasks, 1.0) * work
+    return offload_latency_s / alone - 1.0
+
+
+@guard(rule="no station is busy for longer than all the time")
+def stations_within_time(
+    *, fleet_load: Column, link_load: Column, slot_load: Column, host_load: Column
+) -> Column:
+    """Return by what share the busiest station exceeds its servers (Little's law)."""
+    return largest((fleet_load, link_load, slot_load, host_load)) - 1.0
+
+
+@guard(rule="a host core that waits is a slot: no more of them are busy than there are slots")
+def waiting_cores_within_slots(
+    *, offload_cores: Column, slots: Column, interface_wait: Column
+) -> Column:
+    """Return by what share the busy cores that wait (sync) exceed their slots (Little's law)."""
+    waiting = np.equal(interface_wait, WAIT_MODES.index("sync"))
+    return np.where(waiting, offload_cores / slots, 0.0) - 1.0

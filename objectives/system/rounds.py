@@ -51,10 +51,12 @@ def own_rounds_s(
 ) -> Column:
     """Time for which the last round of stages at their own clocks waits, beyond its payload.
 
-    ``sum_j min((n_j - 1) max(0, I_j - p W_j / 8), 8 g max(0, 1 / c_j - p / 8))``, in s: payload
-    that link and memory bring in p per byte leaves that much less to wait for.
+    Of one stage ``min((n - 1) max(0, I - p W / 8), 8 g max(0, 1 / c - p / 8))``, in s: payload that
+    link and memory bring in p per byte leaves that much less to wait for.  Of several
+    ``sum_j min((n_j - 1) I_j, 8 g / c_j)``: with p a faster link could make the bound longer.
     """
-    passing = passing_s_per_byte / BIT_PER_BYTE
+    alone = len(stage_round_bit) == 1
+    passing = passing_s_per_byte / BIT_PER_BYTE if alone else np.zeros(1)
 
     def waits(bit: Column, s: Column, capacity: Column, common: Column) -> Column:
         rounds = rounds_before(workload_granularity_byte, bit)

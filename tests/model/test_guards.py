@@ -32,6 +32,8 @@ SETTINGS = {
     "throughput_within_limits": [("budget.power_cap", "1 W")],
     # the pipelines are faster than the link
     "offload_within_limits": [("interface.link", "3 GB/s"), ("des.design", "u16")],
+    # one slot, of eight host cores
+    "waiting_cores_within_slots": [("interface.wait", "sync"), ("interface.in_flight", "1")],
 }
 STUDY = """\
 workload: {rate: 20 Gbit/s, granularity: 4 KiB, kernel: des}
@@ -91,6 +93,17 @@ CASES = {
         "offload_latency_s",
         lambda v: v * 0.6,
         "an offload is no faster than anything",
+    ),
+    "offload_within_one_core": (
+        "offload_latency_s",
+        lambda v: v * 1000,
+        "an offload takes no longer than its work on one core",
+    ),
+    "stations_within_time": ("fleet_load", lambda v: 0 * v + 1.5, "no station is busy for longer"),
+    "waiting_cores_within_slots": (
+        "offload_cores",
+        lambda v: 0 * v + 2,
+        "a host core that waits is a slot",
     ),
     "speedup_within_bounds": ("speedup", lambda v: v * 10, "speedup is at most"),
     "energy_times_rate_is_power": (

@@ -312,8 +312,9 @@ def rounds_of(g: float, stages: list[Stage], passing: float, cap: float) -> dict
         if s.common:
             shared += min(rounds * s.round_s * s.capacity_bit_per_s, 8 * g)
             continue
-        streamed_s = max(0.0, 8 * g / s.capacity_bit_per_s - g * passing)
-        own += min(rounds * max(0.0, s.round_s - s.round_bit * passing / 8), streamed_s)
+        late = passing if len(stages) == 1 else 0.0
+        streamed_s = max(0.0, 8 * g / s.capacity_bit_per_s - g * late)
+        own += min(rounds * max(0.0, s.round_s - s.round_bit * late / 8), streamed_s)
         if rounds and cap < s.capacity_bit_per_s:
             of_rounds = min(rounds * s.round_s, 8 * g / s.capacity_bit_per_s)
             longer += of_rounds * (s.capacity_bit_per_s / cap - 1) if cap else inf
