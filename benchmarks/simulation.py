@@ -92,6 +92,7 @@ class Witnessed:
     alone_s: float
     starved: float
     stored: bool
+    chained: bool
     model: dict[str, float]
     seen: dict[str, Seen]
 
@@ -141,7 +142,10 @@ def together(
 
     sizes = range(max(len(one.pipelines) for one in designs))
     chains = [[chained(one, size) for size in sizes] for one in designs]
-    each = np.array([[[s.busy_s for s in chain] for chain in of] for of in chains])
+    sized = ("busy_s", "first_round", "rounds_s")
+    each = np.array(
+        [[[[getattr(s, name) for s in chain] for chain in of] for of in chains] for name in sized]
+    )
     fill, whole = (
         np.array([[getattr(station, name) for station in of[0]] for of in chains]).T
         for name in ("fill_s", "whole")
@@ -153,18 +157,21 @@ def together(
     length = int(max(slots.max(), cores.max())) + 1
     slots, cores = slots.astype(int), cores.astype(int)
     ended, left = (np.full((length, len(pipelines)), -np.inf) for _ in range(2))
-    free = np.zeros(fill.shape)
+    free, ready = np.zeros(fill.shape), np.zeros(fill.shape)
     taken, held = (np.empty(arrived.shape, dtype=np.float32) for _ in range(2))
     for number, at in enumerate(arrived):
         start = np.maximum(at, ended[(number - slots) % length, places])
         start = np.maximum(start, left[(number - cores) % length, places])
         came = last = start + overhead + latency
-        busy = each[places, kind[number]].T
+        busy, first_round, rounds = each[:, places, kind[number]].swapaxes(1, 2)
         for place in range(depth):
-            begin = np.maximum(np.where(whole[place], last, came), free[place])
-            end = free[place] = np.maximum(begin + busy[place], last)
-            last = end + fill[place]
-            came = np.where(whole[place], last, begin + fill[place])
+            comes = np.maximum(np.where(whole[place], last, came), free[place])
+            free[place] = np.maximum(comes + busy[place], last)
+            first = np.maximum(ready[place], came + (last - came) * first_round[place])
+            begin = np.maximum(comes, first)
+            ready[place] = begin + busy[place]
+            last = np.minimum(np.maximum(begin + rounds[place], last), free[place]) + fill[place]
+            came = np.where(whole[place], last, comes + fill[place])
         ended[number % length] = last
         left[number % length] = np.where(sync, last, start + core)
         taken[number], held[number] = last - at, left[number % length] - start
@@ -201,7 +208,9 @@ def witnessed(
         alone = sum(s * p.alone_s for s, p in zip(one.shares, one.pipelines, strict=True))
         seen = dict(measure(one, passage))
         stored = any(station.whole for station in one.pipelines[0].stations)
-        found.append(Witnessed(load, alone, starved, stored, predicted(problem), seen))
+        chained = all(station.name != "fleet" for station in one.pipelines[0].stations)
+        model = predicted(problem)
+        found.append(Witnessed(load, alone, starved, stored, chained, model, seen))
     return found
 
 
@@ -279,7 +288,9 @@ def broken(found: Mapping[str, list[Witnessed]], rates: np.ndarray) -> list[str]
 
     promises = {
         "steady: rate within 0.1 %": bool((np.abs(rates - 1) <= 1e-3).all()),
-        "steady: time to single precision": share(found["steady"], "time", 1e-6) == 1,
+        "steady: time to single precision, of chains up to 1 % above": all(
+            -1e-6 < one.error("time") < (1e-2 if one.chained else 1e-6) for one in found["steady"]
+        ),
         "poisson up to 0.9: mean time within 10 %": share(calm, "time", 0.10) >= 0.99,
         "poisson up to 0.9: wait within 15 % for 95 of 100": share(calm, "wait", 0.15) >= 0.95,
         "cv2 4: mean time within 15 % for 99 of 100": share(found["cv2 4"], "time", 0.15) >= 0.99,

@@ -95,7 +95,9 @@ class _Run:
         self.free = [True] * len(places)
         self.lines: list[deque[int]] = [deque() for _ in places]
         count = len(arrived_s)
-        self.began_s, self.last_s = [0.0] * count, [0.0] * count
+        self.ready = [0.0] * len(places)
+        self.began_s = [0.0] * count
+        self.first_s, self.last_s = [0.0] * count, [0.0] * count
         self.ended_s, self.core_s = [0.0] * count, [0.0] * count
         self.ended = self.events = 0
         self.heap: list[tuple[float, int, int, int]] = []
@@ -146,7 +148,7 @@ class _Run:
 
     def _leaves_core(self, at: float, offload: int, _: int) -> None:
         first = at + self.passed_by[offload].latency_s
-        self.last_s[offload] = first
+        self.first_s[offload] = self.last_s[offload] = first
         self._push(first, _COMES, offload, 0)
 
     def _frees_core(self, at: float, offload: int, _: int) -> None:
@@ -166,10 +168,10 @@ class _Run:
         stations = self.passed_by[offload].stations
         station = stations[place]
         self.free[place] = False
-        end = max(at + station.busy_s, self.last_s[offload])
-        self._push(end, _FREES, offload, place)
-        first, last = passed(station, at, end)
-        self.last_s[offload] = last
+        came = self.first_s[offload], self.last_s[offload]
+        first, last, free, self.ready[place] = passed(station, at, *came, self.ready[place])
+        self._push(free, _FREES, offload, place)
+        self.first_s[offload], self.last_s[offload] = first, last
         if place + 1 == len(stations):
             self._push(last, _ENDS, offload)
         else:
@@ -198,7 +200,7 @@ def one_after_the_other(
     """Return when offloads end, station by station and without a heap (Lindley's recursion)."""
     count = len(arrived_s)
     ended, left = [0.0] * count, [0.0] * count
-    free = [0.0] * len(pipelines[0].stations)
+    free, ready = ([0.0] * len(pipelines[0].stations) for _ in range(2))
     slots, cores = pipelines[0].slots, pipelines[0].cores
     for number, at in enumerate(arrived_s.tolist()):
         pipeline = pipelines[kind[number]]
@@ -210,8 +212,8 @@ def one_after_the_other(
         first = last = start + pipeline.overhead_s + pipeline.latency_s
         for place, station in enumerate(pipeline.stations):
             begin = max(last if station.whole else first, free[place])
-            free[place] = max(begin + station.busy_s, last)
-            first, last = passed(station, begin, free[place])
+            came = first, last, ready[place]
+            first, last, free[place], ready[place] = passed(station, begin, *came)
         ended[number] = last
         left[number] = last if pipeline.sync else start + pipeline.core_s
     return np.array(ended)

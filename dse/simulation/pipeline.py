@@ -22,12 +22,18 @@ class Station:
         From the first bit in to the first bit out.
     whole
         It waits for the last bit before it starts, and the next one for its last bit.
+    first_round
+        Share of an offload that it takes in its first round, for which it waits.
+    rounds_s
+        From its first round to the last, where that is less than it is busy.
     """
 
     name: str
     busy_s: float
     fill_s: float = 0.0
     whole: bool = False
+    first_round: float = 0.0
+    rounds_s: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -65,8 +71,7 @@ class Pipeline:
         first = last = self.overhead_s + self.latency_s
         for station in self.stations:
             start = last if station.whole else first
-            end = max(start + station.busy_s, last)
-            first, last = passed(station, start, end)
+            first, last, _, _ = passed(station, start, first, last, 0.0)
         return last
 
     @property
@@ -80,10 +85,18 @@ class Pipeline:
         return found
 
 
-def passed(station: Station, start: float, end: float) -> tuple[float, float]:
-    """Return when the first and the last bit leave a station that is busy from start to end."""
-    last = end + station.fill_s
-    return (last, last) if station.whole else (start + station.fill_s, last)
+def passed(
+    station: Station, start: float, first: float, last: float, ready: float
+) -> tuple[float, float, float, float]:
+    """Return when the first and the last bit leave a station, and when it is free, and ready.
+
+    It starts on an offload whose bits come evenly from `first` to `last`.  Its rounds begin when
+    the first one is there, and those of the offload before leave room for it: when it is `ready`.
+    """
+    free = max(start + station.busy_s, last)
+    begin = max(start, ready, first + (last - first) * station.first_round)
+    end = min(max(begin + station.rounds_s, last), free) + station.fill_s
+    return end if station.whole else start + station.fill_s, end, free, begin + station.busy_s
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from dse.contract import SIZE, TRANSFERS, WAIT_MODES
@@ -23,9 +24,14 @@ STAGES = (
     "stage_latency_s",
     "stage_leakage_power_w",
     "stage_read_byte_per_bit",
+    "stage_round_bit",
+    "stage_round_s",
     "stage_serial_tasks",
     "stage_written_byte_per_bit",
 )
+ROUNDING = 1e-12
+"""Relative; what rounding may add to a whole number of rounds."""
+
 PACKETS = "interface_packet_byte_per_s"
 """Where the rate of packets on PCI Express is kept among columns."""
 
@@ -128,12 +134,19 @@ def _fleet(columns: Columns, stages: Stages, bits: float) -> list[Station]:
     """Return the stages: each at its own clock, or all at the rate of the slowest."""
     found = []
     rates = _rates(columns, stages)
-    for number, (rate, capacity, latency) in enumerate(
-        zip(rates, stages["stage_capacity_bit_per_s"], stages["stage_latency_s"], strict=True),
-        start=1,
-    ):
+    names = ("capacity_bit_per_s", "latency_s", "round_bit", "round_s")
+    fleets = zip(rates, *(stages[f"stage_{name}"] for name in names), strict=True)
+    for number, (rate, capacity, latency, round_bit, round_s) in enumerate(fleets, start=1):
         name = f"stage {number}" if len(rates) > 1 else "fleet"
-        found.append(Station(name, bits / rate, latency * (capacity / rate)))
+        before = max(math.ceil(bits / round_bit * (1.0 - ROUNDING)) - 1, 0)
+        station = Station(
+            name,
+            bits / rate,
+            latency * (capacity / rate),
+            first_round=1.0 - before * round_bit / bits,
+            rounds_s=before * round_s * (capacity / rate),
+        )
+        found.append(station)
     return found
 
 

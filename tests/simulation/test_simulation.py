@@ -19,6 +19,7 @@ from dse.simulation.measures import measure
 from dse.simulation.packets import wire_byte
 from dse.simulation.pipeline import Draw, Pipeline, Station, Traffic
 from dse.simulation.plots import save_simulation
+from dse.simulation.traffic import traffic_of
 
 Write = Callable[[str], Path]
 FLEET = (Station("link in", 1.0), Station("fleet", 2.0, 0.5), Station("link out", 1.0))
@@ -67,12 +68,39 @@ def test_events_agree_with_both_recursions(cv2: float) -> None:
         ended = ends(pipeline, arrived)
         alike = np.zeros(len(arrived), int)
         assert np.array_equal(ended, one_after_the_other([pipeline], alike, arrived)), seed
-        apart = np.abs(ended - longest_path(pipeline, arrived)).max()
-        assert apart <= 1e-11 * ended[-1], seed
+        if any(station.name == "fleet" for station in pipeline.stations):  # of one stage
+            apart = np.abs(ended - longest_path(pipeline, arrived)).max()
+            assert apart <= 1e-11 * ended[-1], seed
         waits = ended - arrived - pipeline.alone_s
         assert (waits >= -1e-11 * ended[-1]).all()
         if cv2 == 0:
             assert waits == pytest.approx(0, abs=1e-11 * ended[-1])
+
+
+def test_one_offload_takes_what_the_model_says() -> None:
+    """Of one stage to rounding; of several the model adds up rounds that overlap in part, by less
+    than an interval of each stage."""
+    for seed in range(40):
+        prepared = random_designs.study_of(seed, None, 0.0)
+        problem, index = prepared.problem, random_designs.first(prepared.problem)
+        told = float(problem.describe(index)["offload_latency_s"][0])
+        alone = traffic_of(prepared, index).pipelines[0].alone_s
+        fleets = problem.stage_columns(problem.space.columns(index), ["stage_round_s"])
+        overlapping = sum(float(one[0]) for one in fleets["stage_round_s"])
+        above = overlapping if len(fleets["stage_round_s"]) > 1 else 0.0
+        assert -1e-12 * alone <= told - alone <= above + 1e-12 * alone, seed
+
+
+def test_rounds_by_hand() -> None:
+    """Four rounds of 3 s each: the first is in after 1 s of 4, the last starts 9 s later and is out
+    after 2 s more; the next offload begins when four rounds are over."""
+    fleet = Station("fleet", 12.0, 2.0, first_round=0.25, rounds_s=9.0)
+    pipeline = replace(PIPELINE, stations=(Station("link in", 4.0), fleet))
+    assert pipeline.alone_s == 3.25 + 1.0 + 9.0 + 2.0
+    assert ends(pipeline, np.zeros(2)).tolist() == [15.25, 27.25]
+    one_round = replace(fleet, busy_s=3.0, first_round=1.0, rounds_s=0.0)
+    short = replace(pipeline, stations=(Station("link in", 4.0), one_round))
+    assert short.alone_s == 3.25 + 4.0 + 2.0
 
 
 def test_gaps_have_the_mean_and_the_variation_that_is_asked_for() -> None:
@@ -171,7 +199,7 @@ def test_the_model_keeps_its_promises_for_some_random_designs() -> None:
     """`python -m benchmarks.simulation` holds 200 designs to them, with longer runs."""
     assert np.abs(random_designs.saturated(15, 4096) - 1).max() < 4e-3
     for one in random_designs.witnessed(0.0, 15, 3000):
-        assert abs(one.error("time")) < 1e-6
+        assert -1e-6 < one.error("time") < (2e-3 if one.chained else 1e-6)
         assert abs(one.error("cores")) < 1e-6
     for one in random_designs.witnessed(1.0, 15, 20_000):
         assert one.load > 0.9 or one.within("time", 0.1)
@@ -213,7 +241,8 @@ def test_the_recommended_design_or_one_that_is_named(write: Write) -> None:
 
 
 def test_a_mix_of_one_size_is_that_size(write: Write) -> None:
-    """Also across PCI Express, where steady offloads take what the model says."""
+    """Also across PCI Express, where steady offloads take what the model says, which lets payload
+    come in at the rate of the slower direction."""
     link = "link: 20 GB/s", "pcie: gen4 x16, round_trip: 600 ns, batch: 8"
     for text in (STUDY, STUDY.replace(*link)):
         told = []
@@ -226,8 +255,9 @@ def test_a_mix_of_one_size_is_that_size(write: Write) -> None:
         assert np.array_equal(one.time_s, mix.time_s)
         assert {**mix.to_dict()} == one.to_dict()
         steady = dse.simulate(write(text), "des.instances=4", offloads=500).to_dict()["quantities"]
+        near = 1e-9 if text == STUDY else 1e-4
         for name in ("offload_latency_mean_s", "energy_j_per_bit", "host_cores"):
-            assert steady[name]["simulated"] == pytest.approx(steady[name]["model"], rel=1e-9)
+            assert steady[name]["simulated"] == pytest.approx(steady[name]["model"], rel=near)
 
 
 def test_a_finished_run_and_its_pictures(write: Write, tmp_path: Path) -> None:
