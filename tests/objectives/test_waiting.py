@@ -11,6 +11,7 @@ from scipy.stats import poisson
 
 import dse
 from dse.errors import InfeasibleError, StudyError
+from dse.objectives.system import queueing
 from dse.objectives.system.queueing import decay_per_gap, percentile_wait_s, station_wait_s
 from dse.study import study
 from tests.conftest import STUDIES
@@ -79,6 +80,21 @@ def test_waits_get_rare_as_fast_as_the_equation_says() -> None:
     assert heavy == pytest.approx(2 * 1e-7 / 4, rel=1e-5)  # the limit of heavy traffic
     ends = decay_per_gap(load=np.array([0.0, 1.0, 2.0]), arrival_cv2=np.ones(3))
     assert ends.tolist() == [np.inf, 0, 0]
+
+
+@pytest.mark.parametrize("cv2", [1e-3, 0.1, 0.9, 1.0, 1.5, 4.0, 100.0, 1e4])
+def test_more_of_newtons_steps_change_nothing(monkeypatch: pytest.MonkeyPatch, cv2: float) -> None:
+    """But rounding, which counts the more the nearer the load is to 1."""
+    loads = np.concatenate([np.geomspace(1e-4, 0.5, 200), 1.0 - np.geomspace(0.5, 1e-3, 200)])
+    imix = ((64 / 354.25, 7 / 12), (576 / 354.25, 4 / 12), (1500 / 354.25, 1 / 12))
+    mixes = {((1.0, 1.0),): 1e-12, imix: 1e-9, ((0.5, 0.999), (500.5, 0.001)): 1e-8}
+    for sizes, noise in mixes.items():
+        steps = []
+        for count in (queueing.NEWTON_STEPS, 40):
+            monkeypatch.setattr(queueing, "NEWTON_STEPS", count)
+            steps.append(decay_per_gap(load=loads, arrival_cv2=np.full(400, cv2), sizes=sizes))
+        assert (np.abs(steps[0] / steps[1] - 1) < noise * max(1, cv2 / 50) / (1 - loads)).all()
+        monkeypatch.undo()
 
 
 def test_a_percentile_never_falls_with_the_wait_nor_rises_with_the_decay() -> None:
