@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,9 +13,9 @@ from dse.contract import PCIE_LINKS
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.simulation.arrivals import arrivals, kinds
-from dse.simulation.events import Passage
 from dse.simulation.measures import Seen, measure
-from dse.simulation.pipeline import Station, Traffic
+from dse.simulation.pipeline import Traffic
+from dse.simulation.recursion import one_after_the_other
 from dse.simulation.traffic import traffic_of
 from dse.study import study
 
@@ -124,60 +124,6 @@ def predicted(problem: Problem) -> dict[str, float]:
     return {one.simulated: float(columns[one.name][0]) for one in asked}
 
 
-def together(
-    designs: Sequence[Traffic], kind: np.ndarray, arrived: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the times from arrival to end, and on a core, of offloads (n, designs).
-
-    `dse.simulation.events.one_after_the_other` for many designs at once: a station that is left out
-    elsewhere keeps nobody here.
-    """
-    pipelines = [one.pipelines[0] for one in designs]
-    depth, places = max(len(one.stations) for one in pipelines), np.arange(len(pipelines))
-    idle = Station("", 0.0)
-
-    def chained(one: Traffic, size: int) -> list[Station]:
-        stations = one.pipelines[min(size, len(one.pipelines) - 1)].stations
-        return [*stations, *[idle] * (depth - len(stations))]
-
-    sizes = range(max(len(one.pipelines) for one in designs))
-    chains = [[chained(one, size) for size in sizes] for one in designs]
-    sized = ("busy_s", "first_round", "rounds_s")
-    each = np.array(
-        [[[[getattr(s, name) for s in chain] for chain in of] for of in chains] for name in sized]
-    )
-    fill, whole = (
-        np.array([[getattr(station, name) for station in of[0]] for of in chains]).T
-        for name in ("fill_s", "whole")
-    )
-    overhead, latency, core, sync, slots, cores = (
-        np.array([getattr(one, name) for one in pipelines])
-        for name in ("overhead_s", "latency_s", "core_s", "sync", "slots", "cores")
-    )
-    length = int(max(slots.max(), cores.max())) + 1
-    slots, cores = slots.astype(int), cores.astype(int)
-    ended, left = (np.full((length, len(pipelines)), -np.inf) for _ in range(2))
-    free, ready = np.zeros(fill.shape), np.zeros(fill.shape)
-    taken, held = (np.empty(arrived.shape, dtype=np.float32) for _ in range(2))
-    for number, at in enumerate(arrived):
-        start = np.maximum(at, ended[(number - slots) % length, places])
-        start = np.maximum(start, left[(number - cores) % length, places])
-        came = last = start + overhead + latency
-        busy, first_round, rounds = each[:, places, kind[number]].swapaxes(1, 2)
-        for place in range(depth):
-            comes = np.maximum(np.where(whole[place], last, came), free[place])
-            free[place] = np.maximum(comes + busy[place], last)
-            first = np.maximum(ready[place], came + (last - came) * first_round[place])
-            begin = np.maximum(comes, first)
-            ready[place] = begin + busy[place]
-            last = np.minimum(np.maximum(begin + rounds[place], last), free[place]) + fill[place]
-            came = np.where(whole[place], last, comes + fill[place])
-        ended[number % length] = last
-        left[number % length] = np.where(sync, last, start + core)
-        taken[number], held[number] = last - at, left[number % length] - start
-    return taken, held
-
-
 def witnessed(
     cv2: float, designs: int = DESIGNS, count: int = OFFLOADS, mix: bool = False
 ) -> list[Witnessed]:
@@ -189,28 +135,18 @@ def witnessed(
     if mix:
         most = [min(one, carried(seed)) for seed, one in zip(seeds, most, strict=True)]
     rates = [load * one for (_, load), one in zip(drawn, most, strict=True)]
-    sizes = [
-        kinds(shares=one.shares, count=count, seed=seed)
-        for seed, one in zip(seeds, passed, strict=True)
-    ]
-    times = [
-        arrivals(cv2=cv2, rate_hz=rate / one.bits, count=count, seed=seed)
-        for seed, rate, one in zip(seeds, rates, passed, strict=True)
-    ]
-    taken, held = together(passed, np.stack(sizes, axis=1), np.stack(times, axis=1))
     found = []
-    for place, ((one, load), rate) in enumerate(zip(drawn, rates, strict=True)):
-        core_s = held[:, place].astype(np.float64)
-        arrived = times[place]
-        passage = Passage(sizes[place], arrived, arrived + taken[:, place], core_s, 0)
-        problem = study_of(seeds[place], rate, cv2, mix).problem
+    for seed, (one, load), rate in zip(seeds, drawn, rates, strict=True):
+        kind = kinds(shares=one.shares, count=count, seed=seed)
+        times = arrivals(cv2=cv2, rate_hz=rate / one.bits, count=count, seed=seed)
+        seen = dict(measure(one, one_after_the_other(one.pipelines, kind, times)))
+        problem = study_of(seed, rate, cv2, mix).problem
         starved = float(problem.describe(first(problem)).get("starved_share", [0.0])[0])
         alone = sum(s * p.alone_s for s, p in zip(one.shares, one.pipelines, strict=True))
-        seen = dict(measure(one, passage))
-        stored = any(station.whole for station in one.pipelines[0].stations)
-        chained = all(station.name != "fleet" for station in one.pipelines[0].stations)
-        model = predicted(problem)
-        found.append(Witnessed(load, alone, starved, stored, chained, model, seen))
+        stations = one.pipelines[0].stations
+        stored = any(station.whole for station in stations)
+        chained = all(station.name != "fleet" for station in stations)
+        found.append(Witnessed(load, alone, starved, stored, chained, predicted(problem), seen))
     return found
 
 
@@ -223,10 +159,10 @@ def saturated(designs: int = DESIGNS, count: int = 20_480) -> np.ndarray:
     """Return the rates that the model gives where nothing is demanded, over those of crowds."""
     passed = [traffic(seed)[0] for seed in range(designs)]
     pipelines = [one.pipelines[0] for one in passed]
-    nothing = np.zeros((count, designs))
-    ended, _ = together(passed, nothing.astype(np.intp), nothing)
-    half = count // 2
-    seen = half / (ended[-1].astype(np.float64) - ended[half - 1])
+    half, crowd = count // 2, np.zeros(count)
+    alike = crowd.astype(np.intp)
+    ends = [one_after_the_other([one], alike, crowd).ended_s for one in pipelines]
+    seen = np.array([half / (end[-1] - end[half - 1]) for end in ends])
     # host cores are a requirement of the model and no limit of its rate
     host = [
         min(one.slots, one.cores) / one.alone_s if one.sync else one.cores / one.core_s

@@ -1,4 +1,4 @@
-"""Offloads as discrete events, and the recursions that have to agree with them.
+"""Offloads as discrete events.
 
 Every line is first come, first served; that in front of the slots has no end.  Offloads do not
 overtake each other, so the order of events at equal times changes nothing.
@@ -12,16 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dse.contract import Column
-from dse.simulation.pipeline import Pipeline, passed
+from dse.simulation.pipeline import Kinds, Pipeline, passed
 
 TOLD_EVERY = 50_000
 """Events between two reports of progress."""
 
 Told = Callable[[int], None]
-Kinds = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -192,50 +190,3 @@ class _Run:
             self._wants_core(at, self.for_slot.popleft())
         else:
             self.slots += 1
-
-
-def one_after_the_other(
-    pipelines: Sequence[Pipeline], kind: Kinds, arrived_s: Column
-) -> NDArray[np.float64]:
-    """Return when offloads end, station by station and without a heap (Lindley's recursion)."""
-    count = len(arrived_s)
-    ended, left = [0.0] * count, [0.0] * count
-    free, ready = ([0.0] * len(pipelines[0].stations) for _ in range(2))
-    slots, cores = pipelines[0].slots, pipelines[0].cores
-    for number, at in enumerate(arrived_s.tolist()):
-        pipeline = pipelines[kind[number]]
-        start = at
-        if number >= slots:
-            start = max(start, ended[number - int(slots)])
-        if number >= cores:
-            start = max(start, left[number - int(cores)])
-        first = last = start + pipeline.overhead_s + pipeline.latency_s
-        for place, station in enumerate(pipeline.stations):
-            begin = max(last if station.whole else first, free[place])
-            came = first, last, ready[place]
-            first, last, free[place], ready[place] = passed(station, begin, *came)
-        ended[number] = last
-        left[number] = last if pipeline.sync else start + pipeline.core_s
-    return np.array(ended)
-
-
-def longest_path(pipeline: Pipeline, arrived_s: Column) -> NDArray[np.float64]:
-    """Return when offloads of one size end by the longest of all paths that lead there.
-
-    ``D_n = max(A_n + T1, D_(n-1) + S, D_(n-k) + T1, D_(n-H) + b)``: the time alone, the busiest
-    station, a slot that comes back, a core that comes back.
-    """
-    alone, spacing = pipeline.alone_s, max(one.busy_s for one in pipeline.stations)
-    slots = min(pipeline.slots, pipeline.cores) if pipeline.sync else pipeline.slots
-    cores = float("inf") if pipeline.sync else pipeline.cores
-    ended: list[float] = []
-    for number, at in enumerate(arrived_s.tolist()):
-        last = at + alone
-        if number:
-            last = max(last, ended[number - 1] + spacing)
-        if number >= slots:
-            last = max(last, ended[number - int(slots)] + alone)
-        if number >= cores:
-            last = max(last, ended[number - int(cores)] + pipeline.core_s)
-        ended.append(last)
-    return np.array(ended)

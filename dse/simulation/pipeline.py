@@ -7,6 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
+Kinds = NDArray[np.intp]
+"""The place of each offload's size among all."""
+
 
 @dataclass(frozen=True)
 class Station:
@@ -24,7 +30,7 @@ class Station:
         It waits for the last bit before it starts, and the next one for its last bit.
     first_round
         Share of an offload that it takes in its first round, for which it waits.
-    rounds_s
+    last_round_s
         From its first round to the last, where that is less than it is busy.
     """
 
@@ -33,7 +39,7 @@ class Station:
     fill_s: float = 0.0
     whole: bool = False
     first_round: float = 0.0
-    rounds_s: float = math.inf
+    last_round_s: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,7 @@ def passed(
     """
     free = max(start + station.busy_s, last)
     begin = max(start, ready, first + (last - first) * station.first_round)
-    end = min(max(begin + station.rounds_s, last), free) + station.fill_s
+    end = min(max(begin + station.last_round_s, last), free) + station.fill_s
     return end if station.whole else start + station.fill_s, end, free, begin + station.busy_s
 
 

@@ -134,8 +134,13 @@ def _fleet(columns: Columns, stages: Stages, bits: float) -> list[Station]:
     """Return the stages: each at its own clock, or all at the rate of the slowest."""
     found = []
     rates = _rates(columns, stages)
-    names = ("capacity_bit_per_s", "latency_s", "round_bit", "round_s")
-    fleets = zip(rates, *(stages[f"stage_{name}"] for name in names), strict=True)
+    names = (
+        "stage_capacity_bit_per_s",
+        "stage_latency_s",
+        "stage_round_bit",
+        "stage_round_s",
+    )
+    fleets = zip(rates, *(stages[name] for name in names), strict=True)
     for number, (rate, capacity, latency, round_bit, round_s) in enumerate(fleets, start=1):
         name = f"stage {number}" if len(rates) > 1 else "fleet"
         before = max(math.ceil(bits / round_bit * (1.0 - ROUNDING)) - 1, 0)
@@ -144,7 +149,7 @@ def _fleet(columns: Columns, stages: Stages, bits: float) -> list[Station]:
             bits / rate,
             latency * (capacity / rate),
             first_round=1.0 - before * round_bit / bits,
-            rounds_s=before * round_s * (capacity / rate),
+            last_round_s=before * round_s * (capacity / rate),
         )
         found.append(station)
     return found

@@ -157,7 +157,11 @@ ONLY_USERS = {
     "PIL": {"dse.reproduction.sheets"},
     "SALib": {"dse.uncertainty.effects"},
     "distributed": {"dse.evaluators.dask"},
-    "llvmlite": {"dse.model.tape.kernel", "dse.model.tape.operations"},
+    "llvmlite": {
+        "dse.model.tape.kernel",
+        "dse.model.tape.operations",
+        "dse.simulation.compiled",
+    },
     "concurrent": {"dse.workers"},
     "moocore": {"dse.model.front", "dse.model.volume"},
     "multiprocessing": {"dse.workers", "dse.evaluators.spawned"},

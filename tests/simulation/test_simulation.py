@@ -14,11 +14,12 @@ import dse
 from benchmarks import simulation as random_designs
 from dse.errors import DseError
 from dse.simulation.arrivals import arrivals, kinds
-from dse.simulation.events import Passage, longest_path, one_after_the_other, pass_through
+from dse.simulation.events import Passage, pass_through
 from dse.simulation.measures import measure
 from dse.simulation.packets import wire_byte
 from dse.simulation.pipeline import Draw, Pipeline, Station, Traffic
 from dse.simulation.plots import save_simulation
+from dse.simulation.recursion import longest_path, one_after_the_other
 from dse.simulation.traffic import traffic_of
 
 Write = Callable[[str], Path]
@@ -59,15 +60,13 @@ def test_a_crowd_by_hand() -> None:
 
 
 @pytest.mark.parametrize("cv2", [0.0, 0.5, 1.0, 4.0])
-def test_events_agree_with_both_recursions(cv2: float) -> None:
-    """Station by station to the last bit; by the longest path to rounding of the last time."""
+def test_events_agree_with_the_longest_path(cv2: float) -> None:
+    """To rounding of the last time, where there is one stage."""
     for seed in range(25):
         traffic, load = random_designs.traffic(seed)
         pipeline = traffic.pipelines[0]
         arrived = arrivals(cv2=cv2, rate_hz=load * traffic.most_hz, count=3000, seed=seed)
         ended = ends(pipeline, arrived)
-        alike = np.zeros(len(arrived), int)
-        assert np.array_equal(ended, one_after_the_other([pipeline], alike, arrived)), seed
         if any(station.name == "fleet" for station in pipeline.stations):  # of one stage
             apart = np.abs(ended - longest_path(pipeline, arrived)).max()
             assert apart <= 1e-11 * ended[-1], seed
@@ -94,11 +93,11 @@ def test_one_offload_takes_what_the_model_says() -> None:
 def test_rounds_by_hand() -> None:
     """Four rounds of 3 s each: the first is in after 1 s of 4, the last starts 9 s later and is out
     after 2 s more; the next offload begins when four rounds are over."""
-    fleet = Station("fleet", 12.0, 2.0, first_round=0.25, rounds_s=9.0)
+    fleet = Station("fleet", 12.0, 2.0, first_round=0.25, last_round_s=9.0)
     pipeline = replace(PIPELINE, stations=(Station("link in", 4.0), fleet))
     assert pipeline.alone_s == 3.25 + 1.0 + 9.0 + 2.0
     assert ends(pipeline, np.zeros(2)).tolist() == [15.25, 27.25]
-    one_round = replace(fleet, busy_s=3.0, first_round=1.0, rounds_s=0.0)
+    one_round = replace(fleet, busy_s=3.0, first_round=1.0, last_round_s=0.0)
     short = replace(pipeline, stations=(Station("link in", 4.0), one_round))
     assert short.alone_s == 3.25 + 4.0 + 2.0
 
@@ -146,17 +145,20 @@ def test_few_offloads_have_no_error() -> None:
     assert np.isnan(none["time"].value)
 
 
-def test_many_designs_together_are_simulated_as_each_alone() -> None:
-    designs = [random_designs.traffic(seed, mix=seed % 2 > 0)[0] for seed in range(20)]
-    times = [arrivals(cv2=1.0, rate_hz=one.most_hz, count=800, seed=7) for one in designs]
-    sizes = [kinds(shares=one.shares, count=800, seed=7) for one in designs]
-    both = np.stack(sizes, axis=1), np.stack(times, axis=1)
-    taken, held = random_designs.together(designs, *both)
-    for place, (one, kind, arrived) in enumerate(zip(designs, sizes, times, strict=True)):
+@pytest.mark.parametrize("compiled", [False, True])
+def test_recursions_agree_with_events_bit_for_bit(compiled: bool) -> None:
+    if compiled:
+        pytest.importorskip("llvmlite")
+    for seed in range(30):
+        one = random_designs.traffic(seed, mix=seed % 2 > 0)[0]
+        arrived = arrivals(cv2=1.0, rate_hz=one.most_hz, count=800, seed=7)
+        kind = kinds(shares=one.shares, count=800, seed=7)
         alone = pass_through(one.pipelines, kind, arrived, most_events=inf)
-        assert np.array_equal(alone.ended_s, one_after_the_other(one.pipelines, kind, arrived))
-        assert np.array_equal(taken[:, place], (alone.ended_s - arrived).astype(np.float32))
-        assert held[:, place] == pytest.approx(alone.core_s, rel=1e-6)
+        found = one_after_the_other(one.pipelines, kind, arrived, compiled=compiled)
+        assert np.array_equal(alone.ended_s, found.ended_s), seed
+        assert np.array_equal(alone.core_s, found.core_s), seed
+    few = one_after_the_other([PIPELINE], kind[:0], arrived[:0], compiled=compiled)
+    assert len(few.ended_s) == 0
 
 
 def test_a_trace_of_two_sizes_by_hand() -> None:
@@ -248,9 +250,9 @@ def test_a_mix_of_one_size_is_that_size(write: Write) -> None:
         told = []
         for size in ("4 KiB", "{4 KiB: 100 %}"):
             path = write(text.replace("4 KiB", size))
-            told.append(
-                dse.simulate(path, "des.instances=4", overrides="workload.arrivals=poisson")
-            )
+            poisson = "workload.arrivals=poisson"
+            found = dse.simulate(path, "des.instances=4", overrides=poisson, offloads=20_000)
+            told.append(found)
         one, mix = told
         assert np.array_equal(one.time_s, mix.time_s)
         assert {**mix.to_dict()} == one.to_dict()

@@ -109,7 +109,7 @@ class Compiled:
 
             axes = len(self._layout.space.sizes)
             varied = (1 << axes) - 1 if lane == axes else 1 << lane
-            self._kernels[lane] = kernel.compiled(kernel.Writer(self._layout, varied).write())
+            self._kernels[lane] = kernel.machine_code(kernel.Writer(self._layout, varied).write())
         return self._kernels[lane][1]
 
     def _called(

@@ -287,8 +287,8 @@ def _ordered(layout: Layout) -> tuple[int, ...]:
     return tuple(reversed(order))
 
 
-def compiled(text: str) -> tuple[Any, Any]:
-    """Return a kernel's machine code, which has to be kept, and the function itself."""
+def machine_code(text: str, name: str = NAME, called: Any = CALLED) -> tuple[Any, Any]:
+    """Return the machine code of a module, which has to be kept, and the function of that name."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     module = llvm.parse_assembly(text)
@@ -298,4 +298,4 @@ def compiled(text: str) -> tuple[Any, Any]:
     )
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
-    return engine, CALLED(engine.get_function_address(NAME))
+    return engine, called(engine.get_function_address(name))

@@ -1,0 +1,77 @@
+"""The recursions that agree with events, without a heap: each offload after the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dse.contract import Column
+from dse.model.tape.compiled import has_llvmlite
+from dse.simulation.events import Passage
+from dse.simulation.pipeline import Kinds, Pipeline, passed
+
+
+def one_after_the_other(
+    pipelines: Sequence[Pipeline],
+    kind: Kinds,
+    arrived_s: Column,
+    *,
+    compiled: bool | None = None,
+) -> Passage:
+    """Return what becomes of offloads, station by station (Lindley's recursion).
+
+    As machine code or not, to the last bit; None for machine code where llvmlite is installed.
+    """
+    if has_llvmlite() if compiled is None else compiled:
+        from dse.simulation.compiled import passages  # only where llvmlite is installed
+
+        start, ended, left = passages(pipelines, kind, arrived_s)
+    else:
+        start, ended, left = _passages(pipelines, kind, arrived_s)
+    return Passage(kind, arrived_s, ended, left - start, 0)
+
+
+def _passages(pipelines: Sequence[Pipeline], kind: Kinds, arrived_s: Column) -> tuple[Column, ...]:
+    """Return when offloads start, when they end, and when they leave their host cores."""
+    count = len(arrived_s)
+    started, ended, left = ([0.0] * count for _ in range(3))
+    free, ready = ([0.0] * len(pipelines[0].stations) for _ in range(2))
+    slots, cores = pipelines[0].slots, pipelines[0].cores
+    for number, at in enumerate(arrived_s.tolist()):
+        pipeline = pipelines[kind[number]]
+        start = at
+        if number >= slots:
+            start = max(start, ended[number - int(slots)])
+        if number >= cores:
+            start = max(start, left[number - int(cores)])
+        first = last = start + pipeline.overhead_s + pipeline.latency_s
+        for place, station in enumerate(pipeline.stations):
+            begin = max(last if station.whole else first, free[place])
+            came = first, last, ready[place]
+            first, last, free[place], ready[place] = passed(station, begin, *came)
+        started[number], ended[number] = start, last
+        left[number] = last if pipeline.sync else start + pipeline.core_s
+    return np.array(started), np.array(ended), np.array(left)
+
+
+def longest_path(pipeline: Pipeline, arrived_s: Column) -> Column:
+    """Return when offloads of one size end by the longest of all paths that lead there.
+
+    ``D_n = max(A_n + T1, D_(n-1) + S, D_(n-k) + T1, D_(n-H) + b)``: the time alone, the busiest
+    station, a slot that comes back, a core that comes back.
+    """
+    alone, spacing = pipeline.alone_s, max(one.busy_s for one in pipeline.stations)
+    slots = min(pipeline.slots, pipeline.cores) if pipeline.sync else pipeline.slots
+    cores = float("inf") if pipeline.sync else pipeline.cores
+    ended: list[float] = []
+    for number, at in enumerate(arrived_s.tolist()):
+        last = at + alone
+        if number:
+            last = max(last, ended[number - 1] + spacing)
+        if number >= slots:
+            last = max(last, ended[number - int(slots)] + alone)
+        if number >= cores:
+            last = max(last, ended[number - int(cores)] + pipeline.core_s)
+        ended.append(last)
+    return np.array(ended)
