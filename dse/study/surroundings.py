@@ -33,7 +33,9 @@ from dse.study.record_columns import (
     neutral,
     platform_columns,
 )
-from dse.study.scenario import Scenario, given_fields
+from dse.study.scenario import Scenario, field_path, given_fields
+
+DEVICE = "interface.device"
 
 
 def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
@@ -49,6 +51,7 @@ def resolve(study: schema.StudyFile, faults: Faults) -> Scenario:
             _field_axis(path, written, scenario, faults)
         else:
             scenario.axes += free_axis(path, written, scenario.names, faults)
+    _check_cycles(scenario, faults)
     check_program(study, scenario.names, scenario.highest("workload_program_share"), faults)
     scenario.notes += settle_demand(study, scenario.constants, scenario.axes, faults)
     if "interface_in_flight" in scenario.names:
@@ -87,13 +90,13 @@ def _workload(
 def _interface(
     written: schema.InterfaceSection, axes: dict[str, Any], scenario: Scenario, faults: Faults
 ) -> None:
-    path = "interface.device"
-    if path in axes:
-        devices = axes.pop(path)
-        found = _record_axis(path, devices, contract.Interface, interface_columns, scenario, faults)
-        _note_left_out(found, written, axes, scenario, path)
-        _note_hosts(found, written, scenario, path)
-        scenario.keep_sureness(found, written, path)
+    if DEVICE in axes:
+        found = _record_axis(
+            DEVICE, axes.pop(DEVICE), contract.Interface, interface_columns, scenario, faults
+        )
+        _note_left_out(found, written, axes, scenario, DEVICE)
+        _note_hosts(found, written, scenario, DEVICE)
+        scenario.keep_sureness(found, written, DEVICE)
     else:
         record = contract.Interface(name="the interface of the study", left_out=tuple(LEFT_OUT))
         if written.device is not None:
@@ -115,7 +118,6 @@ def _interface(
             "add for instance `granularity: 4 KiB` to `workload`",
             "",
         )
-    _check_cycles(axes, scenario, faults)
     if written.host_power is not None and scenario.highest("interface_host_cores") == math.inf:
         faults.add(
             ("interface", "host_power"),
@@ -124,22 +126,29 @@ def _interface(
         )
 
 
-def _check_cycles(axes: Mapping[str, Any], scenario: Scenario, faults: Faults) -> None:
-    if "interface.host_clock" in axes:
-        return
-    columns = {name: scenario.highest(name) for name in scenario.names}
-    in_cycles = sorted(
-        name
-        for name, value in columns.items()
-        if "_cycle" in name and value not in (0.0, math.inf, None)
-    )
-    if in_cycles and columns.get("interface_host_clock_hz", math.inf) == math.inf:
-        faults.add(
-            ("interface",),
-            f"{in_cycles[0]} is in cycles of a host whose clock is unknown",
-            "add for instance `host_clock: 3 GHz`, or write times in seconds",
-            "",
-        )
+def _check_cycles(scenario: Scenario, faults: Faults) -> None:
+    """Refuse cycles of a host whose clock is unknown, of each record by itself."""
+    device = next((axis for axis in scenario.axes if axis.name == DEVICE), None)
+
+    def value(name: str, row: int) -> float | None:
+        for axis in reversed(scenario.axes):
+            if name in axis.columns:
+                return float(
+                    axis.columns[name][row] if axis is device else axis.columns[name].max()
+                )
+        return scenario.constants.get(name)
+
+    in_cycles = sorted(name for name in scenario.names if "_cycle" in name)
+    for row in range(1 if device is None else device.size):
+        given = [name for name in in_cycles if value(name, row) not in (0.0, math.inf)]
+        if given and value("interface_host_clock_hz", row) == math.inf:
+            faults.add(
+                ("interface",) if device is None else ("axes", DEVICE, row),
+                f"{field_path(given[0]).rpartition('.')[2]} is in cycles of a host whose clock is "
+                "unknown",
+                "add for instance `host_clock: 3 GHz`, or write times in seconds",
+                "" if device is None else None,
+            )
 
 
 def _budget(

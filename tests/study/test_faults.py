@@ -141,7 +141,7 @@ CASES = {  # what is replaced, by what, and what the user reads
     "cycles of no clock": (
         "device: sparc_t4_engine",
         "overhead: 435 cycles",
-        "study.yaml:4:1: interface: interface_overhead_cycles is in cycles of a host whose clock "
+        "study.yaml:4:1: interface: overhead is in cycles of a host whose clock "
         "is unknown; add for instance `host_clock: 3 GHz`, or write times in seconds",
     ),
     "a name as an objective": (
@@ -165,7 +165,7 @@ CASES = {  # what is replaced, by what, and what the user reads
     "a link in cycles of no clock": (
         "device: sparc_t4_engine",
         "link: 16 B/cycle",
-        "study.yaml:4:1: interface: interface_link_byte_per_cycle is in cycles of a host whose "
+        "study.yaml:4:1: interface: link is in cycles of a host whose "
         "clock is unknown; add for instance `host_clock: 3 GHz`, or write times in seconds",
     ),
     "an empty fleet": (
