@@ -14,6 +14,7 @@ from dse import search
 from dse.algebra import units
 from dse.stability.left_out_search import left_out_section
 from dse.study import study
+from dse.study.assumptions import assumptions_of
 from dse.study.left_out import catalogue_values, left_out_of
 from dse.study.study import Study
 
@@ -42,12 +43,27 @@ def name_of(found: Any) -> str:
 
 def test_a_zero_that_decides_is_marked_and_what_it_hides_is_the_answer_without_it() -> None:
     found = dse.answer(OWN)
-    assert name_of(found) == "1 u8 + 2 u16, in flight 2"
+    assert name_of(found) == "3 u16, in flight 1"
     (section,) = (entry for entry in found.sections if entry.key == "left_out")
-    row = next(row for row in section.rows if row[0] == "interface.buffer_area (!)")
-    assert row[1:] == ("buffers without area", "0.285 um2/bit", "3 u16, in flight 1")
-    given = dse.answer(OWN, overrides={"interface.buffer_area": "0.285 um2/bit"}, flips=False)
-    assert name_of(given) == "3 u16, in flight 1"
+    row = next(row for row in section.rows if row[0] == "interface.latency (!)")
+    assert row[1:] == ("no latency", "643 ns", "1 u8 + 2 u16, in flight 2")
+    given = dse.answer(OWN, overrides={"interface.latency": "643 ns"}, flips=False)
+    assert name_of(given) == "1 u8 + 2 u16, in flight 2"
+
+
+def test_buffers_of_ones_own_interface_are_those_of_the_catalogue_and_flips_move_them() -> None:
+    """Input and output of an offload: 2 x 16 KiB x 8 bit x 0.285 um2 = 74 711 um2; 20 pW each."""
+    prepared = study.prepare(study.read_study(OWN))
+    assert {one.name: one.value for one in assumptions_of(prepared) if "buffer" in one.name} == {
+        "interface.buffer_area": 0.285e-12,
+        "interface.buffer_leakage": 20e-12,
+    }
+    pick = dse.answer(OWN, flips=False).pick
+    assert pick.quantities["area_m2"] == pytest.approx(3 * 57768e-12 + 74711e-12, rel=1e-5)
+    flipped = {"interface.buffer_area": "0.09 um2/bit"}
+    assert name_of(dse.answer(OWN, overrides=flipped, flips=False)) == "1 u8 + 2 u16, in flight 2"
+    free = dse.answer(OWN, overrides={"interface.buffer_area": "0 um2/bit"}, flips=False).pick
+    assert free.quantities["area_m2"] == pytest.approx(149690e-12)
 
 
 def test_every_value_tried_gives_the_answer_that_is_told() -> None:
@@ -56,8 +72,6 @@ def test_every_value_tried_gives_the_answer_that_is_told() -> None:
     assert found.keys() == {
         "interface.latency",
         "interface.max_in_flight",
-        "interface.buffer_area",
-        "interface.buffer_leakage",
     }
     for field, entry in found.items():
         (name,) = (key for key in entry if key.startswith("tried"))
@@ -75,7 +89,7 @@ def test_every_value_tried_gives_the_answer_that_is_told() -> None:
     [
         (("link: 40 GB/s, ", ""), "interface.link", "no feasible design"),
         (("host_power: 120 W", "wait: sync"), "interface.host_power", None),
-        (("overhead: 100 ns, ", ""), "interface.overhead", "1 u8 + 2 u16, in flight 2"),
+        (("overhead: 100 ns, ", ""), "interface.overhead", "1 u8 + 3 u16, in flight 1"),
     ],
 )
 def test_each_figure_that_is_left_out_is_tried(
@@ -107,20 +121,20 @@ def test_only_the_record_that_leaves_it_out_is_tried(write: Write) -> None:
     text = OWN.partition("interface:")[0] + "axes: {interface.device: [sparc_t4_engine, mine.yaml]}"
     path = write(f"{text}\nobjectives: {{area: minimise}}\n", "study.yaml")
     prepared = study.prepare(study.read_study(path))
-    (area,) = (one for one in left_out_of(prepared) if one.name == "mine.buffer_area")
-    before, after = (_areas(prepared, one) for one in (None, area))
+    (latency,) = (one for one in left_out_of(prepared) if one.name == "mine.latency")
+    before, after = (_times(prepared, one) for one in (None, latency))
     assert np.array_equal(before[0], after[0])
     assert (after[1] > before[1]).all()
     assert {name.partition(".")[0] for name in probes(path)} == {"mine"}
 
 
-def _areas(prepared: Study, figure: Any) -> Any:
-    """Areas by device."""
-    problem = prepared.problem if figure is None else figure.change(prepared.problem, 0.285e-12)
+def _times(prepared: Study, figure: Any) -> Any:
+    """Times of an offload by device."""
+    problem = prepared.problem if figure is None else figure.change(prepared.problem, 1e-6)
     place = [axis.name for axis in problem.space.axes].index("interface.device")
     rows = np.array(list(np.ndindex(*problem.sizes)))
-    areas = problem.describe(rows)["area_m2"]
-    return [areas[rows[:, place] == device] for device in (0, 1)]
+    times = problem.describe(rows)["transfer_s"]
+    return [times[rows[:, place] == device] for device in (0, 1)]
 
 
 TABLE = """\

@@ -119,8 +119,8 @@ def test_what_an_interface_of_ones_own_leaves_out_is_told(write) -> None:
 
     assert assumed(OWN) == [
         "interface: assumed, as the interface of the study does not say: an unlimited link, any "
-        "number of offloads in flight, any number of host cores, buffers without area, buffers "
-        f"without leakage, {ATTACHED}"
+        "number of offloads in flight, any number of host cores, buffers of 0.285 um2/bit, "
+        f"buffers that leak 20 pW/bit, {ATTACHED}"
     ]
     link = "interface: {name: link, overhead: 0 s, latency: 0 s, link: 1 GB/s}\n"
     write(link, "link.yaml")

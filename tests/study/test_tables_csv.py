@@ -248,6 +248,7 @@ def test_a_table_works_in_fleets_behind_interfaces_and_under_caps(write) -> None
         "stages.aes.fleet": "mixed",
         "stages.aes.designs": "[iterative, pipelined]",
         "interface": interface,
+        "interface.buffer_area": "0 um2/bit",
         "workload.granularity": "4 KiB",
         "axes": "{interface.in_flight: [1, 4, 16]}",
         "budget": "{power_cap: 200 mW}",
