@@ -20,6 +20,7 @@ from dse.answers.alternatives import (
 from dse.answers.design import Pick, pick
 from dse.answers.edges import edge_notes
 from dse.answers.instead import stay_line, without_section
+from dse.answers.plausible import plausible_section
 from dse.answers.source import KnownFront
 from dse.answers.staying import staying_sections
 from dse.answers.trade import Trade, bought_section
@@ -129,6 +130,7 @@ def recommend(
             int(tied.sum()) - 2,
             stay_line(instead, chosen, preference.best, problem.goals),
         ),
+        *filter(None, [plausible_section(solved.study, ranked[0], chosen)]),
         sections.limits_section(chosen),
         *staying_sections(problem, ranked[:1]),
         bought_section(problem, front, chosen, preference),
