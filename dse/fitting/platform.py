@@ -135,7 +135,7 @@ def platform_record(done: PlatformFit) -> tuple[dict[str, Any], dict[str, Any]]:
     found = done.found
     origin["intervals"] = {FIELDS[name]: _interval(done, name) for name in found.intervals}
     if found.unidentified:
-        origin["not_identified"] = {FIELDS[name]: why for name, why in found.unidentified.items()}
+        origin["not_identified"] = {FIELDS[name]: _why(done, name) for name in found.unidentified}
     return {records.KINDS[Platform]: platform}, origin
 
 
@@ -161,6 +161,17 @@ def _interval(done: PlatformFit, column: str) -> str:
     return interval(*done.found.intervals[column], column)
 
 
+def _least(done: PlatformFit, column: str) -> str:
+    """Return in words from where on a figure is possible; nothing when it has an upper end."""
+    low, high = done.found.intervals[column]
+    return "" if math.isfinite(high) else f"at least {units.show(low, column)}"
+
+
+def _why(done: PlatformFit, column: str) -> str:
+    said = (_least(done, column), done.found.unidentified[column])
+    return ", ".join(filter(None, said))
+
+
 def _residuals(done: PlatformFit) -> dict[str, dict[str, str]]:
     """Return how far the model is from each measured quantity: half of the runs, and the worst."""
     return {
@@ -182,7 +193,9 @@ def platform_text(done: PlatformFit) -> str:
     rows = [
         (
             FIELDS[name].replace("_", " "),
-            "not identified" if name in found.unidentified else _shown(found.platform, name),
+            _least(done, name) or "not identified"
+            if name in found.unidentified
+            else _shown(found.platform, name),
             _interval(done, name),
         )
         for name in found.intervals
@@ -195,7 +208,7 @@ def platform_text(done: PlatformFit) -> str:
     for name, said in _residuals(done).items():
         half, worst = said["median_of_size"], said["largest"]
         lines.append(f"{name}: half of the runs within {half}, worst {worst}")
-    why = [f"{in_words(FIELDS[name])}: {text}" for name, text in found.unidentified.items()]
+    why = [f"{in_words(FIELDS[name])}: {_why(done, name)}" for name in found.unidentified]
     if why:
         lines += ["", "not identified by these data; the interval is all that is possible:"]
     wrapped = (paragraph(line, "  ") for line in why)
@@ -208,7 +221,7 @@ def _shown(platform: Platform, name: str) -> str:
 
 def platform_facts(done: PlatformFit) -> dict[str, Any]:
     """Return the platform and its errors as plain data, in SI."""
-    errors = {f"{name}_relative_error": values for name, values in done.found.errors.items()}
+    errors = {f"{name}_relative_error": v.tolist() for name, v in done.found.errors.items()}
     platform = done.found.platform
     fitted: dict[str, Any] = {"name": platform.name}
     fitted |= {name: getattr(platform, name) for name in done.found.intervals}

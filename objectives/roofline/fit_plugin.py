@@ -21,6 +21,7 @@ _ENERGIES = {
     "constant_power": "constant power",
     "energy_per_op": "the energy of operations",
     "energy_per_byte": "the energy of traffic",
+    "power_cap": "the power cap",
 }
 _BOUND = {
     "memory": "every run is bound by the memory, and takes time in proportion to its traffic",
@@ -91,15 +92,20 @@ def _figure(found: RooflineFit, name: str) -> tuple[float | None, float, float]:
 def _why(found: RooflineFit, name: str) -> str:
     """Return why the runs do not tell a parameter, and what the record takes it as."""
     partners = found.unidentified[name]
-    if name == "power_cap":
-        return f"no run is slowed by a power cap (p = {found.cap_p:.2g}): the record has none"
-    if not partners:
+    taken = "as zero" if getattr(found.model, name) == 0.0 else "for all of it"
+    if name.startswith("time"):
         limit = "memory" if name == "time_per_byte" else "operations"
-        return f"no run is bound by the {limit}: the record has the fastest seen"
+        if not partners:
+            return f"no run is bound by the {limit}: the record has the fastest seen"
+        drawn = "traffic alone draws" if limit == "memory" else "operations alone draw"
+        return f"hidden by the power cap: the record has the rate at which {drawn} the cap"
+    if name == "power_cap" and not partners:
+        return f"no run is slowed by a power cap (p = {found.cap_p:.2g}): the record has none"
+    if "power_cap" in (name, *partners):
+        return f"{_BOUND['cap']}, so that constant power may be any share of it"
     reached = [regime for regime in REGIMES if found.runs_per_regime[regime]]
     why = _BOUND[reached[0]] if len(reached) == 1 else "no run tells them apart"
     others = " and ".join(_ENERGIES[other] for other in partners)
-    taken = "as zero" if getattr(found.model, name) == 0.0 else "for all of it"
     return f"only its sum with {others} shows: {why}; the record takes it {taken}"
 
 

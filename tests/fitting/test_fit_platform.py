@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -103,7 +104,39 @@ def test_what_memory_bound_runs_do_not_tell_is_not_identified(tmp_path: Path, se
     record = platform_record(done)[0]["platform"]
     assert record["assumptions"] == ["constant_power", "memory_energy", "single_rate"]
     assert record["uncertainty"].keys() == {"memory_bandwidth", "single_energy"}
-    assert "constant power    not identified  0 W to 1" in platform_text(done)
+    text = " ".join(platform_text(done).split())
+    assert "constant power not identified 0 W to 1" in text
+    assert "single rate at least 4" in text
+
+
+def test_a_rate_that_the_cap_hides_is_at_least_what_the_runs_do_not_refuse(tmp_path: Path) -> None:
+    """At 130 W the last runs are bound by the operations, too few of them to tell."""
+    least = []
+    for seed in range(6):
+        board = replace(TITAN, power_cap=130.0)
+        done = fit_platform(
+            runs(tmp_path / "runs.csv", 0.02, seed=seed, board=board), "t", "single"
+        )
+        why = done.found.unidentified.get("single_op_per_s", "")
+        low, high = done.found.intervals["single_op_per_s"]
+        if "hidden by the power cap" in why and high == np.inf:
+            least.append(low / FIGURES["single_op_per_s"])
+    assert len(least) >= 4
+    assert np.mean(np.array(least) <= 1) > 0.8
+    assert min(least) > 0.9
+
+
+def test_a_cap_that_slows_every_run_leaves_constant_power_open(tmp_path: Path) -> None:
+    board = replace(TITAN, power_cap=60.0)
+    done = fit_platform(runs(tmp_path / "runs.csv", 0.02, board=board), "titan", "single")
+    assert done.found.unidentified.keys() == FIGURES.keys()
+    for name, value in (FIGURES | {"usable_power_w": 60.0}).items():
+        low, high = done.found.intervals[name]
+        assert low <= value <= high, name
+    assert "single rate       at least 1.8" in platform_text(done)
+    work = np.geomspace(0.125, 512, 30) * 1e9
+    fitted = EnergyRoofline.of(done.found.platform).time(work, 1e9)
+    assert fitted == pytest.approx(board.time(work, 1e9), rel=0.03)
 
 
 @pytest.mark.parametrize("seed", range(4))

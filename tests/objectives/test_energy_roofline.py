@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from dse.contract import Platform
 from dse.objectives.catalogue import platforms, vendor_peak
-from dse.objectives.roofline.fit import _closest, fit_roofline
+from dse.objectives.roofline.closest import closest
+from dse.objectives.roofline.fit import fit_roofline
 from dse.objectives.roofline.measurements import Measurements
 from dse.objectives.roofline.model import REGIMES, EnergyRoofline
 
@@ -246,14 +247,15 @@ def test_the_closest_model_is_no_farther_than_the_truth_behind_noisy_runs(name: 
         time, energy = model.time(*task) / noisy.time_s, model.energy(*task) / noisy.energy_j
         return float(np.sum(np.log(time) ** 2 + np.log(energy) ** 2))
 
-    assert distance(_closest(noisy, {}).model) <= distance(TABLE[name])
+    assert distance(closest(noisy, {}).model) <= distance(TABLE[name])
 
 
 def test_fit_says_which_regime_no_run_reaches():
     # The cap keeps the HD 4000 below its full rate at every intensity, so no run shows that rate.
     found = fit_roofline(runs(TABLE["nuc_gpu"], noise=0.02))
     assert found.runs_per_regime["compute"] <= 1
-    assert found.unidentified == {"time_per_op": ()}
+    assert found.unidentified == {"time_per_op": ("power_cap",)}
+    assert found.model.op_power == pytest.approx(found.model.power_cap)
 
 
 def test_relative_error_is_model_minus_measured_over_measured():
