@@ -7,7 +7,7 @@ every method and duplicates are exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, overload
@@ -240,8 +240,10 @@ class Space:
         """Number of designs (an exact integer, however large)."""
         return math.prod(self.sizes)
 
-    def columns(self, points: Points) -> dict[str, Column]:
-        """Return the columns that designs set; constants have one row.
+    def columns(
+        self, points: Points, wanted: Callable[[str], bool] | None = None
+    ) -> dict[str, Column]:
+        """Return the columns that designs set, or those `wanted` of them; constants have one row.
 
         A later axis overrides an earlier one, and every axis the constants.  Columns of an
         index (n, d) have shape (n,), those of a block one long dimension each, those of boxes
@@ -250,6 +252,8 @@ class Space:
         columns: dict[str, Column] = dict(self.constants)
         for position, axis in enumerate(self.axes):
             for name, values in axis.columns.items():
+                if wanted is not None and not wanted(name):
+                    continue
                 if isinstance(points, Block):
                     first, count = points.ranges[position]
                     shape = [1] * len(self.axes)

@@ -55,6 +55,10 @@ class Stage:
         """The column that says, where there is one, which designs run it at the one rate."""
         return f"{self.name}.common"
 
+    def reads(self, column: str) -> bool:
+        """Tell whether its fleets depend on a column."""
+        return column.startswith(f"{self.name}.") or column in self.decided_by
+
     def settled_columns(self, columns: Collection[str]) -> dict[str, Column]:
         """Return the columns of its fleets that are the same for all of them, whatever is counted.
 

@@ -202,7 +202,8 @@ class Batch:
 
     def exact(self, stage: int, rows: PartialDesigns) -> StageColumns:
         """Return the columns of a stage whose axes are all chosen."""
-        fleet = self.parts[stage].stage.fleet(self._space.columns(rows.index))
+        own = self.parts[stage].stage
+        fleet = own.fleet(self._space.columns(rows.index, own.reads))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             return {
                 name: np.broadcast_to(fleet.column(name), (len(rows),)) for name in self._wanted
@@ -240,7 +241,7 @@ class Batch:
             return self._hull_by_design(part)
         for place in part.places:
             rows = rows.expand(place, sizes[place])
-        fleet = part.stage.fleet(self._space.columns(rows.index))
+        fleet = part.stage.fleet(self._space.columns(rows.index, part.stage.reads))
         shape = (len(self.index), -1)
         found = {}
         for name in self._wanted:
@@ -266,7 +267,7 @@ class Batch:
         self, part: StageParts, rows: PartialDesigns, chosen: tuple[int, ...]
     ) -> StageColumns:
         """Return the enclosures of a mixed fleet of which the axes `chosen` are chosen."""
-        columns = self._space.columns(rows.index)
+        columns = self._space.columns(rows.index, part.stage.reads)
         counts = part.counts(self._space, columns, chosen)
         positions = [np.array([design]) for design in range(len(counts))]
         clocks = [self._space.axes[place] for place in part.places if place not in part.designs]
@@ -286,7 +287,7 @@ class Batch:
         clock: Column,
     ) -> StageColumns:
         """Return the enclosures of fleets whose counts are known or enclosed."""
-        columns = self._space.columns(rows.index)
+        columns = self._space.columns(rows.index, part.stage.reads)
         floor = self.floor(rows.scenario)
         fleet = part.stage.fleet_of(counts, positions, columns, clock=clock, floor=floor)
         with np.errstate(all="ignore"):
