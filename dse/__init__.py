@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dse.audit.diff import RunComparison as RunComparison
     from dse.audit.explain import Explanation as Explanation
     from dse.audit.verdict import Verification as Verification
+    from dse.contract.evaluators import InfeasibleDesign as InfeasibleDesign
     from dse.model.problem import Problem as Problem
     from dse.reproduction.by_synthesis import Synthesis as Synthesis
     from dse.reproduction.reproduce import Reproduction as Reproduction
@@ -63,6 +64,7 @@ _FROM = {
     "dse.audit.diff": ("RunComparison",),
     "dse.audit.explain": ("Explanation",),
     "dse.audit.verdict": ("Verification",),
+    "dse.contract.evaluators": ("InfeasibleDesign",),
     "dse.model.problem": ("Problem",),
     "dse.reproduction.by_synthesis": ("Synthesis",),
     "dse.reproduction.reproduce": ("Reproduction",),

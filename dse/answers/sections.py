@@ -11,6 +11,7 @@ from dse.algebra import units
 from dse.answers.design import Advice, Bottleneck, Bottlenecks, Pick, amount, telling_columns
 from dse.answers.trade import Trade
 from dse.model.evaluation import Goal
+from dse.model.ledger import ledger_of, remedy_of
 from dse.model.preference import Preference
 from dse.reports.sections import Section
 from dse.reports.words import ROUNDING, change, in_words, listed, percent, plural
@@ -87,10 +88,14 @@ def _proof(found: Mapping[str, Any]) -> str:
         return f"Of {designs} designs, {evaluated} were evaluated, the rest pruned; none is better."
     if found["exact"]:
         return f"Of {designs} designs, all evaluated, {feasible} meet the constraints."
-    return (
+    some = (
         f"Of {designs} designs, {evaluated} were evaluated and {feasible} of those meet the "
-        "constraints; a better one may have been missed."
+        f"constraints"
     )
+    if but := ledger_of(found).but:
+        remedy = remedy_of(found)
+        return f"{some}: {but}{f'; {remedy}' if remedy else ''}."
+    return f"{some}; a better one may have been missed."
 
 
 def limits_section(pick: Pick) -> Section:

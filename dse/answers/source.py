@@ -12,6 +12,7 @@ from dse.errors import UnitError
 from dse.files import document
 from dse.files.document import Document
 from dse.infeasible.required import require_any_feasible
+from dse.model.ledger import AGAIN, ENTRY
 from dse.model.space import Index
 from dse.runs import finished, runner
 from dse.runs.options import Options
@@ -22,8 +23,9 @@ from dse.study.swept import Sweep
 
 RATE = "workload.rate"
 
-COUNTS = ("designs", "evaluated", "feasible", "exact")
-"""What is known of a search: counts, and whether the front is exact."""
+COUNTS = ("designs", "evaluated", "feasible", "exact", ENTRY, AGAIN)
+"""What is known of a search: counts, whether the front is exact, its ledger, and the command that
+measures again what failed, if any."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def known_fronts(
     elif isinstance(source, Path) and source.is_dir():
         run = finished.read_run(source)
         if not pairs and run.rows:
-            counts = {key: run.manifest[key] for key in COUNTS}
+            counts = {key: run.manifest[key] for key in COUNTS if key in run.manifest}
             points = tuple(KnownFront(study, index, counts) for study, index in run.points())
             method, seed = str(run.manifest["method"]), int(run.manifest["seed"])
             return KnownFronts(points, run.sweep, Options(method=method, seed=seed))
@@ -88,8 +90,9 @@ def _of_run(run: Run) -> KnownFronts:
     points = []
     for entry in run.answers:
         outcome = entry.outcome
+        ledger = outcome.ledger.to_dict()
         counts = (entry.study.problem.size, outcome.evaluated, outcome.feasible, outcome.exact)
-        found = dict(zip(COUNTS, counts, strict=True))
+        found = dict(zip(COUNTS, (*counts, ledger), strict=False))
         points.append(KnownFront(entry.study, outcome.front_index, found))
     return KnownFronts(tuple(points), run.sweep, Options())
 

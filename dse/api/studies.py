@@ -205,7 +205,7 @@ def run(
             done = runner.run_study(document, options, progress, jobs=jobs, stop=stop)
             require_any_feasible(done)
         result = Result(done)
-        result.resume = kept.command
+        result.resume, result.again = kept.command, kept.again
         if told is not None:
             told(result)
         if kept.place is not None:

@@ -13,6 +13,7 @@ from dse.audit import challenge
 from dse.audit.verdict import Check, check_of
 from dse.errors import OutputError
 from dse.model import tables
+from dse.model.ledger import ENTRY, ledger_of
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.words import listed, plural, rule_text
@@ -104,7 +105,30 @@ def check_accounting(run: Finished, every: Points) -> Check:
         claim = "exact" if exact else "not exact"
         wrong.append(f"{shown} is {accounted:,} of {designs:,} designs, and the front {claim}")
     wrong += _wrong_feasible(run, evaluated, pruned[0], accounted == designs)
+    wrong = wrong or _wrong_ledger(run, evaluated, sum(pruned), every)
     return check_of("accounting", wrong, f"{shown} {'=' if exact else 'of'} {designs:,} designs")
+
+
+def _wrong_ledger(run: Finished, evaluated: int, pruned: int, every: Points) -> list[str]:
+    """Return what is wrong with the ledger of the manifest, where it has one."""
+    if ENTRY not in run.manifest:  # a run from before there were ledgers
+        return []
+    said, designs = ledger_of(run.manifest), sum(point.problem.whole_size for point in every)
+    failed = sum(_failed(point.problem) for point in every)
+    right = said.failed == failed if said.settled else said.failed <= failed
+    open_ended = any(point.problem.continuous for point in every)
+    right &= said.exact == bool(run.manifest.get("exact"))
+    whole = said.known + said.failed + said.unknown + said.pruned
+    right &= (said.known, said.pruned) == (evaluated, pruned) and (open_ended or whole == designs)
+    return [] if right else [f"{ENTRY} of the manifest is not what follows from its counts"]
+
+
+def _failed(problem: Problem) -> int:
+    """Return how many designs of a problem failed, as far as its measurements tell."""
+    if problem.measured is None:
+        return problem.lost
+    each = problem.size // problem.measured.size(problem.space)
+    return problem.lost + each * problem.measured.bench.ledger.failed
 
 
 def _miscounted(run: Finished, certificate: Mapping[str, Any], every: Points) -> list[str]:

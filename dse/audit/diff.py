@@ -15,6 +15,7 @@ from dse.audit.attribution import SAME, Cause, FrontOfStudy, StudiesBetween
 from dse.audit.changes import Change
 from dse.errors import DseError
 from dse.model.evaluation import Goal
+from dse.model.ledger import ledger_of
 from dse.model.volume import NOTHING, Volume, hypervolume, reference_point
 from dse.reports.designs import described, objective_values
 from dse.reports.text import Printable, table_text
@@ -263,8 +264,10 @@ def _check_goals(first: Finished, second: Finished) -> None:
 
 def _heuristics(runs: tuple[Finished, Finished]) -> Iterator[str]:
     for run in runs:
-        if not run.manifest.get("exact"):
-            yield f"the front of {run.folder} is a heuristic's ({run.manifest.get('method')})"
+        ledger = ledger_of(run.manifest)
+        if not ledger.exact:
+            what = ledger.but or f"a heuristic's ({run.manifest.get('method')})"
+            yield f"the front of {run.folder} is {what}"
 
 
 def _side(run: Finished, choice: int) -> FrontOfStudy:

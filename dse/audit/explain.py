@@ -17,6 +17,7 @@ from dse.audit.assignments import assignment_text, named_design
 from dse.contract import Requirement
 from dse.files.assignments import Assignments, assignments
 from dse.model.graph import Step
+from dse.model.ledger import ledger_of
 from dse.model.measured import MEASURED
 from dse.model.problem import Problem
 from dse.model.space import Index
@@ -29,6 +30,7 @@ from dse.runs.unmeasured import measurement_of
 VERDICTS = {
     "front": "it is on the front",
     "infeasible": "it is infeasible",
+    "failed": "it failed, and nothing is known of it",
     "dominated": "it is feasible, and a design on the front dominates it",
     "equal": "it is feasible, with the same objectives as a design on the front",
     "improvement": "it is feasible, and no design on the heuristic's front dominates it",
@@ -132,9 +134,9 @@ def explain_design(folder: Path, design: Assignments) -> Explanation:
     problem = prepared.problem
     name = ", ".join(filter(None, [run.where(value), assignment_text(problem, index[0])]))
     found = measurement_of(problem, index, name)
-    if found is not None and found.failed:
+    if found is not None and not found.has_values:
         failed = ViolatedConstraint(f"{MEASURED} ({found.cause})", np.inf, {}, "", None)
-        return Explanation("infeasible", name, {}, (failed,))
+        return Explanation("failed" if found.failed else "infeasible", name, {}, (failed,))
     evaluation = problem.evaluate(index)
     objectives = objective_values(problem, evaluation.loss[0])
     if not evaluation.feasible[0]:
@@ -144,9 +146,9 @@ def explain_design(folder: Path, design: Assignments) -> Explanation:
     front = finished.find_designs(problem, tuple(run.rows[number] for number in numbers))
     row, verdict = _compare(problem, index, evaluation.loss[0], front)
     if row is None:
-        verdict = "refutation" if run.manifest.get("exact") else "improvement"
+        verdict = "refutation" if ledger_of(run.manifest).settled else "improvement"
         return Explanation(verdict, name, objectives)
-    if verdict == "equal" and run.manifest.get("exact"):
+    if verdict == "equal" and ledger_of(run.manifest).settled:
         verdict = "refutation"  # an exact front holds every design of equal objectives
     rival = front[[row]]
     return Explanation(

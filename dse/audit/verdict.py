@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dse.algebra import units
+from dse.model.ledger import Ledger
 from dse.reports.text import Printable
 from dse.reports.words import plural
 
@@ -66,23 +67,31 @@ class Verification(Printable):
 
     Attributes
     ----------
-    folder, exact
-        The run, and whether it says that its front is exact.
+    folder, ledger
+        The run, and what it says that is known of its designs.
     checks
         In the order in which they were made.
     tried, feasible
         Designs held against the front, and how many of them are feasible.
     found, finds
         How many feasible designs the front lacks, and the best of them: none dominates another.
+    remedy
+        How designs that failed are measured again, where the run tells it.
     """
 
     folder: Path
-    exact: bool
+    ledger: Ledger
     checks: tuple[Check, ...]
     tried: int = 0
     feasible: int = 0
     found: int = 0
     finds: tuple[Find, ...] = ()
+    remedy: str = ""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the run says that its front is exact."""
+        return self.ledger.exact
 
     @property
     def holds(self) -> bool:
@@ -98,10 +107,10 @@ class Verification(Printable):
             return "\n".join(
                 [*lines, f"{self.folder} is refuted: {plural(failed, 'check')} failed"]
             )
-        kind = "an exact front" if self.exact else "a front that is not proven"
         better = ", and it can be improved" if self.found else ""
         missed = ", as far as it was checked" * any(c.verdict == MISSED for c in self.checks)
-        return "\n".join([*lines, f"{self.folder} is what it says, {kind}{better}{missed}"])
+        lines.append(f"{self.folder} is what it says, {self.ledger.front}{better}{missed}")
+        return "\n".join([*lines, *([self.remedy] * bool(self.remedy))])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
@@ -109,6 +118,7 @@ class Verification(Printable):
             "folder": str(self.folder),
             "holds": self.holds,
             "exact": self.exact,
+            "ledger": self.ledger.to_dict(),
             "checks": [vars(check) for check in self.checks],
             "tried": self.tried,
             "feasible": self.feasible,

@@ -15,6 +15,7 @@ from dse.audit.checks import WrittenFront
 from dse.audit.verdict import FAILS, FOUND, HOLDS, Check, Find, Verification, check_of
 from dse.errors import DseError
 from dse.model.front import nondominated
+from dse.model.ledger import Ledger, ledger_of, remedy_of
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.designs import objective_values
@@ -41,17 +42,17 @@ def verify_run(
 ) -> Verification:
     """Check the run in `folder` again; parameters and errors as in `dse.verify`."""
     manifest = finished.read_manifest(folder)
-    exact = bool(manifest.get("exact"))
+    ledger, remedy = ledger_of(manifest), remedy_of(manifest)
     written = (derived.check_files(manifest, folder), derived.check_manifest(manifest))
     try:
         run = finished.read_run(folder)
         points = tuple(checks.points(run))
     except checks.NoDesignError as error:
-        return Verification(folder, exact, (*written, check_of("designs", [str(error)], "")))
+        return Verification(folder, ledger, (*written, check_of("designs", [str(error)], "")))
     except DseError as error:
         if all(check.holds for check in written):
             raise
-        return Verification(folder, exact, (*written, check_of("study", [str(error)], "")))
+        return Verification(folder, ledger, (*written, check_of("study", [str(error)], "")))
     found = (
         *written,
         derived.check_study(run, points),
@@ -64,7 +65,7 @@ def verify_run(
         evaluations.check_evaluations(run, points),
     )
     known = run.manifest.get("feasible_in_space")
-    verified = Verification(folder, exact, found)
+    verified = Verification(folder, ledger, found, remedy=remedy)
     return _challenged(verified, points, trials, seed, known, progress)
 
 
@@ -98,7 +99,10 @@ def _challenged(
     which = _which([point.problem for point in points], share)
     return replace(
         verified,
-        checks=(*verified.checks, _challenge(verified.exact, which, tried, feasible, found, known)),
+        checks=(
+            *verified.checks,
+            _challenge(verified.ledger, which, tried, feasible, found, known),
+        ),
         tried=tried,
         feasible=feasible,
         found=found,
@@ -141,12 +145,13 @@ def _lacking(
 ) -> list[int]:
     """Return which of some feasible designs a front lacks.
 
-    An exact front holds every design with the objective values of a design on it.  Those that
-    are `known` already are left out; those that are returned become known.
+    A front that lacks no design but those that failed holds every design with the objective values
+    of a design on it.  Those that are `known` already are left out; those that are returned become
+    known.
     """
     dominating = challenge.weakly_dominating(loss, point.loss)
     missing = dominating < 0
-    if verified.exact and len(point.loss):
+    if verified.ledger.settled and len(point.loss):
         missing |= (loss == point.loss[dominating]).all(axis=1)
     found = []
     for row in np.flatnonzero(missing):
@@ -167,7 +172,7 @@ def _find(point: WrittenFront, design: NDArray[np.int64], loss: NDArray[np.float
 
 
 def _challenge(
-    exact: bool, which: str, tried: int, feasible: int, found: int, known: int | None
+    ledger: Ledger, which: str, tried: int, feasible: int, found: int, known: int | None
 ) -> Check:
     text = f"{tried:,} tried ({which}), {feasible:,} feasible, "
     if which == EVERY and known not in (None, feasible):
@@ -175,6 +180,6 @@ def _challenge(
     if not found:
         return Check("challenge", HOLDS, f"{text}none missing from the front")
     missing = f"{text}{found:,} missing from the front"
-    if exact:
+    if ledger.settled:
         return Check("challenge", FAILS, f"{missing}, which refutes that it is exact")
     return Check("challenge", FOUND, f"{missing}: improvements on a front that is not proven")

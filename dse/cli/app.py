@@ -15,8 +15,10 @@ from dse.cli.groups import SETTINGS, Commands
 from dse.files.position import visible
 from dse.reports import progress
 
-REFUTED = 1
-"""Exit status when a run is not what it says."""
+REFUTED, FAILING = 1, 4
+"""Exit statuses: a run is not what it says; designs failed by accident, and the run stopped of it
+or is to be strict.
+"""
 
 app = typer.Typer(
     name="dse",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Jobs, Setting, StudyFile, app, show_json, tell, warn
+from dse.cli.app import FAILING, AsJson, Jobs, Setting, StudyFile, app, show_json, tell, warn
 from dse.cli.interrupts import INTERRUPT
 from dse.errors import InfeasibleError, OutputError
 
@@ -64,6 +64,9 @@ def run(
         list[str] | None,
         typer.Option(metavar="KIND", help="With --resume: measure again what `failed`, or a kind."),
     ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End with status 4 where designs failed by accident.")
+    ] = False,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -134,7 +137,23 @@ def run(
         marked = ", marked as interrupted" if result.run.interrupted else ""
         tell(f"written to {folder}{marked}" + ("" if plots else f"; dse plot {folder} draws it"))
         if result.run.interrupted and result.resume:
-            tell(f"go on with: {result.resume}")
+            tell(f"go on with: {result.again if result.run.failing else result.resume}")
+    if result.run.ledger.failed:
+        _warn_of_failures(result)
+        if strict or result.run.failing:
+            raise typer.Exit(FAILING)
+
+
+def _warn_of_failures(result: Result) -> None:
+    """Say in a line that nothing is known of designs that failed, and how to change that."""
+    from dse.model.ledger import remedy_of
+    from dse.reports.words import plural
+
+    ledger, remedy = result.run.ledger, remedy_of(result.manifest)
+    what = (
+        f"the front is {ledger.but}" if ledger.but else f"{plural(ledger.failed, 'design')} failed"
+    )
+    warn(f"{result.run.failing or what}{f'; {remedy}' if remedy else ''}")
 
 
 def _draw_missed(question: str, error: InfeasibleError, out: Path) -> None:

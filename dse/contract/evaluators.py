@@ -21,8 +21,16 @@ Value = float | str
 """What a design has on one axis: a number in SI, or a choice."""
 
 FAILURES = ("exit", "signal", "timeout", "output", "start", "worker", "memory")
-"""Kinds of failure of a measurement: a program that returned not 0, was ended by a signal, took
-too long, told no usable numbers, could not be started; a worker that died; too little memory."""
+"""Kinds of accident: a program that returned not 0, was ended by a signal, took too long, told no
+usable numbers, could not be started; a worker that died; too little memory."""
+
+INFEASIBLE = "infeasible"
+"""The kind of a measurement that is no accident: what measures says that there is no such design.
+"""
+
+
+class InfeasibleDesign(Exception):  # noqa: N818  nothing went wrong
+    """Raised by a function that measures: this design is infeasible, which is a fact about it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,11 +40,11 @@ class Measurement:
     Attributes
     ----------
     values
-        By output, in SI; empty when it failed.
+        By output, in SI; empty when it failed, or the design is infeasible.
     cause
-        Why it failed, in words; empty when it did not.
+        Why there are no values, in words; empty where there are.
     kind
-        One of `FAILURES`; empty when it did not fail.
+        One of `FAILURES`, or `INFEASIBLE`; empty where there are values.
     attempts
         How often it was tried; 0 where another run's value is used.
     seconds
@@ -56,9 +64,14 @@ class Measurement:
     folder: str = ""
 
     @property
+    def has_values(self) -> bool:
+        """Whether there are values to count with."""
+        return not self.cause
+
+    @property
     def failed(self) -> bool:
-        """Whether there are no values to count with."""
-        return bool(self.cause)
+        """Whether it failed by accident, so that nothing is known of the design."""
+        return bool(self.cause) and self.kind != INFEASIBLE
 
 
 class Evaluator(Protocol):
@@ -85,7 +98,8 @@ class Measurer:
     function
         Takes keyword arguments named as the axes of the study, numbers in SI and choices as
         texts; returns its outputs by name: numbers in the units of `outputs`, or texts with their
-        own (``"3 mW"``).  What it raises is why the design failed.
+        own (``"3 mW"``).  It raises `InfeasibleDesign` where a design is infeasible; whatever else
+        it raises is an accident.
     description
         What it measures, in a line.
     outputs

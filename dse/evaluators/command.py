@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Formatter
 
 from dse.algebra.units import factor
-from dse.contract.evaluators import Measurement, Value
+from dse.contract.evaluators import INFEASIBLE, InfeasibleDesign, Measurement, Value
 from dse.errors import UnitError, nearest
 from dse.evaluators import outputs as told
 from dse.evaluators.processes import Ended, how_it_ended, supervised
@@ -52,6 +52,8 @@ class Command:
         Unit in which an axis is written for the program, by axis; SI where it has none.
     timeout_s
         None for no limit.
+    declared
+        What its exit statuses and outputs mean besides.
     """
 
     arguments: Sequence[str]
@@ -60,6 +62,7 @@ class Command:
     beside: str
     units: Mapping[str, str] = field(default_factory=dict, hash=False)
     timeout_s: float | None = None
+    declared: told.Declared = told.NOTHING
 
     def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
         """Measure one design once."""
@@ -91,6 +94,8 @@ class Command:
         if not cause:
             try:
                 values = self._values(ended, folder)
+            except InfeasibleDesign as said:
+                kind, cause = INFEASIBLE, str(said)
             except told.UnusableOutputError as error:
                 kind, cause = "output", str(error)
         return Measurement(values=values, cause=cause, kind=kind, seconds=seconds, said=ended.said)
@@ -130,6 +135,7 @@ class Command:
             return "worker", "the process that watched over it was ended"
         if ended.status:
             kind = "signal" if ended.status < 0 else "exit"
+            kind = INFEASIBLE if ended.status in self.declared.exits else kind
             return kind, how_it_ended(ended.status) + _last_words(ended.said)
         return "", ""
 
@@ -137,10 +143,12 @@ class Command:
         path = folder / OUTPUT_NAME
         named = any(name == "output" for name, _ in placeholders(self.arguments))
         if named or path.exists():
-            return told.values(told.read(path), self.outputs, path.name)
+            return told.values(told.read(path), self.outputs, path.name, self.declared)
         if ended.cut:
             raise told.UnusableOutputError("standard output is longer than what is read of it")
-        return told.values(told.read(folder / OUTPUT), self.outputs, "standard output")
+        return told.values(
+            told.read(folder / OUTPUT), self.outputs, "standard output", self.declared
+        )
 
 
 def placeholders(arguments: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dse.contract.evaluators import Measurement, Value
+from dse.contract.evaluators import INFEASIBLE, InfeasibleDesign, Measurement, Value
 from dse.errors import FOREIGN
 from dse.evaluators import outputs as told
 
@@ -25,11 +25,14 @@ class FunctionEvaluator:
         As of `dse.contract.evaluators.Measurer`.
     outputs, identity
         As of `dse.contract.evaluators.Evaluator`.
+    declared
+        What its outputs mean besides.
     """
 
     function: Callable[..., Mapping[str, float | str]]
     outputs: Mapping[str, str] = field(hash=False)
     identity: str
+    declared: told.Declared = told.NOTHING
 
     def measure(self, design: Mapping[str, Value], folder: Path) -> Measurement:
         """Measure one design once; whatever the function raises is why that failed."""
@@ -37,6 +40,8 @@ class FunctionEvaluator:
         kind, cause, values = "", "", {}
         try:
             values = self._values(self.function(**design))
+        except InfeasibleDesign as said:
+            kind, cause = INFEASIBLE, str(said) or "it is infeasible"
         except told.UnusableOutputError as error:
             kind, cause = "output", str(error)
         except MemoryError:
@@ -51,7 +56,9 @@ class FunctionEvaluator:
             rule = f"the function returns a {type(found).__name__}, not a dict of its outputs"
             raise told.UnusableOutputError(rule)
         plain = {str(name): _plain(value) for name, value in found.items()}
-        return told.values(json.dumps(plain).encode(), self.outputs, "what it returns")
+        return told.values(
+            json.dumps(plain).encode(), self.outputs, "what it returns", self.declared
+        )
 
 
 def _plain(value: object) -> object:

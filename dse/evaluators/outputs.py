@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dse.algebra.units import parse, stem
+from dse.algebra.units import parse, show, stem
+from dse.contract.evaluators import InfeasibleDesign
 from dse.errors import DseError, UnitError, nearest
 from dse.evaluators.processes import MOST_OUTPUT
 
@@ -20,7 +22,31 @@ class UnusableOutputError(DseError):
     """What a program wrote is not what its outputs are declared to be."""
 
 
-def values(text: bytes, outputs: Mapping[str, str], file: str) -> dict[str, float]:
+@dataclass(frozen=True, kw_only=True)
+class Declared:
+    """What a study says of outputs besides their units.
+
+    Attributes
+    ----------
+    ranges
+        Least and most that an output can be, in SI, by quantity; what lies outside is an accident.
+    infeasible
+        What is written of a name where a design is infeasible, texts or numbers as written.
+    exits
+        Exit statuses that say so.
+    """
+
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
+    infeasible: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
+    exits: Sequence[int] = ()
+
+
+NOTHING = Declared()
+
+
+def values(
+    text: bytes, outputs: Mapping[str, str], file: str, declared: Declared = NOTHING
+) -> dict[str, float]:
     """Return in SI what a program wrote, by quantity.
 
     An object of JSON where the text begins with a brace, and lines otherwise, of which those
@@ -35,11 +61,16 @@ def values(text: bytes, outputs: Mapping[str, str], file: str) -> dict[str, floa
         Unit in which each is written, by quantity, as `dse.contract.evaluators.Evaluator` has it.
     file
         What it was written into, for messages.
+    declared
+        What else is known of them.
 
     Raises
     ------
     UnusableOutputError
-        It cannot be read, or a value is missing, doubled, not finite or of another dimension.
+        It cannot be read, or a value is missing, doubled, not finite, of another dimension or
+        outside its range.
+    InfeasibleDesign
+        It says that the design is infeasible.
 
     Examples
     --------
@@ -57,7 +88,31 @@ def values(text: bytes, outputs: Mapping[str, str], file: str) -> dict[str, floa
     if "\0" in words:
         raise UnusableOutputError(f"{file} is not text: it holds zero bytes")
     pairs = _object(words, file) if words.lstrip().startswith("{") else _lines(words, file)
-    return _found(pairs, outputs, file)
+    _refuse_infeasible(pairs, declared)
+    found = _found(pairs, outputs, file)
+    for quantity, (least, most) in declared.ranges.items():
+        if not least <= found[quantity] <= most:
+            value = show(found[quantity], quantity)
+            side = f"least, {show(least, quantity)}" if found[quantity] < least else ""
+            side = side or f"most, {show(most, quantity)}"
+            where = f"{file}: {stem(quantity)}"
+            raise UnusableOutputError(f"{where}: {value} is beyond its {side}")
+    return found
+
+
+def _refuse_infeasible(pairs: Iterable[tuple[str, Any]], declared: Declared) -> None:
+    for name, value in pairs:
+        for said in declared.infeasible.get(name, ()):
+            if _is_said(str(value).strip(), said):
+                raise InfeasibleDesign(f"{name} is {said}")
+
+
+def _is_said(written: str, said: str) -> bool:
+    """Tell whether a value is what was declared: the same text, or the same number."""
+    try:
+        return float(written.partition(" ")[0]) == float(said)
+    except ValueError:
+        return written == said
 
 
 def read(path: Path) -> bytes:

@@ -69,7 +69,7 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
     instead = list(without_accelerators(problem, point, infeasible.preference))
     facts |= {"nearest_design": nearest, "violations": violations}
     facts |= {"instead": [entry.to_dict() for entry in instead]} if instead else {}
-    known = composed or (outcome.exact and problem.size <= MOST_SEARCHED)
+    known = composed or (outcome.ledger.settled and problem.size <= MOST_SEARCHED)
     repairs, repair_facts = (
         _repairs(infeasible, conflicts, composed)
         if known
@@ -77,7 +77,8 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
     )
     facts |= repair_facts
     lines = [
-        _headline(problem.size, None if known else outcome.evaluated, composed),
+        _headline(problem.size, None if known else outcome.evaluated, composed)
+        + (f"; {outcome.ledger.but}" if outcome.ledger.but else ""),
         *_conflict_lines(conflicts),
         *repairs,
         hanging(f"nearest design{' of those tried' if composed else ''}", nearest or "as given"),

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dse.algebra.expression import Expression
 from dse.contract import Column
 from dse.contract.evaluators import (
+    INFEASIBLE,
     Evaluator,
     Measurement,
     Shelf,
@@ -27,6 +28,7 @@ from dse.contract.evaluators import (
 )
 from dse.errors import MeasurementError
 from dse.model.design_text import design_text
+from dse.model.ledger import Ledger
 from dse.model.matrices import shape_of
 from dse.model.space import Index, Points, Space, as_index
 from dse.model.spending import Cost, Spending
@@ -67,9 +69,8 @@ class Bench:
     evaluator, shelf
         What measures, and where measurements are kept.
     on_failure
-        ``infeasible``: that a design fails is known of it from then on.  ``continue``: it is as
-        if it had never been asked for, and the next run tries it again.  ``abort``: the first
-        failure ends the search.
+        ``continue``: nothing is known of a design that fails by accident.  ``abort``: the first
+        accident ends the search.
     asked
         How many designs were measured, rather than read off the shelf.
     seen
@@ -105,8 +106,20 @@ class Bench:
 
     @property
     def failures(self) -> dict[str, tuple[Design, Measurement]]:
-        """Those that failed of the designs that were asked for, by key."""
+        """Those of the designs that were asked for that failed by accident, by key."""
         return {one: pair for one, pair in self.seen.items() if pair[1].failed}
+
+    @property
+    def ruled_out(self) -> list[str]:
+        """Keys of those that are infeasible, as what measures says."""
+        return [one for one, (_, found) in self.seen.items() if found.kind == INFEASIBLE]
+
+    @property
+    def ledger(self) -> Ledger:
+        """What is known of the designs that were asked for."""
+        failed, infeasible = len(self.failures), len(self.ruled_out)
+        values = len(self.seen) - failed - infeasible
+        return Ledger(evaluated=values, infeasible=infeasible, failed=failed)
 
     @contextmanager
     def measuring(self, ask: Ask, at_once: int, spending: Spending) -> Iterator[None]:
@@ -139,7 +152,7 @@ class Bench:
             Not all of them may be measured for what is left; those that were are known.
         """
         keys = [key(self.evaluator.identity, design) for design in designs]
-        known = self._known(keys)
+        known = dict(self.shelf.known(keys))
         wanted = dict(zip(keys, designs, strict=True))
         if ask and self._ask is not None:
             known |= self._asked(self._ask, wanted, known)
@@ -150,16 +163,6 @@ class Bench:
             if measurement.failed:
                 self._refuse(design, measurement)
         return found
-
-    def _known(self, keys: Sequence[str]) -> dict[str, Measurement]:
-        found = dict(self.shelf.known(keys))
-        if self.on_failure == "infeasible":
-            return found
-        return {
-            one: measurement
-            for one, measurement in found.items()
-            if not measurement.failed or one in self.seen
-        }
 
     def _asked(
         self, ask: Ask, wanted: Mapping[str, Design], known: Mapping[str, Measurement]
@@ -200,14 +203,15 @@ class Bench:
             said = f"\n{measurement.said}" if measurement.said else ""
             raise MeasurementError(
                 f"{design_text(design, self.unit_names)}: {measurement.cause}; repair what "
-                f"measures it, or write `on_failure: infeasible`{said}"
+                f"measures it, or write `on_failure: continue`{said}"
             )
 
-    def causes(self) -> dict[str, list[Design]]:
-        """Return the designs that failed, by cause, the most frequent cause first."""
+    def causes(self, *, failed: bool) -> dict[str, list[Design]]:
+        """Return the designs that failed, or are infeasible, by cause, the most frequent first."""
         grouped: dict[str, list[Design]] = {}
-        for design, measurement in self.failures.values():
-            grouped.setdefault(measurement.cause, []).append(design)
+        for design, measurement in self.seen.values():
+            if not measurement.has_values and measurement.failed == failed:
+                grouped.setdefault(measurement.cause, []).append(design)
         return dict(sorted(grouped.items(), key=lambda entry: (-len(entry[1]), entry[0])))
 
 
@@ -275,17 +279,22 @@ class MeasuredColumns:
         }
 
     def counted(self, space: Space, index: Index) -> Index:
-        """Return the designs but those that are as if they had never been asked for.
+        """Return the designs of which something is known: they have values, or are infeasible."""
+        found = self.found(space, index, ask=False)
+        known: Index = index[[not one.failed for one in found]]
+        return known
 
-        Nobody has measured them, or they failed by accident.
-        """
-        known = self.known(space, index)
-        if self.bench.on_failure == "continue":
-            known &= ~self.missing(space, index)[0]
-        return index[known]
+    def ledger(self, space: Space, points: Points) -> Ledger:
+        """Return what is known of designs."""
+        found = self.found(space, points, ask=False)
+        values = sum(one.has_values for one in found)
+        unknown = sum(one is UNKNOWN for one in found)
+        failed = sum(one.failed for one in found) - unknown
+        infeasible = len(found) - values - unknown - failed
+        return Ledger(evaluated=values, infeasible=infeasible, failed=failed, unknown=unknown)
 
     def known(self, space: Space, points: Points) -> NDArray[np.bool_]:
-        """Return which designs (n,) were measured, or have failed."""
+        """Return which designs (n,) were asked for."""
         found = self.found(space, points, ask=False)
         return np.array([one is not UNKNOWN for one in found], dtype=bool)
 
@@ -294,7 +303,7 @@ class MeasuredColumns:
     ) -> tuple[NDArray[np.bool_], Callable[[int], str]]:
         """Return of which designs (n,) there are no values, and why a row is one of them."""
         found = self.found(space, points, ask=False)
-        return np.array([one.failed for one in found], dtype=bool), partial(_cause, found)
+        return np.array([not one.has_values for one in found], dtype=bool), partial(_cause, found)
 
     def expectation(self, columns: Mapping[str, Column]) -> dict[str, Column]:
         """Return what outputs are expected to be, NaN where nothing is said."""

@@ -18,9 +18,10 @@ from dse.model.failures import EVALUATED, Failures
 from dse.model.fleet import offered
 from dse.model.graph import Graph, Step
 from dse.model.judging import Judge
+from dse.model.ledger import Ledger
 from dse.model.matrices import full_column, matrix_of, rounded, shape_of
 from dse.model.measured import MEASURED, MeasuredColumns
-from dse.model.space import Block, Boxes, Index, Points, Space, as_index, product_text
+from dse.model.space import Block, Boxes, Index, Points, Space, product_text
 from dse.model.stage import Stage
 
 if TYPE_CHECKING:
@@ -50,8 +51,9 @@ class Problem:
     measured
         The columns that are measured rather than computed, if any.  Only `evaluate` asks for
         measurements, and only while a run allows it.
-    left_out
-        How many designs the space lacks as figures of theirs were never asked for.
+    left_out, lost
+        How many designs the space lacks as figures of theirs were never asked for, and as what
+        measures them failed by accident.
     """
 
     space: Space
@@ -63,6 +65,7 @@ class Problem:
     tolerant: bool = False
     measured: MeasuredColumns | None = None
     left_out: int = 0
+    lost: int = 0
 
     def __repr__(self) -> str:
         """Return the axes with their sizes, the objectives and the constraints."""
@@ -97,8 +100,8 @@ class Problem:
 
     @property
     def whole_size(self) -> int:
-        """Number of designs, with those that the space lacks as nobody asked for figures."""
-        return self.size + self.left_out
+        """Number of designs, with those that the space lacks as there are no figures of them."""
+        return self.size + self.left_out + self.lost
 
     @property
     def unmeasured(self) -> bool:
@@ -258,11 +261,11 @@ class Problem:
             return np.ones(len(points), dtype=bool)
         return self.measured.known(self.space, points)
 
-    def uncounted(self, points: Points) -> int:
-        """Return of how many designs nothing is known: they count as never asked for."""
+    def ledger(self, points: Points) -> Ledger:
+        """Return what is known of designs that were evaluated."""
         if self.measured is None:
-            return 0
-        return len(points) - len(self.measured.counted(self.space, as_index(points)))
+            return Ledger(evaluated=len(points))
+        return self.measured.ledger(self.space, points)
 
     def candidates(self, points: Block | Boxes, pivots: NDArray[np.float64]) -> Candidates | None:
         """Return the designs that may be of a front, by machine code, bit by bit as `evaluate`.

@@ -20,6 +20,9 @@ from dse.model.space import Axis
 
 Design = Mapping[str, Value]
 
+FIRST, LATELY = 5, 20
+"""Of so many first and last designs it counts how many failed."""
+
 
 @dataclass(frozen=True, eq=False)
 class Cost:
@@ -85,6 +88,8 @@ class Spending:
         Time in which something was measured, by earlier processes as well, and cost.
     longest_s, largest
         Of the designs so far, the most that one took; NaN: not known.
+    failing
+        Why nothing more is measured: too many designs failed; empty where they did not.
     """
 
     time_s: float = math.inf
@@ -93,6 +98,9 @@ class Spending:
     spent: float = 0.0
     longest_s: float = 0.0
     largest: float = math.nan
+    failing: str = ""
+    _lately: list[bool] = field(default_factory=list)
+    _met: int = 0
     _counted: set[str] = field(default_factory=set)
     _since: float | None = None
 
@@ -117,6 +125,19 @@ class Spending:
     def took(self, found: Measurement) -> None:
         """Learn from a measurement how long one may take."""
         self.longest_s = max(self.longest_s, found.seconds)
+
+    def met(self, found: Measurement, most: int) -> None:
+        """Give up where a new measurement and those before it failed too often; `most` 0: never.
+
+        The first `FIRST` all failed, or so many of the last `LATELY`.
+        """
+        self._lately = [*self._lately[1 - LATELY :], found.failed]
+        self._met += 1
+        failed = sum(self._lately)
+        if most and (failed == self._met == FIRST or failed >= most):
+            which = f"{failed} of the last {len(self._lately)}"
+            which = f"the first {failed}" if failed == self._met else which
+            self.failing = f"{which} designs failed, the last one: {found.cause}"
 
     def affordable(self, cost: Cost | None, designs: Mapping[str, Design], free: set[str]) -> int:
         """Return how many of the next designs, by key, may be measured before it is asked again.

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dse import contract
+from dse.model.ledger import ledger_of, remedy_of
 from dse.page.shown_run import ShownRun
 from dse.plugins import registry
 from dse.reports.front_table import front_table
@@ -100,13 +101,15 @@ def certificate_section(run: ShownRun) -> Section:
     """Return what was proven of the front, and how."""
     manifest = run.run.manifest
     certificate = manifest.get("certificate") or {}
-    exact = bool(manifest.get("exact"))
-    claim = (
-        "This is the Pareto front: every design of the study is accounted for."
-        if exact
-        else "This front is not proven: a better design may have been missed."
-    )
+    ledger = ledger_of(manifest)
+    claim = "This front is not proven: a better design may have been missed."
+    if ledger.exact:
+        claim = "This is the Pareto front: every design of the study is accounted for."
+    elif ledger.but:
+        claim = f"This front is {ledger.but}: one of these may be better."
     lines = [claim, *(f"Unfinished: {why}." for why in certificate.get("unfinished", ()))]
+    if remedy := remedy_of(manifest):
+        lines.append(f"{remedy[0].upper()}{remedy[1:]}")
     sums = checksums.are_due(manifest)
     lines.append(
         "The files of the run are those that it wrote, by their checksums."

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dse.algebra import units
+from dse.model.ledger import ledger_of, remedy_of
 from dse.reports.front_view import FrontView, choice_text
 from dse.reports.prose import terminal_width
 from dse.reports.shown import RULE, shown_rows
@@ -150,8 +151,7 @@ def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
     found = "the rest pruned" if pruned else ""
     found += f"{'; ' * pruned}{count:,} feasible" if count is not None else ""
     if view.size:
-        proven = "proven complete" if facts["exact"] else "not proven"
-        found += f"; Pareto front of {plural(view.size, 'design')}, {proven}"
+        found += f"; Pareto front of {plural(view.size, 'design')}, {ledger_of(facts).proof}"
     wall = units.show(facts["wall_s"], "wall_s")
     counts = f"{facts['evaluated']:,} evaluated ({facts['method']}, {wall}), {found}"
     over = f" over {plural(len(points), 'value')} of the sweep" if points else ""
@@ -164,7 +164,9 @@ def facts_lines(view: FrontView, facts: Mapping[str, Any]) -> list[str]:
         volume = with_error(facts["hypervolume"], facts.get("hypervolume_error") or 0.0)
         volume = f"normalised hypervolume: {volume}"
         lines.append(volume + ("" if facts["exact"] else f", {_share(facts)} of the exact front's"))
-    return [*lines, *(f"note: {note}" for note in facts.get("notes") or ())]
+    remedy = remedy_of(facts)
+    notes = (f"note: {note}" for note in facts.get("notes") or ())
+    return [*lines, *notes, *([remedy] * bool(remedy))]
 
 
 def _share(facts: Mapping[str, Any]) -> str:

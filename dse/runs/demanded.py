@@ -19,6 +19,7 @@ from dse.contract.evaluators import RecordedEvaluator
 from dse.errors import MeasurementError
 from dse.files.position import dotted
 from dse.model.evaluation import Evaluation
+from dse.model.ledger import Ledger
 from dse.model.measured import MEASURED, UNKNOWN
 from dse.model.problem import Problem
 from dse.model.space import Index, Points, as_index
@@ -100,7 +101,7 @@ class MeasuredSoFar:
 
 def _figures(core: MeasuredCore) -> int:
     """Return how many designs of a core have figures."""
-    return sum(not found.failed for _, found in core.bench.seen.values())
+    return sum(found.has_values for _, found in core.bench.seen.values())
 
 
 @dataclass(frozen=True, repr=False)
@@ -169,7 +170,7 @@ class DemandedProblem(Problem):
             found = core.bench.measurements(wanted, ask=ask)
             missing, failed = np.zeros((2, len(order)), dtype=bool)
             missing[order] = [one is UNKNOWN for one in found]
-            failed[order] = [one.failed and one is not UNKNOWN for one in found]
+            failed[order] = [not one.has_values and one is not UNKNOWN for one in found]
             known[rows[missing[at]]] = False
             there[rows[failed[at]]] = False
         return there, known
@@ -200,9 +201,10 @@ class DemandedProblem(Problem):
                     f"no design is measured: {outcome.certificate.reason}; raise search.budget"
                 )
             nothing = outcome.sample_index[:0]
-            return begun, replace(outcome, evaluated=0, sample_index=nothing, nearest_index=None)
-        failed = len(self.so_far.failed)
-        outcome = replace(outcome, evaluated=outcome.evaluated - failed)
+            ledger = replace(outcome.ledger, evaluated=0, failed=outcome.evaluated)
+            return begun, replace(outcome, ledger=ledger, sample_index=nothing, nearest_index=None)
+        evaluated = outcome.evaluated - len(self.so_far.failed)
+        outcome = replace(outcome, ledger=Ledger(evaluated=evaluated))
         return self.so_far.measured, moved(outcome, self, self.so_far.measured.problem)
 
 
@@ -238,7 +240,10 @@ def moved(outcome: Outcome, old: Problem, new: Problem) -> Outcome:
         nearest = found[0] if len(found) else None
     count = len(new.constraint_names)
     violation = outcome.nearest_violation
-    exact = outcome.evaluated == new.whole_size and not new.continuous
+    left = new.whole_size - new.lost - outcome.evaluated
+    ledger = Ledger(
+        evaluated=outcome.evaluated, failed=new.lost, unknown=max(left, int(bool(new.continuous)))
+    )
     return replace(
         outcome,
         front_index=in_space(outcome.front_index, old, new)[0],
@@ -247,6 +252,6 @@ def moved(outcome: Outcome, old: Problem, new: Problem) -> Outcome:
         nearest_violation=None if nearest is None or violation is None else violation[:count],
         satisfied=frozenset(met & ((1 << count) - 1) for met in outcome.satisfied),
         constraint_names=new.constraint_names,
-        exact=exact,
-        feasible_in_space=outcome.feasible if exact else None,
+        ledger=ledger,
+        feasible_in_space=outcome.feasible if ledger.exact else None,
     )

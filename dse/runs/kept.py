@@ -34,8 +34,9 @@ class KeptRun:
         Where it is written, if it is.
     measuring
         Opens its store, and closes it: with the study and how it is run.
-    command
-        Goes on with it when it was interrupted; empty where nothing is measured.
+    command, again
+        Go on with it when it was interrupted, and measure again what failed; empty where nothing
+        is measured.
     notes
         For the user.
     """
@@ -43,6 +44,7 @@ class KeptRun:
     place: WorkingFolder | None
     measuring: Measuring
     command: str = ""
+    again: str = ""
     notes: tuple[str, ...] = ()
 
 
@@ -80,6 +82,6 @@ def kept_run(
         from dse.runs import run_store  # a database, only where something is measured
 
         with run_folder(out, document, KEPT) as place:
-            command = run_store.command_of(place, document, options, keeping)
+            command, again = run_store.commands_of(place, document, options, keeping)
             measuring = run_store.keeping_in(place, document, options, keeping, command)
-            yield KeptRun(place, measuring, command)
+            yield KeptRun(place, measuring, command, again)

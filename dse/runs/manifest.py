@@ -16,11 +16,12 @@ import numpy as np
 from dse.files.document import Document
 from dse.model import tables
 from dse.model.cells import opaque
+from dse.model.ledger import AGAIN, ENTRY
 from dse.model.space import Index
 from dse.reports.designs import described, objective_values, open_axes
 from dse.reports.words import plural
 from dse.runs.instead import swept_text, without_the_best
-from dse.runs.measuring import failures_text
+from dse.runs.measuring import causes_text
 from dse.runs.quality import Quality
 from dse.runs.runner import Run, SolvedStudy
 from dse.runs.sharing import shared_note
@@ -65,8 +66,10 @@ class Counts:
     shared: Mapping[str, Any] | None = None
 
 
-def manifest_of(run: Run, stored: int) -> dict[str, Any]:
+def manifest_of(run: Run, stored: int, again: str = "") -> dict[str, Any]:
     """Return everything needed to repeat and to evaluate a run, of which `stored` designs are kept.
+
+    `again` is the command that measures again what failed.
 
     With a sweep, counts are those of all its values together, but that of designs.
     """
@@ -91,7 +94,9 @@ def manifest_of(run: Run, stored: int) -> dict[str, Any]:
         "failure": counts.failure,
         "feasible_in_space": _feasible_in_space(run.answers),
         "interrupted": counts.interrupted,
-        "exact": all(answer.outcome.exact for answer in run.answers),
+        "exact": run.ledger.exact,
+        ENTRY: run.ledger.to_dict(),
+        **({AGAIN: again} if again and run.ledger.failed else {}),
         "certificate": _certificate(run.answers),
         "wall_s": round(run.seconds, 3),
         "evaluations_stored": stored,
@@ -114,6 +119,7 @@ def _measured(answers: Sequence[SolvedStudy]) -> dict[str, Any]:
             "on_failure": benches[0].on_failure,
             "designs": len({name for bench in benches for name in bench.seen}),
             "measured_anew": sum(bench.asked for bench in benches),
+            "infeasible": len({n for bench in benches for n in bench.ruled_out}),
             "failed": len(failures),
             "causes": dict(causes.most_common()),
             **({} if benches[0].cost is None else {"cost": benches[0].spending.spent}),
@@ -128,17 +134,17 @@ def _unmeasured(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
         if measured is None:
             continue
         bench, size = measured.bench, measured.size(part.study.problem.space)
-        by_accident = len(bench.failures) if bench.on_failure == "continue" else 0
-        known = len(bench.seen) - by_accident
+        known = bench.ledger.known
         at = "" if sweep is None else _at(sweep, [place])
         if known < size and (bench.seen or sweep is None):
             yield (
                 f"{known:,} of {size:,} designs are measured{at}; what is said compares "
                 f"these alone, and nothing is known of the others"
             )
-        fate = "are left out" if bench.on_failure == "continue" else "count as infeasible"
-        for line in failures_text(bench):
-            yield f"not measured, and {fate}: {line}"
+        for line in causes_text(bench, failed=False):
+            yield f"infeasible, as the program says: {line}"
+        for line in causes_text(bench, failed=True):
+            yield f"failed, and nothing is known of them: {line}"
 
 
 def _version(library: str) -> str:

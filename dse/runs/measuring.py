@@ -19,7 +19,7 @@ from dse.model.spending import Spending
 from dse.reports.words import plural
 from dse.runs.unmeasured import ONLY_RUNS
 from dse.runs.watched import WatchedWorkers
-from dse.search import Progress, SearchSettings
+from dse.search import FAILING, Progress, SearchSettings
 from dse.search.exact.work import Stop, StopError
 from dse.store.differences import changed_fields, parsed
 from dse.study.schema import EvaluateSection
@@ -27,6 +27,13 @@ from dse.study.study import Study, prepare
 
 if TYPE_CHECKING:
     from dse.evaluators.pool import Workers
+
+
+class FailingError(StopError):
+    """So many designs failed that measuring more of them would be in vain."""
+
+    way = FAILING
+
 
 SHOWN = 3
 """Designs that a message shows of those that failed for one cause."""
@@ -192,7 +199,7 @@ def opened_bench(
         with crew as workers:
             if working.watch is not None:
                 workers = WatchedWorkers(workers, working.watch, bench.unit_names)
-            ask = _Asking(bench, workers, said.retries, folder, working, planned)
+            ask = _Asking(bench, workers, said, folder, working, planned)
             with bench.measuring(ask, workers.size, working.spending):
                 yield
     finally:
@@ -206,7 +213,7 @@ class _Asking:
 
     bench: Bench
     workers: Workers
-    retries: int
+    said: EvaluateSection
     folder: Path
     working: Working
     planned: int
@@ -216,13 +223,14 @@ class _Asking:
 
         Raises
         ------
-        StopError, BudgetError
+        StopError, FailingError, BudgetError
             Before all of them are measured.
         """
         with self.working.spending.measuring():
             yield from self._measured(designs)
 
     def _measured(self, designs: Sequence[Design]) -> Iterator[tuple[int, Measurement]]:
+        self._stop_if_failing()
         spending, done = self.working.spending, 0
         stop, before = self.working.stop or (lambda: False), len(self.bench.seen)
         failed = len(self.bench.failures)
@@ -232,7 +240,7 @@ class _Asking:
             self.bench.evaluator,
             designs,
             workers=self.workers,
-            retries=self.retries,
+            retries=self.said.retries,
             folder=self.folder,
             stop=stop,
             may_begin=spending.may_begin,
@@ -241,8 +249,10 @@ class _Asking:
         for done, (position, measurement) in enumerate(found, 1):
             failed += measurement.failed
             spending.took(measurement)
+            spending.met(measurement, self.said.stop_at_failures)
             self._show(before + done, len(designs) - done, failed)
             yield position, measurement
+            self._stop_if_failing()
         if stop():
             raise StopError("it was interrupted")
         if done < len(designs):
@@ -251,6 +261,10 @@ class _Asking:
                 f"{duration(spending.time_s)}, and a design takes up to "
                 f"{duration(spending.longest_s)}"
             )
+
+    def _stop_if_failing(self) -> None:
+        if self.working.spending.failing:
+            raise FailingError(self.working.spending.failing)
 
     def _show(self, done: int, left: int, failed: int) -> None:
         progress = self.working.progress
@@ -261,9 +275,9 @@ class _Asking:
             progress.tell(f"{running} running, {failed} failed")
 
 
-def failures_text(bench: Bench) -> list[str]:
-    """Return what is to be said of the designs that failed, a line for each frequent cause."""
-    causes = bench.causes()
+def causes_text(bench: Bench, *, failed: bool) -> list[str]:
+    """Return a line for each frequent cause of designs that failed, or are infeasible."""
+    causes = bench.causes(failed=failed)
     lines = [
         f"{plural(len(designs), 'design')}: {cause}; {_some(designs, bench.unit_names)}"
         for cause, designs in [*causes.items()][:MOST_CAUSES]
@@ -280,17 +294,24 @@ def _some(designs: Sequence[Design], unit_names: Mapping[str, str]) -> str:
     return f"{shown}; and {len(designs) - SHOWN} more" if len(designs) > SHOWN else shown
 
 
-def require_some_measured(prepared: Study, evaluated: int) -> None:
-    """Raise `MeasurementError` where every design that was asked for failed."""
+def require_some_measured(prepared: Study, working: Working | None) -> None:
+    """Raise `MeasurementError` where designs that were asked for failed, and none has values."""
     measured = prepared.problem.measured
-    if measured is None or not evaluated:
-        return
-    require_measurements(measured.bench)
+    if measured is not None and measured.bench.failures:
+        failing = "" if working is None else working.spending.failing
+        require_measurements(measured.bench, failing)
 
 
-def require_measurements(bench: Bench) -> None:
-    """Raise `MeasurementError` where every design that was asked for failed."""
-    failed = len(bench.failures)
-    if failed and failed == len(bench.seen):
-        lines = "\n".join(failures_text(bench))
-        raise MeasurementError(f"none of {plural(failed, 'design')} could be measured:\n{lines}")
+def require_measurements(bench: Bench, failing: str = "") -> None:
+    """Raise `MeasurementError` where no design that was asked for has values.
+
+    `failing` is why no others were asked for.
+    """
+    found = bench.ledger
+    if bench.seen and not found.evaluated:
+        lines = "\n".join(
+            line for each in (True, False) for line in causes_text(bench, failed=each)
+        )
+        count = plural(len(bench.seen), "design")
+        stopped = ", and no more were tried (evaluate.stop_at_failures)" if failing else ""
+        raise MeasurementError(f"none of {count} could be measured{stopped}:\n{lines}")

@@ -43,7 +43,7 @@ def measure_front(problem: Problem, loss: Matrix, *, exact: bool, compare: bool 
     """
     if not len(loss):
         return Quality()
-    partly = problem.measured is not None or problem.left_out > 0
+    partly = problem.measured is not None or problem.whole_size > problem.size
     compare = compare and not partly  # only what was measured is known
     front = loss if exact else _exact_front(problem) if compare else None
     best = front if front is not None else loss

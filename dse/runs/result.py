@@ -76,8 +76,9 @@ class Result(Printable):
         """Where it was saved last; None before."""
         self.warnings: tuple[str, ...] = ()
         """What went wrong when it was saved and cost no table: pictures, what killed runs left."""
-        self.resume = ""
-        """What goes on with it; empty where nothing was measured in a folder."""
+        self.resume, self.again = "", ""
+        """What goes on with it, and what measures again those designs that failed; empty where
+        nothing was measured in a folder."""
 
     @cached_property
     def front(self) -> pd.DataFrame:
@@ -130,7 +131,7 @@ class Result(Printable):
             _counted(answer.study.problem, _thin(answer.outcome.sample_index, self._most))
             for answer in self.run.answers
         )
-        return manifest_of(self.run, sum(map(len, samples)))
+        return manifest_of(self.run, sum(map(len, samples)), self.again)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the manifest and the designs of the front as plain data, for JSON."""

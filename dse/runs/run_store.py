@@ -18,7 +18,7 @@ from dse.reports.words import plural
 from dse.runs.checksums import MANIFEST
 from dse.runs.described import FAILED, last_description, require_same, resume_command, run_facts
 from dse.runs.measurements import DATABASE, MEASURING
-from dse.runs.measuring import Keeping
+from dse.runs.measuring import FailingError, Keeping
 from dse.runs.options import Options
 from dse.runs.watched import WATCH
 from dse.store.opening import open_store, open_to_read
@@ -50,8 +50,12 @@ class Remembered:
         self.memory.keep(found, {})
 
 
-def command_of(place: WorkingFolder, document: Document, options: Options, keeping: Keeping) -> str:
-    """Return what goes on with a run; refuse to begin one over measurements that lie there.
+def commands_of(
+    place: WorkingFolder, document: Document, options: Options, keeping: Keeping
+) -> tuple[str, str]:
+    """Return what goes on with a run, and what measures again what failed of it.
+
+    Refuses to begin one over measurements that lie there.
 
     Raises
     ------
@@ -59,7 +63,9 @@ def command_of(place: WorkingFolder, document: Document, options: Options, keepi
         Measurements lie there, and nobody said what becomes of them; or what is said of them
         makes no sense.
     """
-    command = resume_command(run_facts(document, options, keeping.reuse), place.target)
+    facts = run_facts(document, options, keeping.reuse)
+    command = resume_command(facts, place.target)
+    both = command, resume_command(facts, place.target, again=FAILED)
     if keeping.resume and keeping.fresh:
         raise OutputError(
             "--resume goes on, and --fresh begins again; "
@@ -71,11 +77,11 @@ def command_of(place: WorkingFolder, document: Document, options: Options, keepi
             "add --resume, or leave it out (`measure_again` and `resume` in Python)"
         )
     if keeping.resume or keeping.fresh or not (place.place / DATABASE).is_file():
-        return command
+        return both
     with open_to_read(place.place) as store:
         count = len(store)
     if not count:
-        return command
+        return both
     what = "a" if (place.place / MANIFEST).is_file() else "an unfinished"
     raise OutputError(
         f"{place.target} holds {plural(count, 'measurement')} of {what} run; go on with it: "
@@ -126,7 +132,9 @@ def keeping_in(
         try:
             yield replace(document, shelves=shelf), inside
         except BaseException as error:
-            if isinstance(error, MeasurementError):  # going on as it was would say the same
+            if isinstance(
+                error, MeasurementError | FailingError
+            ):  # going on as it was would say the same
                 command = resume_command(facts, place.target, again=FAILED)
             _say_how_to_go_on(error, store, command)
             raise
@@ -154,7 +162,7 @@ def _begin(
         store.describe(facts)
     section = document.data.get("evaluate")
     policy = section.get("on_failure") if isinstance(section, dict) else None
-    if FAILED in keeping.again or (keeping.resume and policy in ("abort", "continue")):
+    if FAILED in keeping.again or (keeping.resume and policy == "abort"):
         store.measure_again()
     elif keeping.again:
         store.measure_again(keeping.again)

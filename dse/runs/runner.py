@@ -12,6 +12,7 @@ from dse.contract import Method
 from dse.errors import DseError, MeasurementError
 from dse.files.document import Document
 from dse.model import invariants, tables
+from dse.model.ledger import Ledger
 from dse.plugins import registry
 from dse.runs.measurements import has_evaluator, recorded_of
 from dse.runs.measuring import (
@@ -72,7 +73,19 @@ class Run:
     @property
     def interrupted(self) -> bool:
         """Whether the search was stopped before it was done."""
-        return any(a.outcome.certificate.way == search.INTERRUPTED for a in self.answers)
+        ways = search.INTERRUPTED, search.FAILING
+        return any(answer.outcome.certificate.way in ways for answer in self.answers)
+
+    @property
+    def failing(self) -> str:
+        """Why it stopped where too many designs failed; empty where they did not."""
+        found = (answer.outcome.certificate for answer in self.answers)
+        return next((one.reason for one in found if one.way == search.FAILING), "")
+
+    @property
+    def ledger(self) -> Ledger:
+        """What is known of the designs, of all values of a sweep together."""
+        return sum((answer.outcome.ledger for answer in self.answers), Ledger())
 
     @property
     def first(self) -> Study:
@@ -276,7 +289,7 @@ def _solved(
             outcome = search.run_search(prepared.problem, settings, progress)
         else:
             outcome = search_shared(prepared, settings, options.storage, progress)
-    require_some_measured(prepared, outcome.evaluated + outcome.failed)
+    require_some_measured(prepared, working)
     return answer_of(prepared, outcome, time.perf_counter() - start)
 
 

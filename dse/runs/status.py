@@ -15,6 +15,7 @@ from dse.contract.evaluators import key
 from dse.errors import MeasurementError, OutputError, StudyError
 from dse.files.working import under_way
 from dse.model.design_text import design_text
+from dse.model.ledger import ENTRY, Ledger, ledger_of, remedy_of
 from dse.model.measured import MeasuredColumns
 from dse.model.volume import hypervolume, reference_point
 from dse.reports.front_table import front_table
@@ -105,7 +106,7 @@ def _plain(manifest: Mapping[str, Any] | None, alive: bool) -> tuple[Section, ..
         before = " by the run before" if alive else ""
         pairs += [
             ("designs", f"{facts['evaluated']:,} of {facts['designs']:,} evaluated{before}"),
-            ("front", plural(int(facts["front"]), "design")),
+            ("front", f"{plural(int(facts['front']), 'design')}, {ledger_of(manifest).proof}"),
         ]
     remarks = (
         "nothing is measured, so that nothing is kept before the end: --resume (`resume` in "
@@ -121,12 +122,13 @@ def _state_section(
     from dse.store.rows import time_measuring  # a database, only where something is measured
 
     rows = kept.rows
-    failed = sum(row.measurement.failed for row in rows)
+    ledger = _ledger(rows, kept.facts["run"]["planned"])
     asked = kept.facts["search"]
     facts = {
         "state": state,
         "measured": len(rows),
-        "failed": failed,
+        "failed": ledger.failed,
+        ENTRY: ledger.to_dict(),
         "planned": kept.facts["run"]["planned"],
         "method": asked["method"],
         "seed": asked["seed"],
@@ -147,15 +149,36 @@ def _state_section(
     pairs = [
         ("state", words.get(state, state)),
         ("search", f"{asked['method']}, seed {asked['seed']}"),
-        ("measured", f"{len(rows):,} of at most {facts['planned']:,}, {failed:,} of them failed"),
+        ("measured", f"{len(rows):,} of at most {facts['planned']:,}{_states(ledger)}"),
         ("measuring", f"{duration(facts['seconds_measuring'])}, all measurements together"),
         *_spent(kept, facts),
     ]
     if state == "running":
         pairs.append(("time left", _left_text(facts["left_s"], rows, watch)))
     if manifest is not None and state != "running":
-        pairs.append(("front", plural(int(manifest["front"]), "design")))
+        found = ledger_of(manifest)
+        front = f"{plural(int(manifest['front']), 'design')}, {found.proof}"
+        pairs.append(("front", front))
+        if remedy := remedy_of(manifest):
+            pairs.append(("failed", remedy))
     return Section("state", rows=tuple(pairs), facts=facts)
+
+
+def _ledger(rows: Sequence[StoredMeasurement], planned: int) -> Ledger:
+    """Return what is known of the designs that are measured at most."""
+    failed = sum(row.measurement.failed for row in rows)
+    values = sum(row.measurement.has_values for row in rows)
+    return Ledger(
+        evaluated=values,
+        infeasible=len(rows) - values - failed,
+        failed=failed,
+        unknown=max(planned - len(rows), 0),
+    )
+
+
+def _states(ledger: Ledger) -> str:
+    infeasible = f", {ledger.infeasible:,} of them infeasible" if ledger.infeasible else ""
+    return f"{infeasible}, {ledger.failed:,} of them failed"
 
 
 def _spent(kept: Kept, facts: dict[str, Any]) -> Iterator[tuple[str, str]]:

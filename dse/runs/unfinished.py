@@ -153,7 +153,8 @@ def _answer(prepared: Study, settings: search.SearchSettings, folder: Path) -> S
     if measured is None:
         reason = "the run is not finished; of its cores, what is measured so far is compared"
     outcome = archive.outcome(Certificate(way=INTERRUPTED, reason=reason))
-    return answer_of(prepared, replace(outcome, exact=False), 0.0)
+    ledger = replace(outcome.ledger, unknown=max(outcome.ledger.unknown, 1))  # it goes on
+    return answer_of(prepared, replace(outcome, ledger=ledger), 0.0)
 
 
 def _of_known_cores(prepared: Study, folder: Path) -> Index:

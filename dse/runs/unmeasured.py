@@ -50,5 +50,6 @@ def require_measured(problem: Problem, index: Index) -> None:
     """Raise `MeasurementError` where there are no figures of a design (1, d): why."""
     name = problem.space.point_text(index[0])
     found = measurement_of(problem, index, name)
-    if found is not None and found.failed:
-        raise MeasurementError(f"{name}: it could not be measured: {found.cause}")
+    if found is not None and not found.has_values:
+        what = "it could not be measured" if found.failed else "it is infeasible"
+        raise MeasurementError(f"{name}: {what}: {found.cause}")

@@ -15,7 +15,7 @@ from dse.errors import FOREIGN, BudgetError, ContractError, DseError, TooLargeEr
 from dse.model.evaluation import Evaluation
 from dse.plugins import registry
 from dse.search.exact.work import Stop, StopError, limited
-from dse.search.outcome import INTERRUPTED, UNFINISHED, Certificate, Outcome
+from dse.search.outcome import FAILING, INTERRUPTED, UNFINISHED, Certificate, Outcome
 from dse.search.searchable import Progress, Searchable, check_constraints
 from dse.search.settings import SearchSettings
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dse.search.archive import Archive
 
 __all__ = [
+    "FAILING",
     "INTERRUPTED",
     "UNFINISHED",
     "Certificate",
@@ -147,7 +148,7 @@ def run_method(
         method.function(archive, seed=seed, population=population, start=start, **given)
     except (StopError, BudgetError) as error:
         done = f"{archive.evaluated:,} of {archive.total:,} evaluations are done"
-        way = INTERRUPTED if isinstance(error, StopError) else UNFINISHED
+        way = error.way if isinstance(error, StopError) else UNFINISHED
         return archive.outcome(Certificate(way=way, reason=f"{error}; {done}"))
     except DseError:
         raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ from dse.contract import Matrix as Matrix
 from dse.errors import BudgetError, ContractError
 from dse.model.evaluation import Evaluation
 from dse.model.front import dominated, nondominated, nondominated_by
+from dse.model.ledger import Ledger
 from dse.model.matrices import distinct_rows
 from dse.model.space import Index, Points, as_index, one_block
 from dse.search.exact.work import StopError, spend
@@ -59,7 +61,7 @@ class Archive:
         self.pruned = 0
         self.feasible = 0
         self.failed, self.failure = 0, ""
-        self.uncounted = 0  # of those evaluated: nobody could measure them
+        self._ledger = Ledger()  # of those evaluated
         self.closed = {True: 0, False: 0}
         axes, objectives = len(self.problem.sizes), self.problem.objective_count
         self._known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
@@ -103,15 +105,19 @@ class Archive:
         return self.total - self.evaluated
 
     @property
-    def asked_for(self) -> int:
-        """How many designs are evaluated, but for those of which nothing is known."""
-        return self.evaluated - self.uncounted
+    def ledger(self) -> Ledger:
+        """What is known of the designs of the space; what lies between its values is not."""
+        problem, found = self.problem, self._ledger
+        lost, left_out = getattr(problem, "lost", 0), getattr(problem, "left_out", 0)
+        accounted = found.known + found.failed + self.pruned
+        unknown = max(problem.size - accounted, int(bool(problem.continuous))) + left_out
+        return replace(found, failed=found.failed + lost, unknown=unknown, pruned=self.pruned)
 
     @property
     def _feasible_in_space(self) -> int | None:
         """Feasible designs of the whole space, where each was evaluated or closed by its bounds."""
-        known = self.asked_for + sum(self.closed.values()) == self.problem.size
-        return self.feasible + self.closed[True] if known and not self.problem.continuous else None
+        known = self._ledger.known + sum(self.closed.values()) == self.problem.size
+        return self.feasible + self.closed[True] if known and self.ledger.exact else None
 
     @property
     def front(self) -> tuple[Index, Matrix]:
@@ -182,8 +188,8 @@ class Archive:
 
     def _count(self, points: Points, evaluation: Evaluation) -> None:
         feasible = evaluation.feasible
-        uncounted = getattr(self.problem, "uncounted", None)
-        self.uncounted += 0 if uncounted is None else uncounted(points)
+        ledger = getattr(self.problem, "ledger", None)
+        self._ledger += Ledger(evaluated=len(points)) if ledger is None else ledger(points)
         self.evaluated += len(points)
         self.feasible += int(feasible.sum())
         if evaluation.failed is not None:
@@ -201,6 +207,7 @@ class Archive:
     def add(self, points: Points, found: Candidates) -> None:
         """Add distinct designs, never seen before, whose candidates are known; some is feasible."""
         self.evaluated += len(points)
+        self._ledger += Ledger(evaluated=len(points))
         self.feasible += found.count
         self._front.add(points, found.rows, found.loss)
         self._add_to_samples(points, found.feasible)
@@ -269,14 +276,13 @@ class Archive:
             front_index=front[order],
             front_loss=loss[order],
             sample_index=sample.take(different, axis=0),
-            evaluated=self.asked_for,
+            ledger=self.ledger,
             feasible=self.feasible,
             failed=self.failed,
             failure=self.failure,
             feasible_in_space=self._feasible_in_space,
             reference_evaluations=self.reference_evaluations,
             certificate=certificate,
-            exact=self.asked_for + self.pruned == self.problem.size and not self.problem.continuous,
             nearest_index=None if nearest is None else np.array(nearest[1], dtype=np.int64),
             nearest_violation=None if nearest is None else nearest[2],
             satisfied=frozenset() if self.feasible else frozenset(self._satisfied),

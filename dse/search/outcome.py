@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dse.model.ledger import Ledger
 from dse.model.matrices import distinct_rows
 from dse.model.space import Index
 
 UNFINISHED = "unfinished"
 """The way of a proof that ended before it was done, or of a search that ran out of budget."""
 
-INTERRUPTED = "interrupted"
-"""The way of a search that was stopped before it was done."""
+INTERRUPTED, FAILING = "interrupted", "failing"
+"""The ways of a search that was stopped before it was done: from outside, as designs failed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +26,8 @@ class Certificate:
     Attributes
     ----------
     way
-        ``enumerated``, ``composed``, ``sampled``; ``unfinished`` or ``interrupted``.
+        ``enumerated``, ``composed``, ``sampled``; ``unfinished``, ``interrupted`` or
+        ``failing``.
     reason
         Why this way.
     dominated
@@ -43,7 +45,7 @@ class Certificate:
     @property
     def finished(self) -> bool:
         """Whether the search came to its end."""
-        return self.way not in (UNFINISHED, INTERRUPTED)
+        return self.way not in (UNFINISHED, INTERRUPTED, FAILING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,17 +59,17 @@ class Outcome:
     sample_index
         A uniform sample (q, d) of the feasible and of the infeasible designs evaluated, or
         all of them where there are no more than the archive keeps.
-    evaluated, feasible
-        Number of distinct designs evaluated, and of those that meet every constraint.
+    ledger
+        What is known of the designs of the space.
+    feasible
+        Number of distinct designs evaluated that meet every constraint.
     failed, failure
-        Number of those that cannot be evaluated and count as infeasible; why the first cannot.
+        Number of designs without figures that count as infeasible; why the first has none.
     feasible_in_space
         How many designs of the whole space do, pruned ones too; None where that is not known:
         what was pruned by bounds on partial designs was not sorted into feasible and infeasible.
     reference_evaluations
         Designs evaluated besides, to have something to compare bounds with.
-    exact
-        True when every design of the space is accounted for: the front is the front.
     certificate
         How it is accounted for.
     nearest_index, nearest_violation
@@ -85,19 +87,28 @@ class Outcome:
     front_index: Index
     front_loss: NDArray[np.float64]
     sample_index: Index
-    evaluated: int
+    ledger: Ledger
     feasible: int
     failed: int = 0
     failure: str = ""
     feasible_in_space: int | None
     reference_evaluations: int
-    exact: bool
     certificate: Certificate
     nearest_index: NDArray[np.int64] | None
     nearest_violation: NDArray[np.float64] | None
     satisfied: frozenset[int]
     constraint_names: tuple[str, ...]
     shared: Mapping[str, str | int] | None = None
+
+    @property
+    def evaluated(self) -> int:
+        """Number of distinct designs evaluated, with those that are infeasible by their program."""
+        return self.ledger.known
+
+    @property
+    def exact(self) -> bool:
+        """Whether every design of the space is accounted for: the front is the front."""
+        return self.ledger.exact
 
     @property
     def ties(self) -> int:

@@ -68,7 +68,7 @@ class StoredMeasurement:
 def stored_cells(stored: StoredMeasurement) -> tuple[Any, ...]:
     """Return the cells of a row, in the order of `COLUMNS`."""
     found = stored.measurement
-    state = (AGAIN if stored.again else FAILED) if found.failed else DONE
+    state = (AGAIN if stored.again else FAILED) if not found.has_values else DONE
     cells = (
         stored.number,
         stored.key,

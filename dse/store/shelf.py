@@ -28,7 +28,7 @@ class StoreShelf:
         for other in self.reused:
             left = [name for name in keys if name not in found]
             rows = {
-                name: row for name, row in other.find(left).items() if not row.measurement.failed
+                name: row for name, row in other.find(left).items() if row.measurement.has_values
             }
             if rows:
                 taken = {name: replace(row.measurement, attempts=0) for name, row in rows.items()}

@@ -2,101 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from dse.algebra import units
 from dse.algebra.expression import parse_expression
 from dse.contract import Column, Objective
-from dse.contract.evaluators import Evaluator, Measurer, RecordedEvaluator, key
+from dse.contract.evaluators import Evaluator, RecordedEvaluator, key
 from dse.errors import UnitError
 from dse.files.document import Document
-from dse.files.headers import DIMENSIONLESS
 from dse.model.design_text import unit_names_of
 from dse.model.measured import Bench, MeasuredColumns, MemoryShelf
 from dse.model.space import Axis, Space
 from dse.model.spending import Cost
-from dse.plugins import registry
 from dse.study import schema
 from dse.study.evaluator import evaluator_of
 from dse.study.faults import Faults, Path
 from dse.study.free_axes import written_unit
+from dse.study.outputs import Outputs, outputs_of
 from dse.study.scenario import Scenario
 from dse.study.spending import cost_of
-
-PLAIN = ("", *DIMENSIONLESS)
-"""What stands for no unit."""
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """What is measured: quantity in SI -> unit in which it is told, and its place in the study."""
-
-    units: Mapping[str, str]
-    places: Mapping[str, Path]
-    expected: Mapping[str, str]
-
-
-def outputs_of(
-    section: schema.EvaluateSection,
-    path: Path,
-    faults: Faults,
-    *,
-    known: Collection[str] | None = None,
-) -> Outputs:
-    """Return the outputs of a section, or those of the plug-in that it names."""
-    written = dict(section.outputs)
-    if not written and section.using is not None:
-        with faults.at((*path, "using")):
-            written = dict(registry.get(Measurer, section.using).outputs)
-    found: dict[str, str] = {}
-    places: dict[str, Path] = {}
-    expected: dict[str, str] = {}
-    known = registry.names(Objective) if known is None else known
-    for name, said in written.items():
-        place = (*path, "outputs", name)
-        unit, expect = (
-            (said.unit, said.expect) if isinstance(said, schema.OutputSection) else (said, None)
-        )
-        with faults.at(place):
-            quantity, unit = _quantity(name, unit, known)
-            if quantity in found:
-                raise UnitError(f"two outputs are {quantity}", "write one of them")
-            found[quantity], places[quantity] = unit, place
-            if expect is not None:
-                expected[quantity] = expect
-    if not written:
-        rule = "a measurement has at least one output"
-        faults.add((*path, "outputs"), rule, "add for instance `outputs: {area: um2}`", "")
-    return Outputs(found, places, expected)
-
-
-def _quantity(name: str, unit: str | int | None, known: Collection[str]) -> tuple[str, str]:
-    """Return the quantity that an output is, with its SI unit, and the unit it is told in."""
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
-        raise UnitError("the name of an output is letters, digits and _", "rename it")
-    if unit is None:
-        rule = "an output is told in a unit"
-        raise UnitError(
-            rule, f"write for instance `{name}: um2`, or `{name}: 1` for a plain number"
-        )
-    unit = "" if str(unit) in PLAIN else str(unit)
-    suffix = units.factor(unit)[1]
-    own = units.suffix(name)
-    if own and own != suffix:
-        raise UnitError(
-            f"{name} is in {units.label(name)}, not in {unit or 'no unit'}", "rename it"
-        )
-    quantity = name if own or not suffix else f"{name}_{suffix}"
-    alike = sorted(one for one in known if units.stem(one) == units.stem(quantity))
-    if alike and quantity not in known:
-        shown = " or ".join(units.label(one) or "no unit" for one in alike)
-        rule = (
-            f"{units.stem(quantity)} is a quantity of models, in {shown}, not in {unit or 'none'}"
-        )
-        raise UnitError(rule, "choose a unit of that kind, or another name")
-    return quantity, unit
 
 
 def quantities_of(outputs: Outputs, section: schema.EvaluateSection) -> dict[str, Objective]:
@@ -134,7 +58,7 @@ def measured_of(
     told = {
         axis.name: written_unit(written.axes[axis.name]) if axis.ordered else None for axis in axes
     }
-    evaluator = evaluator_of(section, outputs.units, told, scenario, path, faults)
+    evaluator = evaluator_of(section, outputs, told, scenario, path, faults)
     expected = {}
     columns = {name for axis in space.axes for name in axis.columns} | set(space.constants)
     choices = {axis.name: axis.labels for axis in axes if not axis.ordered}

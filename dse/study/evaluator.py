@@ -14,24 +14,27 @@ from dse.contract.evaluators import Evaluator, Measurer
 from dse.errors import nearest
 from dse.evaluators.command import Command, placeholders, taken_names, wrong_arguments
 from dse.evaluators.function import FunctionEvaluator, source_of
+from dse.evaluators.outputs import Declared
 from dse.files.position import dotted
 from dse.plugins import registry
 from dse.study import schema
 from dse.study.evaluator_files import file_hashes
 from dse.study.faults import Faults, Path
 from dse.study.inputs import base_of, locate
+from dse.study.outputs import Outputs
 from dse.study.scenario import Scenario
 
 
 def evaluator_of(
     section: schema.EvaluateSection,
-    outputs: Mapping[str, str],
+    declared: Outputs,
     told: Mapping[str, str | None],
     scenario: Scenario,
     path: Path,
     faults: Faults,
 ) -> Evaluator | None:
     """Return what measures; `told` has the unit in which each axis is written, None for choices."""
+    outputs = declared.units
     _note_unused(section, told, scenario)
     if recorded := faults.document.recorded.get(dotted(path)):
         file_hashes(section, scenario, path, faults)
@@ -51,7 +54,8 @@ def evaluator_of(
         faults.add(path, rule, f"remove one of {', '.join(given)}" if given else "add one", "")
         return None
     if section.command is not None:
-        return _command(section, section.command, outputs, told, scenario, path, faults)
+        return _command(section, section.command, declared, told, scenario, path, faults)
+    _refuse_exits(section, path, faults)
     parts: dict[str, object] = {"outputs": dict(outputs)}
     if section.using is not None:
         if section.timeout is not None:
@@ -68,7 +72,29 @@ def evaluator_of(
     _require_arguments(function, told, path, faults)
     parts["files"] = file_hashes(section, scenario, path, faults)
     parts["version"] = "" if section.version is None else str(section.version)
-    return FunctionEvaluator(function=function, outputs=outputs, identity=_identity(**parts))
+    return FunctionEvaluator(
+        function=function,
+        outputs=outputs,
+        identity=_identity(**parts),
+        declared=_declared(section, declared),
+    )
+
+
+def _declared(section: schema.EvaluateSection, outputs: Outputs) -> Declared:
+    """Return what a section says of outputs and exit statuses besides their units."""
+    said = section.infeasible or schema.InfeasibleSection()
+    exits = said.exit if isinstance(said.exit, list) else [said.exit]
+    words = {
+        name: tuple(str(each) for each in (value if isinstance(value, list) else [value]))
+        for name, value in said.output.items()
+    }
+    return Declared(ranges=outputs.ranges, infeasible=words, exits=tuple(exits))
+
+
+def _refuse_exits(section: schema.EvaluateSection, path: Path, faults: Faults) -> None:
+    if section.infeasible is not None and section.infeasible.exit:
+        rule = "a function has no exit status"
+        faults.add((*path, "infeasible", "exit"), rule, "remove it, and raise dse.InfeasibleDesign")
 
 
 def _note_unused(
@@ -109,7 +135,7 @@ def _require_arguments(
 def _command(
     section: schema.EvaluateSection,
     command: Sequence[str | int | float],
-    outputs: Mapping[str, str],
+    declared: Outputs,
     told: Mapping[str, str | None],
     scenario: Scenario,
     path: Path,
@@ -125,15 +151,16 @@ def _command(
     _require_program(arguments[0], (*where, 0), faults)
     identity = _identity(
         arguments=arguments,
-        outputs=dict(outputs),
+        outputs=dict(declared.units),
         files=file_hashes(section, scenario, path, faults),
         version="" if section.version is None else str(section.version),
     )
     timeout = section.timeout
     return Command(
         arguments=tuple(arguments),
-        outputs=outputs,
+        outputs=declared.units,
         identity=identity,
+        declared=_declared(section, declared),
         beside=str(FilePath(faults.document.file).parent.absolute()),
         units={name: unit for name, unit in told.items() if unit},
         timeout_s=None if timeout is None else timeout.value,

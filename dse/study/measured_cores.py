@@ -21,10 +21,11 @@ from dse.search import planned
 from dse.search.settings import SearchSettings
 from dse.study import schema
 from dse.study.designs import MOST_DESIGNS
-from dse.study.evaluate import bench_of, outputs_of
+from dse.study.evaluate import bench_of
 from dse.study.evaluator import evaluator_of
 from dse.study.faults import Faults, Path
 from dse.study.free_axes import free_axis, written_unit
+from dse.study.outputs import outputs_of
 from dse.study.scenario import Scenario
 
 UNMEASURED = "1"
@@ -59,6 +60,12 @@ class MeasuredCore:
     names: Sequence[str]
     unasked: Sequence[str]
     section: schema.EvaluateSection
+
+    @property
+    def failed(self) -> int:
+        """How many of its designs failed by accident."""
+        found = self.bench.measurements(self.designs, ask=False)
+        return sum(one.failed and one is not UNKNOWN for one in found)
 
     @property
     def measured(self) -> bool:
@@ -122,7 +129,7 @@ def _core(
         axis.name: written_unit(stage.parameters[axis.name]) if axis.ordered else None
         for axis in axes
     }
-    evaluator = evaluator_of(section, outputs.units, told, scenario, where, faults)
+    evaluator = evaluator_of(section, outputs, told, scenario, where, faults)
     if stage.fleet == "mixed" and stage.counts is None and stage.instances in (None, "least"):
         rule = "how many instances are needed is not known before designs are measured"
         remedy = "give a range, for instance `instances: {from: 0, to: 4}`"
@@ -183,7 +190,7 @@ def _kept(core: MeasuredCore, scenario: Scenario) -> list[tuple[str, Measurement
     """
     found = core.bench.measurements(core.designs, ask=False)
     kept, notes = [], scenario.notes
-    if all(measurement.failed and measurement is not UNKNOWN for measurement in found):
+    if not any(measurement.has_values or measurement is UNKNOWN for measurement in found):
         if isinstance(core.bench.evaluator, RecordedEvaluator):
             raise MeasurementError(
                 f"{core.stage}: no design is measured that it may use; only `dse run` measures "
@@ -191,11 +198,11 @@ def _kept(core: MeasuredCore, scenario: Scenario) -> list[tuple[str, Measurement
             )
         return [(name, UNKNOWN) for name in core.names]  # a run says why, or measures them again
     for name, measurement in zip(core.names, found, strict=True):
-        if measurement is UNKNOWN or not measurement.failed:
+        if measurement is UNKNOWN or measurement.has_values:
             kept.append((name, measurement))
         else:
-            said = f"{core.stage}: {name} could not be measured and is left out"
-            notes.append(f"{said}: {measurement.cause}")
+            fate = "failed, and nothing is known of it" if measurement.failed else "is infeasible"
+            notes.append(f"{core.stage}: {name} {fate}: {measurement.cause}")
     if UNKNOWN in found:
         missing = found.count(UNKNOWN)
         notes.append(
@@ -260,16 +267,23 @@ def most_measured(core: MeasuredCore, problem: Problem, settings: SearchSettings
     return min(count, planned(problem, settings))
 
 
-def designs_left_out(cores: Sequence[MeasuredCore], space: Space) -> int:
-    """Return how many designs a space lacks as nobody asked for designs of cores."""
+def designs_lacking(cores: Sequence[MeasuredCore], space: Space) -> tuple[int, int]:
+    """Return how many designs a space lacks as those of cores were never asked for, and failed."""
+    unasked = _size_with(cores, space, [len(core.unasked) for core in cores])
+    both = _size_with(cores, space, [len(core.unasked) + core.failed for core in cores])
+    return unasked - space.size, both - unasked
+
+
+def _size_with(cores: Sequence[MeasuredCore], space: Space, more: Sequence[int]) -> int:
+    """Return how large a space would be whose cores had so many more designs."""
     sizes = {axis.name: axis.size for axis in space.axes}
     whole = space.size
-    for core in cores:
+    for core, count in zip(cores, more, strict=True):
         if f"{core.stage}.design" in sizes:
             there = sizes[f"{core.stage}.design"]
-            whole = whole // there * (there + len(core.unasked))
+            whole = whole // there * (there + count)
         else:  # mixed: each design has as many counts as any
             axes = (f"{core.stage}.{name}" for name in core.names)
             counts = next(sizes[name] for name in axes if name in sizes)
-            whole *= counts ** len(core.unasked)
-    return whole - space.size
+            whole *= counts**count
+    return whole

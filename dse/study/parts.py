@@ -64,13 +64,13 @@ def _check_parts(written: schema.StudyFile, faults: Faults) -> None:
     check_search_section(written, faults)
 
 
-def unasked_designs(cores: Sequence[MeasuredCore], space: Space) -> int:
-    """Return how many designs a space lacks as nobody asked for designs of its cores."""
-    if not any(core.unasked for core in cores):
-        return 0
-    from dse.study.measured_cores import designs_left_out
+def lacking_designs(cores: Sequence[MeasuredCore], space: Space) -> tuple[int, int]:
+    """Return how many designs a space lacks as those of cores were never asked for, and failed."""
+    if not cores:
+        return 0, 0
+    from dse.study.measured_cores import designs_lacking
 
-    return designs_left_out(cores, space)
+    return designs_lacking(cores, space)
 
 
 def workload_of(

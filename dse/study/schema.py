@@ -10,7 +10,7 @@ from pydantic import Discriminator, Field, Tag, field_validator
 from dse.contract import PCIE_LINKS, PRECISIONS, TRANSFERS, WAIT_MODES
 from dse.study.fields import StudySection, Unit, Values, form, no_items, unit_of
 from dse.study.sections.budget import BudgetSection
-from dse.study.sections.evaluate import EvaluateSection, OutputSection
+from dse.study.sections.evaluate import EvaluateSection, InfeasibleSection, OutputSection
 from dse.study.sections.interface import InterfaceSection
 from dse.study.sections.search import SearchSection
 from dse.study.sections.stages import DesignsSection, StageSection
@@ -25,6 +25,7 @@ __all__ = [
     "BudgetSection",
     "DesignsSection",
     "EvaluateSection",
+    "InfeasibleSection",
     "InterfaceSection",
     "KernelSection",
     "OutputSection",

@@ -26,7 +26,7 @@ from dse.study.free_axes import axes_labels
 from dse.study.inputs import Input
 from dse.study.measuring_lines import measuring_lines
 from dse.study.overrides import EXAMPLE, override
-from dse.study.parts import measured_columns, parts_of, unasked_designs, wired, workload_of
+from dse.study.parts import lacking_designs, measured_columns, parts_of, wired, workload_of
 from dse.study.policy import settle_policy
 from dse.study.quantities import (
     Named,
@@ -225,6 +225,7 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         requirements, unchecked = applied_requirements(graph)
     scenario.notes += [*unchecked, *without_figures(graph, scenario)]
     stages = tuple(part.stage for part in built)
+    unasked, lost = lacking_designs(cores, space)
     problem = Problem(
         space,
         stages,
@@ -234,10 +235,11 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         requirements,
         tolerant=written.search.tolerant,
         measured=measured,
-        left_out=unasked_designs(cores, space),
+        left_out=unasked,
+        lost=lost,
     )
     if like is not None and problem.is_wired_like(like.problem):
-        changes = {"space": space, "stages": stages, "left_out": problem.left_out}
+        changes = {"space": space, "stages": stages, "left_out": unasked, "lost": lost}
         problem = like.problem.renumbered(**changes)
     ready_study = _ready(written, problem, scenario, faults)
     return replace(ready_study, document=found, cores=cores, unchecked=tuple(unchecked))

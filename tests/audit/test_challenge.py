@@ -11,6 +11,7 @@ import pytest
 from dse.audit import challenge, verify
 from dse.audit.challenge import dominated_rows, rival_designs, steps, weakly_dominating
 from dse.audit.verdict import check_of
+from dse.model.ledger import Ledger
 from dse.model.problem import Problem
 from dse.model.space import Axis, Space
 
@@ -150,7 +151,7 @@ def test_a_design_that_a_front_lacks_is_found_once() -> None:
     loss = np.array([[0.0, 2.0], [1.0, 1.0], [2.0, 1.0], [2.0, 0.0], [1.0, 1.0]])
 
     def lacking(known: set[bytes], *, exact: bool) -> list[int]:
-        run = SimpleNamespace(exact=exact)
+        run = SimpleNamespace(ledger=Ledger(unknown=not exact))
         return verify._lacking(front, designs, loss, known, run)  # type: ignore[arg-type]
 
     known = {designs[0].tobytes()}

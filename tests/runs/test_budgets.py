@@ -79,7 +79,6 @@ def test_what_only_outputs_tell_is_expected_to_cost_as_much_as_before() -> None:
 def test_every_attempt_costs_and_what_fails_costs_as_much_as_any_before() -> None:
     asked = paid("area", cost="1 mm2")
     asked["evaluate"]["retries"] = 1
-    asked["evaluate"]["on_failure"] = "infeasible"
     counted = Counted((1.0, 2e8))
     found = dse.run(
         asked | {"axes": {"unroll": [1], "clock": ["100 MHz", "200 MHz"]}}, evaluate=counted

@@ -43,7 +43,7 @@ class Measuring:
             raise KeyboardInterrupt
         self.done.append((lanes, style))
         if (lanes, style) in FAILING:
-            raise ValueError("timing is not met")
+            raise dse.InfeasibleDesign("timing is not met")
         return figures(lanes, style)
 
 
@@ -197,9 +197,7 @@ def test_no_figure_is_told_of_a_design_that_nobody_measured(tmp_path: Path) -> N
         dse.evaluate(run, {missing: "1"})
     lanes, style = sorted({*measuring.done} & FAILING)[0]
     failed = f"mac.lanes{lanes:g}_{style}"
-    with pytest.raises(
-        MeasurementError, match=f"^{failed}: ValueError: timing is not met; {said}$"
-    ):
+    with pytest.raises(MeasurementError, match=f"^{failed}: timing is not met; {said}$"):
         dse.explain(run, {failed: "1"})
     with pytest.raises(MeasurementError, match="the designs of this study are measured, and only"):
         dse.evaluate(dse.load(asked, evaluate=figures), {failed: "1"})
@@ -268,18 +266,30 @@ def test_the_values_of_a_sweep_share_what_is_measured(tmp_path: Path) -> None:
     assert dse.status(run).to_dict()["state"]["planned"] == 24
 
 
-def test_a_failing_design_is_infeasible_or_ends_the_run(tmp_path: Path) -> None:
-    section = {"outputs": OUTPUTS, "on_failure": "abort"}
+def crashing(lanes: float, style: str) -> dict[str, float]:
+    if (lanes, style) in FAILING:
+        raise ValueError("no licence")
+    return figures(lanes, style)
+
+
+def test_a_failing_design_is_unknown_or_ends_the_run(tmp_path: Path) -> None:
+    """The fleets that nothing is known of are part of the space, and no front is proven."""
+    section = {"outputs": OUTPUTS, "on_failure": "abort", "retries": 0}
     first = study("nsga2", 8, parameters={"lanes": [8, 1], "style": ["wide"]}, core=section)
-    with pytest.raises(MeasurementError, match=r"style = wide: ValueError: timing is not met; rep"):
-        dse.run(first | {"search": {"method": "nsga2", "budget": 7}}, evaluate=Measuring())
+    with pytest.raises(MeasurementError, match=r"style = wide: ValueError: no licence; repair"):
+        dse.run(first | {"search": {"method": "nsga2", "budget": 7}}, evaluate=crashing)
     alone = study("random", 3, parameters={"lanes": [8], "style": ["wide"]})
     with pytest.raises(MeasurementError, match="none of 1 design could be measured"):
         dse.run(alone, evaluate=Measuring())
-    passing = {"outputs": OUTPUTS, "on_failure": "continue"}
-    found = [dse.run(study("random", 40, core=c), evaluate=Measuring()).front for c in (
-        {"outputs": OUTPUTS}, passing)]  # fmt: skip
-    pd.testing.assert_frame_equal(*found)
+    passing = {"outputs": OUTPUTS, "retries": 0}
+    for method in ("exact", "random"):
+        asked = study(method, None if method == "exact" else 40, core=passing)
+        found = dse.run(asked, evaluate=crashing, out=tmp_path / method, plots=False)
+        ledger = found.manifest["ledger"]
+        assert ledger["failed"] == 4 * len(FAILING) * (method == "exact") or method == "random"
+        assert sum(ledger.values()) == found.manifest["designs"] == 4 * len(LANES) * len(STYLES)
+        assert not found.manifest["exact"]
+        assert dse.verify(tmp_path / method).holds
 
 
 def test_where_no_measured_design_is_feasible_nothing_is_said_of_the_others() -> None:

@@ -36,6 +36,7 @@ stages:
       command: [./mac.sh, "{{unroll}}", "{{style}}"]
       outputs:
         {{area: um2, dynamic_power: uW, leakage_power: uW, clock: MHz, cycles_per_task: cycle/task}}
+      infeasible: {{exit: 3}}
     parameters: {{unroll: [1, 2, 4, 8], style: [slim, wide]}}
 {REST}"""
 
@@ -63,10 +64,7 @@ def test_a_measured_core_is_a_table_that_is_filled_in(
     assert sorted(calls.read_text().splitlines()) == sorted(
         f"{unroll} {style}" for unroll in (1, 2, 4, 8) for style in ("slim", "wide")
     )
-    assert (
-        "mac: unroll8_wide could not be measured and is left out: it returned 3"
-        in found.manifest["notes"]
-    )
+    assert "mac: unroll8_wide is infeasible: it returned 3" in found.manifest["notes"]
 
     rows = ["design,area_um2,dynamic_power_uw,leakage_power_uw,clock_mhz,cycles_per_task"]
     rows += [
@@ -136,7 +134,7 @@ def test_what_was_measured_of_a_core_is_used_again(
 
 def test_the_first_failure_may_end_the_run(write: Callable[..., Path], calls: Path) -> None:
     text = STUDY.replace("[1, 2, 4, 8]", "[8, 1]").replace(
-        "outputs:", "on_failure: abort\n      outputs:"
+        "infeasible: {exit: 3}", "on_failure: abort\n      retries: 0"
     )
     with pytest.raises(MeasurementError, match="unroll = 8, style = slim: it returned 3; repair"):
         dse.run(write(text))
@@ -161,7 +159,7 @@ def test_a_core_is_called_by_the_values_and_units_of_its_parameters(
     text = STUDY.replace('"{style}"', '"{speed}"')
     text = text.replace("style: [slim, wide]", "speed: [200 MHz, 0.5 GHz], at: [10 Gbit/s]")
     notes = " ".join(dse.run(write(text)).manifest["notes"])
-    assert "mac: unroll8_speed200MHz_at10Gbit_per_s could not be measured and is left out" in notes
+    assert "mac: unroll8_speed200MHz_at10Gbit_per_s is infeasible: it returned 3" in notes
 
 
 def test_what_changes_itself_while_it_measures_is_refused(

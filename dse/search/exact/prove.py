@@ -12,7 +12,7 @@ from dse.model.problem import Problem
 from dse.search.archive import Archive, Progress, Searchable
 from dse.search.exact import enumeration
 from dse.search.exact.work import EffortError, StopError, TooMuchWorkError, limited
-from dse.search.outcome import INTERRUPTED, UNFINISHED, Certificate, Outcome
+from dse.search.outcome import UNFINISHED, Certificate, Outcome
 
 ENOUGH = 100_000
 """Spaces up to this size are enumerated: it takes less than putting designs together."""
@@ -75,7 +75,6 @@ def prove(
     check_provable(problem, method, budget=budget, limit=limit)
     if method == "enumerate" or not composable(problem):
         reason = "as asked" if method == "enumerate" else "the space is not made of stages"
-        reason = "every design is measured" if is_measured(problem) else reason
         return enumerated(problem, progress, reason)
     if method == "compose":
         return _compose(problem, progress, "as asked")
@@ -115,6 +114,8 @@ def enumerated(problem: Searchable, progress: Progress | None, reason: str) -> O
             enumeration.enumerate_all(archive)
     except (EffortError, BudgetError) as error:
         way, reason = _unfinished(error, archive.evaluated + archive.pruned, archive)
+    else:
+        reason = archive.ledger.measured if is_measured(problem) else reason
     closed = archive.closed
     return archive.outcome(
         Certificate(way=way, reason=reason, dominated=closed[True], infeasible=closed[False])
@@ -146,8 +147,7 @@ def _compose(
         # equals of the front may be among what was pruned: not all is accounted for
         most = problem.size - 1 - archive.evaluated - composer.pruned.infeasible
         composer.pruned.dominated = min(composer.pruned.dominated, most)
-    else:
-        archive.pruned = composer.pruned.dominated + composer.pruned.infeasible
+    archive.pruned = composer.pruned.dominated + composer.pruned.infeasible
     return archive.outcome(
         Certificate(
             way=way,
@@ -163,7 +163,7 @@ def _unfinished(error: DseError, settled: int, archive: Archive) -> tuple[str, s
     share = min(settled / archive.problem.size, MOST_SHARE)
     reason = f"{error}; {share:.3g} of the designs are settled"
     if isinstance(error, StopError):
-        return INTERRUPTED, reason
+        return error.way, reason
     if isinstance(error, BudgetError):
         return UNFINISHED, reason
     return UNFINISHED, f"{reason}; {_REMEDY}"

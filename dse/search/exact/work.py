@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dse.errors import TooLargeError
+from dse.search.outcome import INTERRUPTED
 
 ROW = 12
 """What it takes to bound a partial design or a cell, counted in designs that are evaluated."""
@@ -41,7 +42,9 @@ class EffortError(TooLargeError):
 
 
 class StopError(EffortError):
-    """The search is to stop, and to give what it has found."""
+    """The search is to stop, and to give what it has found, with a certificate of this way."""
+
+    way = INTERRUPTED
 
 
 Stop = Callable[[], bool]

@@ -161,7 +161,7 @@ class SharedArchive(Archive):
         except (ValueError, TypeError):
             self.counted["without_measurement"] += 1
             return False
-        if not found.failed and not {*measured.outputs} <= {*found.values}:
+        if found.has_values and not {*measured.outputs} <= {*found.values}:
             self.counted["without_measurement"] += 1
             return False
         [design] = measured.designs(self.shared_problem.space, np.array([row]))
@@ -270,7 +270,7 @@ class SharedArchive(Archive):
         with suppress(UpdateFinishedTrialError):  # others took this process for dead
             if found is not None:
                 self._attach(trial, found)
-            if found is not None and found.failed:
+            if found is not None and not found.has_values:
                 self._fail(trial, found.cause)
                 return
             tell_missed(trial, self.problem.constraint_names, violation)
@@ -282,7 +282,7 @@ class SharedArchive(Archive):
         """Tell that a design was not evaluated; a failure that was measured goes with it."""
         found = None if row is None else self._measurement(row)
         with suppress(UpdateFinishedTrialError):
-            if found is not None and found.failed:
+            if found is not None and not found.has_values:
                 self._attach(trial, found)
                 cause = found.cause
             self._fail(trial, cause)
