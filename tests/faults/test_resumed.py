@@ -53,7 +53,7 @@ class Measuring:
             raise KeyboardInterrupt
         self.done.append((u, v, style))
         if (3 * u + 5 * v) % 11 == 0:
-            raise ValueError("timing is not met")
+            raise dse.InfeasibleDesign("timing is not met")
         wide = 1.3 if style == "wide" else 1.0
         return {"area": wide * (100 * u + 7 * v * v), "time": 900 / (u * wide) + 40 * math.sin(v)}
 
@@ -108,6 +108,7 @@ stages:
     core:
       command: [./f.sh, "{u}", "{v}"]
       outputs: {area: um2, cycles_per_task: cycle/task}
+      infeasible: {exit: 3}
     parameters: {u: {from: 1, to: 8}, v: {from: 1, to: 8}}
     values: {payload: 512 bit, clock: 500 MHz, dynamic_power: 1 mW, leakage_power: 1 uW}
     instances: {from: 1, to: 3}
