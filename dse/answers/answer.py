@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse import contract
-from dse.algebra import units
 from dse.answers import sections
 from dse.answers.alternatives import (
     MOST_CHOICES,
@@ -24,6 +23,7 @@ from dse.answers.plausible import plausible_section
 from dse.answers.source import KnownFront
 from dse.answers.staying import staying_sections
 from dse.answers.trade import Trade, bought_section
+from dse.answers.undemanded import undemanded_section
 from dse.files.document import Document
 from dse.model.graph import explain_missing
 from dse.model.preference import Preference
@@ -130,6 +130,7 @@ def recommend(
             int(tied.sum()) - 2,
             stay_line(instead, chosen, preference.best, problem.goals),
         ),
+        *filter(None, [undemanded_section(solved.study, front, chosen, best, preference)]),
         *filter(None, [plausible_section(solved.study, ranked[0], chosen)]),
         sections.limits_section(chosen),
         *staying_sections(problem, ranked[:1]),
@@ -146,7 +147,7 @@ def recommend(
         *_sections_of(others, chosen, goals, preferred),
     ]
     told(compared)
-    notes = [*edge_notes(solved.study, ranked[0]), *_notes(solved.study, preference)]
+    notes = [*edge_notes(solved.study, ranked[0]), *_notes(solved.study)]
     unpublished = solved.study.sureness.unpublished(problem.space.axes, ranked[0].tolist())
     rest = ("the runner-up", "what any other choice costs")
     parts += [*compared, sections.notes_section(notes, unpublished, rest, solved.study.unchecked)]
@@ -220,18 +221,8 @@ def _given(found: Document) -> dict[str, str]:
     return given
 
 
-def _notes(prepared: Study, preference: Preference) -> list[str]:
+def _notes(prepared: Study) -> list[str]:
     notes = list(prepared.notes)
-    goals = prepared.problem.goals
-    demanded = "workload_rate_bit_per_s" in prepared.problem.space.constants
-    most = [goal.name for goal in goals if goal.maximise]
-    least = preference.is_quantity and not preference.maximise
-    if most and least and len(goals) > 1 and not demanded:
-        notes.insert(
-            0,
-            f"nothing is demanded, so {preference.best} alone favours the smallest design; "
-            f"ask with --prefer {units.stem(most[0])}, --prefer knee or --rate",
-        )
     axes = prepared.problem.space.axes
     notes += [
         f"{axis.name}: {axis.size} choices are too many to try each other one"
