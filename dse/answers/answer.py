@@ -38,6 +38,7 @@ from dse.runs.instead import swept_text, without_accelerators, without_the_best
 from dse.runs.options import Options
 from dse.study.scenario import field_path
 from dse.study.schema import SECTIONS
+from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 from dse.study.swept import Sweep
 
@@ -258,7 +259,7 @@ def recommend_swept(
         )
     )
     designs = [*map(_told_apart, problems, best)]
-    lacking = [f"none is {'measured' if one.unmeasured else 'feasible'}" for one in problems]
+    lacking = [_lacking(entry.study) for entry in points]
     first = points[0].study
     goals = [goal.name for goal in first.problem.goals]
     parts = (
@@ -279,6 +280,14 @@ def recommend_swept(
         values=sweep.values,
         picks=picks,
     )
+
+
+def _lacking(study: Study) -> str:
+    """Return why there is no answer where there is none."""
+    if study.problem.unmeasured:
+        return "none is measured"
+    few = COMPUTE_ALONE in study.notes
+    return "none is feasible" + " with the least instances: give `instances` a range" * few
 
 
 def _without_swept(

@@ -23,6 +23,7 @@ from dse.runs.instead import without_accelerators
 from dse.runs.quality import ENUMERABLE
 from dse.search import Outcome
 from dse.study import study
+from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 
 MOST_CONFLICTS = 5
@@ -76,8 +77,11 @@ def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[s
         else (["changes that would admit a design were not looked for: too much work"], {})
     )
     facts |= repair_facts
+    first = next(iter(repair_facts.get("repairs", ())), {"set": ""})
+    few = COMPUTE_ALONE in infeasible.notes and first["set"].endswith(".instances")
     lines = [
         _headline(problem.size, None if known else outcome.evaluated, composed)
+        + " with the least instances that carry the rate; with more there is one" * few
         + (f"; {outcome.ledger.but}" if outcome.ledger.but else ""),
         *_conflict_lines(conflicts),
         *repairs,

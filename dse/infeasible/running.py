@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-
 from dse.infeasible.attempt import Attempts, changed_study
 from dse.infeasible.change import NUMBER, RUN, NumberRepair, Override, Repair
 from dse.infeasible.loosen import RATE, Field
 from dse.infeasible.repair import field_repair
 from dse.infeasible.written_stage import WrittenStage, stages_of
 from dse.study.fields import Unit
+from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 
 TOP = "1"
@@ -105,20 +104,22 @@ def _instances(attempts: Attempts, stage: WrittenStage, *, composed: bool) -> It
     if fields.get("counts"):
         yield from _counts(attempts, stage, composed=composed)
     elif fields.get("fleet") == "mixed":
-        yield from _of_each(attempts, stage) if written else ()
+        if written or _counts_compute_alone(infeasible):
+            yield from _of_each(attempts, stage, written=written)
     elif written:
         for more in _ways(attempts):
             found = field_repair(infeasible, _field(path, column, more=more), composed=composed)
             yield from () if found is None else (found,)
-    elif "interface_in_flight" in infeasible.problem.available or _chained(infeasible):
+    elif _counts_compute_alone(infeasible):
         base = changed_study(infeasible, [(path, "1")])
-        if base is not None:  # the least are chosen by compute alone
+        if base is not None:
             found = field_repair(base, _field(path, column, more=True), composed=composed)
-            yield from _as_choice(found, LEAST, NUMBER)
+            yield from _as_choice(found, LEAST, RUN)
 
 
-def _chained(infeasible: Study) -> bool:
-    return bool(infeasible.problem.space.constants.get("workload_chained", np.zeros(1)).any())
+def _counts_compute_alone(infeasible: Study) -> bool:
+    """Tell whether the least instances that carry the rate may be too few for all else."""
+    return COMPUTE_ALONE in infeasible.notes
 
 
 def _counts(attempts: Attempts, stage: WrittenStage, *, composed: bool) -> Iterator[Repair]:
@@ -134,7 +135,7 @@ def _counts(attempts: Attempts, stage: WrittenStage, *, composed: bool) -> Itera
             yield from () if found is None else (found,)
 
 
-def _of_each(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
+def _of_each(attempts: Attempts, stage: WrittenStage, *, written: bool) -> Iterator[Repair]:
     """Yield a larger mixed fleet: as many of each as the rate needs, or several times more."""
     path = stage.path("instances")
     problem = attempts.infeasible.problem
@@ -143,9 +144,10 @@ def _of_each(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
         for axis in problem.space.axes
         if axis.name.startswith(f"{stage.name}.") and not axis.name.endswith(".clock")
     )
-    texts = [LEAST] if RATE in problem.available else []
+    rank = NUMBER if written else RUN
+    texts = [LEAST] if written and RATE in problem.available else []
     for text in [*texts, *(f"{{from: 0, to: {times * most}}}" for times in TIMES)]:
-        found = attempts.repair((path, text), instead=f"instead of up to {most}", rank=NUMBER)
+        found = attempts.repair((path, text), instead=f"instead of up to {most}", rank=rank)
         if found:
             yield from found
             return

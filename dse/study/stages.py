@@ -35,6 +35,13 @@ MOST_MIXED = 1_000
 """Most designs of a mixed stage, each of which is an axis."""
 
 
+COMPUTE_ALONE = (
+    "the number of instances is chosen by compute alone; behind an interface or in a chained mode "
+    "more may be needed, or pay: give `instances` a range to try them"
+)
+"""What is noted where the least instances that carry the rate may be too few for all else."""
+
+
 @dataclass(frozen=True)
 class Built:
     """A stage ready for evaluation, the axes it opens, and whether compute alone sets its count."""
@@ -68,10 +75,7 @@ def build(study: schema.StudyFile, scenario: Scenario, faults: Faults) -> list[B
     if any(part.counts_compute_alone for part in built) and (
         "interface_in_flight" in scenario.names or scenario.constants.get("workload_chained")
     ):
-        scenario.notes.append(
-            "the number of instances is chosen by compute alone; behind an interface or in a "
-            "chained mode more may be needed, or pay: give `instances` a range to try them"
-        )
+        scenario.notes.append(COMPUTE_ALONE)
     return built
 
 
