@@ -18,6 +18,7 @@ from dse.fitting.law import fit_law
 from dse.objectives.roofline.fit import fit_roofline
 from dse.objectives.roofline.measurements import Measurements
 from dse.objectives.roofline.model import EnergyRoofline
+from dse.study.core_law import evaluate_law
 
 DRAWS = 50
 TITAN = EnergyRoofline(
@@ -86,9 +87,7 @@ def _runs(board: EnergyRoofline, top: float, seed: int) -> Measurements:
 
 def _laws(draws: int) -> Iterator[tuple[str, ...]]:
     for name, (form, n, truth) in LAWS.items():
-        inner = n ** truth[1] if form == "power" else np.exp(truth[1] * n)
-        linear = truth[0] + truth[1] * (n**2 if form == "square" else n)
-        exact = linear if form in ("affine", "square") else truth[0] * inner
+        exact = evaluate_law(form, [n], truth)
         yield name, *(f"{_held(form, n, exact, truth, noise, draws):.0%}" for noise in (0.02, 0.1))
 
 

@@ -16,10 +16,10 @@ from dse.reports.text import table_text
 from dse.reports.words import listed, percent, signed, unit_suffix
 from dse.study import core_law, records, uncertain
 
-METHOD = "least squares, the form by leave-one-out error"
+METHOD = "least squares over the logarithms of law over table, the form by leave-one-out error"
 CONFIDENCE = (
     f"{LEVEL * 100:.0f} %, Student's t with n - p degrees of freedom for errors that are "
-    "independent and alike; linearised for power and exponential laws"
+    "independent and relative, of one size; linearised for affine and square laws"
 )
 MOST_POINTS = 100
 """A record lists the residuals of a table of up to so many designs."""
@@ -95,11 +95,11 @@ def _support(name: str, fitted: Fitted) -> dict[str, Any]:
     column = core_law.QUANTITIES[quantity]
     names = core_law.unit_names(quantity, fitted.law.form, len(fitted.law.coefficients))
     if fitted.law.form == "constant" and not fitted.residuals.any():
-        return {"law": core_law.law_text(quantity, fitted.law), "rms": units.show(0.0, column)}
+        return {"law": core_law.law_text(quantity, fitted.law), "rms": percent(0.0)}
     said: dict[str, Any] = {
         "law": core_law.law_text(quantity, fitted.law),
-        "rms": units.show(fitted.rms, column),
-        "leave_one_out": units.show(fitted.leave_one_out, column),
+        "rms": percent(fitted.rms),
+        "leave_one_out": percent(fitted.leave_one_out),
         "intervals": [
             [units.written(low, unit), units.written(high, unit)]
             for (low, high), unit in zip(fitted.intervals, names, strict=True)
@@ -108,9 +108,11 @@ def _support(name: str, fitted: Fitted) -> dict[str, Any]:
     if len(fitted.residuals) <= MOST_POINTS:
         said["law_minus_table"] = [units.show(float(value), column) for value in fitted.residuals]
     said["others"] = [
-        f"{core_law.law_text(quantity, law)} (leave-one-out {units.show(error, column)})"
+        f"{core_law.law_text(quantity, law)} (leave-one-out {percent(error)})"
         for law, error in fitted.others
     ]
+    if fitted.is_doubtful:
+        said["chance_of_a_constant"] = percent(fitted.chance)
     return said
 
 
@@ -135,11 +137,10 @@ def core_text(found: CoreFit) -> str:
 def _law_rows(found: CoreFit) -> Iterator[Sequence[str]]:
     for name, fitted in _fitted(found):
         quantity = _quantity_of(name)
-        column = core_law.QUANTITIES[quantity]
         data = fitted.law(found.parameters) - fitted.residuals
-        worst = int(np.argmax(np.abs(fitted.residuals)))
+        worst = int(np.argmax(np.abs(fitted.errors)))
         share = fitted.residuals[worst] / data[worst] if data[worst] else 0.0
-        errors = [units.show(error, column) for error in (fitted.rms, fitted.leave_one_out)]
+        errors = [percent(error) for error in (fitted.rms, fitted.leave_one_out)]
         far = f"{signed(share)} at {found.designs[worst]}"
         far = "exact" if abs(share) < 1e-9 else far
         yield name.replace("_", " "), core_law.law_text(quantity, fitted.law), *errors, far
@@ -147,10 +148,9 @@ def _law_rows(found: CoreFit) -> Iterator[Sequence[str]]:
 
 def _support_rows(found: CoreFit) -> Iterator[Sequence[str]]:
     for name, fitted in _fitted(found):
-        if fitted.law.form == "constant":
+        if fitted.law.form == "constant" and not fitted.is_doubtful:
             continue
         quantity = _quantity_of(name)
-        column = core_law.QUANTITIES[quantity]
         count = len(fitted.law.coefficients)
         names = core_law.unit_names(quantity, fitted.law.form, count)
         shown = "; ".join(
@@ -160,7 +160,9 @@ def _support_rows(found: CoreFit) -> Iterator[Sequence[str]]:
         best = "none"
         if fitted.others:
             law, error = fitted.others[0]
-            best = f"{core_law.law_text(quantity, law)}, leave-one-out {units.show(error, column)}"
+            best = f"{core_law.law_text(quantity, law)}, leave-one-out {percent(error)}"
+        if fitted.is_doubtful:
+            best += f"; not sure: a constant has such data in {percent(fitted.chance)}"
         yield name.replace("_", " "), shown, best
 
 
@@ -170,21 +172,22 @@ def core_facts(found: CoreFit) -> dict[str, Any]:
     for name, fitted in _fitted(found):
         laws[name + unit_suffix(core_law.QUANTITIES[_quantity_of(name)])] = {
             "form": fitted.law.form,
-            "over": fitted.law.over,
-            "coefficients": fitted.law.coefficients,
-            "intervals": fitted.intervals,
+            "over": list(fitted.law.over),
+            "coefficients": list(fitted.law.coefficients),
+            "intervals": [list(pair) for pair in fitted.intervals],
             "rms": fitted.rms,
             "leave_one_out": fitted.leave_one_out,
-            "residuals": fitted.residuals,
+            "residuals": fitted.residuals.tolist(),
+            "chance_of_a_constant": fitted.chance,
             "others": [
-                {"form": law.form, "over": law.over, "coefficients": law.coefficients}
-                | {"leave_one_out": error}
+                {"form": law.form, "over": list(law.over), "leave_one_out": error}
+                | {"coefficients": list(law.coefficients)}
                 for law, error in fitted.others
             ],
         }
     return {
-        "designs": found.designs,
-        "parameters": dict(found.parameters),
-        "assumed": found.assumed,
+        "designs": list(found.designs),
+        "parameters": {name: values.tolist() for name, values in found.parameters.items()},
+        "assumed": list(found.assumed),
         "laws": laws,
     }

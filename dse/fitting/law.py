@@ -1,6 +1,8 @@
-"""Fits laws to a few points: least squares, the form chosen by leave-one-out error.
+"""Fits laws to a few points: relative errors, the form chosen by leave-one-out error.
 
-The only user of scipy in fits of cores.
+An error is the logarithm of law over data, for tables span decades: power and exponential laws
+are linear regression then, the others are sought.  Where data are zero somewhere, an error is a
+share of their mean.
 """
 
 from __future__ import annotations
@@ -20,11 +22,16 @@ LEVEL = 0.95
 """Of the confidence intervals."""
 
 EXACT_REFITS = 100
-"""Up to this many points a power or exponential law is fitted anew without each of them; beyond,
+"""Up to this many points an affine or square law is fitted anew without each of them; beyond,
 the error comes from the leverage of the linearised law."""
+
+SURE = 0.025
+"""A form is taken when data are this unlikely about a constant; the best of several is tried."""
 
 _ALIKE = 1e-9
 """What differs by less, relative to the data, differs by rounding only."""
+_ROUNDING = 1e-11
+_MOST_STEPS = 100
 
 Matrix = NDArray[np.float64]
 
@@ -37,27 +44,39 @@ class Fitted:
     ----------
     law
         The law.
+    errors
+        Of each point, relative.
     leave_one_out
         Root mean square error of each point, predicted by the law fitted to the others.
     residuals
         Law minus data, one per point.
     intervals
         Confidence interval of each coefficient: Student's t with n - p degrees of freedom;
-        linearised at the fit for power and exponential laws.
+        linearised at the fit for affine and square laws.
     others
         Every other form that was tried, with its leave-one-out error; best first.
+    chance
+        How likely the data are about a constant, by the best other form (F test).
     """
 
     law: Law
+    errors: Column
     leave_one_out: float
     residuals: Column
     intervals: tuple[tuple[float, float], ...]
     others: tuple[tuple[Law, float], ...]
+    chance: float
 
     @property
     def rms(self) -> float:
-        """Root mean square of the residuals."""
-        return _rms(self.residuals)
+        """Root mean square of the errors."""
+        return _rms(self.errors)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether another form predicts better than this constant, and the data do not tell."""
+        better = bool(self.others) and self.others[0][1] < self.leave_one_out
+        return self.law.form == "constant" and better
 
     def spread(self, parameters: Mapping[str, Column]) -> float:
         """Return the relative standard deviation of the data about the law."""
@@ -73,7 +92,8 @@ def fit_law(
 ) -> Fitted | None:
     """Return the law of least leave-one-out error over any of one or two parameters.
 
-    Of laws that predict alike, the one with the fewest coefficients is taken.  A law needs one
+    Of laws that predict alike, the one with the fewest coefficients is taken, and a constant
+    unless the data are unlikely about one.  A law needs one
     point more than it has coefficients, and must stay positive (a value that is zero somewhere:
     not negative) on the whole range of the parameters.
 
@@ -102,20 +122,44 @@ def fit_law(
     if not tried:
         return None
     ranked = sorted(tried, key=lambda entry: entry[1])
-    enough = ranked[0][1] + _ALIKE * _rms(values)
-    alike = [entry for entry in ranked if entry[1] <= enough]
+    alike = [entry for entry in ranked if entry[1] <= ranked[0][1] + _ALIKE]
     law, error = min(alike, key=lambda entry: len(entry[0].coefficients))
+    constant = next((entry for entry in ranked if entry[0].form == "constant"), None)
+    chance = 1.0 if constant is None else _chance(constant[0], law, parameters, values)
+    if constant is not None and chance > SURE:
+        law, error = constant
     return Fitted(
         law=law,
-        leave_one_out=float(_unless_rounding(np.array(error), values)),
-        residuals=_unless_rounding(law(parameters) - values, values),
+        errors=(errors := _errors(law(parameters), values)),
+        leave_one_out=0.0 if error <= _ROUNDING else error,
+        residuals=np.where(errors == 0, 0.0, law(parameters) - values),
         intervals=_intervals(law, parameters, values),
         others=tuple(entry for entry in ranked if entry[0] is not law),
+        chance=chance,
     )
 
 
-def _unless_rounding(errors: Column, values: Column) -> Column:
-    return np.where(np.abs(errors) <= _ALIKE**1.5 * np.abs(values).max(), 0.0, errors)
+def _chance(constant: Law, law: Law, parameters: Mapping[str, Column], values: Column) -> float:
+    """Return how likely the data are about a constant, by a law that has more coefficients."""
+    from scipy.stats import f
+
+    more = len(law.coefficients) - 1
+    if not more:
+        return 1.0
+    all_, rest = (float(np.sum(_errors(one(parameters), values) ** 2)) for one in (constant, law))
+    freedom = len(values) - len(law.coefficients)
+    return float(
+        f.sf(max(all_ - rest, 0.0) / more / max(rest / freedom, _ROUNDING**2), more, freedom)
+    )
+
+
+def _errors(law: Column, values: Column) -> Column:
+    """Return how far a law is off at each point, relative; rounding is none."""
+    if (values > 0).all():
+        errors = np.log(law / values) if (law > 0).all() else np.full(len(values), math.inf)
+    else:
+        errors = (law - values) / (np.abs(values).mean() or 1.0)
+    return np.where(np.abs(errors) <= _ROUNDING, 0.0, errors)
 
 
 def _laws(parameters: Mapping[str, Column], values: Column, form: str | None) -> Iterator[Law]:
@@ -138,56 +182,62 @@ def _table(parameters: Mapping[str, Column], over: Sequence[str]) -> Matrix:
     return np.array([parameters[name] for name in over]).reshape(len(over), count).T
 
 
-def _solve(form: str, table: Matrix, values: Column, start: Column | None = None) -> Column | None:
+def _solve(form: str, table: Matrix, values: Column) -> Column | None:
     """Return the coefficients of least squares, None when the points do not determine them."""
-    if form in LINEAR:
-        return _linear(_basis(form, table), values)
-    if (values <= 0).any():
-        return None
-    return _growth(np.log(table) if form == "power" else table, values, start, form)
+    basis = _basis(form, table)
+    if not (values > 0).all():
+        return _linear(basis, values) if form in LINEAR else None
+    if form not in ("affine", "square"):  # linear in the logarithms
+        found = _linear(basis, np.log(values / values[0]))
+        if found is None or abs(found[0]) > 600:
+            return None
+        return np.array([values[0] * math.exp(found[0]), *found[1:]])
+    return _nearest_ratio(basis, values)
 
 
 def _basis(form: str, table: Matrix) -> Matrix:
-    return np.hstack([np.ones((len(table), 1)), table**2 if form == "square" else table])
+    """Return the columns whose sum is a law, or the logarithm of one."""
+    columns = {"square": np.square, "power": np.log}.get(form, np.asarray)(table)
+    return np.hstack([np.ones((len(table), 1)), columns])
 
 
 def _linear(basis: Matrix, values: Column) -> Column | None:
     if basis.shape[1] == 1:
         return np.array([values.mean()])
     scale = np.linalg.norm(basis, axis=0)
+    scale[scale == 0] = 1.0
     found, _, rank, _ = np.linalg.lstsq(basis / scale, values, rcond=1e-10)
     rounding = 1e-13 * float(np.linalg.norm(values))
     found = np.where(np.abs(found) < rounding, 0.0, found)
     return np.asarray(found / scale) if rank == basis.shape[1] else None
 
 
-def _growth(logs: Matrix, values: Column, start: Column | None, form: str) -> Column | None:
-    """Fit a exp(b t) for every column t of `logs`, which are scaled about their means."""
-    from scipy.optimize import least_squares
+def _nearest_ratio(basis: Matrix, values: Column) -> Column | None:
+    """Return the sum of columns whose ratio to the values is nearest to 1, in the logarithm.
 
-    centre, spread = logs.mean(axis=0), np.ptp(logs, axis=0)
-    if not spread.all():
+    Gauss-Newton; a step is halved until it is an improvement and all sums are positive.
+    """
+
+    def squares(coefficients: Column) -> float:
+        return float(np.sum(_errors(basis @ coefficients, values) ** 2))
+
+    found = _linear(basis / values[:, None], np.ones(len(values)))
+    if found is None:
         return None
-    basis = np.hstack([np.ones((len(logs), 1)), (logs - centre) / spread])
-    first = _linear(basis, np.log(values))
-    if first is None:
-        return None
-    if start is not None:
-        first = np.array([math.log(start[0]) + start[1:] @ centre, *(start[1:] * spread)])
-    size = np.abs(values).max()
-
-    def residuals(shares: Column) -> Column:
-        return np.asarray(np.exp(np.minimum(basis @ shares, 700.0)) / size - values / size)
-
-    def slope(shares: Column) -> Matrix:
-        return np.asarray(basis * (np.exp(np.minimum(basis @ shares, 700.0)) / size)[:, None])
-
-    found = least_squares(residuals, first, slope, xtol=1e-13, ftol=1e-13, gtol=1e-13, max_nfev=200)
-    rates = found.x[1:] / spread
-    exponent = float(found.x[0] - rates @ centre)
-    if not found.success or abs(exponent) > 600:
-        return None
-    return np.array([math.exp(exponent), *rates])
+    if math.isinf(squares(found)):
+        found = np.array([math.exp(np.log(values).mean()), *np.zeros(basis.shape[1] - 1)])
+    for _ in range(_MOST_STEPS):
+        law = basis @ found
+        step = _linear(basis / law[:, None], np.log(values / law))
+        if step is None:
+            return None
+        least = squares(found)
+        while squares(found + step) > least and np.abs(basis @ step / law).max() > _ROUNDING:
+            step = step / 2
+        found = found + step
+        if np.abs(basis @ step / law).max() <= _ROUNDING:
+            break
+    return found
 
 
 def _is_possible(law: Law, parameters: Mapping[str, Column], values: Column) -> bool:
@@ -199,35 +249,35 @@ def _is_possible(law: Law, parameters: Mapping[str, Column], values: Column) -> 
 
 
 def _leave_one_out(law: Law, parameters: Mapping[str, Column], values: Column) -> float:
-    if law.form in LINEAR or len(values) > EXACT_REFITS:
-        slope = _slope(law, parameters)
-        unitary, triangle = np.linalg.qr(slope / np.linalg.norm(slope, axis=0))
-        if np.abs(np.diag(triangle)).min() < 1e-10:
-            return math.inf
-        free = 1.0 - (unitary**2).sum(axis=1)
-        if free.min() < 1e-9:  # without this point the others do not determine the law
-            return math.inf
-        return _rms((law(parameters) - values) / free)
-    table, start = _table(parameters, law.over), np.array(law.coefficients)
-    errors = []
+    slope = _slope(law, parameters, values)
+    unitary, triangle = np.linalg.qr(slope / np.linalg.norm(slope, axis=0))
+    free = 1.0 - (unitary**2).sum(axis=1)
+    # without a point of which nothing is free the others do not determine the law
+    if np.abs(np.diag(triangle)).min() < 1e-10 or free.min() < 1e-9:
+        return math.inf
+    is_linear = law.form not in ("affine", "square") or not (values > 0).all()
+    if is_linear or len(values) > EXACT_REFITS:
+        return _rms(_errors(law(parameters), values) / free)
+    table, errors = _table(parameters, law.over), np.zeros(len(values))
     for point in range(len(values)):
         rest = np.arange(len(values)) != point
-        found = _solve(law.form, table[rest], values[rest], start)
+        found = _solve(law.form, table[rest], values[rest])
         if found is None:
             return math.inf
         predicted = evaluate_law(law.form, list(table[point : point + 1].T), found.tolist())
-        errors.append(float(predicted[0]) - values[point])
-    return _rms(np.array(errors))
+        errors[point] = _errors(predicted, values[point : point + 1])[0]
+    return _rms(errors)
 
 
-def _slope(law: Law, parameters: Mapping[str, Column]) -> Matrix:
-    """Return the derivative of a law by its coefficients, shape (points, coefficients)."""
-    table = _table(parameters, law.over)
-    if law.form in LINEAR:
-        return _basis(law.form, table)
-    values = law(parameters)
-    logs = np.log(table) if law.form == "power" else table
-    return np.hstack([values[:, None] / law.coefficients[0], values[:, None] * logs])
+def _slope(law: Law, parameters: Mapping[str, Column], values: Column) -> Matrix:
+    """Return the derivative of the errors by the coefficients, shape (points, coefficients).
+
+    By the logarithm of the first one, for laws that are linear in logarithms.
+    """
+    basis = _basis(law.form, _table(parameters, law.over))
+    if not (values > 0).all():
+        return basis / (np.abs(values).mean() or 1.0)
+    return basis / law(parameters)[:, None] if law.form in ("affine", "square") else basis
 
 
 def _intervals(
@@ -235,15 +285,19 @@ def _intervals(
 ) -> tuple[tuple[float, float], ...]:
     from scipy.stats import t
 
-    slope = _slope(law, parameters)
+    slope = _slope(law, parameters, values)
     scale = np.linalg.norm(slope, axis=0)
     freedom = len(values) - len(law.coefficients)
-    variance = float(((law(parameters) - values) ** 2).sum()) / freedom
+    variance = float((_errors(law(parameters), values) ** 2).sum()) / freedom
     inverse = np.linalg.pinv(slope / scale)
     deviations = np.sqrt(variance * (inverse**2).sum(axis=1)) / scale
     widths = t.ppf((1 + LEVEL) / 2, freedom) * deviations
-    pairs = zip(law.coefficients, widths.tolist(), strict=True)
-    return tuple((value - width, value + width) for value, width in pairs)
+    first, *rest = zip(law.coefficients, widths.tolist(), strict=True)
+    ends = [(value - width, value + width) for value, width in rest]
+    value, width = first
+    if (values > 0).all() and law.form not in ("affine", "square"):
+        return ((value * math.exp(-width), value * math.exp(width)), *ends)
+    return ((value - width, value + width), *ends)
 
 
 def _rms(values: Column) -> float:

@@ -75,7 +75,7 @@ def time_and_energy(model: EnergyRoofline, runs: Measurements) -> tuple[Column, 
     return model.time(*task), model.energy(*task)
 
 
-def closest(
+def closest_roofline(
     runs: Measurements, held: Mapping[str, float], near: EnergyRoofline | None = None
 ) -> Solution:
     """Return the closest of the fits from every start; `held` parameters stay as they are.

@@ -21,7 +21,7 @@ from dse.contract import Column
 from dse.objectives.roofline.closest import (
     TINY,
     Solution,
-    closest,
+    closest_roofline,
     intensities,
     most_possible,
     time_and_energy,
@@ -115,11 +115,11 @@ def fit_roofline(runs: Measurements, *, capped: bool = True) -> RooflineFit:
     negative.  Runs should cover low, middle and high intensity; see `RooflineFit.unidentified`.
     """
     held = {} if capped else {"power_cap": np.inf}
-    found, cap_p = closest(runs, held), float("nan")
+    found, cap_p = closest_roofline(runs, held), float("nan")
     unidentified: dict[str, tuple[str, ...]] = {}
     for name in _LIMITS[not capped :]:
         beyond = np.inf if name == "power_cap" else TINY * most_possible(runs)[name]
-        without = closest(runs, held | {name: beyond})
+        without = closest_roofline(runs, held | {name: beyond})
         p = _nested_p(without, found)
         cap_p = p if name == "power_cap" else cap_p
         if p >= SIGNIFICANCE:
@@ -130,7 +130,7 @@ def fit_roofline(runs: Measurements, *, capped: bool = True) -> RooflineFit:
         for name in group:
             unidentified[name] = tuple(other for other in group if other != name)
         held[group[0]] = 0.0
-        found = closest(runs, held)
+        found = closest_roofline(runs, held)
     intervals = _intervals(found) | alone
     for name in (name for name in _LIMITS if name in unidentified and name in held):
         if _is_hidden(found, runs, name):
@@ -159,9 +159,12 @@ def _alone(
     """
     if "power_cap" not in group:
         others = {name: dict.fromkeys(set(group) - {name}, 0.0) for name in group}
-        most = {name: _intervals(closest(runs, {**held, **others[name]}))[name] for name in group}
+        most = {
+            name: _intervals(closest_roofline(runs, {**held, **others[name]}))[name]
+            for name in group
+        }
     else:
-        most = _intervals(closest(runs, {**held, group[0]: 0.0}))
+        most = _intervals(closest_roofline(runs, {**held, group[0]: 0.0}))
         most[group[0]] = most["power_cap"]
     return {name: (0.0, most[name][1]) for name in group}
 
@@ -201,15 +204,17 @@ def _possible(
     if name == "power_cap" and energies:
         kept = {key: value for key, value in held.items() if key != "constant_power"}
         held = kept | dict.fromkeys(energies, 0.0)
-    found = closest(runs, held)
-    free = closest(runs, {key: value for key, value in held.items() if key != name})
+    found = closest_roofline(runs, held)
+    free = closest_roofline(runs, {key: value for key, value in held.items() if key != name})
     pairs, freedom = _pairs(free)
     noise = max(float(np.linalg.eigvalsh(pairs @ pairs.T / freedom)[-1]), _EXACT)
     enough = free.squares + noise * stats.t.ppf((1 + CONFIDENCE) / 2, freedom) ** 2
 
     def is_refused(log: float) -> bool:
         given = {**held, name: math.exp(log)}
-        return min(closest(runs, given, one.model).squares for one in (free, found)) > enough
+        return (
+            min(closest_roofline(runs, given, one.model).squares for one in (free, found)) > enough
+        )
 
     sign = -1.0 if name == "power_cap" else 1.0
     best = math.log(float(np.asarray(getattr(free.model, name))))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dse.contract import Platform
 from dse.objectives.catalogue import platforms, vendor_peak
-from dse.objectives.roofline.closest import closest
+from dse.objectives.roofline.closest import closest_roofline
 from dse.objectives.roofline.fit import fit_roofline
 from dse.objectives.roofline.measurements import Measurements
 from dse.objectives.roofline.model import REGIMES, EnergyRoofline
@@ -247,7 +247,7 @@ def test_the_closest_model_is_no_farther_than_the_truth_behind_noisy_runs(name: 
         time, energy = model.time(*task) / noisy.time_s, model.energy(*task) / noisy.energy_j
         return float(np.sum(np.log(time) ** 2 + np.log(energy) ** 2))
 
-    assert distance(closest(noisy, {}).model) <= distance(TABLE[name])
+    assert distance(closest_roofline(noisy, {}).model) <= distance(TABLE[name])
 
 
 def test_fit_says_which_regime_no_run_reaches():
