@@ -121,7 +121,7 @@ class LibraryCharacteriser(Characteriser):
         timing = analyse(netlist, self.library, clock=design.clock, wire=self.wire())
         vectors = task.vectors
         if not isinstance(vectors, Vectors):
-            vectors = vectors.of(netlist, design.clock)
+            vectors = vectors.of(netlist, design)
         period = period_of(timing.period_s, conditions.period_s)
         activity = simulate_gates(
             netlist,

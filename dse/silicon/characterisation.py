@@ -174,10 +174,7 @@ class Characterisation(Printable):
         unkept = next((one.facts[UNKEPT] for one in self.designs if UNKEPT in one.facts), "")
         if unkept:
             notes.append(
-                paragraph(
-                    f"results are not kept, and a repeated command maps again: {unkept}; set "
-                    "XDG_CACHE_HOME to a folder that can be written, or say so with --no-cache"
-                )
+                paragraph(f"results are not kept, and a repeated command maps again: {unkept}")
             )
         if self.kept:
             notes.append(f"{plural(self.kept, 'design')} of {len(rows)} kept from an earlier run")
@@ -211,7 +208,7 @@ def _where(facts: Mapping[str, str]) -> str:
 
 
 _LEGENDS = {
-    False: "energy: of a task, without leakage; glitches: their share of it",
+    False: "energy: of a task, without leakage; glitches: their share of it; checked: tasks",
     True: "clock: median of the placements; spread: their standard deviation; power is not known",
 }
 

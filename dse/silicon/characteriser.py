@@ -73,7 +73,9 @@ class Characteriser(ABC):
 
     def known(self, task: DesignTask) -> CharacterisedDesign | None:
         """Return what was found before, if it was kept."""
-        found = None if self.kept is None else self.kept.read(self.key(task))
+        if self.kept is None or not task.is_wholly_read:
+            return None
+        found = self.kept.read(self.key(task))
         return None if found is None else of_kept(found)
 
     def measured(self, task: DesignTask) -> CharacterisedDesign | Refused:
@@ -85,12 +87,24 @@ class Characteriser(ABC):
         except DseError as error:
             fault = Fault(where=task.design.name, written="", rule=str(error), remedy="")
             return Refused((fault,))
-        if self.kept is not None:
-            try:
-                self.kept.write(self.key(task), asdict(found))
-            except OutputError as error:  # hours of work are worth more than their keeping
-                return replace(found, facts={**found.facts, UNKEPT: str(error)})
-        return found
+        unkept = "" if self.kept is None else self._keep(self.kept, task, found)
+        return replace(found, facts={**found.facts, UNKEPT: unkept}) if unkept else found
+
+    def _keep(self, kept: KeptResults, task: DesignTask, found: CharacterisedDesign) -> str:
+        """Keep a result; return why it could not be, for hours of work are worth more than that."""
+        if not task.is_wholly_read:
+            return (
+                "a file is read whose name is a macro or a parameter, so that a change of it would "
+                "not be seen; write the name as a text"
+            )
+        try:
+            kept.write(self.key(task), asdict(found))
+        except OutputError as error:
+            return (
+                f"{error}; set XDG_CACHE_HOME to a folder that can be written, or say so with "
+                "--no-cache"
+            )
+        return ""
 
 
 def script_sha256(script: str) -> str:

@@ -81,7 +81,7 @@ class DeviceCharacteriser(Characteriser):
         clock_net_of(netlist, library, design.clock)
         vectors = task.vectors
         if not isinstance(vectors, Vectors):
-            vectors = vectors.of(netlist, design.clock)
+            vectors = vectors.of(netlist, design)
         found = settled_answers(netlist, library, clock=design.clock, stimulus=vectors.stimulus)
         check_answers(task, vectors, found)
         placed = place_and_route(

@@ -8,22 +8,26 @@ from __future__ import annotations
 import os
 import re
 import resource
-import signal
-import subprocess
+import sys
 import tempfile
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
 from dse.errors import DseError, Fault, StudyError
+from dse.evaluators.processes import supervised
+from dse.evaluators.supervisor import ERROR, OUTPUT
 
 _ERROR = re.compile(
     r"^(?:(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? )?ERROR: ?(?P<rule>.*)$", re.M
 )
 _NEVER_FILES = ("input", "<stdin>")
+_INTO_LOG = (
+    "import os, sys; "
+    "log = os.open('log', os.O_WRONLY | os.O_CREAT); os.dup2(log, 1); os.dup2(log, 2); "
+    "os.execvp(sys.argv[1], sys.argv[1:])"
+)
+"""Runs a program whose standard output and error go to a file, in the order of their lines."""
 
 
 class ToolTimeError(DseError):
@@ -53,7 +57,7 @@ def run_program(
     what
         What it does, as a message says.
     time_limit_s
-        Then it is ended, with all that it started.
+        Then it is ended, with all that it started, as when this process ends, however that ends.
 
     Returns
     -------
@@ -70,75 +74,24 @@ def run_program(
         for file, text in files.items():
             (folder / file).write_text(text, encoding="utf-8")
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        with (folder / "log").open("wb") as log, _ended_along() as started:
-            process = subprocess.Popen(  # noqa: S603  a list, no shell
-                [*command],
-                cwd=folder,
-                env={**os.environ, "TMPDIR": name, "PYTHONDONTWRITEBYTECODE": "1"},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            started(process)
-            _wait(process, what, time_limit_s)
+        ended = supervised(
+            [sys.executable, "-I", "-S", "-c", _INTO_LOG, *command],
+            folder=folder,
+            environment={**os.environ, "TMPDIR": name, "PYTHONDONTWRITEBYTECODE": "1"},
+            timeout_s=time_limit_s,
+            stop=lambda: False,
+        )
+        if ended.why == "timeout":
+            rule = f"{what} took more than {time_limit_s:g} s"
+            raise ToolTimeError(f"{rule}; raise the limit, or make the design smaller")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         texts = {
             path.name: path.read_text(encoding="utf-8", errors="replace")
             for path in folder.iterdir()
-            if path.is_file() and path.name not in files
+            if path.is_file() and path.name not in {*files, OUTPUT, ERROR}
         }
     cpu_s = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    return Told(texts.pop("log"), texts, cpu_s)
-
-
-@contextmanager
-def _ended_along() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
-    """End a process when this one is told to end, which a worker is without further ado.
-
-    It is given to what is yielded: who is told while it starts ends it then.
-    """
-    running: list[subprocess.Popen[bytes]] = []
-    told: list[int] = []
-
-    def hear(number: int, frame: FrameType | None) -> None:
-        told.append(number)
-        for process in running:
-            _kill(process)
-
-    def start(process: subprocess.Popen[bytes]) -> None:
-        running.append(process)
-        if told:
-            _kill(process)
-
-    alone = threading.current_thread() is not threading.main_thread()
-    if alone or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield start
-        return
-    signal.signal(signal.SIGTERM, hear)
-    try:
-        yield start
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        if told:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)  # abc is another process of its group
-
-
-def _wait(process: subprocess.Popen[bytes], what: str, time_limit_s: float) -> None:
-    """Wait for a process; whatever happens, nothing that it started is left."""
-    try:
-        process.wait(time_limit_s)
-    except subprocess.TimeoutExpired:
-        rule = f"{what} took more than {time_limit_s:g} s"
-        raise ToolTimeError(f"{rule}; raise the limit, or make the design smaller") from None
-    finally:
-        _kill(process)
-        process.wait()
+    return Told(texts.pop("log", ended.unstarted), texts, cpu_s)
 
 
 def raise_errors(

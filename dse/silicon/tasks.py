@@ -47,6 +47,12 @@ class DesignTask:
     target_period_s: float = 0.0
 
     @cached_property
+    def is_wholly_read(self) -> bool:
+        """Whether the hash of the description is that of every file that Yosys reads for it."""
+        texts = (text for file in self.files for text in with_included(Path(file)).values())
+        return not any(map(_UNNAMED.search, texts))
+
+    @cached_property
     def description_sha256(self) -> str:
         """Hash of the description."""
         return hashlib.sha256(self.design.verilog.encode()).hexdigest()
@@ -212,10 +218,12 @@ def written_by_hand(own: OwnHardware) -> list[DesignTask]:
 
 
 _INCLUDED = re.compile(r'`include\s+"([^"]+)"|\$readmem[hb]\s*\(\s*"([^"]+)"')
+_UNNAMED = re.compile(r'`include\s+(?!")|\$readmem[hb]\s*\(\s*(?!")')
+"""Files by a macro or a parameter: Yosys alone knows which."""
 
 
 def with_included(path: Path) -> dict[Path, str]:
-    """Return the text of a description and of all that it includes, whose hash tells every change.
+    """Return the text of a description and of all that it includes by name.
 
     Raises
     ------
@@ -226,12 +234,14 @@ def with_included(path: Path) -> dict[Path, str]:
 
     if not path.is_file():
         raise no_such(path, "file", "*.v", "*.sv")
-    text = read_bytes(path).decode("utf-8", errors="replace")
-    found = {path: text}
-    for match in _INCLUDED.finditer(text):
-        inside = path.parent / (match[1] or match[2])
-        if inside.is_file() and inside.resolve() != path.resolve():
-            found |= with_included(inside)
+    found: dict[Path, str] = {}
+    waiting = [path]
+    while waiting:  # files may include each other
+        one = waiting.pop()
+        if not one.is_file() or any(one.samefile(other) for other in found):
+            continue
+        found[one] = read_bytes(one).decode("utf-8", errors="replace")
+        waiting += [one.parent / (m[1] or m[2]) for m in _INCLUDED.finditer(found[one])]
     return found
 
 

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dse.contract.generators import Bits, Vectors
+from dse.contract.generators import Bits, Design, Vectors
 from dse.errors import Fault, StudyError, nearest
 from dse.files.csv import CsvTable, parse_csv
 from dse.files.document import no_such
@@ -26,6 +27,10 @@ from dse.silicon.netlist import Netlist
 NOT_COMPARED = "-"
 MOST_DIGITS = 40
 """Hexadecimal digits of a value that are shown."""
+
+_ROUNDING = 1e-9
+
+Rows = NDArray[np.intp]
 
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F_]+|0[bB][01_]+|[0-9]+")
 
@@ -59,15 +64,17 @@ class WrittenVectors:
             raise StudyError(faults)
         return WrittenVectors(table, warm_up)
 
-    def of(self, netlist: Netlist, clock: str) -> Vectors:
+    def of(self, netlist: Netlist, design: Design) -> Vectors:
         """Return the bits of each port of a netlist.
 
         Raises
         ------
         StudyError
             A column that is no port, an input without a column or with cells that say nothing, a
-            number too large for its port, or no output that is compared.
+            number too large for its port, no output that is compared, or cycles per task that
+            ports or answers refute.
         """
+        clock = design.clock
         ports = {**netlist.inputs, **netlist.outputs}
         faults = [*self._shape_faults(netlist, clock)]
         bits: dict[str, Bits] = {}
@@ -95,6 +102,10 @@ class WrittenVectors:
             rule = f"the table has {count}, and the warm-up takes {warm_up}"
             remedy = "add rows in which the design works at full rate"
             faults.append(Fault(where=self.table.file, written="", rule=rule, remedy=remedy))
+        none = np.zeros(len(self.table), np.bool_)
+        rows = np.flatnonzero(np.logical_or.reduce([none, *known.values()]))
+        if not faults:
+            faults += _pace_faults(self.table.file, rows, netlist, design)
         if faults:
             raise StudyError(faults)
         return Vectors(
@@ -102,7 +113,7 @@ class WrittenVectors:
             expected={port: bits[port] for port in known},
             known=known,
             warm_up=warm_up,
-            tasks=int(np.logical_or.reduce([*known.values()]).sum()),
+            tasks=_tasks(rows, design.cycles_per_task),
         )
 
     def _shape_faults(self, netlist: Netlist, clock: str) -> Iterator[Fault]:
@@ -136,6 +147,40 @@ class WrittenVectors:
             )
             found[row] = np.unpackbits(octets, bitorder="little")[:width]
         return found
+
+
+def _tasks(rows: Rows, cycles_per_task: float) -> int:
+    """Return how many tasks have an answer that is compared, in these cycles.
+
+    Examples
+    --------
+    >>> _tasks(np.arange(600), 16.0), _tasks(np.array([7, 15, 23]), 8.0), _tasks(np.arange(3), 0.5)
+    (38, 3, 6)
+    """
+    if cycles_per_task <= 1:
+        return round(len(rows) / cycles_per_task)
+    return len(np.unique((rows - rows[0]) // cycles_per_task))
+
+
+def _pace_faults(file: str, rows: Rows, netlist: Netlist, design: Design) -> Iterator[Fault]:
+    """Yield why a design cannot take tasks at the rate that was stated."""
+    inward = sum(len(nets) for port, nets in netlist.inputs.items() if port != design.clock)
+    widest = max(inward, sum(map(len, netlist.outputs.values())))
+    least = design.payload_bit / max(widest, 1)
+    apart = int(np.diff(rows).min()) if len(rows) > 1 else 0
+    if design.cycles_per_task < least * (1 - _ROUNDING):
+        bits = f"{design.payload_bit:g} bits of a task take {least:.4g} cycles or more"
+        rule = f"{bits} through ports of {widest} bits"
+    elif apart > max(np.ceil(design.cycles_per_task), 1):
+        rule = f"answers in {file} are {apart} cycles apart or more"
+    else:
+        return
+    yield Fault(
+        where="cycles_per_task",
+        written=f"{design.cycles_per_task:g}",
+        rule=rule,
+        remedy="correct it, or the payload, or write the answers of all tasks at full rate",
+    )
 
 
 def first_wrong(

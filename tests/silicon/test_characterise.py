@@ -18,8 +18,9 @@ from dse.silicon import chain
 from dse.silicon.characterisation import Characterisation
 from dse.silicon.figures import period_of, rounded_down, rounded_up
 from dse.silicon.kept_results import KeptResults
-from dse.silicon.tasks import combinations, generated
+from dse.silicon.tasks import combinations, generated, with_included
 from dse.silicon.timing import Delay, Timing, analyse
+from dse.silicon.vectors import _tasks
 from dse.silicon.yosys import found_yosys
 from tests.silicon.toy import TOY, toy
 
@@ -473,3 +474,45 @@ def test_what_no_output_needs_may_be_without_a_driver(run: Run, tmp_path: Path) 
 def test_combinations_and_periods() -> None:
     assert combinations({"a": "1, 2", "b": "[x]"}) == [{"a": 1, "b": "x"}, {"a": 2, "b": "x"}]
     assert [rounded_up(value) for value in (2.2874e-9, 2e-9, 9.999e-10)] == [2.29e-9, 2e-9, 1e-9]
+
+
+@pytest.mark.parametrize("way", ["`include `TABLE", "initial $readmemh(TABLE, rom);"])
+def test_what_reads_a_file_that_its_text_does_not_name_is_not_kept(
+    run: Run, tmp_path: Path, way: str
+) -> None:
+    """The hash of the description would not see a change of that file."""
+    (tmp_path / "rom.vh").write_text("")
+    head = '`define TABLE "rom.vh"\n' if "include" in way else ""
+    inside = f'parameter TABLE = "rom.vh"; reg [7:0] rom [0:1];\n{way}' if not head else way
+    verilog = HASH.replace("reg [15:0] state;", f"reg [15:0] state;\n{inside}")
+    (tmp_path / "hash.v").write_text(head + verilog)
+    found = run(over="UNROLL=1")
+    assert "whose name is a macro or a parameter" in " ".join(found.text().split())
+    assert run(over="UNROLL=1").kept == 0
+
+
+def test_files_that_include_each_other_are_each_read_once(tmp_path: Path) -> None:
+    for name, other in (("a.v", "b.vh"), ("b.vh", "a.v")):
+        (tmp_path / name).write_text(f'`ifndef X\n`define X\n`include "{other}"\n`endif\n')
+    assert [path.name for path in with_included(tmp_path / "a.v")] == ["a.v", "b.vh"]
+
+
+def test_tasks_are_counted_whatever_the_cycles_in_which_they_are_compared(
+    run: Run, tmp_path: Path
+) -> None:
+    """A register that nothing changes answers for as long as it is compared."""
+    (tmp_path / "vectors_1.csv").write_text("start,word,answer\n" + "1,0,-\n" + "1,0,0\n" * 40)
+    assert run(over="UNROLL=1").designs[0].facts["tasks"] == "5"
+    assert _tasks(np.arange(600), 16.0) == 38
+
+
+@pytest.mark.parametrize(
+    ("cycles", "rule"),
+    [
+        ("0.001", "16 bits of a task take 0.9412 cycles or more through ports of 17 bits"),
+        ("4", "answers in vectors_1.csv are 8 cycles apart or more"),
+    ],
+)
+def test_a_pace_that_the_stimulus_refutes_is_a_fault(run: Run, cycles: str, rule: str) -> None:
+    said = fails(lambda: run(over="UNROLL=1", figures={**TASK, "cycles_per_task": cycles}))
+    assert said.startswith(f"UNROLL1: cycles_per_task: {cycles}; {rule}; correct it")
