@@ -203,7 +203,7 @@ def run(
     with kept_run(out, document, options, keeping) as kept:
         with kept.measuring as (document, options):
             done = runner.run_study(document, options, progress, jobs=jobs, stop=stop)
-            require_any_feasible(done)
+            require_any_feasible(done, stop)
         result = Result(done)
         result.resume, result.again = kept.command, kept.again
         if told is not None:

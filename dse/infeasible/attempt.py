@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from dse import search
@@ -12,6 +13,7 @@ from dse.infeasible.loosen import EVALUATIONS
 from dse.model import tables
 from dse.model.space import Index
 from dse.reports.designs import described
+from dse.search.exact.work import EffortError, spend
 from dse.study import study
 from dse.study.overrides import override
 from dse.study.study import Study
@@ -80,7 +82,9 @@ class Attempts:
         try:
             return solve(self.infeasible, overrides, self._limit)
         except TooLargeError:
-            self.untried += [_in_words(*override) for override in overrides]
+            with suppress(EffortError):
+                spend(0)  # what ends the whole explanation is said once
+                self.untried += [_in_words(*override) for override in overrides]
         except DseError:
             pass  # a model that fails or overflows with it admits nothing
         return None

@@ -21,7 +21,8 @@ from dse.reports.text import hanging, pairs
 from dse.reports.words import listed, violation_text
 from dse.runs.instead import without_accelerators
 from dse.runs.quality import ENUMERABLE
-from dse.search import Outcome
+from dse.search import Outcome, Stop
+from dse.search.exact.work import limited
 from dse.study import study
 from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
@@ -34,11 +35,23 @@ RepairsOfConflict = tuple[Sequence[str], Remedies]
 """Constraints in conflict, and the repairs of the study without its other constraints."""
 
 
-def explain_infeasible(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]]:
+def explain_infeasible(
+    infeasible: Study, outcome: Outcome, *, seconds: float, stop: Stop | None = None
+) -> tuple[str, dict[str, Any]]:
     """Return why no design is feasible and what would admit one, as text and as plain data.
 
-    Spaces that can be enumerated are searched again in full when the search was a heuristic.
+    Spaces that can be enumerated are searched again in full when the search was a heuristic.  What
+    is not known after `seconds` of CPU time, or when it is to stop, is not looked for.
     """
+    with limited(seconds=seconds, stop=stop) as work:
+        text, facts = _explained(infeasible, outcome)
+    if not work.ended:
+        return text, facts
+    missing = f"not all changes that may admit a design were tried: {work.ended}"
+    return f"{text}\n{missing}", facts | {"unfinished": missing}
+
+
+def _explained(infeasible: Study, outcome: Outcome) -> tuple[str, dict[str, Any]]:
     problem = infeasible.problem
     searched = problem.size <= ENUMERABLE and not problem.left_out
     if outcome.certificate.way == "sampled" and searched:

@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
+import math
+
 from dse.algebra import units
 from dse.errors import InfeasibleError, NothingFoundError
 from dse.runs.runner import Run, SolvedStudy
+from dse.search import Stop
 from dse.study.swept import Sweep
 
 
-def require_feasible(answer: SolvedStudy, where: str = "") -> None:
+def require_feasible(answer: SolvedStudy, where: str = "", stop: Stop | None = None) -> None:
     """Raise `InfeasibleError` when a study has no feasible design: why, and what would admit one.
 
-    `where` is said first, of one value of a sweep for instance.
+    `where` is said first, of one value of a sweep for instance.  The explanation takes what the
+    search has left of the study's effort.
     """
     if not answer.outcome.feasible:
         from dse.infeasible.explanation import explain_infeasible  # rarely needed, takes long
 
-        text, facts = explain_infeasible(answer.study, answer.outcome)
+        left = max(math.ceil(answer.study.settings.effort_s - answer.seconds), 1)
+        text, facts = explain_infeasible(answer.study, answer.outcome, seconds=left, stop=stop)
         raise InfeasibleError(where + text, facts)
 
 
-def require_any_feasible(run: Run) -> None:
+def require_any_feasible(run: Run, stop: Stop | None = None) -> None:
     """Raise `InfeasibleError` when no design is feasible, at any value of a sweep.
 
-    After an interrupt nobody knows, and it is a `NothingFoundError`.
+    After an interrupt nobody knows, and it is a `NothingFoundError`; `stop` is asked while what
+    would admit one is looked for.
     """
     if not any(answer.outcome.feasible for answer in run.answers):
         if run.interrupted:
             raise NothingFoundError(_nothing_found(run))
         sweep = run.sweep
-        require_feasible(run.answers[0], f"at {_first_value(sweep)}: " if sweep else "")
+        require_feasible(run.answers[0], f"at {_first_value(sweep)}: " if sweep else "", stop)
 
 
 def _nothing_found(run: Run) -> str:

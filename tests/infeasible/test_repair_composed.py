@@ -52,7 +52,7 @@ def prepared(data: dict[str, Any]) -> study.Study:
 def facts_of(found: study.Study, method: str) -> dict[str, Any]:
     outcome = search.run_search(found.problem, SearchSettings(method=method))
     assert outcome.feasible == 0
-    return explanation.explain_infeasible(found, outcome)[1]
+    return explanation.explain_infeasible(found, outcome, seconds=60)[1]
 
 
 @settings(max_examples=5, derandomize=True, phases=[Phase.explicit, Phase.generate])
@@ -93,6 +93,24 @@ def test_conflicts_are_told_apart_and_each_is_repaired(write: Write) -> None:
     rate = "the throughput reaches workload.rate"
     assert facts["conflicts"] == [[rate, "power <= 20 mW"]]
     assert changes(facts)["constraints.0"] == "power <= 25.249 mW"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "stop", "why"),
+    [
+        (0, None, "0 s of CPU time did not suffice (search.effort)"),
+        (60, lambda: True, "it was interrupted"),
+    ],
+)
+def test_changes_are_looked_for_as_long_as_the_study_has_effort(
+    seconds: float, stop: search.Stop | None, why: str, write: Write
+) -> None:
+    found = study.prepare(study.read_study(write(MANY)))
+    outcome = search.run_search(found.problem, SearchSettings(method="exact"))
+    text, facts = explanation.explain_infeasible(found, outcome, seconds=seconds, stop=stop)
+    assert text.endswith(f"\nnot all changes that may admit a design were tried: {why}")
+    assert text.startswith("no feasible design: all 7,983,360 pruned by bounds\n")
+    assert facts["repairs"] == facts["untried"] == []
 
 
 def test_a_rule_is_kept_or_left_out(write: Write) -> None:

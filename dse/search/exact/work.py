@@ -67,6 +67,8 @@ class Work:
         Whether it is to end before, None when nobody says so.
     spent
         Work done so far, counted likewise.
+    ended
+        Why no more time or memory is taken, in words; "" while it may be.
     """
 
     designs: float = math.inf
@@ -75,6 +77,7 @@ class Work:
     most: Callable[[], float] | None = None
     stop: Stop | None = None
     spent: int = 0
+    ended: str = ""
     _start_s: float = field(default_factory=time.process_time)
     _next: int = 0
     _start_byte: int = field(default_factory=lambda: _resident_byte())
@@ -83,7 +86,8 @@ class Work:
         """Count work; raise an error when it is more than may be done."""
         self.spent += designs
         if self.stop is not None and self.stop():
-            raise StopError("it was interrupted")
+            self.ended = "it was interrupted"
+            raise StopError(self.ended)
         if self.spent > self.designs and self.most is not None:
             self.designs, self.most = self.most(), None
         if self.spent > self.designs:
@@ -92,10 +96,13 @@ class Work:
             return
         self._next = self.spent + LOOK
         if time.process_time() - self._start_s > self.seconds:
-            raise EffortError(f"{self.seconds:g} s of CPU time did not suffice (search.effort)")
-        if _resident_byte() - self._start_byte > self.byte:
-            mebibyte = f"{self.byte / 2**20:g} MiB"
-            raise EffortError(f"{mebibyte} of memory did not suffice (search.memory)")
+            self.ended = f"{self.seconds:g} s of CPU time did not suffice (search.effort)"
+        elif _resident_byte() - self._start_byte > self.byte:
+            self.ended = f"{self.byte / 2**20:g} MiB of memory did not suffice (search.memory)"
+        else:
+            return
+        self._next = self.spent  # from now on whatever is begun ends at once
+        raise EffortError(self.ended)
 
 
 _WORKS: ContextVar[tuple[Work, ...]] = ContextVar("_WORKS", default=())
