@@ -41,11 +41,11 @@ def verify_run(
     folder: Path, *, trials: int = TRIALS, seed: int = 0, progress: Progress | None = None
 ) -> Verification:
     """Check the run in `folder` again; parameters and errors as in `dse.verify`."""
-    manifest = finished.read_manifest(folder)
+    manifest = finished.read_manifest(folder, changed=True)
     ledger, remedy = ledger_of(manifest), remedy_of(manifest)
     written = (derived.check_files(manifest, folder), derived.check_manifest(manifest))
     try:
-        run = finished.read_run(folder)
+        run = finished.read_run(folder, changed=True)
         points = tuple(checks.points(run))
     except checks.NoDesignError as error:
         return Verification(folder, ledger, (*written, check_of("designs", [str(error)], "")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +12,7 @@ import typer
 from dse.cli.app import FAILING, AsJson, Jobs, Setting, StudyFile, app, show_json, tell, warn
 from dse.cli.interrupts import INTERRUPT
 from dse.errors import InfeasibleError, OutputError
+from dse.files.position import visible
 
 if TYPE_CHECKING:
     from dse.runs.result import Result
@@ -87,6 +89,8 @@ def run(
                 tell(f"{result.text(rows=rows)}\n")
         progress.doing(f"writing {folder}")
 
+    if resume:
+        _tell_programs(study, set_)
     try:
         with INTERRUPT.asked() as stop:
             result = studies.run(
@@ -142,6 +146,18 @@ def run(
         _warn_of_failures(result)
         if strict or result.run.failing:
             raise typer.Exit(FAILING)
+
+
+def _tell_programs(study: Path, pairs: list[str] | None) -> None:
+    """Say what a study is about to run: whoever wrote it, it is a program."""
+    from dse.api.sources import document_of
+    from dse.runs.measurements import programs_of
+
+    for program in programs_of(document_of(study, pairs)):
+        print(
+            visible(f"this study runs a program, in {study.parent.absolute()}: {program}"),
+            file=sys.stderr,
+        )
 
 
 def _warn_of_failures(result: Result) -> None:

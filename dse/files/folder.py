@@ -21,7 +21,7 @@ def is_regular(path: Path) -> bool:
 
 
 def read_regular(path: Path, most: int) -> bytes:
-    """Return up to `most` bytes of a file, which must not be a pipe or a device.
+    """Return up to `most` bytes of a file, all if -1, which must not be a pipe or a device.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def read_regular(path: Path, most: int) -> bytes:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of a file.
+    """Return the content of a file, which must not be a pipe or a device.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def read_bytes(path: Path) -> bytes:
         When it cannot be read.
     """
     try:
-        return path.read_bytes()
+        return read_regular(path, -1)
     except OSError as error:
         remedy = "check its name and permissions"
         raise OutputError(f"{path} cannot be read: {error.strerror}; {remedy}") from error

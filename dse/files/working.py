@@ -297,7 +297,7 @@ def _lock(path: Path) -> int | None:
     """Return a lock on a folder, None when another process has it."""
     if fcntl is None:
         return _NO_LOCKS
-    handle = os.open(path, os.O_RDONLY)
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # what is no folder must not block
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

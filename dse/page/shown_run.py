@@ -12,7 +12,7 @@ from dse.errors import OutputError
 from dse.model.space import Index
 from dse.reports.designs import described, parts
 from dse.reports.front_view import FrontView, thinned
-from dse.runs import checksums, finished
+from dse.runs import finished
 from dse.runs.finished import Finished
 from dse.runs.view import read_view
 from dse.study.study import Study
@@ -77,7 +77,6 @@ def read_shown(folders: Sequence[Path]) -> tuple[ShownRun, ...]:
 
 def _read(name: str, folder: Path) -> ShownRun:
     run = finished.read_run(folder)
-    _require_unchanged(run)
     points = run.points()
     view = read_view(folder)
     if run.sweep is not None and run.choices:
@@ -85,20 +84,6 @@ def _read(name: str, folder: Path) -> ShownRun:
         if order != list(range(len(run.rows))):
             raise OutputError(f"{folder}: front.csv is not in the order of the sweep")
     return ShownRun(name, view, run, tuple(points))
-
-
-def _require_unchanged(run: Finished) -> None:
-    """Raise `OutputError` when files of a run, or entries of its manifest, were changed."""
-    if not checksums.are_due(run.manifest):
-        return
-    changed = [*checksums.changed_files(run.manifest, run.folder)]
-    changed += checksums.changed_entries(run.manifest)
-    if changed:
-        more = f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
-        raise OutputError(
-            f"{run.folder} was changed since it was run: {changed[0]}{more}; run the study again, "
-            f"or see all with: dse verify {run.folder}"
-        )
 
 
 def _require_alike(first: ShownRun, other: ShownRun) -> None:

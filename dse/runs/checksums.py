@@ -16,7 +16,8 @@ from dse.files.folder import read_bytes
 from dse.files.json import jsonable
 
 ENTRY = "checksums"
-"""The entry of the manifest that holds them: ``files`` and ``entries`` by name, and ``both``."""
+"""The entry of the manifest that holds them: ``files`` and ``entries`` by name, ``sizes`` of files
+in bytes, and ``both``, of all that."""
 
 SINCE = "feasible_in_space"
 """An entry that runs have had no longer than checksums."""
@@ -27,8 +28,12 @@ MANIFEST = "manifest.json"
 def with_checksums(manifest: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return a manifest with the checksums of its entries and of the other files in `folder`."""
     plain = {name: value for name, value in manifest.items() if name != ENTRY}
-    files = {name: _hash(read_bytes(folder / name)) for name in _names(folder)}
-    sums = {"files": files, "entries": {name: _digest(value) for name, value in plain.items()}}
+    files = {name: read_bytes(folder / name) for name in _names(folder)}
+    sums = {
+        "files": {name: _hash(content) for name, content in files.items()},
+        "sizes": {name: len(content) for name, content in files.items()},
+        "entries": {name: _digest(value) for name, value in plain.items()},
+    }
     return plain | {ENTRY: sums | {"both": _digest(sums)}}
 
 
@@ -37,20 +42,33 @@ def are_due(manifest: Mapping[str, Any]) -> bool:
     return ENTRY in manifest or SINCE in manifest
 
 
-def changed_files(manifest: Mapping[str, Any], folder: Path) -> Iterator[str]:
-    """Yield what is wrong with the files of a run, by their checksums."""
+def files_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the checksums of the files that a run wrote, by name."""
+    return _told(manifest, "files")
+
+
+def changed_files(
+    manifest: Mapping[str, Any], folder: Path, but: tuple[str, ...] = ()
+) -> Iterator[str]:
+    """Yield what is wrong with the files of a run, but those that end so, by their checksums."""
+    sizes = _told(manifest, "sizes")
     for name, sum_ in _told(manifest, "files").items():
         path = folder / name
+        if name.endswith(but):
+            continue
         if not path.is_file():
             yield f"{name} is missing"
-        elif _hash(read_bytes(path)) != sum_:
+            continue
+        length = path.stat().st_size
+        if length != sizes.get(name, length) or _hash(read_bytes(path)) != sum_:
             yield f"{name} is not the file that the run wrote"
 
 
 def changed_entries(manifest: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with the entries of a manifest, by their checksums."""
     told = _told(manifest, "entries")
-    sums = {"files": _told(manifest, "files"), "entries": told}
+    kinds = ("files", "sizes", "entries") if _told(manifest, "sizes") else ("files", "entries")
+    sums = {kind: _told(manifest, kind) for kind in kinds}
     if ENTRY not in manifest:
         yield f"{ENTRY} are missing from the manifest"
         return

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,15 @@ from dse.errors import OutputError
 from dse.files import document
 from dse.files.csv import as_written
 from dse.files.document import Document
+from dse.files.json import read_json
 from dse.files.working import waiting_for
 from dse.model import tables
 from dse.model.problem import Problem
 from dse.model.space import Index
+from dse.runs import checksums
 from dse.runs.checksums import MANIFEST
-from dse.runs.measurements import DATABASE, with_measurements
+from dse.runs.measurements import DATABASE, MEASUREMENTS, with_measurements
+from dse.runs.stored import EVALUATIONS, EVALUATIONS_CSV, FRONT
 from dse.study import inputs, study
 from dse.study.overrides import override
 from dse.study.study import Study
@@ -30,6 +33,12 @@ from dse.study.swept import Sweep, at_value, sweep_of
 
 Row = Mapping[str, str]
 """A line of front.csv: column -> text."""
+
+READ = (FRONT, EVALUATIONS, EVALUATIONS_CSV, MEASUREMENTS)
+"""What commands read of the folder of a run, besides its manifest and the copies of tables."""
+
+DRAWN = (".png", ".svg", ".html")
+"""How files end that no command reads; `dse plot` draws them again."""
 
 TOLERANCE = 1e-9
 """Relative difference between a written number and its value that is forgiven."""
@@ -105,8 +114,8 @@ def stands_for(written: str | None, value: Any) -> bool:
     return bool(abs(number - value) <= TOLERANCE * abs(value))
 
 
-def read_run(folder: Path) -> Finished:
-    """Return the run in `folder`.
+def read_run(folder: Path, *, changed: bool = False) -> Finished:
+    """Return the run in `folder`, as `read_manifest` opens it.
 
     Raises
     ------
@@ -115,9 +124,9 @@ def read_run(folder: Path) -> Finished:
     StudyError
         When the study in its manifest has faults, because plug-ins have changed for instance.
     """
-    manifest = read_manifest(folder)
+    manifest = read_manifest(folder, changed=changed)
     try:
-        with (folder / "front.csv").open(encoding="utf-8", newline="") as stream:
+        with (folder / FRONT).open(encoding="utf-8", newline="") as stream:
             rows = tuple(map(_as_written, csv.DictReader(stream)))
         text, file = str(manifest["study"]), str(manifest["study_file"])
         overrides = tuple((path, str(value)) for path, value in manifest["overrides"].items())
@@ -130,31 +139,52 @@ def read_run(folder: Path) -> Finished:
     return Finished(folder, manifest, found, sweep_of(found), rows)
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest of the run in `folder`.
+def read_manifest(folder: Path, *, changed: bool = False) -> dict[str, Any]:
+    """Return the manifest of the run in `folder`: the one door to folders of runs.
+
+    Whoever made a folder, it is data: no pipe or device is read, nothing longer than the run wrote
+    it, and nothing but what it wrote, unless what was `changed` is to be told.
 
     Raises
     ------
     OutputError
-        When it is not the folder of a run.
+        When it is not the folder of a run, or was changed since.
     """
     try:
-        written = (folder / "manifest.json").read_text(encoding="utf-8")
-        found = json.loads(written, object_pairs_hook=_once)
+        found = read_json(folder / MANIFEST)
+        _require_files(folder)
     except (OSError, ValueError) as error:
         raise not_a_run(folder, error) from error
     if not isinstance(found, dict):
         raise not_a_run(folder, TypeError("its manifest holds no entries"))
+    wrong = [] if changed or not checksums.are_due(found) else [*_changed(found, folder)]
+    if wrong:
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        raise OutputError(
+            f"{folder} was changed since it was run: {wrong[0]}{more}; run the study again, or see "
+            f"all with: dse verify {folder}"
+        )
     return found
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; a key that stands twice would hide what it says."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(name for name in found if [key for key, _ in pairs].count(name) > 1)
-        raise ValueError(f"its manifest says {twice!r} twice")
-    return found
+def _require_files(folder: Path) -> None:
+    """Refuse what is no file where a command reads one."""
+    for name in READ:
+        path = folder / name
+        if os.path.lexists(path) and not path.is_file():
+            raise ValueError(f"{name} is not a file")
+
+
+def _changed(manifest: Mapping[str, Any], folder: Path) -> Iterator[str]:
+    """Yield what is wrong with a manifest, and with the files of which a command reads some."""
+    yield from checksums.changed_entries(manifest)
+    yield from checksums.changed_files(manifest, folder, but=DRAWN)
+    told = checksums.files_of(manifest)
+    yield from (
+        f"{name} was not written by the run"
+        for name in READ
+        if name not in told and (folder / name).exists()
+    )
 
 
 def not_a_run(folder: Path, error: Exception) -> OutputError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 from dse.contract.evaluators import Measurement, RecordedEvaluator, Value
 from dse.errors import OutputError
 from dse.files.document import Document
-from dse.files.json import json_text
+from dse.files.json import json_text, read_json
 from dse.files.position import dotted
 from dse.model.measured import Bench
 from dse.study.study import Study
@@ -75,9 +75,9 @@ def with_measurements(document: Document, folder: Path) -> Document:
     if not has_evaluator(document):
         return document
     try:
-        said = json.loads((folder / MEASUREMENTS).read_text(encoding="utf-8"))
+        said = read_json(folder / MEASUREMENTS)
         recorded = {path: _recorded(entry) for path, entry in said.items()}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise OutputError(f"{folder / MEASUREMENTS} cannot be read: {error}") from error
     return replace(document, recorded=recorded)
 
@@ -87,9 +87,23 @@ def _recorded(said: Mapping[str, Any]) -> RecordedEvaluator:
     return RecordedEvaluator(said["identity"], found)
 
 
+def programs_of(document: Document) -> Iterator[str]:
+    """Yield the command lines by which a study measures, as a shell would take them."""
+    for section in _sections(document):
+        command = section.get("command") if isinstance(section, dict) else None
+        if isinstance(command, list):
+            yield shlex.join(map(str, command))
+
+
 def has_evaluator(document: Document) -> bool:
     """Tell whether a study says what measures its designs, or those of a core."""
+    own, *cores = _sections(document)
+    return own is not None or any(isinstance(one, dict) for one in cores)
+
+
+def _sections(document: Document) -> list[Any]:
+    """Return what a study says at the places where it may say what measures."""
     stages = document.data.get("stages")
     listed = stages if isinstance(stages, list) else []
     cores = (stage.get("core") for stage in listed if isinstance(stage, dict))
-    return document.data.get(EVALUATE) is not None or any(isinstance(one, dict) for one in cores)
+    return [document.data.get(EVALUATE), *cores]

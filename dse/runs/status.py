@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -65,7 +66,7 @@ def status_of(folder: Path, *, rows: int = MOST_ROWS) -> Status:
     writing = under_way(folder)
     alive = bool(writing and writing[1])
     watch = read_watch(writing[0]) if writing else {}
-    manifest = read_manifest(folder) if (folder / MANIFEST).is_file() else None
+    manifest = read_manifest(folder) if os.path.lexists(folder / MANIFEST) else None
     if not (folder / DATABASE).is_file():
         if manifest is None and not alive:
             raise not_a_run(folder, FileNotFoundError(2, "no such file", MANIFEST))

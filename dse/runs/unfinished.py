@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -76,7 +77,7 @@ def is_unfinished(folder: Path) -> bool:
     if not (folder / DATABASE).is_file():
         return False
     writing = under_way(folder)
-    return not (folder / MANIFEST).is_file() or bool(writing and writing[1])
+    return not os.path.lexists(folder / MANIFEST) or bool(writing and writing[1])
 
 
 def read_kept(folder: Path) -> Kept:

@@ -42,9 +42,10 @@ def read_view(run: Path) -> FrontView:
     OutputError
         When it is not the folder of a run.
     """
+    manifest = finished.read_manifest(run)
     try:
         front, evaluations = stored.read_tables(run)
-        return view_of(front, feasible_rows(evaluations), finished.read_manifest(run))
+        return view_of(front, feasible_rows(evaluations), manifest)
     except (OSError, ValueError, KeyError) as error:
         raise finished.not_a_run(run, error) from error
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from dse.contract.evaluators import Measurement
 from dse.errors import OutputError
 from dse.files.folder import write_text
+from dse.files.json import read_json
 
 if TYPE_CHECKING:
     from dse.evaluators.attempts import Attempt
@@ -99,7 +100,7 @@ class WatchedWorkers:
 def read_watch(folder: Path) -> Mapping[str, Any]:
     """Return what the run says that is written in a hidden folder, nothing where it does not."""
     try:
-        found = json.loads((folder / WATCH).read_text(encoding="utf-8"))
+        found = read_json(folder / WATCH)
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -10,7 +10,7 @@ from dse.errors import StoreError
 from dse.files.working import flush
 from dse.store import database
 from dse.store.disks import network_type
-from dse.store.store import STORE, TALLY, Store
+from dse.store.store import STORE, TALLY, Store, require_files
 from dse.store.tally import Tally, locked, raise_tally, tally_in
 
 
@@ -33,6 +33,7 @@ def open_store(folder: Path, *, anywhere: bool = False) -> Store:
         or is on a network file system.
     """
     path, notes = folder / STORE, []
+    require_files(folder)
     with database.told(path):
         kind = network_type(folder)
         if kind and not anywhere:
@@ -74,6 +75,7 @@ def open_to_read(folder: Path) -> Store:
         it may not be written.
     """
     path, tally = folder / STORE, None
+    require_files(folder)
     if not path.is_file():
         raise StoreError(f"{folder} has no {STORE}; name the folder of a run that measures designs")
     with database.told(path):

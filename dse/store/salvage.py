@@ -13,7 +13,7 @@ from dse.errors import StoreError
 from dse.store import database
 from dse.store.opening import open_store
 from dse.store.rows import StoredMeasurement, read_cells
-from dse.store.store import STORE, STORE_FILES
+from dse.store.store import STORE, STORE_FILES, require_files
 
 LEAST_BYTE = 128
 """A row takes more than this: its key and its checksum have 64 letters each."""
@@ -32,6 +32,7 @@ def salvage(folder: Path, target: Path) -> int:
     """
     if (target / STORE).exists():
         raise StoreError(f"{target} has a store already; name another folder")
+    require_files(folder)
     with database.told(target / STORE), tempfile.TemporaryDirectory(dir=target) as copy:
         for name in STORE_FILES:
             if (folder / name).exists():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,15 @@ STORE = "evaluations.sqlite"
 TALLY = "evaluations.tally"
 STORE_FILES = (STORE, f"{STORE}-wal", f"{STORE}-shm", f"{STORE}-journal", TALLY)
 """What a store has in the folder of a run; the middle three while it is open, or was killed."""
+
+
+def require_files(folder: Path) -> None:
+    """Raise `StoreError` where a store has a pipe, a device or a folder in place of a file."""
+    for name in STORE_FILES:
+        path = folder / name
+        if os.path.lexists(path) and not path.is_file():
+            raise StoreError(f"{path} is not a file; remove it, or name another folder")
+
 
 AT_ONCE = 500
 """Rows that are read, or asked for, by one statement."""

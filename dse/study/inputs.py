@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from dse.errors import OutputError, StudyError, nearest
 from dse.files.csv import LARGEST_BYTE, CsvTable, parse_csv
 from dse.files.document import IN_MEMORY, Document
 from dse.files.folder import read_bytes, read_regular
+from dse.files.json import read_json
 from dse.files.position import KeyPath, dotted
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def write_inputs(found: Mapping[str, Input], folder: Path) -> None:
 def owned(run: Path) -> tuple[str, ...]:
     """Return `FOLDER` if that of a run holds nothing but the copies of its manifest."""
     try:
-        manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+        manifest = read_json(run / "manifest.json")
         known = {said["copy"] for said in manifest["inputs"].values()}
         there = {f"{FOLDER}/{entry.name}" for entry in (run / FOLDER).iterdir()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -93,7 +93,7 @@ def row_of(folder: Path, design: str) -> Row:
     from dse.model import tables
 
     _, prepared, index = assignments.named_design(
-        finished.read_run(folder), read_assignments(design, "", joined=True)
+        finished.read_run(folder, changed=True), read_assignments(design, "", joined=True)
     )
     return {name: str(v[0]) for name, v in tables.design_table(prepared.problem, index).items()}
 

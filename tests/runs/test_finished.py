@@ -52,4 +52,6 @@ def test_a_front_that_was_changed_by_hand_is_told(tmp_path: Path) -> None:
     with pytest.raises(
         OutputError, match=r"row 1 of the front is no design of its study: des.design"
     ):
-        finished.read_run(tmp_path / "run").points()
+        finished.read_run(tmp_path / "run", changed=True).points()
+    with pytest.raises(OutputError, match=r"was changed since it was run: front\.csv is not"):
+        finished.read_run(tmp_path / "run")

@@ -1,0 +1,124 @@
+"""A folder of a run is data: what is no file, too long, too deep or changed is refused by all."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import dse
+from dse.errors import OutputError
+from tests.conftest import run_dse
+from tests.runs.test_measuring import figures, study
+
+COMMANDS = {
+    "answer": ("answer", "RUN"),
+    "evaluate": ("evaluate", "RUN", "--set", "unroll=1"),
+    "explain": ("explain", "RUN", "--design", "unroll=1 clock=100MHz"),
+    "plot": ("plot", "RUN"),
+    "diff": ("diff", "RUN", "RUN"),
+    "report": ("report", "RUN", "--out", "PAGE"),
+    "flips": ("flips", "RUN"),
+    "status": ("status", "RUN"),
+    "verify": ("verify", "RUN"),
+}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = tmp_path_factory.mktemp("opened") / "run"
+    dse.run(study(axes={"unroll": [1, 2], "clock": ["100 MHz"]}), evaluate=figures, out=run)
+    return run
+
+
+@pytest.fixture
+def run(finished: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished, tmp_path / "run"))
+
+
+def pipe(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+def device(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.symlink_to("/dev/zero")
+
+
+def deep(path: Path) -> None:
+    path.write_text('{"a": ' + "[" * 900 + "]" * 900 + "}")
+
+
+def deeper(path: Path) -> None:
+    path.write_text('{"a":' * 100_000 + "1" + "}" * 100_000)
+
+
+def long(path: Path) -> None:
+    with path.open("ab") as file:
+        file.truncate(1 << 33)
+
+
+def edited(path: Path) -> None:
+    said = json.loads(path.read_text())
+    said["evaluate"]["measurements"][0]["values"]["area_m2"] *= 0.5
+    path.write_text(json.dumps(said))
+
+
+SPOILT = [
+    *((name, spoil) for name in ("front.csv", "measurements.json") for spoil in (pipe, device)),
+    *(("manifest.json", spoil) for spoil in (pipe, device, deep, deeper)),
+    *(("measurements.json", spoil) for spoil in (deep, deeper, edited, long)),
+    *(("evaluations.csv.gz", spoil) for spoil in (pipe, device)),
+]
+
+
+@pytest.mark.parametrize(("name", "spoil"), SPOILT)
+def test_every_command_refuses(name: str, spoil: Callable[[Path], None], run: Path) -> None:
+    spoil(run / name)
+    places = {"RUN": str(run), "PAGE": str(run.parent / "page.html")}
+    for command in COMMANDS.values():
+        ended = run_dse(*(places.get(part, part) for part in command))
+        refuted = command[0] == "verify" and name != "manifest.json"
+        assert ended.returncode == (1 if refuted and "refuted" in ended.stdout else 2), command
+        assert "Traceback" not in ended.stderr
+        assert str(run) in (ended.stdout if ended.returncode == 1 else ended.stderr)
+
+
+def test_pictures_may_be_drawn_again(run: Path) -> None:
+    (run / "front.png").write_bytes(b"another one")
+    (run / "front.svg").unlink()
+    assert dse.answer(run)
+    (run / "front.csv").write_text((run / "front.csv").read_text() + "\n")
+    with pytest.raises(OutputError, match=r"was changed since it was run: front\.csv is not"):
+        dse.answer(run)
+
+
+@pytest.mark.parametrize("name", ["evaluations.tally", "evaluations.sqlite-wal"])
+@pytest.mark.parametrize("spoil", [pipe, device])
+def test_a_store_of_pipes_is_refused(name: str, spoil: Callable[[Path], None], run: Path) -> None:
+    spoil(run / name)
+    for command in (("status", str(run)), ("status", str(run), "--salvage", f"{run}-saved")):
+        ended = run_dse(*command)
+        assert ended.returncode == 2
+        assert f"{name} is not a file; remove it" in ended.stderr
+
+
+PROGRAM = "#!/bin/sh\necho area = $1\n"
+
+
+def test_what_goes_on_says_what_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "tool.sh").write_text(PROGRAM)
+    (tmp_path / "tool.sh").chmod(0o755)
+    (tmp_path / "study.yaml").write_text(
+        "axes: {a: [1, 2]}\nobjectives: {area: minimise}\n"
+        "evaluate: {command: [./tool.sh, '{a}', 'b c'], outputs: {area: um2}}\n"
+    )
+    begun = ("run", str(tmp_path / "study.yaml"), "--out", str(tmp_path / "run"), "--no-plots")
+    said = f"this study runs a program, in {tmp_path}: ./tool.sh '{{a}}' 'b c'\n"
+    assert said not in run_dse(*begun).stderr
+    assert run_dse(*begun, "--resume").stderr.count(said) == 1
