@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +45,7 @@ class KeptRun:
     measuring: Measuring
     command: str = ""
     again: str = ""
-    notes: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
 
 
 @contextmanager
@@ -83,5 +83,6 @@ def kept_run(
 
         with run_folder(out, document, KEPT) as place:
             command, again = run_store.commands_of(place, document, options, keeping)
-            measuring = run_store.keeping_in(place, document, options, keeping, command)
-            yield KeptRun(place, measuring, command, again)
+            notes: list[str] = []
+            measuring = run_store.keeping_in(place, document, options, keeping, command, notes)
+            yield KeptRun(place, measuring, command, again, notes)

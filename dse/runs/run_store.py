@@ -92,9 +92,16 @@ def commands_of(
 
 @contextmanager
 def keeping_in(
-    place: WorkingFolder, document: Document, options: Options, keeping: Keeping, command: str
+    place: WorkingFolder,
+    document: Document,
+    options: Options,
+    keeping: Keeping,
+    command: str,
+    notes: list[str],
 ) -> Iterator[tuple[Document, Options]]:
     """Yield a study whose measurements are kept where its run will lie, and how it is run.
+
+    What the user has to know of the store goes to `notes`.
 
     The note of an error that ends it says how to go on: by `command`.
 
@@ -141,6 +148,18 @@ def keeping_in(
         finally:
             for each in shelves:
                 each.shelf = None
+            if store.removed:
+                notes.append(_written_again(store))
+
+
+def _written_again(store: Store) -> str:
+    """Write a store again that was removed while a run measured; return what is to be said."""
+    folder = store.path.parent
+    for name in STORE_FILES:
+        (folder / name).unlink(missing_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    store.copy_to(folder)
+    return f"{store.path} was removed while the run measured; it is written again, with all rows"
 
 
 def _require_kinds(again: Sequence[str]) -> None:

@@ -14,8 +14,8 @@ from dse.store.rows import COLUMNS
 APPLICATION = 0x44534531
 """Marks an SQLite file as a store (``DSE1`` in ASCII)."""
 
-VERSION = 1
-"""Of the schema."""
+VERSION = 2
+"""Of the schema; 1 did not count changes, and is read all the same."""
 
 WAIT_S = 60.0
 """So long a process waits for another that writes, in seconds."""
@@ -144,7 +144,7 @@ def check(connection: sqlite3.Connection, path: Path) -> str:
             f"use the program that wrote it, or a later one"
         )
     tables = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
-    if version != VERSION or dict(tables) != SCHEMA or len(tables) != len(SCHEMA):
+    if version not in (1, VERSION) or dict(tables) != SCHEMA or len(tables) != len(SCHEMA):
         raise damaged(path, "its tables are not those of a store")
     (found, *_) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":
@@ -152,7 +152,33 @@ def check(connection: sqlite3.Connection, path: Path) -> str:
     names = connection.execute("SELECT id FROM store").fetchall()
     if len(names) != 1:
         raise damaged(path, "it has no name")
-    return str(names[0][0])
+    return str(names[0][0]).partition(" ")[0]
+
+
+def changes(connection: sqlite3.Connection) -> int:
+    """Return how many rows were written, again or for the first time, less those that are gone.
+
+    Behind the name of a store stands how many were, and how many there were then; where that does
+    not, no row was ever written again.
+    """
+    (said,) = connection.execute("SELECT id FROM store").fetchone()
+    rows = count_rows(connection)
+    written, there = map(int, str(said).split(" ")[1:] or (rows, rows))
+    return written - max(there - rows, 0)
+
+
+def count_rows(connection: sqlite3.Connection) -> int:
+    """Return how many rows there are: their numbers have no gaps."""
+    (count,) = connection.execute("SELECT coalesce(max(number), 0) FROM evaluations").fetchone()
+    return int(count)
+
+
+def count_changes(connection: sqlite3.Connection, name: str, before: int, more: int) -> int:
+    """Write, within a transaction, that `more` rows were written; return how many now are."""
+    said = f"{name} {before + more} {count_rows(connection)}"
+    connection.execute("UPDATE store SET id = ?", (said,))
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    return before + more
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:

@@ -94,12 +94,13 @@ def open_to_read(folder: Path) -> Store:
 def _checked(
     path: Path, connection: sqlite3.Connection, tally: Tally | None, notes: list[str]
 ) -> tuple[Store, int]:
-    """Return a store of which every row was read, and how many they are."""
+    """Return a store of which every row was read, and how often rows were written."""
     name = database.check(connection, path)
     if tally and tally.store != name:
         raise database.damaged(path, f"{TALLY} beside it belongs to another store")
     count = sum(1 for _ in Store(path, connection, name).rows())
-    _require_nothing_lost(path, tally, count)
+    changes = database.changes(connection)
+    _require_nothing_lost(path, tally, changes)
     if tally is None and count:
         notes.append(
             f"{path.with_name(TALLY)} is gone, and with it the proof that no measurement is "
@@ -107,7 +108,7 @@ def _checked(
         )
     store = Store(path, connection, name, notes)
     store.descriptions()
-    return store, count
+    return store, changes
 
 
 def _require_nothing_lost(path: Path, tally: Tally | None, count: int) -> None:

@@ -6,7 +6,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -59,6 +59,7 @@ class Store:
         """Keep an open connection to a store that is checked."""
         self.path, self.notes = path, tuple(notes)
         self.name, self._connection = name, connection
+        self._file = path.stat().st_ino
 
     def __enter__(self) -> Self:
         """Return the store."""
@@ -80,7 +81,7 @@ class Store:
     def __len__(self) -> int:
         """Return the number of rows."""
         with database.told(self.path):
-            return _count(self._connection)
+            return database.count_rows(self._connection)
 
     def rows(self, after: int = 0) -> Iterator[StoredMeasurement]:
         """Yield what is kept, in the order in which it came, from behind number `after` on.
@@ -148,16 +149,16 @@ class Store:
             if name != key(identity, designs[name]):
                 raise ContractError(f"{name} is not the key of {dict(designs[name])}; use `key`")
         with self._writing():
-            last = _count(self._connection)
+            last, before = database.count_rows(self._connection), database.changes(self._connection)
             stored = {row.key: row for row in self._having([*found])}
             rows = []
             for name, measurement in found.items():
-                before = stored.get(name)
-                if before and not before.again:
+                old = stored.get(name)
+                if old and not old.again:
                     continue
-                last += before is None
+                last += old is None
                 row = StoredMeasurement(
-                    number=before.number if before else last,
+                    number=old.number if old else last,
                     key=name,
                     identity=identity,
                     design=designs[name],
@@ -167,7 +168,8 @@ class Store:
                 )
                 rows.append(stored_cells(row))
             self._connection.executemany(_INSERT, rows)
-        self._count_up(last)
+            changes = database.count_changes(self._connection, self.name, before, len(rows))
+        self._count_up(changes)
 
     def measure_again(self, kinds: Collection[str] = ()) -> int:
         """Let failures be measured again, all or those of some kinds; return how many they are."""
@@ -175,8 +177,20 @@ class Store:
             rows = [row for row in self.rows() if row.measurement.failed and not row.again]
             rows = [row for row in rows if not kinds or row.measurement.kind in kinds]
             cells = [stored_cells(replace(row, again=True)) for row in rows]
+            before = database.changes(self._connection)
             self._connection.executemany(_INSERT, cells)
+            changes = database.count_changes(self._connection, self.name, before, len(cells))
+        self._count_up(changes)
         return len(cells)
+
+    @property
+    def removed(self) -> bool:
+        """Whether the file was removed since it was opened; what is kept is then there until the
+        store is closed.
+        """
+        with suppress(FileNotFoundError):
+            return self.path.stat().st_ino != self._file
+        return True
 
     def describe(self, facts: Mapping[str, Any]) -> None:
         """Keep what a run is, as plain data: its study, settings, seed, versions."""
@@ -206,7 +220,7 @@ class Store:
             try:
                 database.write_safely(copy, target)
                 self._connection.backup(copy)
-                tally = Tally(self.name, _count(copy))
+                tally = Tally(self.name, database.changes(copy))
             finally:
                 copy.close()
             with locked(folder / TALLY) as handle:
@@ -231,8 +245,3 @@ class Store:
         except StoreError:
             self.close()
             raise
-
-
-def _count(connection: sqlite3.Connection) -> int:
-    (count,) = connection.execute("SELECT coalesce(max(number), 0) FROM evaluations").fetchone()
-    return int(count)

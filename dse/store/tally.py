@@ -1,9 +1,9 @@
-"""How many measurements a store has to hold: a line in a file beside it.
+"""How many measurements were written to a store: a line in a file beside it.
 
 SQLite takes what follows a damaged place in its write-ahead log for a transaction that was never
 finished, and opens without it; and a log that is lost, or another store's, is no error to it.  So
-whoever keeps rows writes here, after they are on disk, how many there are; a store that has
-fewer has lost some.
+whoever keeps rows writes here, after they are on disk, how many were written, those that were
+measured again and those that are to be, too; a store that counts fewer has lost some.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LINE = re.compile(
 
 @dataclass(frozen=True)
 class Tally:
-    """What a store has to hold at least."""
+    """What a store has to have been told at least."""
 
     store: str
     count: int

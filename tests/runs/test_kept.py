@@ -346,3 +346,19 @@ def test_what_can_be_read_of_a_damaged_store_is_saved(tmp_path: Path) -> None:
     counted.calls.clear()
     dse.run(study(), evaluate=counted, out=tmp_path / "again", reuse=tmp_path / "new")
     assert (len(counted.calls), count(tmp_path / "again")) == (1, 15)
+
+
+@pytest.mark.parametrize("after", [3, 15])
+def test_a_store_that_is_removed_meanwhile_is_written_again(after: int, tmp_path: Path) -> None:
+    run, counted = tmp_path / "run", Counted()
+
+    def removing(unroll: float, clock: float) -> Any:
+        if len(counted.calls) + 1 == after:
+            (run / STORE).unlink()
+        return counted(unroll, clock)
+
+    found = dse.run(study(), evaluate=removing, out=run, plots=False)
+    said = f"{STORE} was removed while the run measured; it is written again, with all rows"
+    assert [note.endswith(said) for note in found.warnings] == [True]
+    assert count(run) == 15
+    assert dse.verify(run).holds

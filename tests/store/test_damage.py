@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from dse.contract.evaluators import Measurement
 from dse.errors import StoreError
 from dse.store import disks, opening
 from dse.store.opening import open_store, open_to_read
@@ -61,8 +62,8 @@ EDITS = {
         f"has 19 of the 20 measurements that were kept: it, or {WAL}, is not the one that was "
         f"written; put back a copy of both, or remove {TALLY} to go on with what there is"
     ),
-    "PRAGMA user_version = 2": (
-        "has version 2 of the schema, and this program knows 1; "
+    "PRAGMA user_version = 3": (
+        "has version 3 of the schema, and this program knows 2; "
         "use the program that wrote it, or a later one"
     ),
     "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM evaluations; END": (
@@ -148,6 +149,39 @@ def test_a_lost_log_is_told(tmp_path: Path) -> None:
         )
     with open_store(folder) as found:
         assert not found.notes
+
+
+def test_a_lost_log_of_what_was_measured_again_is_told(tmp_path: Path) -> None:
+    """As many rows are there as before, and those that failed would have failed again."""
+    (tmp_path / "a").mkdir()
+    bad = Measurement(values={}, kind="exit", cause="it returned 1")
+    with open_store(tmp_path / "a") as found:
+        keep(StoreShelf(found, IDENTITY), dict.fromkeys(range(3), bad))
+    for number, lost in enumerate((lambda store: store.measure_again(), measured_again)):
+        folder = tmp_path / f"b{number}"
+        with open_store(tmp_path / "a") as found:
+            lost(found)
+            shutil.copytree(tmp_path / "a", folder)
+        for end in ("wal", "shm"):
+            (folder / f"{STORE}-{end}").unlink()
+        assert refused(folder).startswith(f"has {3 * number + 3} of the {3 * number + 6} ")
+
+
+def measured_again(store: Store) -> None:
+    keep(StoreShelf(store, IDENTITY), {number: measured(number) for number in range(3)})
+
+
+def test_a_store_from_before_changes_were_counted_is_read_and_written(tmp_path: Path) -> None:
+    filled(tmp_path)
+    edit(tmp_path, "UPDATE store SET id = substr(id, 1, 32)")
+    edit(tmp_path, "PRAGMA user_version = 1")
+    for opened in (open_to_read, open_store):
+        with opened(tmp_path) as found:
+            assert len(found) == 20
+    with open_store(tmp_path) as found:
+        keep(StoreShelf(found, IDENTITY), {20: measured(20)})
+    with open_to_read(tmp_path) as found:
+        assert len(found) == 21
 
 
 @pytest.mark.parametrize("others", [1, 30])
