@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -125,10 +125,14 @@ def predicted(problem: Problem) -> dict[str, float]:
 
 
 def witnessed(
-    cv2: float, designs: int = DESIGNS, count: int = OFFLOADS, mix: bool = False
+    cv2: float,
+    designs: int = DESIGNS,
+    count: int = OFFLOADS,
+    mix: bool = False,
+    seeds: Sequence[int] = (),
 ) -> list[Witnessed]:
     """Simulate random designs, and ask the model; those of a mix at loads of what they carry."""
-    seeds = range(UNSEEN, UNSEEN + designs) if mix else range(designs)
+    seeds = seeds or (range(UNSEEN, UNSEEN + designs) if mix else range(designs))
     drawn = [traffic(seed, mix) for seed in seeds]
     passed = [one for one, _ in drawn]
     most = [one.most_hz * one.bits for one in passed]

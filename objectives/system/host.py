@@ -33,11 +33,10 @@ _OF_ACCELERATORS = (
         "throughput_bit_per_s",
         "overhead_s",
         "offload_latency_s",
-        "inside_wait_s",
+        "taken_slots",
         "interface_switch_cycles",
         "interface_switch_s",
         "interface_in_flight",
-        "offload_arrival_cv2",
     ),
     falls_with=("workload_granularity_byte", "interface_host_clock_hz"),
 )
@@ -48,19 +47,18 @@ def offload_cores(
     overhead_s: Column,
     offload_latency_s: Column,
     interface_wait: Column,
-    inside_wait_s: Column | float = 0.0,
+    taken_slots: Column | float = 0.0,
     interface_switch_cycles: Column | float = 0.0,
     interface_switch_s: Column | float = 0.0,
     interface_host_clock_hz: Column | float = np.inf,
     interface_in_flight: Column | float = np.inf,
-    offload_arrival_cv2: Column | float = 0.0,
 ) -> Column:
     """Host cores that offloads keep busy: offloads per second times the time each costs its core.
 
-    ``R / (8 g) b``, a number; b is T1, and the wait under way, for a core that waits (sync), o and
-    two thread switches for one that runs another thread (sync_os), and o for one that goes on
-    (async).  As R is at most ``k 8 g / T1``, that is at most k where threads are not switched and
-    arrivals are steady.
+    ``R / (8 g) b``, a number; b is T1 for a core that waits (sync), o and two thread switches for
+    one that runs another thread (sync_os), and o for one that goes on (async).  As R is at most
+    ``k 8 g / T1``, that is at most k where threads are not switched.  A core that waits is a slot:
+    where offloads wait for each other as many are busy as slots are taken.
 
     References
     ----------
@@ -68,17 +66,15 @@ def offload_cores(
     """
     switch = 2.0 * (interface_switch_cycles / interface_host_clock_hz + interface_switch_s)
     switched = np.equal(interface_wait, WAIT_MODES.index("sync_os"))
-    busy = np.where(
-        np.equal(interface_wait, WAIT_MODES.index("sync")),
-        offload_latency_s + inside_wait_s,
-        overhead_s + np.where(switched, switch, 0.0),
-    )
+    waits = np.equal(interface_wait, WAIT_MODES.index("sync"))
+    goes_on = overhead_s + np.where(switched, switch, 0.0)
+    busy = np.where(waits, offload_latency_s, goes_on)
     offloads_per_s = throughput_bit_per_s / (BIT_PER_BYTE * workload_granularity_byte)
     # an empty fleet takes forever over no offloads
     with np.errstate(invalid="ignore"):
         cores = np.where(np.greater(offloads_per_s, 0), offloads_per_s * busy, 0.0)
-    more = np.logical_or(switched, np.greater(offload_arrival_cv2, 0))
-    return np.minimum(cores, np.where(more, np.inf, interface_in_flight))
+    cores = np.maximum(cores, np.where(waits, taken_slots, 0.0))
+    return np.minimum(cores, np.where(switched, np.inf, interface_in_flight))
 
 
 @objective(

@@ -402,7 +402,7 @@ def powers(of: dict[str, Any], stages: list[Stage], found: dict[str, float]) -> 
     switch = of["interface_switch_cycles"] / of["interface_host_clock_hz"]
     switches = 2 * (switch + of["interface_switch_s"])
     busy = {
-        "sync": found["offload_latency_s"] + found["inside_wait_s"],
+        "sync": found["taken_slots"] / per_s if per_s else 0.0,
         "sync_os": found["overhead_s"] + switches,
         "async": found["overhead_s"],
     }[WAIT_MODES[int(of["interface_wait"])]]

@@ -10,9 +10,11 @@ import pytest
 from scipy.stats import poisson
 
 import dse
+from benchmarks import simulation as random_designs
 from dse.errors import InfeasibleError, StudyError
 from dse.objectives.system import queueing
 from dse.objectives.system.queueing import decay_per_gap, percentile_wait_s, station_wait_s
+from dse.objectives.system.waiting import taken_slots
 from dse.study import study
 from tests.conftest import STUDIES
 
@@ -137,6 +139,57 @@ def test_hosts_that_wait_are_busy_while_offloads_wait() -> None:
             assert (moved["host_cores"] - still["host_cores"] <= most * (1 + 1e-9)).all()
 
 
+def test_no_more_slots_are_taken_than_there_are() -> None:
+    """And more are with every offload, every wait and every slot, whatever the numbers."""
+    random = np.random.default_rng(3)
+    slots = random.choice([1.0, 1.5, 2.0, 3.0, 4.0, 16.0, 256.0], 20_000)
+    given = {
+        "arrival_rate_hz": np.ones(20_000),
+        "offload_latency_s": slots * random.uniform(0, 1, 20_000),
+        "fleet_wait_s": 10 ** random.uniform(-4, 4, 20_000),
+        "link_wait_s": random.choice([0.0, 1.0, np.inf], 20_000),
+        "fleet_load": random.uniform(0, 1.1, 20_000),
+        "link_load": random.uniform(0, 1.0, 20_000),
+        "slots": slots,
+    }
+    taken = taken_slots(**given)
+    assert (taken <= slots * (1 + 1e-15)).all()
+    assert (taken >= given["offload_latency_s"]).all()
+    one = (slots == 1) & (given["fleet_load"] < 1)
+    assert (taken[one] == given["offload_latency_s"][one]).all()
+    for name in given:
+        assert (taken_slots(**given | {name: given[name] * 1.01}) >= taken * (1 - 1e-12)).all(), (
+            name
+        )
+    nobody = dict.fromkeys(("fleet_wait_s", "link_wait_s"), np.zeros(20_000))
+    assert np.array_equal(taken_slots(**given | nobody), given["offload_latency_s"])
+
+
+def test_no_more_cores_are_busy_than_wait_in_random_studies() -> None:
+    """A core that waits is a slot: of designs that carry their load min(k, H) at most, and nearly
+    as many as in a simulation of 4 slots and cores (3.43), where 4.18 of them were said to be."""
+    for seed in range(60):
+        cv2 = (0.0, 0.5, 1.0, 4.0)[seed % 4]
+        traffic, load = random_designs.traffic(seed)
+        rate = load * traffic.most_hz * traffic.bits
+        problem = random_designs.study_of(seed, rate, cv2).problem
+        found = problem.describe(random_designs.first(problem))
+        if found["interface_wait"] == 0 and np.isfinite(found["wait_s"]):
+            assert found["host_cores"] <= found["slots"] * (1 + 1e-12), seed
+    prepared = study.prepare(study.read_study(CROWDED))
+    problem, index = prepared.problem, random_designs.first(prepared.problem)
+    assert problem.evaluate(index).feasible.all()
+    assert problem.describe(index)["host_cores"] == pytest.approx(3.43, rel=0.06)
+
+
+CROWDED = """\
+workload: {rate: 74 Gbit/s, granularity: 1500 B, arrivals: poisson}
+stages:
+  - {core: des, designs: [u16], instances: 2, clock: 1}
+interface:
+  {overhead: 50 ns, latency: 200 ns, link: 50 GB/s, in_flight: 4, host_cores: 4, wait: sync}
+objectives: {area: minimise}
+"""
 GOOD = """\
 workload: {rate: 100 Gbit/s, granularity: 4 KiB, arrivals: poisson}
 stages:

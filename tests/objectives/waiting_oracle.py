@@ -37,8 +37,8 @@ def waits(of: dict[str, Any], found: dict[str, float]) -> dict[str, float]:
     each = {
         name: station_wait(per_s, busy, servers, cv2) for name, (busy, servers) in stations.items()
     }
-    before = max(each["fleet"], each["link"])
-    others = max(0.0, places - 1) * max(fleet / streams, 8 * g / slow)
+    before = per_s * max(each["fleet"], each["link"])
+    alone = per_s * found["offload_latency_s"]
     wait, load = max(each.values()), max(loads.values())
     return {
         "arrival_rate_hz": per_s,
@@ -47,17 +47,18 @@ def waits(of: dict[str, Any], found: dict[str, float]) -> dict[str, float]:
         **{f"{name}_load": value for name, value in loads.items()},
         **{f"{name}_wait_s": value for name, value in each.items()},
         "wait_s": wait,
-        "inside_wait_s": between(before, others),
+        "taken_slots": taken(alone, before, places, max(loads["fleet"], loads["link"])),
         "offload_latency_mean_s": found["offload_latency_s"] + wait,
         "offload_latency_p99_s": found["offload_latency_s"] + beyond(wait, load, per_s, cv2),
     }
 
 
-def between(wait: float, others: float) -> float:
-    """Return half the harmonic mean, of which both are a bound."""
-    if not wait or not others:
-        return 0.0
-    return others if wait == inf else wait * others / (wait + others)
+def taken(alone: float, before: float, places: float, load: float) -> float:
+    """Return how many of the slots are taken: no more than there are, unless alone already."""
+    if not before or places <= 1 or alone >= places:
+        return alone
+    room = (places - alone) * min(load, 1.0) ** ((places + 1) / (places - 1))
+    return alone + (room if before == inf else -before * math.expm1(-room / before))
 
 
 def station_wait(per_s: float, busy: float, servers: float, cv2: float) -> float:
