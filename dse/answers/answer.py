@@ -20,7 +20,7 @@ from dse.answers.design import Pick, pick
 from dse.answers.edges import edge_notes
 from dse.answers.instead import stay_line, without_section
 from dse.answers.plausible import plausible_section
-from dse.answers.source import KnownFront
+from dse.answers.source import REFUSED, KnownFront
 from dse.answers.staying import staying_sections
 from dse.answers.trade import Trade, bought_section
 from dse.answers.undemanded import undemanded_section
@@ -117,6 +117,8 @@ def recommend(
     tie = pick(problem, ranked[tied][1], preferred) if tied.sum() > 1 else None
     instead = list(without_accelerators(problem, ranked[:1], preference, front))
     reason = sections.reason(chosen, preference, goals, preference.design_on(problem, front))
+    if solved.found.get(REFUSED):
+        reason = "It is the next best of the front, and holds in a simulation."
     trade = _trade(problem, front, chosen, preference)
     given = _given(solved.study.document)
     parts = [

@@ -22,6 +22,9 @@ from dse.study.study import Study
 from dse.study.swept import Sweep
 
 RATE = "workload.rate"
+REFUSED = "refused"
+"""Where a search's counts say how many better designs a simulation has ruled out."""
+
 
 COUNTS = ("designs", "evaluated", "feasible", "exact", ENTRY, AGAIN)
 """What is known of a search: counts, whether the front is exact, its ledger, and the command that

@@ -19,6 +19,7 @@ from dse.errors import UnitError
 from dse.files.assignments import Assignments
 from dse.reports.sections import Section, Teller
 from dse.study import study as studies
+from dse.study.arrivals import COLUMN
 from dse.study.swept import Sweep
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def answer(
     overrides: Overrides | None = None,
     all: bool = True,
     flips: bool | None = None,
+    simulate: bool = True,
     samples: int | None = None,
     uncertainty: Assignments = (),
     seed: int = 0,
@@ -94,6 +96,10 @@ def answer(
     flips
         What would change the answer: None for what is near if the front is proven, True for
         all of it, False for nothing.
+    simulate
+        Where arrivals or sizes vary, let 20 000 offloads pass the design, say where the model
+        differs, and recommend none that cannot carry them or is outside a constraint: the next on
+        the front that holds, of the best five.  Not for a sweep.
     samples, seed
         Number of Monte Carlo samples of what is uncertain, which say how sure the answer is.
     uncertainty
@@ -140,8 +146,12 @@ def answer(
         told(swept.text(all=all))
         return swept
     teller = Teller(first.study.question, told, all=all)
+    first, simulated, refused = _held(first, preference) if simulate else (first, None, False)
     found = Answer(**vars(recommend(first, preference, fronts.options, teller.tell, all=all)))
-    if flips is not False:
+    if simulated is not None:
+        teller.tell([simulated])
+        found = found.with_section(simulated)
+    if flips is not False and not refused:  # by the model another design is the answer
         until = deadline(time_given)
         changing = _changing(
             first, preference, until, full=bool(flips), progress=progress, jobs=jobs
@@ -154,6 +164,14 @@ def answer(
         teller.tell(found.sections[-2:-1])
     teller.tell(found.sections[-1:])
     return found
+
+
+def _held(first: KnownFront, preference: Preference) -> tuple[KnownFront, Section | None, bool]:
+    if COLUMN not in first.study.problem.available:
+        return first, None, False
+    from dse.simulation.held import held  # few studies have arrivals
+
+    return held(first, preference)
 
 
 def _without_flips(swept: SweepAnswer) -> SweepAnswer:

@@ -139,7 +139,19 @@ KINDS: Mapping[str, Kind] = {
         Kind("a path or a list of paths", _are_paths),
     ),
     **dict.fromkeys(
-        ("cache", "front", "counts", "pure", "force", "flips", "plots", "all", "resume", "fresh"),
+        (
+            "cache",
+            "front",
+            "counts",
+            "pure",
+            "force",
+            "flips",
+            "simulate",
+            "plots",
+            "all",
+            "resume",
+            "fresh",
+        ),
         _FLAG,
     ),
     **dict.fromkeys(

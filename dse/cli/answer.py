@@ -52,6 +52,14 @@ def answer(
             show_default=False,
         ),
     ] = None,
+    simulate: Annotated[
+        bool,
+        typer.Option(
+            "--simulate/--no-simulate",
+            help="Simulate the design where arrivals or sizes vary (default), or not.",
+            show_default=False,
+        ),
+    ] = True,
     flips_budget: FlipsBudget = None,
     jobs: Jobs = None,
     set_: Setting = None,
@@ -74,6 +82,7 @@ def answer(
             overrides=set_,
             all=all_ or json,
             flips=flips,
+            simulate=simulate,
             samples=samples,
             uncertainty=uncertainty or [],
             seed=seed,

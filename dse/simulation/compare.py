@@ -6,11 +6,13 @@ import math
 from dataclasses import dataclass
 
 from dse.answers.design import pick
+from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.search import Progress
 from dse.simulation.arrivals import arrivals, kinds
-from dse.simulation.events import pass_through
+from dse.simulation.events import Passage, pass_through
 from dse.simulation.measures import LEAST, MOST, enough, measure
+from dse.simulation.pipeline import Traffic
 from dse.simulation.report import BothSides, Simulation
 from dse.simulation.traffic import traffic_of
 from dse.study.study import Study
@@ -27,6 +29,21 @@ class Length:
     seed: int = 0
 
 
+def both_sides(
+    problem: Problem, index: Index, traffic: Traffic, passage: Passage
+) -> tuple[BothSides, ...]:
+    """Return what the model says of a design (1, d) beside what was seen of its offloads."""
+    described, seen = problem.describe(index), measure(traffic, passage)
+    predicted = {
+        one.simulated: (one.name, float(described[one.name][0]))
+        for one in problem.quantities
+        if one.simulated
+    }
+    return tuple(
+        BothSides(name, *predicted[name], seen[name]) for name in seen if name in predicted
+    )
+
+
 def simulated(
     prepared: Study, index: Index, length: Length, progress: Progress | None = None
 ) -> Simulation:
@@ -38,12 +55,6 @@ def simulated(
         The study has no offloads, or something that is not simulated.
     """
     problem, traffic = prepared.problem, traffic_of(prepared, index)
-    described = problem.describe(index)
-    predicted = {
-        one.simulated: (one.name, float(described[one.name][0]))
-        for one in problem.quantities
-        if one.simulated
-    }
     rate, cv2 = traffic.rate_hz, traffic.cv2
     needed = enough(rate / traffic.most_hz, cv2, traffic.size_cv2)
     count = length.offloads or math.ceil(min(max(needed, LEAST), MOST))
@@ -55,13 +66,10 @@ def simulated(
         most_events=length.events,
         told=None if progress is None else lambda done: progress(done, count),
     )
-    seen = measure(traffic, passage)
     return Simulation(
         design=pick(problem, index[0]).line,
         traffic=traffic,
-        compared=tuple(
-            BothSides(name, *predicted[name], seen[name]) for name in seen if name in predicted
-        ),
+        compared=both_sides(problem, index, traffic, passage),
         seed=length.seed,
         wanted=count,
         ended=len(passage.ended_s),

@@ -41,6 +41,16 @@ class BothSides:
         error = self.simulated.error
         return (self.model - self.simulated.value) / error if error > 0 else None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        return {
+            "model": self.model,
+            "simulated": self.simulated.value,
+            "standard_error": self.simulated.error,
+            "difference": self.difference,
+            "errors": self.errors,
+        }
+
 
 @dataclass(frozen=True, repr=False)
 class Simulation(Printable):
@@ -105,16 +115,7 @@ class Simulation(Printable):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
-        quantities = {
-            entry.quantity: {
-                "model": entry.model,
-                "simulated": entry.simulated.value,
-                "standard_error": entry.simulated.error,
-                "difference": entry.difference,
-                "errors": entry.errors,
-            }
-            for entry in self.compared
-        }
+        quantities = {entry.quantity: entry.to_dict() for entry in self.compared}
         return {
             "design": self.design,
             "offloads": self.ended,
