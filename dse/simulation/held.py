@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
 from dse.reports.sections import Section
-from dse.reports.words import in_words, listed, percent, signed
+from dse.reports.words import in_words, listed, percent
 from dse.simulation.arrivals import arrivals, kinds
 from dse.simulation.compare import both_sides
 from dse.simulation.measures import enough
@@ -89,8 +89,6 @@ def held(solved: KnownFront, preference: Preference) -> tuple[KnownFront, Sectio
     """
     study, front = solved.study, solved.front
     ranked = front[preference.order(study.problem, front)]
-    named = {goal.name for goal in study.problem.goals}
-    named |= {name for rule in study.problem.constraints for name in rule.expression.names}
     tried: list[Tried] = []
     for place, row in enumerate(ranked[:TRIED]):
         try:
@@ -104,7 +102,7 @@ def held(solved: KnownFront, preference: Preference) -> tuple[KnownFront, Sectio
         if not tried[-1].fault:
             found = {**solved.found, "exact": False, REFUSED: place}
             left = replace(solved, front=ranked[place:], found=found)
-            return left if place else solved, _section(tried, named), place > 0
+            return left if place else solved, _section(tried), place > 0
     facts = {"simulated": [one.to_dict() for one in tried]}
     refused = "\n".join(_refused(one) for one in tried)
     which = (
@@ -165,18 +163,18 @@ def _refused(one: Tried) -> str:
     return f"Not {one.design}, which the model prefers: in a simulation {one.fault}."
 
 
-def _section(tried: list[Tried], named: Collection[str]) -> Section:
-    """Return what is told of designs, the last of which holds; `named` quantities count."""
+def _section(tried: list[Tried]) -> Section:
+    """Return what is told of designs, the last of which holds."""
     refused, last = [_refused(one) for one in tried[:-1]], tried[-1]
     apart = [
-        f"{_shown(one)} ({signed(one.difference)} in the model)"
+        f"{_shown(one)} ({units.show(one.model, one.quantity)} by the model)"
         for one in last.compared
         if one.difference is not None
         and abs(one.difference) > SEEN
         and abs(one.errors or 0.0) > SURE
     ]
     told = [f"In a simulation of {OFFLOADS:,} offloads: {listed(apart)}."] if apart else []
-    agrees = f"A simulation of {OFFLOADS:,} offloads agrees with the model within its errors."
+    agrees = f"A simulation of {OFFLOADS:,} offloads agrees with the model."
     lines = [*told] or ([agrees] if last.compared else [])
     if last.unsettled:
         load = percent(min(last.load, 1.0))
@@ -185,7 +183,6 @@ def _section(tried: list[Tried], named: Collection[str]) -> Section:
             f"{listed([in_words(name) for name in last.unsettled])}: dse simulate --offloads."
         )
         lines.append(line)
-        told += [line] if {*last.unsettled} & {*named} else []
     facts = {"offloads": OFFLOADS, "tried": [one.to_dict() for one in tried]}
     return Section(
         "simulation",
