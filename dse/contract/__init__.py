@@ -213,6 +213,8 @@ class Interface(Sureness):
         A read across the link, from request to data.
     idle_power_w, transfer_j_per_byte, attachment_area_m2
         Of the attachment itself: whatever happens, for each payload byte, and its silicon.
+    includes
+        ``device`` where times hold the device's computing too: whole offloads, as measured.
     sources
         Where single fields come from, by field.
     """
@@ -241,6 +243,7 @@ class Interface(Sureness):
     descriptors: float | None = None
     batch: float | None = None
     round_trip_s: float = 0.0
+    includes: str = ""
     wait: str = "async"
     transfer: str = "cut_through"
     in_flight: float = 1.0

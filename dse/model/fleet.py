@@ -236,6 +236,11 @@ POWER_COLUMNS = (
 _FIGURES = dict(zip(AREA_COLUMNS, AREAS, strict=True)) | dict(
     zip(POWER_COLUMNS, ("dynamic_power_w", "dynamic_power_w", "leakage_power_w"), strict=True)
 )
+_FIGURES |= dict.fromkeys(("stage_clock_hz", "stage_clock_limit"), "clock_hz")
+_FIGURES |= {
+    "stage_read_byte_per_bit": "read_byte",
+    "stage_written_byte_per_bit": "written_byte",
+}
 """Stage columns that a core may lack figures for, and the metric that is NaN then."""
 
 

@@ -22,6 +22,7 @@ from dse.study.quantities import check_cap
 from dse.study.scenario import Scenario, to_columns
 from dse.study.settings import check_search_section
 from dse.study.stages import Built, build
+from dse.study.whole import check_whole, whole_accelerator
 
 if TYPE_CHECKING:
     from dse.study.measured_cores import MeasuredCore
@@ -37,8 +38,9 @@ def parts_of(
         from dse.study.measured_cores import with_measured_cores  # only where one is written
 
         written, cores = with_measured_cores(written, scenario, faults)
-    built = build(written, scenario, faults)
-    _check_parts(as_written, faults)
+    whole = check_whole(written, scenario, faults)
+    built = [whole_accelerator()] if whole else build(written, scenario, faults)
+    _check_parts(as_written, faults, whole=whole)
     if faults.found:
         check_rest(faults)
     faults.raise_any()
@@ -47,9 +49,9 @@ def parts_of(
     return written, cores, built
 
 
-def _check_parts(written: schema.StudyFile, faults: Faults) -> None:
+def _check_parts(written: schema.StudyFile, faults: Faults, *, whole: bool) -> None:
     platforms = written.budget.platform is not None or "budget.platform" in written.axes
-    if not written.stages and not platforms and written.evaluate is None:
+    if not (written.stages or whole or platforms or written.evaluate is not None):
         faults.add(
             ("stages",),
             "a study needs `stages`, `designs`, `evaluate`, or platforms in `budget.platform`",

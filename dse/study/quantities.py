@@ -156,7 +156,10 @@ def without_figures(graph: Graph, scenario: Scenario) -> list[str]:
     """Return what is to be said of quantities that lack nothing but figures of the stages."""
     said = []
     figures = _lacking_figures(graph)
-    if figures.issuperset(AREA_COLUMNS):
+    whole = "stage_clock_hz" in figures
+    if whole:
+        said.append("area, power and clock of a whole accelerator are unknown, and no quantities")
+    elif figures.issuperset(AREA_COLUMNS):
         said.append(_TWO_AREAS)
     else:
         figures.difference_update(_OTHER_AREAS)
@@ -167,7 +170,7 @@ def without_figures(graph: Graph, scenario: Scenario) -> list[str]:
             for one in _OTHER_AREAS
             if one in graph.inputs
         )
-    if not figures:
+    if not figures or whole:
         return said
     needs = {name: set(explain_missing(name, graph.missing)) for name in graph.missing}
     names = sorted(name for name, lacking in needs.items() if lacking and lacking <= figures)

@@ -29,6 +29,7 @@ class Scenario:
     notes: list[str] = field(default_factory=list)
     inputs: dict[str, Input] = field(default_factory=dict)
     kernels: list[contract.Kernel] = field(default_factory=list)
+    interfaces: Sequence[contract.Interface] = ()
     mix: Mix | None = None
     parts: Sequence[Parted] = ()
 

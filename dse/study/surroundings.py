@@ -94,6 +94,7 @@ def _interface(
         found = _record_axis(
             DEVICE, axes.pop(DEVICE), contract.Interface, interface_columns, scenario, faults
         )
+        scenario.interfaces = found
         _note_left_out(found, written, axes, scenario, DEVICE)
         _note_hosts(found, written, scenario, DEVICE)
         scenario.keep_sureness(found, written, DEVICE)
@@ -102,6 +103,7 @@ def _interface(
         if written.device is not None:
             with faults.at(("interface", "device")):
                 record = scenario.record(contract.Interface, written.device, faults)
+        scenario.interfaces = [record]
         scenario.constants.update(interface_columns(record))
         _note_left_out([record], written, axes, scenario)
         _note_hosts([record], written, scenario)

@@ -6,6 +6,8 @@ Area and leakage add over instances and stages; the chain carries what its slowe
 
 from __future__ import annotations
 
+import numpy as np
+
 from dse.contract import Column, objective
 from dse.objectives.system.chain import Stages, largest, least, total
 from dse.objectives.system.sources import BATTLE_HEMPSTEAD
@@ -163,7 +165,10 @@ def fill_bit(*, stage_latency_s: Stages, stage_capacity_bit_per_s: Stages) -> Co
     Latency: Battle & Hempstead, sections IV-B and V-A.
     """
     pairs = zip(stage_latency_s, stage_capacity_bit_per_s, strict=True)
-    return total(tuple(latency * capacity for latency, capacity in pairs))
+    with np.errstate(
+        invalid="ignore"
+    ):  # no latency, and no end to the rate, of a whole accelerator
+        return total(tuple(np.where(t > 0, t * capacity, 0.0) for t, capacity in pairs))
 
 
 @objective(

@@ -63,12 +63,13 @@ def common_fill_bit(
     ``F = sum_j latency_j c_j`` of the stages at one rate, in bit.
     """
     stages = zip(stage_latency_s, stage_capacity_bit_per_s, stage_common, strict=True)
-    return total(
-        tuple(
-            np.where(np.greater(common, 0), latency * capacity, 0.0)
-            for latency, capacity, common in stages
+    with np.errstate(invalid="ignore"):
+        return total(
+            tuple(
+                np.where(np.greater(common, 0), latency * capacity, 0.0)
+                for latency, capacity, common in stages
+            )
         )
-    )
 
 
 @objective(

@@ -140,7 +140,8 @@ def common_rounds_bit(
         return np.where(common > 0, most, 0.0)
 
     stages = (stage_round_bit, stage_round_s, stage_capacity_bit_per_s, stage_common)
-    return total(tuple(map(carried, *stages)))
+    with np.errstate(invalid="ignore"):
+        return total(tuple(map(carried, *stages)))
 
 
 @objective(

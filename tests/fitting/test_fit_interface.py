@@ -463,9 +463,8 @@ class TestRecord:
         study = tmp_path / "study.yaml"
         study.write_text(
             "workload: {rate: 1 Gbit/s, granularity: 64 KiB, kernel: my records/my link.yaml}\n"
-            "stages: [{core: des}]\n"
             "interface: {device: my records/my link.yaml, wait: sync}\n"
-            "objectives: {area: minimise}\n",
+            "objectives: {offload_latency: minimise}\n",
             encoding="utf-8",
         )
         notes = dse.run(study).manifest["notes"]
@@ -490,6 +489,7 @@ class TestRecord:
         save_interface(report_on(timings(SHA)), out, per_byte, force=False)  # type: ignore[arg-type]
         records = user_records.read_record(out).records
         assert records["interface"].latency_s_per_byte == pytest.approx(expected, rel=1e-5)
+        assert records["interface"].includes == ("device" if per_byte == "latency" else "")
         assert records["interface"].overhead_s == pytest.approx(3e-6, rel=1e-5)
         assert records["kernel"].offset_s == pytest.approx(389e-9, rel=1e-5)
         assert records["kernel"].index_s_per_byte == pytest.approx(15e-9, rel=1e-5)

@@ -23,14 +23,16 @@ def sections(found: InterfaceReport, name: str, per_byte: PerByte) -> dict[str, 
     """Return the sections `interface` and `kernel`, both called `name`.
 
     With exponent 1, `per_byte` decides: ``latency`` keeps the whole time per byte in the interface,
-    where it bounds every accelerator behind it; ``computing`` leaves none.
+    which then `includes` the device: a whole accelerator; ``computing`` leaves none.
     """
     interface = {"overhead": "fixed_s", "latency": PER_BYTE}
     none = ["latency"] * (found.fit.linear and per_byte == "computing")
     kernel = {"index": "index_s_per_byte", "exponent": "exponent", "offset": "host_offset_s"}
     taken = ["exponent"] * found.is_linear_unasked + ["offset"] * found.pure
+    whole = {"includes": "device"} if found.fit.linear and per_byte == "latency" else {}
+    note = {"note": _note(found, per_byte)}
     return {
-        "interface": _section(found, name, interface, none) | {"note": _note(found, per_byte)},
+        "interface": _section(found, name, interface, none) | whole | note,
         "kernel": _section(found, name, kernel, taken),
     }
 

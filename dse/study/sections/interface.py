@@ -103,6 +103,10 @@ class InterfaceSection(StudySection):
     round_trip: Annotated[
         Amount, Unit("Time of a read across the link", "interface_round_trip_s", zero=True)
     ] = None
+    includes: Annotated[
+        Literal["device"] | None,
+        Field(description="`device`: its times hold the device's computing too; without `stages`"),
+    ] = None
     wait: Annotated[
         Literal["sync", "sync_os", "async"] | None, Field(description="How the host waits")
     ] = None
