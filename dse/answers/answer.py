@@ -138,7 +138,7 @@ def recommend(
         sections.limits_section(chosen),
         *staying_sections(problem, ranked[:1]),
         bought_section(problem, front, chosen, preference),
-        sections.advice_section(chosen),
+        sections.advice_section(chosen, [*solved.study.refused.values()]),
         *([without_section(instead, chosen, preferred)] if instead else []),
     ]
     told(parts)

@@ -154,8 +154,16 @@ def _room(limit: Bottleneck, entry: Bottlenecks) -> str:
     return f"{shown}, {change(1.0 + limit.slack, 1.0, than=reached)}"
 
 
-def advice_section(pick: Pick) -> Section:
-    """Return from where on what pays."""
+def advice_section(pick: Pick, measured: Sequence[str] = ()) -> Section:
+    """Return from where on what pays.
+
+    `measured` is where it was measured to pay, of fits that were refused: no model says it then.
+    """
+    if measured:
+        lines = tuple(
+            f"Measured: the offload is faster {text}." for text in dict.fromkeys(measured)
+        )
+        return Section("advice", "When it pays", lines, facts=[], brief=())
     lines = tuple(_advice_text(entry) for entry in pick.advice)
     facts = [
         {

@@ -48,10 +48,16 @@ class RecordFile:
 
 @dataclass(frozen=True)
 class Use:
-    """A record that a study uses: the file, when it came from one, and what to say of it."""
+    """A record that a study uses: the file, when it came from one, and what to say of it.
+
+    `refused` is why its fit was refused, empty if it was not; `measured` where the measured
+    offload is faster then.
+    """
 
     file: Input
     note: str
+    refused: str = ""
+    measured: str = ""
 
 
 def get_record(kind: type[Kind], name: str, within: Document) -> tuple[Kind, Use | None]:
@@ -77,7 +83,9 @@ def get_record(kind: type[Kind], name: str, within: Document) -> tuple[Kind, Use
         )
     record = found.records[section]
     file = Input(name, found.text.encode())
-    return record, Use(file, _note(section, record.name, file, found.provenance))
+    refused, measured = (str(found.provenance.get(key, "")) for key in ("refused", "measured"))
+    note = _note(section, record.name, file, found.provenance)
+    return record, Use(file, note, refused, measured)
 
 
 def _note(section: str, name: str, file: Input, provenance: Mapping[str, Any]) -> str:

@@ -30,6 +30,7 @@ class Scenario:
     inputs: dict[str, Input] = field(default_factory=dict)
     kernels: list[contract.Kernel] = field(default_factory=list)
     interfaces: Sequence[contract.Interface] = ()
+    refused: dict[str, str] = field(default_factory=dict)
     mix: Mix | None = None
     parts: Sequence[Parted] = ()
 
@@ -54,6 +55,8 @@ class Scenario:
         if use is not None:
             self.inputs[use.file.written] = use.file
             self.notes.append(use.note)
+            if use.refused:
+                self.refused[f"the fit of {found.name} was refused: {use.refused}"] = use.measured
         return found
 
     def keep_sureness(

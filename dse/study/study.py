@@ -68,7 +68,10 @@ class Study:
     cores
         The cores of stages whose designs are measured.
     unchecked
-        Which of the notes are of rules that cannot be used, so that nothing is held to them.
+        Which of the notes are of rules that cannot be used, so that nothing is held to them, or of
+        fits that were refused.
+    refused
+        Notes on fits that were refused, and where the measured offload is faster.
     inputs
         Tables that the study names, by the name as written.
     sureness
@@ -89,6 +92,7 @@ class Study:
     measuring: schema.EvaluateSection | None = None
     cores: tuple[MeasuredCore, ...] = ()
     unchecked: tuple[str, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Return the question and what it amounts to."""
@@ -220,10 +224,13 @@ def prepare(found: Document, like: Study | None = None) -> Study:
     constraints = constraints_of(written, named.expression, faults)
     faults.raise_any()
     if like is not None and graph is like.problem.graph:
-        requirements, unchecked = like.problem.requirements, [*like.unchecked]
+        requirements, unchecked = (
+            like.problem.requirements,
+            [note for note in like.unchecked if note not in like.refused],
+        )
     else:
         requirements, unchecked = applied_requirements(graph)
-    scenario.notes += [*unchecked, *without_figures(graph, scenario)]
+    scenario.notes += [*unchecked, *scenario.refused, *without_figures(graph, scenario)]
     stages = tuple(part.stage for part in built)
     unasked, lost = lacking_designs(cores, space)
     problem = Problem(
@@ -242,6 +249,7 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         changes = {"space": space, "stages": stages, "left_out": unasked, "lost": lost}
         problem = like.problem.renumbered(**changes)
     ready_study = _ready(written, problem, scenario, faults)
+    unchecked += scenario.refused
     return replace(ready_study, document=found, cores=cores, unchecked=tuple(unchecked))
 
 
@@ -282,6 +290,7 @@ def _ready(
         sureness=scenario.sureness,
         mix=scenario.mix,
         measuring=written.evaluate,
+        refused=scenario.refused,
     )
 
 

@@ -20,7 +20,7 @@ from dse.fitting.interface.adequacy import SIGNIFICANCE, lack_of_fit
 from dse.fitting.interface.break_even import inside
 from dse.fitting.interface.fit import fit_times
 from dse.fitting.interface.openssl import parse_speed, read_speed
-from dse.fitting.interface.policy import policy
+from dse.fitting.interface.policy import doubt, measured_text, policy
 from dse.fitting.interface.powers import fit_powers
 from dse.fitting.interface.record import save_interface
 from dse.fitting.interface.report import InterfaceReport, report_on
@@ -270,7 +270,10 @@ class TestBreakEven:
         ((_, low, high),) = found.pays.crossings
         assert low < truth < high
         assert found.pays.of_data[0] == pytest.approx((truth, np.inf), rel=0.1)
-        assert policy(found) == "use the accelerator from 190 B (surely from 193 B)"
+        assert (
+            policy(found)
+            == "use the accelerator from 190 B (surely from 193 B), up to the 1 MiB measured"
+        )
 
     def test_exchanged_columns_are_told_as_they_are(self) -> None:
         data = timings(SHA, 0.02)
@@ -285,21 +288,24 @@ class TestBreakEven:
         always = LogCA(latency=0, overhead=1.9e-7, index=1e-9, acceleration=9, host_offset=2e-7)
         data = timings(always, 0.02, np.geomspace(1, 2**20, 21))
         data.offload[0] *= 1.1
-        assert policy(report_on(data)) == "always use the accelerator; measured otherwise at 1 B"
+        assert (
+            policy(report_on(data))
+            == "always use the accelerator, up to the 1 MiB measured; measured otherwise at 1 B"
+        )
 
     def test_a_rejected_model_has_no_policy_but_the_data_have_a_crossing(self) -> None:
         found = report_on(timings(SHA, 0.34))
         text = " ".join(sentences(found))
-        assert "break-even: none that the model gives; the measured offload is faster from " in text
+        assert "break-even: measured: from " in text
         assert policy(found).startswith("none, because the model does not fit the ")
 
     @pytest.mark.parametrize(
         ("device", "expected"),
         [
             (LogCA(latency=0, overhead=1e-7, index=1e-9, acceleration=9, host_offset=2e-7),
-             "always use the accelerator"),
+             "always use the accelerator, up to the 1 MiB measured"),
             (LogCA(latency=2e-9, overhead=3e-6, index=1e-9, acceleration=9, latency_per_byte=True),
-             "never use the accelerator"),
+             "never use the accelerator, up to the 1 MiB measured"),
             (LogCA(latency=0, overhead=1e-9, index=1e-9, acceleration=9),
              "use the accelerator at every size measured (by the model, from 2 B)"),
         ],
@@ -494,6 +500,45 @@ class TestRecord:
         assert records["kernel"].offset_s == pytest.approx(389e-9, rel=1e-5)
         assert records["kernel"].index_s_per_byte == pytest.approx(15e-9, rel=1e-5)
 
+    def test_a_study_says_that_the_fit_was_refused_and_breaks_even_as_measured(
+        self, tmp_path: Path
+    ) -> None:
+        noisy = report_on(timings(SHA, 0.34))
+        assert doubt(noisy)
+        save_interface(noisy, tmp_path / "link.yaml", "latency", force=False)
+        study = tmp_path / "study.yaml"
+        study.write_text(
+            "workload: {rate: 1 Gbit/s, granularity: 64 KiB, kernel: link.yaml}\n"
+            "interface: {device: link.yaml}\n"
+            "objectives: {offload_latency: minimise}\n",
+            encoding="utf-8",
+        )
+        found = dse.answer(study, flips=False)
+        brief, whole = (" ".join(found.text(all=every).split()) for every in (False, True))
+        assert f"note: the fit of link was refused: {doubt(noisy)}" in brief
+        assert f"Measured: the offload is faster {measured_text(noisy)}." in whole
+        assert "Break even" not in whole
+        save_interface(report_on(timings(SHA)), tmp_path / "link.yaml", "latency", force=True)
+        assert "Break even" in dse.answer(study, flips=False).text(all=True)
+
+    def test_what_is_close_everywhere_is_accepted_however_unlikely(self) -> None:
+        """A bend of 4 % that exact data show beyond doubt."""
+        data = timings(SHA)
+        data.offload[:] *= 1 + 0.04 * np.cos(np.linspace(0, 2 * np.pi, len(data.offload)))
+        offload = report_on(data).checks.offload
+        assert offload.p < SIGNIFICANCE
+        assert abs(offload.worst) < 0.05
+        assert offload.fits
+        data.offload[:] *= 1 + 0.2 * np.cos(np.linspace(0, 2 * np.pi, len(data.offload)))
+        assert not report_on(data).checks.offload.fits
+
+    def test_there_is_no_policy_beyond_the_sizes_measured(self) -> None:
+        late = LogCA(latency=0, overhead=3e-3, index=1e-9, acceleration=9)
+        sizes = np.geomspace(16, 2**20, 12)  # it would pay from 3.4 MB on
+        assert policy(report_on(timings(late, 0.0, sizes))) == (
+            "do not use the accelerator at any size measured"
+        )
+
 
 class TestPicture:
     def test_the_same_bytes_every_time(self, tmp_path: Path) -> None:
@@ -589,7 +634,7 @@ class TestOpensslSpeed:
         assert not found["pure_fits"]  # SHA-256 has a fixed cost per message
         assert found["parameters"]["host_offset_s"]["value"] == pytest.approx(187e-9, rel=0.05)
         assert found["facts"]["software_version"] == "3.0.19"
-        assert found["policy"] == "always use the accelerator"
+        assert found["policy"] == "always use the accelerator, up to the 16 KiB measured"
 
     def test_a_rate_is_bytes_over_time(self, tmp_path: Path) -> None:
         self.write(tmp_path, TABLE, MR)

@@ -13,6 +13,9 @@ from dse.fitting.interface.powers import Array, Powers, fit_powers
 MOST_NOISE = 0.1
 """Scatter beyond this is no noise of a timer, but a shape that the model does not have."""
 
+CLOSE = 0.05
+"""A model that is nowhere further off is good enough, however sure it is that it is not exact."""
+
 _DEGREES = (2, 3, 4, 5)
 _MOST_EXTRA = 2
 _NEW = 0.1  # share of a bend that the model's own parameters must not already make
@@ -42,9 +45,14 @@ class Curve:
     p: float
 
     @property
+    def is_close(self) -> bool:
+        """Whether no size is off by more than `CLOSE`."""
+        return abs(self.worst) < CLOSE
+
+    @property
     def fits(self) -> bool:
-        """Whether nothing speaks against the model: neither a bend nor too much scatter."""
-        return not self.p < SIGNIFICANCE and self.noise <= MOST_NOISE
+        """Whether it is close, or nothing speaks against it: neither a bend nor much scatter."""
+        return self.is_close or (not self.p < SIGNIFICANCE and self.noise <= MOST_NOISE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +84,7 @@ class Checks:
     @property
     def pure_fits(self) -> bool:
         """Whether LogCA as published fits the host."""
-        return self.pure.fits and not self.offset_p < SIGNIFICANCE
+        return self.pure.is_close or (self.pure.fits and not self.offset_p < SIGNIFICANCE)
 
 
 def check_adequacy(size: Array, host: Array, offload: Array, fit: InterfaceFit) -> Checks:

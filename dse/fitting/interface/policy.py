@@ -17,10 +17,9 @@ def break_even_text(found: InterfaceReport) -> str:
     A model that is rejected, or whose noise leaves all open, does not speak.
     """
     pays, sizes = found.pays, found.timings.size
-    measured = f"the measured offload is faster {_where(pays.of_data, _as_is)}"
-    measured += ", interpolated" * any(range_ends(pays.of_data))
+    measured = f"the measured offload is faster {measured_text(found)}"
     if doubt(found):
-        return f"break-even: none that the model gives; {measured}"
+        return f"break-even: measured: {measured_text(found)}"
     if not pays.crossings:
         where = "at every size" if pays.pays else "at no size"
         return f"break-even: none, the model's offload is faster {where}; {measured}"
@@ -31,6 +30,12 @@ def break_even_text(found: InterfaceReport) -> str:
         beyond = not sizes[0] <= crossing.value <= sizes[-1]
         parts.append(text + ", beyond the sizes measured" * beyond)
     return f"break-even: {listed(parts)}; {measured}"
+
+
+def measured_text(found: InterfaceReport) -> str:
+    """Say at which sizes the measured offload is faster."""
+    ranges = found.pays.of_data
+    return _where(ranges, _as_is) + ", interpolated" * any(range_ends(ranges))
 
 
 def doubt(found: InterfaceReport) -> str:
@@ -68,16 +73,18 @@ def policy(found: InterfaceReport) -> str:
     unsure = doubt(found)
     if unsure:
         return f"none, because {unsure}"
-    pays, smallest = found.pays.pays, found.timings.size[0]
+    pays, smallest, largest = found.pays.pays, found.timings.size[0], found.timings.size[-1]
     if pays in ((), ((0.0, math.inf),)):
         text = f"{'always' if pays else 'never'} use the accelerator"
     elif pays[0][0] < smallest and pays[0][1] == math.inf:
         least = units.show(math.ceil(pays[0][0]), "size_byte")
         text = f"use the accelerator at every size measured (by the model, from {least})"
-    elif pays[-1][1] < smallest:
+    elif pays[-1][1] < smallest or pays[0][0] > largest:
         text = "do not use the accelerator at any size measured"
     else:
         text = f"use the accelerator {_where(pays, _round)}{_surely(found)}"
+    if "measured" not in text and (not pays or pays[-1][1] > largest):
+        text += f", up to the {units.show(largest, 'size_byte')} measured"
     other = [units.show(size, "size_byte") for size in _disputed(found)]
     return f"{text}; measured otherwise at {listed(other)}" if other else text
 

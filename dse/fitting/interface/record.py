@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from dse.algebra import units
 from dse.errors import OutputError
-from dse.fitting.interface.policy import break_even_text, policy
+from dse.fitting.interface.policy import break_even_text, doubt, measured_text, policy
 from dse.fitting.interface.report import InterfaceReport
 from dse.fitting.interface.text import METHOD, PER_BYTE, adequacy
 from dse.reports.words import interval, percent
@@ -88,6 +88,7 @@ def fit_provenance(found: InterfaceReport) -> dict[str, Any]:
         "adequacy": adequacy(found),
         "break_even": break_even_text(found),
         "policy": policy(found),
+        **({"refused": doubt(found), "measured": measured_text(found)} if doubt(found) else {}),
         **found.timings.facts,
     }
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dse.algebra import units
-from dse.fitting.interface.adequacy import Curve
+from dse.fitting.interface.adequacy import CLOSE, Curve
 from dse.fitting.interface.fit import SIGNIFICANCE
 from dse.fitting.interface.policy import break_even_text, policy
 from dse.fitting.interface.report import InterfaceReport
@@ -86,6 +86,8 @@ def _curves(found: InterfaceReport) -> Iterator[tuple[str, ...]]:
 def _adequacy(p: float, fits: bool) -> str:
     if not fits:
         return f"does not fit ({_probability(p) if p < SIGNIFICANCE else 'too much noise'})"
+    if p < SIGNIFICANCE:
+        return f"fits (off by less than {percent(CLOSE)})"
     return "too few sizes to test" if math.isnan(p) else f"fits ({_probability(p)})"
 
 
