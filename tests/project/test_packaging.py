@@ -29,8 +29,31 @@ PAGES = ("CONTRIBUTING.md", "docs/plugins.md")
 IGNORED = (ROOT / ".gitignore").read_text("utf-8").split()
 
 
+def tracked() -> set[str]:
+    """Return the files that git has, and their folders; nothing where this is no checkout.
+
+    Commands of the pages leave others beside them.
+    """
+    git = shutil.which("git")
+    if git is None:
+        return set()
+    done = subprocess.run([git, "ls-files", "-z"], capture_output=True, text=True, cwd=ROOT)
+    files = {Path(name) for name in done.stdout.split("\0") if name}
+    return {path.as_posix() for file in files for path in (file, *file.parents)}
+
+
+TRACKED = tracked()
+
+
+def is_left(path: Path) -> bool:
+    """Tell what a command or an editor left in a checkout."""
+    return bool(TRACKED) and path.relative_to(ROOT).as_posix() not in TRACKED
+
+
 def generated(folder: str, names: list[str]) -> set[str]:
     """Return which names in a folder of the repository are not sources, as git has it."""
+    if TRACKED:
+        return {name for name in names if is_left(Path(folder, name))}
     top = Path(folder) == ROOT
     patterns = [name.strip("/") for name in IGNORED if top or not name.startswith("/")]
     own = {".git", "PKG-INFO", "setup.cfg"} if top else set()  # the last two are an sdist's
@@ -122,6 +145,7 @@ def sources() -> set[str]:
         for name, place in inside.items()
         for path in (ROOT / name).rglob("*")
         if path.is_file()
+        and not is_left(path)
         and not {"__pycache__", ".DS_Store"} & {*path.parts}
         and not (name == "dse" and path.relative_to(ROOT).parts[1] in inside)
     }
