@@ -131,6 +131,10 @@ _FAMILIES = {
 }
 
 
+_STEPS = 20
+"""Of Gauss and Newton; the first one or two count."""
+
+
 def characterised_designs(table: Path) -> tuple[tuple[str, ...], CoreMetrics]:
     """Return the names of the designs of a table of `dse characterise`, and their figures."""
     designs, columns = read_table(table, _HEADERS)
@@ -219,9 +223,13 @@ def _law_of(name: str, on_lines: Callable[[Column], CoreMetrics]) -> Callable[..
 
 
 def _straight_line(over: Column, values: Column) -> Callable[[Column], Column]:
-    """Return the line of least squares."""
+    """Return the line of least squares over the logarithms of line over values, as fits are."""
     columns: NDArray[np.float64] = np.column_stack([over, np.ones_like(over)])
-    slope, start = np.linalg.lstsq(columns, values, rcond=None)[0]
+    found = np.linalg.lstsq(columns / values[:, None], np.ones_like(values), rcond=None)[0]
+    for _ in range(_STEPS):
+        line = columns @ found
+        found += np.linalg.lstsq(columns / line[:, None], np.log(values / line), rcond=None)[0]
+    slope, start = found
     return lambda at: slope * at + start
 
 

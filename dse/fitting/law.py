@@ -231,7 +231,7 @@ def _nearest_ratio(basis: Matrix, values: Column) -> Column | None:
         step = _linear(basis / law[:, None], np.log(values / law))
         if step is None:
             return None
-        least = squares(found)
+        least = squares(found) * (1 + _ROUNDING)
         while squares(found + step) > least and np.abs(basis @ step / law).max() > _ROUNDING:
             step = step / 2
         found = found + step

@@ -98,7 +98,7 @@ def test_a_table_is_that_of_the_descriptions_that_are_shipped(name: str) -> None
         assert f"# {design}: description sha256 {sha256}, " in text
 
 
-OFF = {"des": 0.1, "fft": 0.16, "jacobi": 0.1}
+OFF = {"des": 0.09, "fft": 0.15, "jacobi": 0.05}
 """The lines are as far off at most; radix 8 has multiplications within its butterflies."""
 COLUMN = {"stages": "latency_cycles"}
 """Of the table, where it is called otherwise than the parameter."""
