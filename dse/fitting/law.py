@@ -124,10 +124,10 @@ def fit_law(
     ranked = sorted(tried, key=lambda entry: entry[1])
     alike = [entry for entry in ranked if entry[1] <= ranked[0][1] + _ALIKE]
     law, error = min(alike, key=lambda entry: len(entry[0].coefficients))
-    constant = next((entry for entry in ranked if entry[0].form == "constant"), None)
-    chance = 1.0 if constant is None else _chance(constant[0], law, parameters, values)
-    if constant is not None and chance > SURE:
-        law, error = constant
+    chance = _chance(law, parameters, values)
+    constant = [entry for entry in ranked if entry[0].form == "constant"]
+    if constant and chance > SURE:
+        law, error = constant[0]
     return Fitted(
         law=law,
         errors=(errors := _errors(law(parameters), values)),
@@ -139,18 +139,21 @@ def fit_law(
     )
 
 
-def _chance(constant: Law, law: Law, parameters: Mapping[str, Column], values: Column) -> float:
+def _chance(law: Law, parameters: Mapping[str, Column], values: Column) -> float:
     """Return how likely the data are about a constant, by a law that has more coefficients."""
     from scipy.stats import f
 
     more = len(law.coefficients) - 1
-    if not more:
+    constant = _solve("constant", np.empty((len(values), 0)), values)
+    if not more or constant is None:
         return 1.0
-    all_, rest = (float(np.sum(_errors(one(parameters), values) ** 2)) for one in (constant, law))
-    freedom = len(values) - len(law.coefficients)
-    return float(
-        f.sf(max(all_ - rest, 0.0) / more / max(rest / freedom, _ROUNDING**2), more, freedom)
+    without, rest = (
+        float(np.sum(_errors(column, values) ** 2))
+        for column in (np.broadcast_to(constant, values.shape), law(parameters))
     )
+    freedom = len(values) - len(law.coefficients)
+    spread = max(rest / freedom, _ROUNDING**2)
+    return float(f.sf(max(without - rest, 0.0) / more / spread, more, freedom))
 
 
 def _errors(law: Column, values: Column) -> Column:

@@ -166,10 +166,11 @@ def _pace_faults(file: str, rows: Rows, netlist: Netlist, design: Design) -> Ite
     """Yield why a design cannot take tasks at the rate that was stated."""
     inward = sum(len(nets) for port, nets in netlist.inputs.items() if port != design.clock)
     widest = max(inward, sum(map(len, netlist.outputs.values())))
-    least = design.payload_bit / max(widest, 1)
+    moved = min(design.payload_bit, 8.0 * max(design.read_byte, design.written_byte))
+    least = moved / max(widest, 1)
     apart = int(np.diff(rows).min()) if len(rows) > 1 else 0
     if design.cycles_per_task < least * (1 - _ROUNDING):
-        bits = f"{design.payload_bit:g} bits of a task take {least:.4g} cycles or more"
+        bits = f"{moved:g} bits of a task take {least:.4g} cycles or more"
         rule = f"{bits} through ports of {widest} bits"
     elif apart > max(np.ceil(design.cycles_per_task), 1):
         rule = f"answers in {file} are {apart} cycles apart or more"
@@ -179,7 +180,7 @@ def _pace_faults(file: str, rows: Rows, netlist: Netlist, design: Design) -> Ite
         where="cycles_per_task",
         written=f"{design.cycles_per_task:g}",
         rule=rule,
-        remedy="correct it, or the payload, or write the answers of all tasks at full rate",
+        remedy="correct it, or what a task reads and writes, or compare the answers of all tasks",
     )
 
 
