@@ -147,7 +147,8 @@ def run(
     reuse
         Folders of runs whose measurements are used where they hold.
     measure_again
-        Kinds of failures that are measured again when a run goes on; ``"failed"`` for all.
+        Kinds of failures that are measured again when a run goes on; ``"failed"`` for all,
+        ``"measured"`` for what has values: a warning tells of those that differ.
     progress
         Called with the number of designs done and the number planned.
     stop

@@ -64,7 +64,10 @@ def run(
     ] = None,
     measure_again: Annotated[
         list[str] | None,
-        typer.Option(metavar="KIND", help="With --resume: measure again what `failed`, or a kind."),
+        typer.Option(
+            metavar="KIND",
+            help="With --resume: measure again what `failed`, a kind of it, or what is `measured`.",
+        ),
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="End with status 4 where designs failed by accident.")

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 Facts = Mapping[str, Any]
 
-FAILED = "failed"
-"""Stands for every kind of failure."""
+FAILED, VALUED = "failed", "measured"
+"""What is measured again: whatever failed, and what has values, to see whether they differ."""
 
 SAME = ("study", "search", "identity", "inputs")
 """What has to be as it was where a run goes on."""

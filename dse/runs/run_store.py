@@ -9,20 +9,30 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from dse.algebra.units import show, stem
 from dse.contract.evaluators import FAILURES, Measurement, Shelf, Value
 from dse.errors import InfeasibleError, MeasurementError, OutputError, StoreError, StudyError
 from dse.files.document import Document
 from dse.files.working import WorkingFolder
+from dse.model.design_text import design_text
 from dse.model.measured import MemoryShelf
 from dse.reports.words import plural
 from dse.runs.checksums import MANIFEST
-from dse.runs.described import FAILED, last_description, require_same, resume_command, run_facts
+from dse.runs.described import (
+    FAILED,
+    VALUED,
+    Facts,
+    last_description,
+    require_same,
+    resume_command,
+    run_facts,
+)
 from dse.runs.measurements import DATABASE, MEASURING
 from dse.runs.measuring import FailingError, Keeping
 from dse.runs.options import Options
 from dse.runs.watched import WATCH
 from dse.store.opening import open_store, open_to_read
-from dse.store.rows import time_measuring
+from dse.store.rows import StoredMeasurement, time_measuring
 from dse.store.shelf import StoreShelf
 from dse.store.store import STORE_FILES, Store
 
@@ -148,8 +158,22 @@ def keeping_in(
         finally:
             for each in shelves:
                 each.shelf = None
+            notes += [_differs(*pair, facts) for pair in store.differing]
             if store.removed:
                 notes.append(_written_again(store))
+
+
+def _differs(before: StoredMeasurement, after: Measurement, facts: Facts) -> str:
+    """Return what is to be said of a design that was measured again, and has other values."""
+    paths = [path for path, one in facts["run"]["identities"].items() if one == before.identity]
+    units_of = facts["run"]["unit_names"].get(paths[0], {}) if paths else {}
+    changed = [
+        f"{stem(name)} {show(value, name)} -> {show(after.values[name], name)}"
+        for name, value in before.measurement.values.items()
+        if after.has_values and after.values[name] != value
+    ]
+    said = ", ".join(changed) or after.cause
+    return f"{design_text(before.design, units_of)}: measured again, and differs: {said}"
 
 
 def _written_again(store: Store) -> str:
@@ -164,10 +188,11 @@ def _written_again(store: Store) -> str:
 
 def _require_kinds(again: Sequence[str]) -> None:
     for kind in again:
-        if kind not in (FAILED, *FAILURES):
+        if kind not in (FAILED, VALUED, *FAILURES):
             raise OutputError(
                 f"--measure-again {kind}: there is no such kind of failure; give {FAILED} for "
-                f"all, or {', '.join(FAILURES)} (`measure_again` in Python)"
+                f"all, or {', '.join(FAILURES)}, or {VALUED} for what has values (`measure_again` "
+                f"in Python)"
             )
 
 
@@ -181,10 +206,11 @@ def _begin(
         store.describe(facts)
     section = document.data.get("evaluate")
     policy = section.get("on_failure") if isinstance(section, dict) else None
-    if FAILED in keeping.again or (keeping.resume and policy == "abort"):
-        store.measure_again()
-    elif keeping.again:
-        store.measure_again(keeping.again)
+    kinds = {"" if kind == VALUED else kind for kind in keeping.again}
+    if FAILED in kinds or (keeping.resume and policy == "abort"):
+        kinds |= {*FAILURES}
+    if kinds:
+        store.measure_again(kinds)
 
 
 def _say_how_to_go_on(error: BaseException, store: Store, command: str) -> None:

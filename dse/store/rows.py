@@ -13,7 +13,7 @@ from typing import Any
 from dse.contract.evaluators import Measurement, Value, key
 
 DONE, FAILED, AGAIN = "done", "failed", "again"
-"""States of a row: there are values; there are none; none, and it is to be measured again."""
+"""States of a row: there are values; there are none; it is to be measured again, in any case."""
 
 COLUMNS = {
     "number": "INTEGER PRIMARY KEY",
@@ -51,7 +51,7 @@ class StoredMeasurement:
     measurement
         What came of it.
     again
-        Whether it failed and is to be measured again.
+        Whether it is to be measured again.
     kept_at
         When, in UTC and ISO 8601.
     """
@@ -68,7 +68,7 @@ class StoredMeasurement:
 def stored_cells(stored: StoredMeasurement) -> tuple[Any, ...]:
     """Return the cells of a row, in the order of `COLUMNS`."""
     found = stored.measurement
-    state = (AGAIN if stored.again else FAILED) if not found.has_values else DONE
+    state = AGAIN if stored.again else DONE if found.has_values else FAILED
     cells = (
         stored.number,
         stored.key,

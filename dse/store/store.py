@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from dse.contract.evaluators import Measurement, Value, key
+from dse.contract.evaluators import FAILURES, Measurement, Value, key
 from dse.errors import ContractError, StoreError
 from dse.files.working import flush
 from dse.store import database
@@ -51,6 +51,8 @@ class Store:
         Of this store; its tally has it, too.
     notes
         What was found when it was opened, for the user.
+    differing
+        What was measured again and has other values, or none: as it was, and as it is.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Store:
         self.path, self.notes = path, tuple(notes)
         self.name, self._connection = name, connection
         self._file = path.stat().st_ino
+        self.differing: list[tuple[StoredMeasurement, Measurement]] = []
 
     def __enter__(self) -> Self:
         """Return the store."""
@@ -157,6 +160,12 @@ class Store:
                 if old and not old.again:
                     continue
                 last += old is None
+                if (
+                    old
+                    and old.measurement.has_values
+                    and old.measurement.values != measurement.values
+                ):
+                    self.differing.append((old, measurement))
                 row = StoredMeasurement(
                     number=old.number if old else last,
                     key=name,
@@ -171,11 +180,10 @@ class Store:
             changes = database.count_changes(self._connection, self.name, before, len(rows))
         self._count_up(changes)
 
-    def measure_again(self, kinds: Collection[str] = ()) -> int:
-        """Let failures be measured again, all or those of some kinds; return how many they are."""
+    def measure_again(self, kinds: Collection[str] = FAILURES) -> int:
+        """Let designs be measured again of these kinds, ``""`` for values; return how many."""
         with self._writing():
-            rows = [row for row in self.rows() if row.measurement.failed and not row.again]
-            rows = [row for row in rows if not kinds or row.measurement.kind in kinds]
+            rows = [row for row in self.rows() if not row.again and row.measurement.kind in kinds]
             cells = [stored_cells(replace(row, again=True)) for row in rows]
             before = database.changes(self._connection)
             self._connection.executemany(_INSERT, cells)

@@ -177,6 +177,31 @@ def test_failures_are_measured_again_when_that_is_said(tmp_path: Path) -> None:
     assert dse.status(run).to_dict()["state"]["failed"] == 0
 
 
+def test_what_differs_when_it_is_measured_again_is_told_with_both_values(tmp_path: Path) -> None:
+    def other(unroll: float, clock: float) -> Any:
+        if (unroll, clock) == (2, 1e8):
+            raise ValueError("no licence")
+        more = {"area": 5} if (unroll, clock) == (1, 2e8) else {}
+        return figures(unroll, clock) | more
+
+    run, measured = tmp_path / "run", [figures, other]
+    asked = study(evaluate={"version": 1})
+
+    def tool(unroll: float, clock: float) -> Any:
+        return measured[0](unroll, clock)
+
+    dse.run(asked, evaluate=tool, out=run, plots=False)
+    del measured[0]
+    found = dse.run(
+        asked, evaluate=tool, out=run, plots=False, resume=True, measure_again="measured"
+    )
+    assert sorted(found.warnings) == [
+        "unroll = 1, clock = 200 MHz: measured again, and differs: area 1400 um2 -> 5 um2",
+        "unroll = 2, clock = 100 MHz: measured again, and differs: ValueError: no licence",
+    ]
+    assert found.manifest["ledger"]["failed"] == 1
+
+
 def test_where_all_failed_the_remedy_measures_again(tmp_path: Path) -> None:
     run, corners = tmp_path / "run", [(u, c * 1e6) for u in (1, 2) for c in (100, 200)]
     small = study(axes={"unroll": [1, 2], "clock": ["100 MHz", "200 MHz"]})
