@@ -152,6 +152,10 @@ class RecordedEvaluator:
         return Measurement(values={}, kind="start", cause="the run is over")
 
 
+Ranges = Mapping[str, tuple[float, float]]
+"""Least and most that an output can be, in SI, by quantity."""
+
+
 class Shelf(Protocol):
     """Where measurements are kept, by `key`."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dse.algebra.units import parse, show, stem
-from dse.contract.evaluators import InfeasibleDesign
+from dse.contract.evaluators import InfeasibleDesign, Ranges
 from dse.errors import DseError, UnitError, nearest
 from dse.evaluators.processes import MOST_OUTPUT
 
@@ -36,7 +36,7 @@ class Declared:
         Exit statuses that say so.
     """
 
-    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict, hash=False)
+    ranges: Ranges = field(default_factory=dict, hash=False)
     infeasible: Mapping[str, Sequence[str]] = field(default_factory=dict, hash=False)
     exits: Sequence[int] = ()
 

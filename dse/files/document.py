@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from dse.contract.evaluators import RecordedEvaluator, Shelf
+from dse.contract.evaluators import Ranges, RecordedEvaluator, Shelf
 from dse.errors import Fault, StudyError, nearest
 from dse.files.position import KeyPath, Position, dotted, line_column, quoted
 from dse.files.yaml import LARGEST_BYTE, YamlReader, check_size
@@ -46,8 +46,8 @@ class Document:
     evaluate
         The function that measures designs, which no text can say.
     shelves
-        Where measurements are kept, by the identity of what measures; None for as long as the
-        study is prepared.
+        Where measurements are kept, by the identity of what measures and the ranges of outputs;
+        None for as long as the study is prepared.
     recorded
         What measured the designs of a run that is over, by dotted path.
     """
@@ -60,7 +60,7 @@ class Document:
     contents: Mapping[str, bytes] = field(default_factory=dict)
     overrides: tuple[tuple[str, str], ...] = ()
     evaluate: Callable[..., Any] | None = None
-    shelves: Callable[[str], Shelf] | None = None
+    shelves: Callable[[str, Ranges], Shelf] | None = None
     recorded: Mapping[str, RecordedEvaluator] = field(default_factory=dict)
 
     def fault(self, path: KeyPath, written: str, rule: str, remedy: str) -> Fault:

@@ -47,7 +47,7 @@ def with_shelves(document: Document) -> Document:
     if document.shelves is not None:
         return document
     shelf = MemoryShelf()
-    return replace(document, shelves=lambda identity: shelf)
+    return replace(document, shelves=lambda identity, ranges: shelf)
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dse.algebra.units import show, stem
-from dse.contract.evaluators import FAILURES, Measurement, Shelf, Value
+from dse.contract.evaluators import FAILURES, Measurement, Ranges, Shelf, Value
 from dse.errors import InfeasibleError, MeasurementError, OutputError, StoreError, StudyError
 from dse.files.document import Document
 from dse.files.working import WorkingFolder
@@ -136,8 +136,8 @@ def keeping_in(
         _begin(store, facts, place.target, keeping, document)
         shelves: list[Remembered] = []
 
-        def shelf(identity: str) -> Remembered:
-            shelves.append(Remembered(StoreShelf(store, identity, others)))
+        def shelf(identity: str, ranges: Ranges) -> Remembered:
+            shelves.append(Remembered(StoreShelf(store, identity, others, ranges)))
             return shelves[-1]
 
         inside = replace(

@@ -155,7 +155,7 @@ def check(connection: sqlite3.Connection, path: Path) -> str:
     return str(names[0][0]).partition(" ")[0]
 
 
-def changes(connection: sqlite3.Connection) -> int:
+def changes_in(connection: sqlite3.Connection) -> int:
     """Return how many rows were written, again or for the first time, less those that are gone.
 
     Behind the name of a store stands how many were, and how many there were then; where that does

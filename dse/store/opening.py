@@ -99,7 +99,7 @@ def _checked(
     if tally and tally.store != name:
         raise database.damaged(path, f"{TALLY} beside it belongs to another store")
     count = sum(1 for _ in Store(path, connection, name).rows())
-    changes = database.changes(connection)
+    changes = database.changes_in(connection)
     _require_nothing_lost(path, tally, changes)
     if tally is None and count:
         notes.append(

@@ -152,7 +152,10 @@ class Store:
             if name != key(identity, designs[name]):
                 raise ContractError(f"{name} is not the key of {dict(designs[name])}; use `key`")
         with self._writing():
-            last, before = database.count_rows(self._connection), database.changes(self._connection)
+            last, before = (
+                database.count_rows(self._connection),
+                database.changes_in(self._connection),
+            )
             stored = {row.key: row for row in self._having([*found])}
             rows = []
             for name, measurement in found.items():
@@ -185,7 +188,7 @@ class Store:
         with self._writing():
             rows = [row for row in self.rows() if not row.again and row.measurement.kind in kinds]
             cells = [stored_cells(replace(row, again=True)) for row in rows]
-            before = database.changes(self._connection)
+            before = database.changes_in(self._connection)
             self._connection.executemany(_INSERT, cells)
             changes = database.count_changes(self._connection, self.name, before, len(cells))
         self._count_up(changes)
@@ -228,7 +231,7 @@ class Store:
             try:
                 database.write_safely(copy, target)
                 self._connection.backup(copy)
-                tally = Tally(self.name, database.changes(copy))
+                tally = Tally(self.name, database.changes_in(copy))
             finally:
                 copy.close()
             with locked(folder / TALLY) as handle:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from dse.algebra import units
 from dse.algebra.expression import parse_expression
 from dse.contract import Column, Objective
-from dse.contract.evaluators import Evaluator, RecordedEvaluator, key
+from dse.contract.evaluators import Evaluator, Ranges, RecordedEvaluator, key
 from dse.errors import UnitError
 from dse.files.document import Document
 from dse.model.design_text import unit_names_of
@@ -70,7 +71,7 @@ def measured_of(
     cost = cost_of(written, axes, outputs.units, faults)
     if evaluator is None or len(faults.found) > before:
         return None
-    bench = bench_of(evaluator, section.on_failure, faults.document, axes, cost)
+    bench = bench_of(evaluator, section.on_failure, faults.document, axes, cost, outputs.ranges)
     return MeasuredColumns(bench, tuple(free), tuple(outputs.units), expected)
 
 
@@ -80,6 +81,7 @@ def bench_of(
     document: Document,
     axes: Sequence[Axis],
     cost: Cost | None = None,
+    ranges: Ranges = MappingProxyType({}),
 ) -> Bench:
     """Return what is known of the designs that an evaluator measures.
 
@@ -95,9 +97,13 @@ def bench_of(
         shelf = MemoryShelf()
         shelf.keep({one: pair[1] for one, pair in found.items()}, {})
         return Bench(evaluator, shelf, on_failure, found, unit_names, cost)
-    shelf_of = document.shelves or (lambda identity: MemoryShelf())
+    shelf_of = document.shelves or (lambda identity, ranges: MemoryShelf())
     return Bench(
-        evaluator, shelf_of(evaluator.identity), on_failure, unit_names=unit_names, cost=cost
+        evaluator,
+        shelf_of(evaluator.identity, ranges),
+        on_failure,
+        unit_names=unit_names,
+        cost=cost,
     )
 
 

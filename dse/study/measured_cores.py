@@ -145,7 +145,7 @@ def _core(
     columns = [[_value(axis, choice) for choice in range(axis.size)] for axis in axes]
     parameters = [axis.name for axis in axes]
     designs = [dict(zip(parameters, row, strict=True)) for row in itertools.product(*columns)]
-    bench = bench_of(evaluator, section.on_failure, faults.document, axes)
+    bench = bench_of(evaluator, section.on_failure, faults.document, axes, ranges=outputs.ranges)
     names = [_name(design, bench.unit_names) for design in designs]
     rows = _usable(stage, names)
     asked = _asked_for(bench, [designs[row] for row in rows])

@@ -135,6 +135,19 @@ def test_an_accident_is_tried_again_once(write: Callable[..., Path], tmp_path: P
     ]  # fmt: skip
 
 
+def test_a_range_holds_for_what_another_run_measured(
+    write: Callable[..., Path], tmp_path: Path
+) -> None:
+    """A run without ranges believes everything; one that takes its values over does not."""
+    ways, one = ["well", "above its range"], tmp_path / "one"
+    more = {"outputs": {"area": "um2"}, "infeasible": {}}
+    assert dse.run(write(ways, **more), out=one, plots=False).manifest["exact"]
+    two = dse.run(write(ways), out=tmp_path / "two", reuse=one, plots=False)
+    assert two.manifest["ledger"] == Ledger(evaluated=1, failed=1).to_dict()
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert sorted(calls) == ["above its range", "above its range", "well"]
+
+
 FRESH = ["exit", "killed", "no output", "nan", "inf", "garbage", "missing key"]
 
 
