@@ -185,7 +185,7 @@ def test_a_value_that_is_a_rounding_short_is_told_in_few_digits() -> None:
 def test_a_folder_of_runs_names_one_of_them(tmp_path: Path) -> None:
     dse.run("studies/settop_116mbps.yaml", out=tmp_path / "runs" / "settop")
     message = f"{str(tmp_path / 'runs')!r} is not the folder of a run: it has no "
-    for read, lacks in ((finished.read_run, "manifest.json"), (_drawn, "front.csv")):
+    for read, lacks in ((finished.read_run, "manifest.json"), (_drawn, "manifest.json")):
         with pytest.raises(OutputError) as caught:
             read(tmp_path / "runs")
         expected = f"{message}{lacks}; did you mean {tmp_path / 'runs' / 'settop'}?"
