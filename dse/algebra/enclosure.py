@@ -207,7 +207,8 @@ def _widened(ufunc: np.ufunc) -> Callable[[Ends], Enclosure]:
 
 def _powered(a: Ends, b: Ends) -> Enclosure:
     low, high = _corners(np.power, a, b)
-    if (b[0] == b[1]).all() and (b[0] == np.round(b[0])).all() and (b[0] >= 1).all():
+    whole = np.isfinite(b[0]) & (b[0] == np.round(b[0])) & (b[0] >= 1)
+    if (b[0] == b[1]).all() and whole.all():
         even = b[0] % 2 == 0
         low = np.where(even & (a[0] <= 0) & (a[1] >= 0), 0.0, low)
         unknown = np.isnan(low) | _endless(a)

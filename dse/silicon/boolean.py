@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.errors import ExpressionError, nearest
+from dse.files.position import shortened
 
 _TOKEN = re.compile(r"\s*(?:([A-Za-z_][\w\[\].]*|[01])|([!'&*|+^()])|(\S))")
 _NAME = re.compile(r"[A-Za-z_][\w\[\].]*")
 MOST_PINS = 16
 """So many pins at most: the table has 2**n entries."""
+MOST_DEEP = 100
+"""Brackets and ``!`` within each other."""
 
 
 class FunctionError(ExpressionError):
@@ -64,6 +67,7 @@ class _Reader:
         self.columns |= {"0": np.zeros(len(entries), bool), "1": np.ones(len(entries), bool)}
         self.tokens = [found.group().strip() for found in _TOKEN.finditer(function)]
         self.next = 0
+        self.deep = 0
 
     def read(self) -> NDArray[np.bool_]:
         value = self._sum()
@@ -101,7 +105,15 @@ class _Reader:
         return value
 
     def _single(self) -> NDArray[np.bool_]:
-        sign = self._peek()
+        self.deep += 1
+        if self.deep > MOST_DEEP:
+            rule = f"brackets and ! are more than {MOST_DEEP} deep"
+            raise FunctionError(f"{shortened(self.function)!r}: {rule}", "simplify it")
+        value = self._within(self._peek())
+        self.deep -= 1
+        return value
+
+    def _within(self, sign: str) -> NDArray[np.bool_]:
         self.next += 1
         if sign == "!":
             return ~self._single()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,9 @@ from dse.silicon.liberty_cells import CellReader
 from dse.silicon.liberty_grammar import LibertyGroup, LibertyText, words
 from dse.silicon.liberty_tables import LibertyUnits, read_units
 from dse.silicon.library import Cell, CellLibrary, WireLoad
+
+MOST_BYTE = 500_000_000
+"""Of a packed file, unpacked."""
 
 
 def read_liberty(*paths: str | Path) -> CellLibrary:
@@ -65,11 +69,17 @@ def _unpacked(content: bytes, path: Path) -> bytes:
     if not content.startswith(b"\x1f\x8b"):
         return content
     try:
-        return gzip.decompress(content)
+        with gzip.open(io.BytesIO(content)) as stream:
+            found = stream.read(MOST_BYTE + 1)
     except (OSError, EOFError, zlib.error) as error:
         rule, remedy = f"the file cannot be unpacked: {error}", "fetch it again"
-        fault = Fault(where="", written=repr(str(path)), rule=rule, remedy=remedy)
-        raise StudyError([fault]) from None
+    else:
+        if len(found) <= MOST_BYTE:
+            return found
+        rule = f"the file unpacks to more than {MOST_BYTE // 10**6} MB"
+        remedy = "split it by groups of cells, and name all files"
+    fault = Fault(where="", written=repr(str(path)), rule=rule, remedy=remedy)
+    raise StudyError([fault])
 
 
 def _library(library: LibertyGroup, reader: CellReader, source: dict[str, str]) -> CellLibrary:

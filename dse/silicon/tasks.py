@@ -14,6 +14,7 @@ import numpy as np
 
 from dse.contract.generators import Design, Generator, Value, Vectors
 from dse.errors import ArgumentError, DseError, Fault, StudyError, nearest
+from dse.files.document import no_such
 from dse.files.folder import read_bytes
 from dse.plugins import registry
 from dse.silicon.answers import Answers
@@ -220,6 +221,8 @@ def written_by_hand(own: OwnHardware) -> list[DesignTask]:
 _INCLUDED = re.compile(r'`include\s+"([^"]+)"|\$readmem[hb]\s*\(\s*"([^"]+)"')
 _UNNAMED = re.compile(r'`include\s+(?!")|\$readmem[hb]\s*\(\s*(?!")')
 """Files by a macro or a parameter: Yosys alone knows which."""
+_GUARD = re.compile(r"`ifn?def\b")
+_MOST_DEEP = 100
 
 
 def with_included(path: Path) -> dict[Path, str]:
@@ -228,21 +231,31 @@ def with_included(path: Path) -> dict[Path, str]:
     Raises
     ------
     StudyError
-        The file is not there.
+        The file is not there, or files include each other without end.
     """
-    from dse.files.document import no_such
-
     if not path.is_file():
         raise no_such(path, "file", "*.v", "*.sv")
     found: dict[Path, str] = {}
-    waiting = [path]
-    while waiting:  # files may include each other
-        one = waiting.pop()
-        if not one.is_file() or any(one.samefile(other) for other in found):
-            continue
-        found[one] = read_bytes(one).decode("utf-8", errors="replace")
-        waiting += [one.parent / (m[1] or m[2]) for m in _INCLUDED.finditer(found[one])]
+    _include(path, (), found)
     return found
+
+
+def _include(path: Path, within: tuple[Path, ...], found: dict[Path, str]) -> None:
+    """Add a file, and what it includes, unless that is there."""
+    loop = next((within[at:] for at, one in enumerate(within) if one.samefile(path)), ())
+    if len(within) >= _MOST_DEEP or (loop and not any(_GUARD.search(found[one]) for one in loop)):
+        rule = f"{' and '.join(one.name for one in loop)} include each other without end"
+        if not loop:
+            rule = f"files include each other more than {_MOST_DEEP} deep"
+        remedy = "leave one out, or put what is read once between `ifndef NAME and `endif"
+        raise StudyError([Fault(where="", written=repr(str(path)), rule=rule, remedy=remedy)])
+    if any(one.samefile(path) for one in found):
+        return
+    found[path] = read_bytes(path).decode("utf-8", errors="replace")
+    for match in _INCLUDED.finditer(found[path]):
+        inside = path.parent / (match[1] or match[2])
+        if inside.is_file():
+            _include(inside, (*within, path), found)
 
 
 def _placed(written: str, parameters: Mapping[str, Value]) -> Path:

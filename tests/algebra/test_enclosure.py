@@ -117,3 +117,10 @@ def test_what_cannot_be_bounded_is_refused() -> None:
         with pytest.raises(TypeError):
             wrong()
     assert isinstance(x > 2, Condition)
+
+
+def test_an_endless_exponent_says_nothing_of_what_may_have_either_sign() -> None:
+    found = np.power(Enclosure(np.array([-1.0, -0.5]), np.array([1.0, 0.5])), np.inf)
+    assert np.isnan(found.low).all()
+    known = np.power(Enclosure(np.array([0.25]), np.array([0.5])), np.inf)
+    assert (known.low.item(), known.high.item()) == (0.0, 0.0)

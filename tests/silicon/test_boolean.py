@@ -49,3 +49,10 @@ def test_faults(function: str) -> None:
 def test_too_many_pins() -> None:
     with pytest.raises(FunctionError, match=r"more than 2\*\*16 entries"):
         truth_table("A", [f"P{i}" for i in range(17)])
+
+
+@pytest.mark.parametrize("function", ["(" * 5000 + "A" + ")" * 5000, "!" * 5000 + "A"])
+def test_a_function_that_is_too_deep(function: str) -> None:
+    with pytest.raises(FunctionError, match=r"brackets and ! are more than 100 deep; simplify it$"):
+        truth_table(function, ["A"])
+    assert truth_table("!(" * 48 + "A" + ")" * 48, ["A"]).tolist() == [False, True]

@@ -497,6 +497,17 @@ def test_files_that_include_each_other_are_each_read_once(tmp_path: Path) -> Non
     assert [path.name for path in with_included(tmp_path / "a.v")] == ["a.v", "b.vh"]
 
 
+def test_files_that_include_each_other_without_end_are_a_fault(tmp_path: Path) -> None:
+    """Yosys would read them until the memory is full."""
+    for name, other in (("a.v", "b.vh"), ("b.vh", "a.v")):
+        (tmp_path / name).write_text(f'`include "{other}"\n')
+    said = fails(lambda: with_included(tmp_path / "a.v"))
+    assert "a.v'; a.v and b.vh include each other without end; leave one out, or put" in said
+    for number in range(102):
+        (tmp_path / f"{number}.v").write_text(f'`include "{number + 1}.v"\n')
+    assert "more than 100 deep" in fails(lambda: with_included(tmp_path / "0.v"))
+
+
 def test_tasks_are_counted_whatever_the_cycles_in_which_they_are_compared(
     run: Run, tmp_path: Path
 ) -> None:

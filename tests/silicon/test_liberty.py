@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dse.errors import StudyError
+from dse.silicon import liberty
 from dse.silicon.liberty import read_liberty
 from dse.silicon.liberty_cells import unateness
 from dse.silicon.library import FlipFlop, LookupTable, TableStack, WireLoad
@@ -234,6 +235,15 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "cut.lib.gz").write_bytes(gzip.compress(TOY.read_bytes())[:200])
     with pytest.raises(StudyError, match=r"the file cannot be unpacked: .*; fetch it again"):
         read_liberty(tmp_path / "cut.lib.gz")
+
+
+def test_a_file_that_unpacks_without_end_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(liberty, "MOST_BYTE", 1_000_000)
+    (tmp_path / "bomb.lib.gz").write_bytes(gzip.compress(bytes(2_000_000)))
+    with pytest.raises(StudyError, match="the file unpacks to more than 1 MB; split it by groups"):
+        read_liberty(tmp_path / "bomb.lib.gz")
 
 
 def test_a_wire_load_goes_on_with_its_slope() -> None:
