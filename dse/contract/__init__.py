@@ -213,6 +213,8 @@ class Interface(Sureness):
         A read across the link, from request to data.
     idle_power_w, transfer_j_per_byte, attachment_area_m2
         Of the attachment itself: whatever happens, for each payload byte, and its silicon.
+    acceleration
+        How many times faster than the host a whole accelerator computes (LogCA's A).
     includes
         ``device`` where times hold the device's computing too: whole offloads, as measured.
     sources
@@ -244,6 +246,7 @@ class Interface(Sureness):
     batch: float | None = None
     round_trip_s: float = 0.0
     includes: str = ""
+    acceleration: float | None = None
     wait: str = "async"
     transfer: str = "cut_through"
     in_flight: float = 1.0

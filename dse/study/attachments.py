@@ -41,6 +41,7 @@ GROUPS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     _POWER: _POWER,
     ("interface_attachment_area_m2",): ("interface_attachment_area_m2",),
     _SUM: (*_SUM, _SHARE),
+    ("interface_acceleration",): ("interface_acceleration",),
 }
 """Columns that are left out together when the first ones say no more than their neutral values."""
 

@@ -20,6 +20,7 @@ NEUTRAL = {
     "interface_descriptors": 1.0,
     "interface_batch": 1.0,
     "interface_overhead_share": 1.0,
+    "interface_acceleration": math.inf,
 }
 """Columns that leave something unlimited when a record does not give them; others: 0."""
 

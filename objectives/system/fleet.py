@@ -108,33 +108,41 @@ def area_lc(*, stage_area_lc: Stages) -> Column:
 
 @objective(
     source=BATTLE_HEMPSTEAD,
-    rises_with=("stage_capacity_bit_per_s",),
-    at_most=("stage_capacity_bit_per_s",),
+    rises_with=("stage_capacity_bit_per_s", "accelerated_limit_bit_per_s"),
+    at_most=("stage_capacity_bit_per_s", "accelerated_limit_bit_per_s"),
     over_stages="least",
 )
-def capacity_bit_per_s(*, stage_capacity_bit_per_s: Stages) -> Column:
+def capacity_bit_per_s(
+    *, stage_capacity_bit_per_s: Stages, accelerated_limit_bit_per_s: Column | float = np.inf
+) -> Column:
     """Payload rate that the slowest stage carries at its top clock.
 
-    ``c = min_j c_j``, in bit/s.
+    ``c = min_j c_j``, in bit/s; that of a whole accelerator in place of stages.
 
     References
     ----------
     Battle & Hempstead, section V-C.
     """
-    return least(stage_capacity_bit_per_s)
+    return np.minimum(least(stage_capacity_bit_per_s), accelerated_limit_bit_per_s)
 
 
-@objective(source=BATTLE_HEMPSTEAD, rises_with=("stage_peak_bit_per_s",), over_stages="least")
-def peak_bit_per_s(*, stage_peak_bit_per_s: Stages) -> Column:
+@objective(
+    source=BATTLE_HEMPSTEAD,
+    rises_with=("stage_peak_bit_per_s", "accelerated_limit_bit_per_s"),
+    over_stages="least",
+)
+def peak_bit_per_s(
+    *, stage_peak_bit_per_s: Stages, accelerated_limit_bit_per_s: Column | float = np.inf
+) -> Column:
     """Payload rate of the slowest stage with independent tasks: the compute limit.
 
-    ``min_j peak_j``, in bit/s.
+    ``min_j peak_j``, in bit/s; that of a whole accelerator in place of stages.
 
     References
     ----------
     Battle & Hempstead, section V-C.
     """
-    return least(stage_peak_bit_per_s)
+    return np.minimum(least(stage_peak_bit_per_s), accelerated_limit_bit_per_s)
 
 
 @objective(

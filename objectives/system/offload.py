@@ -121,6 +121,7 @@ def break_even_byte(
     stage_capacity_bit_per_s: Stages,
     stage_common: Stages,
     power_limit_bit_per_s: Column | float = np.inf,
+    interface_acceleration: Column | float = np.inf,
 ) -> Column:
     """Granularity from which an offload is no slower than the host, g_1; may not exist.
 
@@ -129,6 +130,7 @@ def break_even_byte(
     T1 is at most the larger of two lines: the streamed one up to where they cross, then that of
     dependent tasks.  Of one stage with independent tasks it has a step for each round (`rounds`),
     whose tops lie on that line: g_1 is where the host reaches the step below it.
+    A whole accelerator takes T0 / A for every g, while its payload passes by.
 
     References
     ----------
@@ -145,8 +147,15 @@ def break_even_byte(
     streamed = first_nonnegative(*host, per_byte + passing, fixed + fill - kernel_offset_s)
     slope, shortfall = per_byte + streamed_s * serial_tasks, fixed - kernel_offset_s
     chained = _first_from(crossing, *host, slope, shortfall)
+    left = 1.0 - 1.0 / np.asarray(interface_acceleration)
+    passed = first_nonnegative(*host, per_byte + passing_s_per_byte, fixed - kernel_offset_s)
+    computed = first_nonnegative(
+        left * kernel_index_s_per_byte, kernel_exponent, per_byte, fixed - left * kernel_offset_s
+    )
+    computed = np.where(left > 0, np.maximum(passed, computed), np.nan)
     before = (streamed <= crossing) & (crossing > 0) | np.isnan(crossing)
     found = np.where(before, streamed, chained)
+    found = np.where(np.less(interface_acceleration, np.inf), computed, found)
     if len(stage_round_bit) > 1:
         return found
     with np.errstate(divide="ignore", invalid="ignore"):

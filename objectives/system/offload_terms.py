@@ -173,6 +173,26 @@ def host_time_s(
     return kernel_offset_s + kernel_index_s_per_byte * power
 
 
+@objective(
+    source=LOGCA,
+    rises_with=("interface_acceleration",),
+    falls_with=("host_time_s",),
+    undeclared={"workload_granularity_byte": "the host's time grows with it as well"},
+)
+def accelerated_limit_bit_per_s(
+    *, host_time_s: Column, interface_acceleration: Column, workload_granularity_byte: Column
+) -> Column:
+    """Payload rate of a whole accelerator that computes A times as fast as the host.
+
+    ``8 g A / T0``, in bit/s: one offload after the other takes C1 = T0 / A.
+
+    References
+    ----------
+    Altaf & Wood, ISCA 2017, eq. 2.
+    """
+    return BIT_PER_BYTE * workload_granularity_byte * interface_acceleration / host_time_s
+
+
 @objective(source=LOGCA, rises_with=("host_time_s",), falls_with=("accelerator_s",))
 def acceleration(*, host_time_s: Column, accelerator_s: Column) -> Column:
     """How many times faster the accelerators are than the host, A = T0 / C1.

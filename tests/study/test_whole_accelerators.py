@@ -64,3 +64,13 @@ def test_an_interface_without_computing_is_no_whole_accelerator(path: Path) -> N
     said = faults(path, interface="null", axes=axes)
     assert "axes.interface.device.1: 'dsa'; dsa holds no computing, beside others that do" in said
     assert "area" in faults(path, objectives="{area: minimise}")
+
+
+def test_an_acceleration_needs_the_host_s_time_and_stands_alone(path: Path) -> None:
+    alone = {"interface": "{overhead: 1 us, acceleration: 20}"}
+    study.prepare(study.read_study(path, [*alone.items()]))
+    assert "the stages compute as well" in faults(path, **alone, stages="[{core: des}]")
+    unknown = faults(path, **alone, **{"workload.kernel": "null"})
+    assert "an acceleration is that over the host, whose time is unknown" in unknown
+    both = {"interface": "{device: link.yaml, acceleration: 20}"}
+    assert "holds the device's computing already" in faults(path, **both)

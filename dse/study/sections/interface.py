@@ -103,6 +103,14 @@ class InterfaceSection(StudySection):
     round_trip: Annotated[
         Amount, Unit("Time of a read across the link", "interface_round_trip_s", zero=True)
     ] = None
+    acceleration: Annotated[
+        Amount,
+        Unit(
+            "How many times faster than the host a whole accelerator computes (LogCA's A); "
+            "without `stages`",
+            "interface_acceleration",
+        ),
+    ] = None
     includes: Annotated[
         Literal["device"] | None,
         Field(description="`device`: its times hold the device's computing too; without `stages`"),
