@@ -17,6 +17,7 @@ from dse.study.faults import Faults, Path
 from dse.study.fields import Range
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_NUMBER = re.compile(r"\s*[-+]?\.?\d|\s*$")
 
 
 def free_axis(
@@ -60,8 +61,16 @@ def _texts(name: str, written: Any) -> Axis | None:
 
 
 def _is_text(value: Any) -> bool:
-    """Tell a choice from a number, which may have a unit."""
-    return isinstance(value, bool) or (isinstance(value, str) and value[:1] not in "+-.0123456789")
+    """Tell a choice from a number, which may have a unit: ``-O2``, ``./a.json``, ``8b10b``."""
+    if isinstance(value, bool) or not isinstance(value, str):
+        return isinstance(value, bool)
+    if not _NUMBER.match(value):
+        return True
+    try:
+        units.parse_any(value)
+    except UnitError:
+        return not value.split()[1:]  # a number and a word are a unit that is not known
+    return False
 
 
 def _numbers(name: str, written: Any) -> Axis:

@@ -68,6 +68,8 @@ class Named:
         """
         known = {*self.inputs, *self.quantities}
         found = [name] if name in known else [one for one in known if units.stem(one) == name]
+        if found and name not in known:
+            found += self._meant(name, found)
         if not found:
             stems = {units.stem(one) for one in self._computed()}
             raise UnitError("this quantity is not known", nearest(name, stems))
@@ -98,6 +100,13 @@ class Named:
                 if units.stem(one) not in stems:
                     self._require(one, "constraint")
             return parse_expression(text, self._computed() - self.labels.keys(), self.labels)
+
+    def _meant(self, name: str, found: Sequence[str]) -> list[str]:
+        """Return what every answer shows that a name may mean, where it is of nothing shown."""
+        shown = {one.name for one in self.graph.objectives if one.told}
+        if shown.intersection(found):
+            return []
+        return [one for one in shown if units.stem(one).endswith(f"_{name}")]
 
     def _computed(self) -> set[str]:
         return {*self.inputs, *(quantity.name for quantity in self.graph.objectives)}

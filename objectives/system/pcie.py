@@ -7,7 +7,7 @@ the host), one fetch of its descriptors, one write-back of as many bytes, one in
 
 On the link a write of s bytes is ceil(s / P) packets of 24 B and their payload; a read is
 ceil(s / Q) requests of 24 B in one direction, and ceil(s / C) completions of 20 B and their payload
-in the other, where P is the maximum payload, Q the maximum read request and C the lesser of P and
+in the other, where P is the maximum payload, Q the maximum read request and C the least of P, Q and
 the size at which a host cuts completions.  24 B are 8 B of the link, 4 B and 12 B of header with
 64-bit addresses; a completion's header is 4 B shorter.  Offloads are aligned.
 
@@ -91,13 +91,18 @@ def pcie_packet_byte_per_s(*, interface_pcie: Column, interface_max_payload_byte
 @objective(
     source=PCIE,
     rises_with=("workload_granularity_byte", "interface_descriptors"),
-    falls_with=("interface_max_payload_byte", "interface_completion_byte"),
+    falls_with=(
+        "interface_max_payload_byte",
+        "interface_max_read_request_byte",
+        "interface_completion_byte",
+    ),
     over_sizes="mean",
 )
 def pcie_to_device_byte(
     *,
     workload_granularity_byte: Column,
     interface_max_payload_byte: Column,
+    interface_max_read_request_byte: Column,
     interface_completion_byte: Column,
     interface_descriptors: Column,
     interface_batch: Column,
@@ -111,7 +116,8 @@ def pcie_to_device_byte(
     ----------
     Neugebauer et al., SIGCOMM 2018, section 3.
     """
-    cut = np.minimum(interface_max_payload_byte, interface_completion_byte)
+    most = np.minimum(interface_max_payload_byte, interface_max_read_request_byte)
+    cut = np.minimum(most, interface_completion_byte)
     block = DESCRIPTOR_BYTE * interface_descriptors * interface_batch
     payload = _packets_byte(workload_granularity_byte, cut, COMPLETION_BYTE)
     fetched = _packets_byte(block, cut, COMPLETION_BYTE)
@@ -235,16 +241,15 @@ def pcie_cv2(
         "interface_descriptors": interface_descriptors,
         "interface_batch": interface_batch,
         "interface_max_payload_byte": interface_max_payload_byte,
+        "interface_max_read_request_byte": interface_max_read_request_byte,
     }
     sizes = workload_granularity_byte
     pairs = sizes if isinstance(sizes, tuple) else ((sizes, 1.0),)
     moments = []
-    for function, name, value in (
-        (pcie_to_device_byte, "interface_completion_byte", interface_completion_byte),
-        (pcie_to_host_byte, "interface_max_read_request_byte", interface_max_read_request_byte),
-    ):
+    completion = {"interface_completion_byte": interface_completion_byte}
+    for function, besides in ((pcie_to_device_byte, completion), (pcie_to_host_byte, {})):
         each = [
-            (function(workload_granularity_byte=size, **given, **{name: value}), share)
+            (function(workload_granularity_byte=size, **given, **besides), share)
             for size, share in pairs
         ]
         mean = sum(share * one for one, share in each)

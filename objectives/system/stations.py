@@ -122,7 +122,9 @@ def stored_load(
     source=_SOURCE,
     rises_with=("arrival_rate_hz", "offload_latency_s", "size_wait_s"),
     falls_with=("slots",),
-    caution=_crowded("until one may start; more offloads in flight shorten that"),
+    caution=_crowded(
+        "until one may start; shorter offloads help, and more in flight where more fit"
+    ),
 )
 def slot_load(
     *,

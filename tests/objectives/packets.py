@@ -40,7 +40,8 @@ def read(by: str, size: int, request: int, completion: int) -> Iterator[Packet]:
     """Yield the packets of a read by the device (to host) or by the host (to device)."""
     back = TO_DEVICE if by == TO_HOST else TO_HOST
     yield from (Packet(by, 4) for _ in pieces(size, request))
-    yield from (Packet(back, 3, piece) for piece in pieces(size, completion))
+    for asked in pieces(size, request):  # no completion answers two requests
+        yield from (Packet(back, 3, piece) for piece in pieces(asked, completion))
 
 
 def batch(

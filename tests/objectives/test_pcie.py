@@ -40,7 +40,7 @@ def link_bytes(
     cut = columns(interface_completion_byte=completion)
     asked = columns(interface_max_read_request_byte=request)
     return {
-        TO_DEVICE: float(pcie.pcie_to_device_byte(**shared, **cut)[0]),
+        TO_DEVICE: float(pcie.pcie_to_device_byte(**shared, **asked, **cut)[0]),
         TO_HOST: float(pcie.pcie_to_host_byte(**shared, **asked)[0]),
     }
 

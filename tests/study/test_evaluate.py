@@ -231,3 +231,14 @@ def test_other_content_is_another_evaluator(
     assert identity(GOOD.replace("outputs", "timeout: 2 min\n  outputs")) == first
     (path.parent / "synth.sh").write_text("#!/bin/sh\nexit 8\n")
     assert identity() != first
+
+
+def test_choices_may_begin_like_numbers(write: Write, faults: Callable[[str], list[str]]) -> None:
+    study_text = GOOD.replace("[slim, wide]", "[-O2, +x, ./a.json, .5x5, 8b10b]")
+    study_text = study_text.replace(", \"style == 'slim'\"", "")
+    assert faults(study_text) == []
+    problem = study.prepare(study.read_study(write(study_text))).problem
+    (style,) = (axis for axis in problem.space.axes if axis.name == "style")
+    assert (style.labels, style.ordered) == (("-O2", "+x", "./a.json", ".5x5", "8b10b"), False)
+    (said,) = faults(GOOD.replace("[100 MHz, 200 MHz]", "[100 MHzz, 200 MHzz]"))
+    assert "MHzz" in said  # a unit, not a choice

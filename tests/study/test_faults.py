@@ -144,6 +144,12 @@ CASES = {  # what is replaced, by what, and what the user reads
         "study.yaml:4:1: interface: overhead is in cycles of a host whose clock "
         "is unknown; add for instance `host_clock: 3 GHz`, or write times in seconds",
     ),
+    "a latency per byte where that of an offload is meant": (
+        "{area:",
+        "{latency:",
+        "study.yaml:8:14: objectives.latency: 'latency'; several quantities have this name; write "
+        "latency_s_per_byte or offload_latency_s",
+    ),
     "a name as an objective": (
         "{area:",
         "{bound:",
