@@ -168,14 +168,19 @@ def show_exactly(value: float, name: str) -> str:
     Examples
     --------
     >>> show_exactly(4e8, "clock_hz"), show_exactly(123456789.0, "clock_hz")
-    ('400 MHz', '123456789.0 Hz')
+    ('400 MHz', '123.456789 MHz')
     """
     shown = show(value, name)
     return shown if parse(shown, name) == value else exact_text(value, name)
 
 
 def exact_text(value: float, name: str) -> str:
-    """Return text that `parse` reads back as exactly `value`."""
+    """Return text that `parse` reads back as exactly `value`, with a prefix where that can be."""
+    factor, unit = scale([value], name)
+    if unit and math.isfinite(value):
+        for digits in (f"{value / factor:.12g}", f"{float(value / factor)!r}"):
+            if parse(f"{digits} {unit}", name) == value:
+                return f"{digits} {unit}"
     return f"{float(value)!r} {label(name)}".rstrip()
 
 

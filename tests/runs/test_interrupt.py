@@ -79,7 +79,7 @@ def test_commands_read_a_run_that_was_interrupted(tmp_path: Path) -> None:
 def test_values_of_a_sweep_that_were_not_searched_are_said(tmp_path: Path) -> None:
     found = stopped(tmp_path / "run", study=SWEPT, method="random", calls=13, budget=1000)
     assert len(found.manifest["certificate"]["unfinished"]) == 1
-    note = "nothing found before the interrupt at workload.rate = 5000000000.0 bit/s"
+    note = "nothing found before the interrupt at workload.rate = 5 Gbit/s"
     assert found.manifest["notes"][-1] == note
     assert verify_run(tmp_path / "run", trials=1000).holds
 
