@@ -166,8 +166,10 @@ def offload_within_one_core(
     stages = (stage_payload_bit, stage_latency_s, stage_round_s, stage_capacity_bit_per_s)
     for task, latency, interval, capacity, common in zip(*stages, stage_common, strict=True):
         rate = np.where(common > 0, stream_rate_bit_per_s, power_limit_bit_per_s)
-        each = np.maximum(latency, interval) * np.maximum(capacity / rate, 1.0)
-        work = work + (payload / task + 1.0) * each
+        each = np.maximum(latency, interval)
+        with np.errstate(invalid="ignore"):  # a record of whole offloads takes no time here
+            slower = np.where(each > 0, np.maximum(capacity / rate, 1.0), 1.0)
+        work = work + (payload / task + 1.0) * (each * slower)
     alone = transfer_s + np.maximum(serial_tasks, 1.0) * work
     return offload_latency_s / alone - 1.0
 

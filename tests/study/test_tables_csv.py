@@ -520,7 +520,7 @@ def test_a_run_carries_its_tables_and_reads_back_without_the_original(write, tmp
     assert prepared.problem.stages[0].name == "my_cores"
     assert np.array_equal(index, front)
     (out / "inputs" / "my cores.csv").write_text(AES.replace("800", "900"))
-    with pytest.raises(OutputError, match="has changed since the run"):
+    with pytest.raises(OutputError, match="was changed since it was run"):
         finished.read_run(out)
 
 
