@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 
@@ -177,10 +178,11 @@ def show_exactly(value: float, name: str) -> str:
 def exact_text(value: float, name: str) -> str:
     """Return text that `parse` reads back as exactly `value`, with a prefix where that can be."""
     factor, unit = scale([value], name)
-    if unit and math.isfinite(value):
+    if unit and math.isfinite(value / factor):
         for digits in (f"{value / factor:.12g}", f"{float(value / factor)!r}"):
-            if parse(f"{digits} {unit}", name) == value:
-                return f"{digits} {unit}"
+            with suppress(UnitError):  # beyond the range of a number
+                if parse(f"{digits} {unit}", name) == value:
+                    return f"{digits} {unit}"
     return f"{float(value)!r} {label(name)}".rstrip()
 
 

@@ -44,6 +44,8 @@ class Fleet:
         True: idle pipelines switch like busy ones.  False: their clocks are gated.
     common
         1: clocked to the one rate of the chain.  0: to the own top clock.
+    alone
+        Whether it is the only stage.
     """
 
     counts: list[Any]
@@ -54,6 +56,7 @@ class Fleet:
     floor: Column | None = None
     clocked: bool = False
     common: Column = field(default_factory=lambda: np.zeros(1))
+    alone: bool = False
 
     @cached_property
     def peak_bit_per_s(self) -> Any:
@@ -176,6 +179,7 @@ def _of(metric: Column, positions: NDArray[np.int64]) -> Column:
 STAGE_CAPACITY = "stage_capacity_bit_per_s"
 
 STAGE_COLUMNS: dict[str, Callable[[Fleet], Any]] = {
+    "stage_alone": lambda fleet: np.full(1, float(fleet.alone)),
     "stage_area_m2": lambda fleet: fleet.total(fleet.designs.metrics.area_m2),
     "stage_area_ge": lambda fleet: fleet.total(fleet.designs.metrics.area_ge),
     "stage_area_lc": lambda fleet: fleet.total(fleet.designs.metrics.area_lc),

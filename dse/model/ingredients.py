@@ -63,6 +63,7 @@ INGREDIENTS: Mapping[str, Ingredient] = {
 }
 
 MADE_OF: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "stage_alone": ((), ()),
     "stage_area_m2": (("area",), ()),
     "stage_area_ge": (("gates",), ()),
     "stage_area_lc": (("logic",), ()),

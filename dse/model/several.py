@@ -59,7 +59,7 @@ def _same_axis(one: Axis, other: Axis) -> bool:
 
 
 def _same_stage(one: Stage, other: Stage) -> bool:
-    said = [(s.name, s.mixed, s.clocked, s.common, s.designs.names) for s in (one, other)]
+    said = [(s.name, s.mixed, s.clocked, s.common, s.alone, s.designs.names) for s in (one, other)]
     metrics = vars(one.designs.metrics), vars(other.designs.metrics)
     return said[0] == said[1] and all(
         metrics[0][name] is metrics[1][name]

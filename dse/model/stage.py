@@ -37,6 +37,8 @@ class Stage:
     common
         Whether it is clocked to the one rate of the chain, otherwise it runs at its own top clock;
         unless the column ``<name>.common`` says so for each design.
+    alone
+        Whether it is the only stage of the chain.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Stage:
     mixed: bool
     clocked: bool = False
     common: bool = False
+    alone: bool = False
 
     @property
     def decided_by(self) -> tuple[str, ...]:
@@ -64,7 +67,10 @@ class Stage:
 
         `columns` are those that the study sets.
         """
-        found = {"stage_clocked": np.full(1, float(self.clocked))}
+        found = {
+            "stage_alone": np.full(1, float(self.alone)),
+            "stage_clocked": np.full(1, float(self.clocked)),
+        }
         if self.policy not in columns:
             found["stage_common"] = np.full(1, float(self.common))
         return found
@@ -123,7 +129,9 @@ class Stage:
             clock = columns.get(f"{self.name}.clock", np.ones(1))
         streams = dependent_streams(columns)
         common = columns.get(self.policy, np.full(1, float(self.common)))
-        return Fleet(counts, positions, self.designs, clock, streams, floor, self.clocked, common)
+        return Fleet(
+            counts, positions, self.designs, clock, streams, floor, self.clocked, common, self.alone
+        )
 
 
 CHAINED_COLUMNS = ("workload_chained", "workload_streams")

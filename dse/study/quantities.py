@@ -103,10 +103,14 @@ class Named:
 
     def _meant(self, name: str, found: Sequence[str]) -> list[str]:
         """Return what every answer shows that a name may mean, where it is of nothing shown."""
-        shown = {one.name for one in self.graph.objectives if one.told}
-        if shown.intersection(found):
+        if any(map(self._is_shown, found)):
             return []
-        return [one for one in shown if units.stem(one).endswith(f"_{name}")]
+        ending = (one for one in self.quantities if units.stem(one).endswith(f"_{name}"))
+        return [*filter(self._is_shown, ending)]
+
+    def _is_shown(self, name: str) -> bool:
+        known = name in self.quantities and self.graph.provides(name)
+        return known and self.graph.quantities[name].told
 
     def _computed(self) -> set[str]:
         return {*self.inputs, *(quantity.name for quantity in self.graph.objectives)}

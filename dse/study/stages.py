@@ -71,7 +71,9 @@ def build(study: schema.StudyFile, scenario: Scenario, faults: Faults) -> list[B
         names.add(name)
         designs = choose_designs(written, scenario, path, faults)
         if designs is not None:
-            built.append(_stage(name, written, designs, scenario, faults, path))
+            built.append(
+                _stage(name, written, designs, scenario, faults, path, alone=len(study.stages) == 1)
+            )
     if any(part.counts_compute_alone for part in built) and (
         "interface_in_flight" in scenario.names or scenario.constants.get("workload_chained")
     ):
@@ -118,11 +120,13 @@ def _stage(
     scenario: Scenario,
     faults: Faults,
     path: Path,
+    *,
+    alone: bool,
 ) -> Built:
     rate = scenario.highest_demand
     clock = _clock(name, written, scenario, faults, (*path, "clock"))
     common = _at_one_rate(written, scenario)
-    policy = {"clocked": written.idle == "clocked", "common": bool(common)}
+    policy = {"clocked": written.idle == "clocked", "common": bool(common), "alone": alone}
     axes: list[Axis] = list(clock) if common is not None else [_policy(name, scenario)]
     if written.counts is not None:
         stage = Stage(name, designs, mixed=True, **policy)

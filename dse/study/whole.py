@@ -76,5 +76,5 @@ def whole_accelerator() -> Built:
         extrapolated=none,
     )
     column = f"{NAME}.{NAME}"
-    stage = Stage(NAME, Designs((NAME,), metrics), mixed=True)
+    stage = Stage(NAME, Designs((NAME,), metrics), mixed=True, alone=True)
     return Built(stage, (counted(column, [1.0], column),))

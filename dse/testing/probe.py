@@ -37,7 +37,7 @@ Call = Callable[[Arguments], dict[str, Column]]
 
 _CODES = {"wait": len(WAIT_MODES), "transfer": len(TRANSFERS), "precision": len(PRECISIONS)}
 _CODES["pcie"] = len(PCIE_LINKS)
-_CODES |= dict.fromkeys(("chained", "meet", "common", "clocked", "extrapolated"), 2)
+_CODES |= dict.fromkeys(("chained", "meet", "common", "clocked", "alone", "extrapolated"), 2)
 _PLAUSIBLE = {
     "m2": (1e-10, 1e-4),
     "w": (1e-5, 1e2),

@@ -185,7 +185,10 @@ def _draw(
         fraction = name.endswith(("exponent", "offloaded"))
         whole = not units.suffix(name) and not code_count(name) and not fraction
         inputs[name] = (np.ceil(values) if whole else values)[:, np.newaxis]
-    chain = tuple(Stage(f"stage_{number}", _designs(rng), mixed=True) for number in range(stages))
+    chain = tuple(
+        Stage(f"stage_{number}", _designs(rng), mixed=True, alone=stages == 1)
+        for number in range(stages)
+    )
     following = rng.integers(2, size=(stages, SCENARIOS, 1))
     inputs |= {stage.policy: one * 1.0 for stage, one in zip(chain, following, strict=True)}
     if _VARY in names:

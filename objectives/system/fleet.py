@@ -129,6 +129,7 @@ def capacity_bit_per_s(
 @objective(
     source=BATTLE_HEMPSTEAD,
     rises_with=("stage_peak_bit_per_s", "accelerated_limit_bit_per_s"),
+    at_most=("accelerated_limit_bit_per_s",),
     over_stages="least",
 )
 def peak_bit_per_s(

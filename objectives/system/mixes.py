@@ -39,7 +39,12 @@ def standardised(sizes: SizeColumn) -> Services:
         "offload_limit_bit_per_s",
     ),
     falls_with=("workload_size_cv2",),
-    at_most=("stage_capacity_bit_per_s", "link_bit_per_s", "pcie_payload_bit_per_s"),
+    at_most=(
+        "stage_capacity_bit_per_s",
+        "accelerated_limit_bit_per_s",
+        "link_bit_per_s",
+        "pcie_payload_bit_per_s",
+    ),
     undeclared={
         "interface_in_flight": "one offload in flight has nobody to meet, two have",
         "settled_while": "a slow memory counts however offloads are transferred",

@@ -177,6 +177,7 @@ def accelerator_s(
         stage_round_s=stage_round_s,
         stage_capacity_bit_per_s=stage_capacity_bit_per_s,
         stage_common=stage_common,
+        stage_alone=stage_common,  # nothing passes by
         workload_granularity_byte=workload_granularity_byte,
         passing_s_per_byte=np.zeros(1),
     )

@@ -33,7 +33,12 @@ def limits_in_order(
 @objective(
     source=BATTLE_HEMPSTEAD,
     rises_with=("rate_limit_bit_per_s", "demand_bit_per_s"),
-    at_most=("stage_capacity_bit_per_s", "link_bit_per_s", "pcie_payload_bit_per_s"),
+    at_most=(
+        "stage_capacity_bit_per_s",
+        "accelerated_limit_bit_per_s",
+        "link_bit_per_s",
+        "pcie_payload_bit_per_s",
+    ),
     told=True,
     simulated="rate",
 )

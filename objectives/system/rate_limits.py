@@ -25,7 +25,12 @@ from dse.objectives.system.sources import BATTLE_HEMPSTEAD, ENERGY_ROOFLINE
         "offload_limit_bit_per_s",
         "mixed_limit_bit_per_s",
     ),
-    at_most=("stage_capacity_bit_per_s", "link_bit_per_s", "pcie_payload_bit_per_s"),
+    at_most=(
+        "stage_capacity_bit_per_s",
+        "accelerated_limit_bit_per_s",
+        "link_bit_per_s",
+        "pcie_payload_bit_per_s",
+    ),
     undeclared={"settled_while": "only a mix of sizes has the memory limit in another argument"},
 )
 def rate_limit_bit_per_s(
@@ -89,7 +94,7 @@ def dependence_limit_bit_per_s(*, capacity_bit_per_s: Column, peak_bit_per_s: Co
 @objective(
     source=ENERGY_ROOFLINE,
     rises_with=("capacity_bit_per_s", "power_limit_bit_per_s"),
-    at_most=("stage_capacity_bit_per_s",),
+    at_most=("stage_capacity_bit_per_s", "accelerated_limit_bit_per_s"),
 )
 def stream_limit_bit_per_s(
     *, capacity_bit_per_s: Column, power_limit_bit_per_s: Column | float = np.inf
@@ -170,7 +175,7 @@ def met_rate_bit_per_s(
 @objective(
     source=BATTLE_HEMPSTEAD,
     rises_with=("met_rate_bit_per_s", "stream_limit_bit_per_s"),
-    at_most=("stage_capacity_bit_per_s",),
+    at_most=("stage_capacity_bit_per_s", "accelerated_limit_bit_per_s"),
     # a design that carries the demand may stream as fast as that takes
     settled_while={"stream_limit_bit_per_s": "clocks_meet"},
 )

@@ -20,6 +20,7 @@ _LIMITS = (
     "memory_limit_bit_per_s",
     "offload_limit_bit_per_s",
     "mixed_limit_bit_per_s",
+    "accelerated_limit_bit_per_s",
 )
 
 

@@ -35,10 +35,12 @@ def rounds_before(granularity_byte: Column, round_bit: Column) -> Column:
         "stage_round_bit",
         "stage_capacity_bit_per_s",
         "stage_common",
+        "stage_alone",
         "passing_s_per_byte",
     ),
     over_stages="sum",
     over_sizes="mean",
+    settled_while={"passing_s_per_byte": "clocks_meet"},
 )
 def own_rounds_s(
     *,
@@ -46,6 +48,7 @@ def own_rounds_s(
     stage_round_s: Stages,
     stage_capacity_bit_per_s: Stages,
     stage_common: Stages,
+    stage_alone: Stages,
     workload_granularity_byte: Column,
     passing_s_per_byte: Column,
 ) -> Column:
@@ -55,17 +58,16 @@ def own_rounds_s(
     link and memory bring in p per byte leaves that much less to wait for.  Of several
     ``sum_j min((n_j - 1) I_j, 8 g / c_j)``: with p a faster link could make the bound longer.
     """
-    alone = len(stage_round_bit) == 1
-    passing = passing_s_per_byte / BIT_PER_BYTE if alone else np.zeros(1)
 
-    def waits(bit: Column, s: Column, capacity: Column, common: Column) -> Column:
+    def waits(bit: Column, s: Column, capacity: Column, common: Column, alone: Column) -> Column:
+        passing = np.where(np.greater(alone, 0), passing_s_per_byte / BIT_PER_BYTE, 0.0)
         rounds = rounds_before(workload_granularity_byte, bit)
         streamed = np.maximum(1.0 / capacity - passing, 0.0)
         streamed = BIT_PER_BYTE * workload_granularity_byte * streamed
         waited = np.minimum(rounds * np.maximum(s - passing * bit, 0.0), streamed)
         return np.where(np.greater(common, 0), 0.0, waited)
 
-    stages = (stage_round_bit, stage_round_s, stage_capacity_bit_per_s, stage_common)
+    stages = (stage_round_bit, stage_round_s, stage_capacity_bit_per_s, stage_common, stage_alone)
     with np.errstate(divide="ignore"):
         return total(tuple(map(waits, *stages)))
 

@@ -69,7 +69,8 @@ def test_two_processes_use_one_budget_and_write_one_front(
         first, second = ((folder / "front.csv").read_bytes() for folder in folders)
         assert first == second
         manifests = [json.loads((folder / "manifest.json").read_text()) for folder in folders]
-        assert [manifest["evaluated"] for manifest in manifests] == [budget, budget]
+        ledgers = [manifest["ledger"] for manifest in manifests]
+        assert [one["evaluated"] + one["failed"] for one in ledgers] == [budget, budget]
         assert sum(manifest["measured"]["measured_anew"] for manifest in manifests) == budget
         assert sum(manifest["storage"]["by_others"] for manifest in manifests) == budget
         assert any("depends on timing" in note for note in manifests[0]["notes"])

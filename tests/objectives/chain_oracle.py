@@ -454,6 +454,7 @@ def columns_of(one: dict[str, Any]) -> dict[str, Any]:
     columns: dict[str, Any] = {
         name: np.array([value]) for name, value in one.items() if name != "stages"
     }
+    columns["stage_alone"] = (np.array([float(len(one["stages"]) == 1)]),) * len(one["stages"])
     for name in one["stages"][0]:
         columns[f"stage_{name}"] = tuple(np.array([stage[name]]) for stage in one["stages"])
     return columns

@@ -47,6 +47,7 @@ def modelled(stages: list[list[Core]], tasks: int, gap_s: float, bit: float = 12
         stage_round_s=column([max(interval for interval, _ in cores) for cores in stages]),
         stage_capacity_bit_per_s=column(capacities),
         stage_common=column([0.0] * len(stages)),
+        stage_alone=column([float(len(stages) == 1)] * len(stages)),
         workload_granularity_byte=granularity,
         passing_s_per_byte=passing,
     )

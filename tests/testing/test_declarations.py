@@ -36,7 +36,7 @@ def density_w_per_m2(*, power_w, area_m2):
 @objective(
     source="a test",
     rises_with=("capacity_bit_per_s",),
-    at_most=("stage_capacity_bit_per_s",),
+    at_most=("stage_capacity_bit_per_s", "accelerated_limit_bit_per_s"),
 )
 def halved_bit_per_s(*, capacity_bit_per_s):
     """Half of what the chain carries."""
@@ -119,7 +119,7 @@ CASES = {
         "declares that it never rises with power_w, but goes from",
     ),
     "at_most": (
-        replace(halved_bit_per_s, at_most=()),
+        replace(halved_bit_per_s, at_most=("accelerated_limit_bit_per_s",)),
         "never exceeds stage_capacity_bit_per_s in",
         replace(halved_bit_per_s, at_most=("offload_limit_bit_per_s",)),
         "declares that it is at most offload_limit_bit_per_s, but is",
