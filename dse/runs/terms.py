@@ -114,7 +114,8 @@ def terms_of(study: Study) -> DesignTerms:
     """Return the first design of a study with all its terms, each after what it is made from."""
     problem = study.problem
     index = np.zeros((1, len(problem.sizes)), dtype=np.int64)
-    terms = (*_inputs(problem, index), *_stages(problem, index), *_quantities(problem, index))
+    quantities = _quantities(problem, index, refused=bool(study.refused))
+    terms = (*_inputs(problem, index), *_stages(problem, index), *quantities)
     violations = problem.evaluate(index).violation[0].tolist()
     constraints = tuple(zip(problem.constraint_names, violations, strict=True))
     return DesignTerms(_name(problem, index), terms, constraints, study.notes)
@@ -144,7 +145,7 @@ def _stages(problem: Problem, index: np.ndarray) -> Iterator[Term]:
                 meaning = ""
 
 
-def _quantities(problem: Problem, index: np.ndarray) -> Iterator[Term]:
+def _quantities(problem: Problem, index: np.ndarray, *, refused: bool) -> Iterator[Term]:
     columns = problem.terms(index)
     quantities = {quantity.name: quantity for quantity in problem.quantities}
     measured = () if problem.measured is None else problem.measured.outputs
@@ -156,6 +157,9 @@ def _quantities(problem: Problem, index: np.ndarray) -> Iterator[Term]:
         own.__contains__, takes or quantities
     ):  # designs evaluated already have quantities without steps
         quantity = quantities[name]
+        if refused and quantity.threshold is not None:
+            yield Term(name, "unknown", "the fit of its record was refused: see the notes")
+            continue
         value = float(np.asarray(columns[name]).flat[0])
         exists = bool(quantity.labels) and not math.isnan(value)
         shown = quantity.labels[int(value)] if exists else value

@@ -518,6 +518,8 @@ class TestRecord:
         assert f"note: the fit of link was refused: {doubt(noisy)}" in brief
         assert f"Measured: the offload is faster {measured_text(noisy)}." in whole
         assert "Break even" not in whole
+        terms = dse.evaluate(study).to_dict()["terms"]
+        assert terms["break_even_byte"]["value"] == "unknown"
         save_interface(report_on(timings(SHA)), tmp_path / "link.yaml", "latency", force=True)
         assert "Break even" in dse.answer(study, flips=False).text(all=True)
 
