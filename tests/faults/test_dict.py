@@ -63,7 +63,7 @@ class StoreBesideDict(RuleBasedStateMachine):
             name
             for name, measurement in self.model.items()
             if measurement.failed and name not in self.again
-            if not kinds or measurement.kind in kinds
+            if measurement.kind in kinds
         }
         assert self.store.measure_again(kinds) == len(found)
         self.again |= found
