@@ -95,6 +95,15 @@ class ArgumentError(DseError):
     """What a function was called with is not of the kind that it takes."""
 
 
+GONE: Mapping[str, str] = {
+    "storage": (
+        "searches are no longer shared: let several machines measure (`--dask`), or sample with an "
+        "Optuna study of your own through `dse.problem` (docs/distributed.md)"
+    ),
+}
+"""Options, arguments and fields of earlier versions: what to do instead."""
+
+
 class UnitError(DseError):
     """A value whose unit is missing, unknown or of another dimension."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from dse.contract import PRECISIONS
-from dse.errors import ArgumentError
+from dse.errors import GONE, ArgumentError
 from dse.files.position import quoted
 
 P = ParamSpec("P")
@@ -32,6 +32,8 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name in kwargs.keys() & GONE.keys() - shape.parameters.keys():
+            raise ArgumentError(f"{name}: {GONE[name]}")
         try:
             given = shape.bind(*args, **kwargs).arguments
         except TypeError:
@@ -132,7 +134,7 @@ KINDS: Mapping[str, Kind] = {
     "source": Kind(f"{_STUDY}, a Result or its folder", lambda v: _is_study(v) or _is_run(v)),
     **dict.fromkeys(("run", "runs", "first", "second"), _RUN),
     **dict.fromkeys(("table", "data", "software", "hardware", "out", "check", "joined_by"), _PATH),
-    **dict.fromkeys((*_WORDS, "papers", "dask", "storage"), _TEXT),
+    **dict.fromkeys((*_WORDS, "papers", "dask"), _TEXT),
     **dict.fromkeys(("only", "by", "over", "targets", "measure_again", "supply"), _TEXTS),
     **dict.fromkeys(
         ("description", "library", "corners", "reuse"),

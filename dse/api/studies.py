@@ -100,7 +100,6 @@ def run(
     evaluate: Callable[..., Mapping[str, float | str]] | None = None,
     workers: int | None = None,
     dask: str | None = None,
-    storage: str | None = None,
     resume: bool = False,
     fresh: bool = False,
     reuse: str | Path | Sequence[str | Path] = (),
@@ -135,10 +134,6 @@ def run(
     dask
         Address of the scheduler of a Dask cluster that measures the designs, as many at once as
         it has threads.
-    storage
-        URL of a storage of Optuna (``journal:///a.log``, ``sqlite:///a.db``, ``postgresql://...``):
-        all processes that name it search together, and the front is that of all their trials.
-        Which designs are tried then depends on timing.
     resume
         Go on with the run in `out`: the same search, which takes what was measured from there.
         A study whose designs are not measured is run again.
@@ -196,7 +191,6 @@ def run(
         workers=workers,
         dask=dask,
         measures=True,
-        storage=storage,
     )
     keeping = Keeping(
         resume=resume, fresh=fresh, reuse=paths(reuse), again=tuple(texts(measure_again))

@@ -18,6 +18,9 @@ from dse.runs.quality import measure_front
 
 UNTOLD = "this run was written without checksums; run the study again to have them"
 
+SHARED = "storage"
+"""An entry of runs of earlier versions, whose notes and evaluations are those of several."""
+
 
 def check_files(manifest: Mapping[str, Any], folder: Path) -> Check:
     """Check that every file is the one that the run wrote."""
@@ -44,10 +47,12 @@ def check_study(run: Finished, every: Points) -> Check:
 
 def check_summary(run: Finished, every: Points) -> Check:
     """Check what the manifest says of the front: how good it is, notes, what is recommended."""
+    if SHARED in run.manifest:
+        return Check("summary", MISSED, f"several processes shared its search (`{SHARED}`)")
     evaluated, failed = (_whole(run.manifest.get(name)) for name in ("evaluated", "failed"))
     interrupted = run.manifest.get("interrupted") is True
-    failure, shared = str(run.manifest.get("failure", "")), run.manifest.get("storage")
-    counts = Counts(evaluated, failed, failure, interrupted, shared)
+    failure = str(run.manifest.get("failure", ""))
+    counts = Counts(evaluated, failed, failure, interrupted)
     parts = [_measured(point, run) for point in every]
     facts = front_facts(run.document, run.sweep, parts, counts)
     error = max(part.quality.hypervolume.error for part in parts)

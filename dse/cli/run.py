@@ -11,13 +11,19 @@ import typer
 
 from dse.cli.app import FAILING, AsJson, Jobs, Setting, StudyFile, app, show_json, tell, warn
 from dse.cli.interrupts import INTERRUPT
-from dse.errors import InfeasibleError, OutputError
+from dse.errors import GONE, ArgumentError, InfeasibleError, OutputError
 from dse.files.position import visible
 
 if TYPE_CHECKING:
     from dse.runs.result import Result
 
 RUNS = Path("runs")
+
+
+def _refused(parameter: typer.CallbackParam, written: str | None) -> None:
+    """Refuse an option of earlier versions."""
+    if written is not None:
+        raise ArgumentError(f"--{parameter.name}: {GONE[str(parameter.name)]}")
 
 
 @app.command()
@@ -49,7 +55,7 @@ def run(
     ] = None,
     storage: Annotated[
         str | None,
-        typer.Option(help="Storage of Optuna to search with other processes, sqlite:///a.db."),
+        typer.Option(hidden=True, expose_value=False, callback=_refused),
     ] = None,
     resume: Annotated[
         bool,
@@ -107,7 +113,6 @@ def run(
                 jobs=jobs or cores(),
                 workers=workers,
                 dask=dask,
-                storage=storage,
                 resume=resume,
                 fresh=fresh,
                 reuse=reuse or (),

@@ -139,8 +139,6 @@ class Method:
     proves
         True for the methods of this program that account for every design: their function takes
         the problem itself.
-    shares
-        True for methods whose designs are trials of Optuna: several processes may share these.
     """
 
     function: Callable[..., Any]
@@ -150,7 +148,6 @@ class Method:
     population: int = 100
     options: tuple[Option, ...] = ()
     proves: bool = False
-    shares: bool = False
 
     @property
     def name(self) -> str:

@@ -10,7 +10,6 @@ from dse.methods.needed import needed
     description="tree-structured Parzen estimator: for expensive evaluations",
     budget=1_000,
     population=25,
-    shares=True,
     options=(
         Option(
             name="multivariate",
@@ -37,7 +36,6 @@ def tpe(search: Search, *, seed: int, population: int, start: Index, multivariat
     description="NSGA-II as implemented in optuna, for comparison",
     budget=2_000,
     population=50,
-    shares=True,
 )
 def nsga2_optuna(search: Search, *, seed: int, population: int, start: Index) -> None:
     """Search with optuna's own NSGA-II."""
@@ -55,7 +53,6 @@ def nsga2_optuna(search: Search, *, seed: int, population: int, start: Index) ->
     description="random search, the baseline",
     budget=12_000,
     population=1_000,
-    shares=True,
 )
 def random(search: Search, *, seed: int, population: int, start: Index) -> None:
     """Draw designs at random, whatever `start`: what every other method has to beat."""

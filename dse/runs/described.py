@@ -105,10 +105,6 @@ def _arguments(options: Options, reuse: tuple[Path, ...]) -> Iterator[str]:
     for name in ("method", "seed", "budget", "workers", "dask"):
         if (value := getattr(options, name)) is not None:
             yield from (f"--{name}", str(value))
-    if options.storage is not None:
-        from dse.search.shared.storage import without_password  # Optuna, only where it is used
-
-        yield from ("--storage", without_password(options.storage))
     for folder in reuse:
         yield from ("--reuse", os.path.abspath(folder))
 

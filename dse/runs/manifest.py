@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -24,7 +24,6 @@ from dse.runs.instead import swept_text, without_the_best
 from dse.runs.measuring import causes_text
 from dse.runs.quality import Quality
 from dse.runs.runner import Run, SolvedStudy
-from dse.runs.sharing import shared_note
 from dse.search.exact.enumeration import WHOLE
 from dse.study import inputs
 from dse.study.inputs import Input
@@ -55,15 +54,13 @@ Parts = Sequence[FrontOfPart]
 class Counts:
     """What notes tell of a search: designs evaluated, those that failed, and why the first did.
 
-    `interrupted` says that it was stopped before it was done, `shared` what is to be said of
-    trials that several processes share.
+    `interrupted` says that it was stopped before it was done.
     """
 
     evaluated: int
     failed: int = 0
     failure: str = ""
     interrupted: bool = False
-    shared: Mapping[str, Any] | None = None
 
 
 def manifest_of(run: Run, stored: int, again: str = "") -> dict[str, Any]:
@@ -79,7 +76,6 @@ def manifest_of(run: Run, stored: int, again: str = "") -> dict[str, Any]:
         sum(answer.outcome.failed for answer in run.answers),
         next((a.outcome.failure for a in run.answers if a.outcome.failed), ""),
         run.interrupted,
-        run.answers[0].outcome.shared,
     )
     return {
         **study_facts(run.document, [part.study for part in parts]),
@@ -102,7 +98,6 @@ def manifest_of(run: Run, stored: int, again: str = "") -> dict[str, Any]:
         "evaluations_stored": stored,
         **front_facts(run.document, run.sweep, parts, counts),
         **_measured(run.answers),
-        **({} if counts.shared is None else {"storage": dict(counts.shared)}),
     }
 
 
@@ -221,8 +216,6 @@ def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
             f"the hypervolume of so many designs in {goals} objectives is estimated, as the exact "
             f"one takes too much work; ± is one standard error"
         )
-    if counts.shared is not None:
-        yield shared_note(counts.shared)
     yield from _unmeasured(parts, sweep)
     if counts.failed and all(part.study.problem.measured is None for part in parts):
         failed = plural(counts.failed, "design")

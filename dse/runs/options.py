@@ -19,8 +19,7 @@ class Options:
 
     These are measured only where `measures` says so, `workers` at once or by the
     cluster whose scheduler is at `dask`, in folders in `folder`; the file `watch` then tells
-    other processes how far it is.  All processes that name the same `storage` search together.
-    Earlier processes of this run have measured for `spent_s`.
+    other processes how far it is.  Earlier processes of this run have measured for `spent_s`.
     """
 
     method: str | None = None
@@ -31,7 +30,6 @@ class Options:
     folder: Path | None = None
     watch: Path | None = None
     measures: bool = False
-    storage: str | None = None
     spent_s: float = 0.0
 
     def __post_init__(self) -> None:

@@ -24,7 +24,6 @@ from dse.runs.measuring import (
 )
 from dse.runs.options import Options
 from dse.runs.quality import Quality, measure_front
-from dse.runs.sharing import SharingError, require_shareable, search_shared
 from dse.search import Outcome, Progress, Stop
 from dse.search.exact.work import limited
 from dse.study import study
@@ -112,19 +111,12 @@ def run_study(
     """
     start = time.perf_counter()
     sweep = sweep_of(document)
-    if options.storage is not None and sweep is not None:
-        raise SharingError(
-            f"a storage holds one study, and this one sweeps {sweep.path}; give its values one by "
-            f"one, each with a storage of its own"
-        )
     if has_evaluator(document):
         document, jobs = with_shelves(document), 1  # measurements are in this process
     with limited(stop=stop):
         if sweep is None:
             prepared = study.prepare(document)
             working = options.working(options.spending(prepared.settings), stop, progress)
-            if options.storage is not None:
-                require_shareable(prepared, options.apply(prepared.settings).method)
             answers = [solve_study(prepared, options, progress, partial=True, working=working)]
         else:
             answers = [*_checked(_swept(document, sweep, options, progress, jobs, stop))]
@@ -285,10 +277,7 @@ def _solved(
             return answer_of(*found, time.perf_counter() - start)
     prepared = with_cores(prepared, working, settings)
     with measuring(prepared, working, search.planned(prepared.problem, settings)):
-        if options.storage is None:
-            outcome = search.run_search(prepared.problem, settings, progress)
-        else:
-            outcome = search_shared(prepared, settings, options.storage, progress)
+        outcome = search.run_search(prepared.problem, settings, progress)
     require_some_measured(prepared, working)
     return answer_of(prepared, outcome, time.perf_counter() - start)
 

@@ -62,7 +62,8 @@ class OpenProblem(Problem):
 
         The objective of a study whose directions are all to minimise: ``study.optimize(
         problem.optuna)``.  A choice is suggested by its labels, an ordered axis by position.  The
-        losses of infeasible designs are 0: samplers rank those by violation.
+        losses of infeasible designs are 0: samplers rank those by violation.  The attribute
+        ``design`` of the trial is what people call its design.
 
         Raises
         ------
@@ -72,7 +73,9 @@ class OpenProblem(Problem):
         with _needed("optuna", "optuna"):
             from dse.search.heuristic.optuna import suggested, tell_missed
 
-        found = self.evaluate(np.array([suggested(trial, self.space.axes)]))
+        row = np.array(suggested(trial, self.space.axes))
+        trial.set_user_attr("design", self.space.point_text(row))
+        found = self.evaluate(row[np.newaxis])
         tell_missed(trial, self.constraint_names, found.violation[0])
         return tuple(found.loss[0].tolist()) if found.feasible[0] else (0.0,) * found.loss.shape[1]
 

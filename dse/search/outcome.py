@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,8 +80,6 @@ class Outcome:
         set is constraint j.
     constraint_names
         The constraints in the order of the bits.
-    shared
-        What is to be said of the trials that several processes share; None where none do.
     """
 
     front_index: Index
@@ -98,7 +96,6 @@ class Outcome:
     nearest_violation: NDArray[np.float64] | None
     satisfied: frozenset[int]
     constraint_names: tuple[str, ...]
-    shared: Mapping[str, str | int] | None = None
 
     @property
     def evaluated(self) -> int:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from dse.errors import ENOUGH_FAULTS, Fault, PluginError, StudyError, UnitError, nearest
+from dse.errors import ENOUGH_FAULTS, GONE, Fault, PluginError, StudyError, UnitError, nearest
 from dse.files.document import Document
 from dse.files.position import quoted, shortened
 from dse.study.fields import Range, StudySection
@@ -101,8 +101,9 @@ def _add(faults: Faults, problem: dict[str, Any], model: type[StudySection]) -> 
     context = problem.get("ctx", {})
     kind = problem["type"]
     if kind == "extra_forbidden":
-        known = _known_keys(path[:-1], model)
-        faults.add(path, "this key is not known here", nearest(str(path[-1]), known), "")
+        name = str(path[-1])
+        remedy = GONE.get(name) or nearest(name, _known_keys(path[:-1], model))
+        faults.add(path, "this key is not known here", remedy, "")
     elif kind == "missing":
         key = _alias(path[-1])
         place = f"a {model.word}" if len(path) == 1 else "this section"

@@ -52,6 +52,8 @@ def test_optuna_finds_the_front_by_trying_all_and_knows_what_is_infeasible() -> 
     assert [trial.values for trial in study.trials if _feasible(trial)] == (
         found.loss[found.feasible].tolist()
     )
+    said = [trial.user_attrs["design"] for trial in study.trials]
+    assert said == [problem.space.point_text(row) for row in every(problem)]
     exact = dse.run(SMALL, overrides={"constraints": ["area <= 20000 um2"]})
     goals = [goal.name for goal in problem.goals]
     best = sorted({tuple(trial.values) for trial in study.best_trials})

@@ -12,8 +12,8 @@ import dse
 from dse.api import answers, audits, papers, studies
 from dse.api import fit as fits
 from dse.api.arguments import KINDS
-from dse.errors import ArgumentError, DseError
-from tests.conftest import STUDIES
+from dse.errors import GONE, ArgumentError, DseError
+from tests.conftest import STUDIES, run_dse
 
 SMALL = STUDIES / "settop_116mbps.yaml"
 MIXED = STUDIES / "des_100gbps.yaml"
@@ -201,3 +201,13 @@ def test_the_folder_of_a_run_is_named_as_what_it_is(tmp_path: Path) -> None:
     assert said.endswith("/w' is the folder of a run; name a study; `answer` takes runs")
     assert sentence(dse.answer, (tmp_path / "v",), {}).endswith("/v'; check the path")
     assert dse.answer(folder).pick.name == "1 u1"
+
+
+def test_what_is_gone_says_what_to_do_instead() -> None:
+    instead = GONE["storage"]
+    assert sentence(dse.run, (SMALL,), {"storage": "sqlite:///a.db"}) == f"storage: {instead}"
+    pair = "search.storage=sqlite:///a.db"
+    said = sentence(dse.load, (SMALL,), {"overrides": pair})
+    assert said == f"search.storage: this key is not known here; {instead}"
+    done = run_dse("run", str(SMALL), "--storage", "sqlite:///a.db")
+    assert (done.returncode, done.stderr) == (2, f"--storage: {instead}\n")

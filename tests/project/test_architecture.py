@@ -168,10 +168,6 @@ ONLY_USERS = {
     "packaging": {"dse.installation.libraries"},
     "optuna": {
         "dse.search.heuristic.optuna",
-        "dse.search.shared.claims",
-        "dse.search.shared.parameters",
-        "dse.search.shared.storage",
-        "dse.search.shared.trials",
         "dse.methods.samplers",
     },
     "pandas": {"dse.runs.result"},

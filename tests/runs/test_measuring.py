@@ -13,7 +13,7 @@ import pytest
 
 import dse
 from dse.contract.evaluators import Measurer, measurer
-from dse.errors import InfeasibleError, MeasurementError, StudyError
+from dse.errors import DseError, InfeasibleError, MeasurementError, StudyError
 from dse.plugins import registry
 from dse.runs.result import Result
 from dse.runs.view import plot
@@ -305,3 +305,12 @@ def test_of_a_design_that_failed_a_run_says_why(tmp_path: Path) -> None:
 def test_what_nothing_fits_names_its_nearest_design_with_units() -> None:
     with pytest.raises(InfeasibleError, match="nearest design: unroll = 1, clock = 100 MHz\n"):
         dse.run(study(constraints=["power <= 1 uW"]), evaluate=Counted())
+
+
+def test_workers_and_a_cluster_exclude_each_other() -> None:
+    with pytest.raises(DseError) as told:
+        dse.run(study(), evaluate=figures, workers=2, dask="tcp://127.0.0.1:9")
+    assert str(told.value) == (
+        "workers and dask: a Dask cluster has workers of its own; give --workers to measure on "
+        "this machine or --dask to measure on the cluster (`workers` or `dask` in Python), not both"
+    )

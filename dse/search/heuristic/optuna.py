@@ -1,14 +1,10 @@
-"""Search with samplers of optuna, asked and told in batches; its storage is only in memory.
-
-But where a search is shared: then `dse.search.shared` asks and tells.
-"""
+"""Search with samplers of optuna, asked and told in batches; its storage is only in memory."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 import optuna
@@ -32,14 +28,6 @@ MOST_WHOLE = 1_000
 """Values of an ordered axis that are whole numbers to optuna; of more, real ones on a scale."""
 
 
-@runtime_checkable
-class SharedTrials(Protocol):
-    """A `Search` whose trials lie in a storage that several processes share."""
-
-    def share(self, sampler: BaseSampler, start: Index) -> None:
-        """Ask a sampler for designs and tell results until the budget of all is used."""
-
-
 def ask_and_tell(
     search: Search, sampler: BaseSampler, *, seed: int, population: int, start: Index
 ) -> None:
@@ -55,9 +43,6 @@ def ask_and_tell(
     sampler
         One of optuna's, or of its kind; to be seeded by who makes it.
     """
-    if isinstance(search, SharedTrials):
-        search.share(sampler, start)
-        return
     substitutes = np.random.default_rng(seed)
     axes = _Parameters(search)
     study = _study(search.objective_count, sampler)
@@ -155,7 +140,6 @@ def quiet() -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            warnings.filterwarnings("ignore", "Heartbeat of storage")
             yield
     finally:
         optuna.logging.set_verbosity(verbosity)
