@@ -29,7 +29,6 @@ MOST_FOUND = 20
 """Most designs that are kept of the best that a front lacks."""
 
 EVERY, SOME = "every design", "random designs and neighbours of the front"
-EVERY_OF_CORES = "every design of cores that were measured"
 EVERY_MEASURED, SOME_MEASURED = "every design that was measured", f"{SOME}, if they were measured"
 """What was tried."""
 
@@ -120,11 +119,10 @@ def _which(problems: Sequence[Problem], share: int) -> str:
     """Return what is tried where each problem has so many trials."""
     whole = all(problem.size <= share for problem in problems)
     benches = [(one.measured, one.space) for one in problems if one.measured is not None]
-    if any(len(measured.bench.seen) < measured.size(space) for measured, space in benches):
+    partly = any(problem.left_out for problem in problems)
+    if partly or any(len(one.bench.seen) < one.size(space) for one, space in benches):
         return EVERY_MEASURED if whole else SOME_MEASURED
-    if not whole:
-        return SOME
-    return EVERY_OF_CORES if any(problem.left_out for problem in problems) else EVERY
+    return EVERY if whole else SOME
 
 
 def _best(before: Designs, more: Designs) -> Designs:

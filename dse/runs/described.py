@@ -74,7 +74,7 @@ def run_facts(document: Document, options: Options, reuse: tuple[Path, ...] = ()
 def _planned(prepared: Study, settings: search.SearchSettings, sweep: Sweep | None) -> int:
     """Return how many designs are measured at most: of cores, and of the search of each value."""
     problem = prepared.problem
-    cores = _planned_of_cores(prepared, settings, 1 if sweep is None else len(sweep.values))
+    cores = sum(len(core.designs) for core in prepared.cores)
     if problem.measured is None:
         return cores
     size = problem.measured.size(problem.space)
@@ -84,16 +84,6 @@ def _planned(prepared: Study, settings: search.SearchSettings, sweep: Sweep | No
     own = {problem.space.axes[place].name for place in problem.measured.axes}
     different = sweep.path.removeprefix("axes.") in own  # each value has designs of its own
     return cores + (each * len(sweep.values) if different else min(each * len(sweep.values), size))
-
-
-def _planned_of_cores(prepared: Study, settings: search.SearchSettings, values: int) -> int:
-    """Return how many designs of cores are measured at most, for all values of a sweep."""
-    if not prepared.cores:
-        return 0
-    from dse.study.measured_cores import most_measured  # only where there are some
-
-    each = ((core, most_measured(core, prepared.problem, settings)) for core in prepared.cores)
-    return sum(min(len(core.designs), most * values) for core, most in each)
 
 
 def identities(prepared: Study) -> dict[str, str]:

@@ -19,7 +19,7 @@ from dse.model.spending import Spending
 from dse.reports.words import plural
 from dse.runs.unmeasured import ONLY_RUNS
 from dse.runs.watched import WatchedWorkers
-from dse.search import FAILING, Progress, SearchSettings
+from dse.search import FAILING, Progress
 from dse.search.exact.work import Stop, StopError
 from dse.store.differences import changed_fields, parsed
 from dse.study.schema import EvaluateSection
@@ -136,23 +136,17 @@ def measuring(prepared: Study, working: Working | None, planned: int) -> Iterato
         yield
 
 
-def with_cores(prepared: Study, working: Working | None, settings: SearchSettings) -> Study:
+def with_cores(prepared: Study, working: Working | None) -> Study:
     """Return a study whose cores are measured: all designs of a stage, before any search.
 
     Raises
     ------
     MeasurementError
-        Measuring may take so much time, and nobody chooses what is left out.
+        Nothing could be measured, or what measures has changed meanwhile.
     """
     recorded = [isinstance(core.bench.evaluator, RecordedEvaluator) for core in prepared.cores]
     if working is None or all(recorded):
         return prepared
-    if settings.time_s is not None:
-        raise MeasurementError(
-            f"search.budget.time: {settings.method} needs all designs of a core, whatever time "
-            f"that takes; search with a method that samples and a budget of less designs than "
-            f"there are, for instance nsga2, or remove the budget of time"
-        )
     known = all(core.measured for core in prepared.cores)
     for core in prepared.cores:
         with opened_bench(core.bench, core.section, working, len(core.designs)):
@@ -161,13 +155,13 @@ def with_cores(prepared: Study, working: Working | None, settings: SearchSetting
     if known:
         return prepared
     again = prepare(prepared.document)
-    require_unchanged(prepared, again)
+    _require_unchanged(prepared, again)
     for core, fresh in zip(prepared.cores, again.cores, strict=True):
         fresh.bench.seen.update(core.bench.seen)
     return again
 
 
-def require_unchanged(begun: Study, again: Study) -> None:
+def _require_unchanged(begun: Study, again: Study) -> None:
     """Refuse figures of what measures cores no longer as it did when it was asked."""
     for core, fresh in zip(begun.cores, again.cores, strict=True):
         before, after = core.bench.evaluator.identity, fresh.bench.evaluator.identity

@@ -120,7 +120,6 @@ def run_study(
             answers = [solve_study(prepared, options, progress, partial=True, working=working)]
         else:
             answers = [*_checked(_swept(document, sweep, options, progress, jobs, stop))]
-            answers = _of_all_measured(document, sweep, answers)
     _require_any_measured(answers)
     settings = options.apply(answers[0].study.settings)
     document = replace(document, recorded=recorded_of(answer.study for answer in answers))
@@ -183,23 +182,6 @@ def _swept(
                 yield alone(prepared) if solved is None else SolvedStudy(prepared, *solved)
             if progress is not None:
                 progress(position + 1, total)
-
-
-def _of_all_measured(
-    document: Document, sweep: Sweep, answers: Sequence[SolvedStudy]
-) -> list[SolvedStudy]:
-    """Return answers as designs of all that was measured of cores at any value of a sweep."""
-    if not any(core.unasked for answer in answers for core in answer.study.cores):
-        return [*answers]
-    from dse.runs.demanded import moved  # only where a core is measured
-
-    document = replace(document, recorded=recorded_of(answer.study for answer in answers))
-    found = []
-    for position, answer in enumerate(answers):
-        known = study.prepare(at_value(document, sweep, position))
-        outcome = moved(answer.outcome, answer.study.problem, known.problem)
-        found.append(answer_of(known, outcome, answer.seconds))
-    return found
 
 
 def _found_at(options: Options, point: Document) -> tuple[Outcome, Quality, float]:
@@ -270,12 +252,7 @@ def _solved(
     """Search one study and measure its front."""
     start = time.perf_counter()
     settings = replace(options.apply(prepared.settings), partial=partial)
-    if prepared.cores and working is not None:
-        from dse.runs.demanded import searched  # only where a core is measured
-
-        if found := searched(prepared, settings, working):
-            return answer_of(*found, time.perf_counter() - start)
-    prepared = with_cores(prepared, working, settings)
+    prepared = with_cores(prepared, working)
     with measuring(prepared, working, search.planned(prepared.problem, settings)):
         outcome = search.run_search(prepared.problem, settings, progress)
     require_some_measured(prepared, working)

@@ -9,16 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dse.contract import Method
 from dse.contract.evaluators import Measurement, RecordedEvaluator
 from dse.errors import MeasurementError
 from dse.model.design_text import axis_value_text
 from dse.model.measured import UNKNOWN, Bench, Design
-from dse.model.problem import Problem
 from dse.model.space import Axis, Space
-from dse.plugins import registry
-from dse.search import planned
-from dse.search.settings import SearchSettings
 from dse.study import schema
 from dse.study.designs import MOST_DESIGNS
 from dse.study.evaluate import bench_of
@@ -45,9 +40,9 @@ class MeasuredCore:
     bench
         What is known of designs.
     designs, names
-        All of them that the stage may use, and what they are called; of a run that is over,
-        those that it asked for.
-    unasked
+        All of them that the stage may use, and what they are called; of a run, those that it has
+        measured.
+    unmeasured
         What the others are called.
     section
         What the study says.
@@ -58,7 +53,7 @@ class MeasuredCore:
     bench: Bench
     designs: Sequence[Design]
     names: Sequence[str]
-    unasked: Sequence[str]
+    unmeasured: Sequence[str]
     section: schema.EvaluateSection
 
     @property
@@ -77,7 +72,7 @@ class MeasuredCore:
         if name in self.names:
             (found,) = self.bench.measurements([self.designs[self.names.index(name)]], ask=False)
             return found.cause
-        return UNKNOWN.cause if name in self.unasked else ""
+        return UNKNOWN.cause if name in self.unmeasured else ""
 
 
 def with_measured_cores(
@@ -97,7 +92,7 @@ def with_measured_cores(
                 contents = {**faults.document.contents, file: _table(core, kept)}
                 faults.document = replace(faults.document, contents=contents)
                 table: dict[str, Any] = {"core": None, "table": file, "parameters": {}}
-                gone = {*core.names, *core.unasked} - {name for name, _ in kept}
+                gone = {*core.names, *core.unmeasured} - {name for name, _ in kept}
                 if stage.designs is not None:
                     table["designs"] = [name for name in stage.designs if name not in gone]
                 if stage.counts is not None:  # a fleet cannot do without those that it has
@@ -148,15 +143,15 @@ def _core(
     bench = bench_of(evaluator, section.on_failure, faults.document, axes, ranges=outputs.ranges)
     names = [_name(design, bench.unit_names) for design in designs]
     rows = _usable(stage, names)
-    asked = _asked_for(bench, [designs[row] for row in rows])
-    used = [*itertools.compress(rows, asked)]
+    there = _recorded(bench, [designs[row] for row in rows])
+    used = [*itertools.compress(rows, there)]
     return MeasuredCore(
         path=where,
         stage=str(stage.name),
         bench=bench,
         designs=[designs[row] for row in used],
         names=[names[row] for row in used],
-        unasked=[names[row] for row, is_used in zip(rows, asked, strict=True) if not is_used],
+        unmeasured=[names[row] for row in rows if row not in used],
         section=section,
     )
 
@@ -167,8 +162,8 @@ def _usable(stage: schema.StageSection, names: Sequence[str]) -> list[int]:
     return [row for row, name in enumerate(names) if name in wanted or not wanted <= {*names}]
 
 
-def _asked_for(bench: Bench, designs: Sequence[Design]) -> list[bool]:
-    """Return which designs a run asked for; all before it is over, or if it asked for none."""
+def _recorded(bench: Bench, designs: Sequence[Design]) -> list[bool]:
+    """Return which designs a run has measured; all where it may go on, or has measured none."""
     if not isinstance(bench.evaluator, RecordedEvaluator) or not bench.seen:
         return [True] * len(designs)
     return [found is not UNKNOWN for found in bench.measurements(designs, ask=False)]
@@ -209,12 +204,11 @@ def _kept(core: MeasuredCore, scenario: Scenario) -> list[tuple[str, Measurement
             f"{core.stage}: figures of {missing:,} of its designs are unknown until the run "
             f"measures them"
         )
-    if core.unasked:
-        size = len(found) + len(core.unasked)
+    if core.unmeasured:
+        size = len(found) + len(core.unmeasured)
         notes.append(
-            f"{core.stage}: {len(found):,} of {size:,} designs were measured, those that the "
-            f"search asked for; what is said compares these alone, and nothing is known of the "
-            f"others"
+            f"{core.stage}: {len(found):,} of {size:,} designs are measured; what is said compares "
+            f"these alone, and nothing is known of the others"
         )
     return kept
 
@@ -244,34 +238,11 @@ def _name(design: Design, unit_names: Mapping[str, str]) -> str:
     return "_".join(parts).replace(" ", "").replace("/", "_per_")
 
 
-def measured_on_demand(
-    cores: Sequence[MeasuredCore], problem: Problem, settings: SearchSettings
-) -> bool:
-    """Tell whether designs of cores are measured as a search asks for them.
-
-    Methods that prove need all of them, as their bounds are made of the figures of whole stages,
-    and so does a budget that covers the space.  Where designs of the study are measured as well,
-    those of its cores are before.
-    """
-    if not cores or problem.measured is not None or registry.get(Method, settings.method).proves:
-        return False
-    return settings.pays or planned(problem, settings) < problem.size
-
-
-def most_measured(core: MeasuredCore, problem: Problem, settings: SearchSettings) -> int:
-    """Return how many designs of a core of these are measured at most."""
-    count = len(core.designs)
-    mixed = any(stage.mixed for stage in problem.stages if stage.name == core.stage)
-    if mixed or not measured_on_demand([core], problem, settings):
-        return count
-    return min(count, planned(problem, settings))
-
-
 def designs_lacking(cores: Sequence[MeasuredCore], space: Space) -> tuple[int, int]:
-    """Return how many designs a space lacks as those of cores were never asked for, and failed."""
-    unasked = _size_with(cores, space, [len(core.unasked) for core in cores])
-    both = _size_with(cores, space, [len(core.unasked) + core.failed for core in cores])
-    return unasked - space.size, both - unasked
+    """Return how many designs a space lacks as those of cores are not measured, and failed."""
+    more = _size_with(cores, space, [len(core.unmeasured) for core in cores])
+    both = _size_with(cores, space, [len(core.unmeasured) + core.failed for core in cores])
+    return more - space.size, both - more
 
 
 def _size_with(cores: Sequence[MeasuredCore], space: Space, more: Sequence[int]) -> int:

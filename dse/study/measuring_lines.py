@@ -29,7 +29,10 @@ def measuring_lines(
     `each` is what is said of counts where the study runs for each value of a sweep.
     """
     for core in cores:
-        yield from _of_core(problem, settings, core, each)
+        count = f"all {len(core.designs):,} designs, before the search"
+        yield f"measured of {core.stage}: {_told(core.bench)}; {count}"
+        yield f"measured of {core.stage} by: {_measures(core.bench)}"
+        yield from most_spent(core.section, settings, len(core.designs), None, "")
     measured = problem.measured
     if measured is None:
         return
@@ -39,26 +42,6 @@ def measuring_lines(
     yield f"measured: {told}; up to {most:,} designs{each}, chosen by {settings.method}"
     yield f"measured by: {_measures(measured.bench)}"
     yield from most_spent(section, settings, most, measured.bench.cost, each)
-
-
-def _of_core(
-    problem: Problem, settings: SearchSettings, core: MeasuredCore, each: str
-) -> Iterator[str]:
-    """Yield what measures the designs of a core, how many of them, and when."""
-    from dse.study.measured_cores import measured_on_demand, most_measured
-
-    most = most_measured(core, problem, settings)
-    if measured_on_demand([core], problem, settings):
-        how = f"up to {most:,} designs{each}, those that {settings.method} asks for"
-    else:
-        each = ""  # they are measured once, for all values
-        how = (
-            f"all {most:,} designs, before the search; a method that samples, for instance "
-            f"nsga2, measures those that it asks for"
-        )
-    yield f"measured of {core.stage}: {_told(core.bench)}; {how}"
-    yield f"measured of {core.stage} by: {_measures(core.bench)}"
-    yield from most_spent(core.section, settings, most, None, each)
 
 
 def _told(bench: Bench) -> str:

@@ -67,7 +67,7 @@ def _check_parts(written: schema.StudyFile, faults: Faults, *, whole: bool) -> N
 
 
 def lacking_designs(cores: Sequence[MeasuredCore], space: Space) -> tuple[int, int]:
-    """Return how many designs a space lacks as those of cores were never asked for, and failed."""
+    """Return how many designs a space lacks as those of cores are not measured, and failed."""
     if not cores:
         return 0, 0
     from dse.study.measured_cores import designs_lacking

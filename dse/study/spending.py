@@ -8,12 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dse.algebra import units
 from dse.algebra.durations import duration
 from dse.algebra.expression import parse_expression
-from dse.contract import Method
 from dse.errors import UnitError
 from dse.model.measured import MeasuredColumns
 from dse.model.space import Axis
 from dse.model.spending import Cost
-from dse.plugins import registry
 from dse.search.settings import SearchSettings
 from dse.study import schema
 from dse.study.faults import Faults, Path
@@ -40,27 +38,17 @@ def check_spending(written: schema.StudyFile, faults: Faults) -> None:
 
 
 def _check_cores(written: schema.StudyFile, faults: Faults) -> None:
-    """Refuse what limits the measuring of cores where no search chooses their designs."""
+    """Refuse what limits the measuring of cores, of which no search chooses designs."""
     rule = "nobody adds up what designs of a core cost"
     for position, stage in enumerate(written.stages):
         if isinstance(stage.core, schema.EvaluateSection) and stage.core.cost is not None:
             faults.add(("stages", position, "core", "cost"), rule, "remove it")
     spending = written.search.spending
     if spending.cost is not None:
-        faults.add(COST, rule, "remove it; `designs` limits a search, and so may `time`")
-    if spending.time is not None and not _on_demand(written):
+        faults.add(COST, rule, "remove it; `designs` limits a search")
+    if spending.time is not None:
         rule = "designs of a core are all measured before the search, whatever that takes"
-        remedy = "remove it, or search with a method that samples, for instance nsga2"
-        if written.evaluate is not None:
-            remedy = "remove it, and give the stage fewer parameters"
-        faults.add(TIME, rule, remedy)
-
-
-def _on_demand(written: schema.StudyFile) -> bool:
-    """Tell whether designs of cores are measured as a search asks for them."""
-    known = registry.names(Method)
-    method = written.search.method
-    return written.evaluate is None and method in known and not registry.get(Method, method).proves
+        faults.add(TIME, rule, "remove it; `designs: [NAME]` of the stage names those to measure")
 
 
 def cost_of(

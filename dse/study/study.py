@@ -232,7 +232,7 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         requirements, unchecked = applied_requirements(graph)
     scenario.notes += [*unchecked, *scenario.refused, *without_figures(graph, scenario)]
     stages = tuple(part.stage for part in built)
-    unasked, lost = lacking_designs(cores, space)
+    left_out, lost = lacking_designs(cores, space)
     problem = Problem(
         space,
         stages,
@@ -242,11 +242,11 @@ def prepare(found: Document, like: Study | None = None) -> Study:
         requirements,
         tolerant=written.search.tolerant,
         measured=measured,
-        left_out=unasked,
+        left_out=left_out,
         lost=lost,
     )
     if like is not None and problem.is_wired_like(like.problem):
-        changes = {"space": space, "stages": stages, "left_out": unasked, "lost": lost}
+        changes = {"space": space, "stages": stages, "left_out": left_out, "lost": lost}
         problem = like.problem.renumbered(**changes)
     ready_study = _ready(written, problem, scenario, faults)
     unchecked += scenario.refused
