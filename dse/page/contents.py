@@ -67,7 +67,7 @@ def contents(
         "lines": shown_rows(view, MOST_LINES).tolist() if view.size else [],
         "preference": _preference(preferences[0]),
         "same_rule": len({preference.text for preference in preferences}) == 1,
-        "cloud": _cloud(view, cloud),
+        "cloud": _cloud(view),
         "details": _details(shown, {*names}),
         "flips": list(flips),
     }
@@ -136,7 +136,7 @@ def _groups(view: FrontView, shown: Sequence[ShownRun]) -> np.ndarray:
     return labels
 
 
-def _cloud(view: FrontView, most: int) -> dict[str, Any]:
+def _cloud(view: FrontView) -> dict[str, Any]:
     columns = {name: single(_places(view, name)) for name in view.cloud}
     return {"size": front_view.row_count(view.cloud), "columns": columns}
 

@@ -29,7 +29,6 @@ DASHES = ((0, (5, 1.5)), (0, (1.5, 1.2)), (0, (7, 1.5, 1.5, 1.5)), (0, (3, 3)))
 HATCHES = ("", "///", "...", "xxx")
 MOST_KNOTS = 6
 """Most markers on a line; those of one with fewer points are its points."""
-FORMATS = ("png", "svg")
 
 
 def draw_sheet(

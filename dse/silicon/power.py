@@ -65,11 +65,6 @@ class DynamicPower:
     clock_w: Floats
 
     @property
-    def instances_w(self) -> Floats:
-        """Return the sum for each instance."""
-        return self.nets_w + self.internal_w + self.clock_w
-
-    @property
     def total_w(self) -> float:
         """Return the sum over all instances."""
         return float(self.nets_w.sum() + self.internal_w.sum() + self.clock_w.sum())

@@ -53,25 +53,3 @@ def _passages(pipelines: Sequence[Pipeline], kind: Kinds, arrived_s: Column) -> 
         started[number], ended[number] = start, last
         left[number] = last if pipeline.sync else start + pipeline.core_s
     return np.array(started), np.array(ended), np.array(left)
-
-
-def longest_path(pipeline: Pipeline, arrived_s: Column) -> Column:
-    """Return when offloads of one size end by the longest of all paths that lead there.
-
-    ``D_n = max(A_n + T1, D_(n-1) + S, D_(n-k) + T1, D_(n-H) + b)``: the time alone, the busiest
-    station, a slot that comes back, a core that comes back.
-    """
-    alone, spacing = pipeline.alone_s, max(one.busy_s for one in pipeline.stations)
-    slots = min(pipeline.slots, pipeline.cores) if pipeline.sync else pipeline.slots
-    cores = float("inf") if pipeline.sync else pipeline.cores
-    ended: list[float] = []
-    for number, at in enumerate(arrived_s.tolist()):
-        last = at + alone
-        if number:
-            last = max(last, ended[number - 1] + spacing)
-        if number >= slots:
-            last = max(last, ended[number - int(slots)] + alone)
-        if number >= cores:
-            last = max(last, ended[number - int(cores)] + pipeline.core_s)
-        ended.append(last)
-    return np.array(ended)

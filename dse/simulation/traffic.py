@@ -124,16 +124,16 @@ def _stations(columns: Columns, stages: Stages, byte_s: float) -> tuple[Station,
     found = [Station("latency per byte", byte_s * size, whole=True)] if byte_s else []
     found.append(Station("link in", in_s, whole=stored))
     found.append(Station("memory", 8.0 * size * _moved_byte(stages) / memory))
-    found += _fleet(columns, stages, 8.0 * size)
+    found += _fleet(stages, 8.0 * size)
     found.append(Station("link out", out_s, whole=stored))
     found.append(Station("last write", 0.0, columns.get("interface_round_trip_s", 0.0) / 2.0))
     return tuple(one for one in found if one.busy_s or one.fill_s)
 
 
-def _fleet(columns: Columns, stages: Stages, bits: float) -> list[Station]:
+def _fleet(stages: Stages, bits: float) -> list[Station]:
     """Return the stages: each at its own clock, or all at the rate of the slowest."""
     found = []
-    rates = _rates(columns, stages)
+    rates = _rates(stages)
     names = (
         "stage_capacity_bit_per_s",
         "stage_latency_s",
@@ -155,7 +155,7 @@ def _fleet(columns: Columns, stages: Stages, bits: float) -> list[Station]:
     return found
 
 
-def _rates(columns: Columns, stages: Stages) -> list[float]:
+def _rates(stages: Stages) -> list[float]:
     """Return at which rate each stage streams while it is busy."""
     carried = stages["stage_capacity_bit_per_s"]
     slowest = min(carried)
@@ -174,10 +174,7 @@ def _draw(columns: Columns, stages: Stages) -> Draw:
     buffers = 2.0 * columns["interface_in_flight"] * 8.0 * columns[SIZE]  # input and output
     always = [
         *stages["stage_leakage_power_w"],
-        *(
-            e * c * rate
-            for e, c, rate in zip(energy, clocked, _rates(columns, stages), strict=True)
-        ),
+        *(e * c * rate for e, c, rate in zip(energy, clocked, _rates(stages), strict=True)),
         columns.get("interface_buffer_leakage_w_per_bit", 0.0) * buffers,
         columns.get("interface_idle_power_w", 0.0),
         columns.get("budget_constant_power_w", 0.0),

@@ -103,7 +103,7 @@ def mix_of(written: schema.StudyFile) -> Mix | None:
     return mix if isinstance(mix, Mix) and "workload.granularity" not in written.axes else None
 
 
-def check_mix(written: schema.StudyFile, scenario: Scenario, *, meet: bool, faults: Faults) -> None:
+def check_mix(scenario: Scenario, *, meet: bool, faults: Faults) -> None:
     """Refuse what a mix of sizes excludes; `meet` says that clocks meet the rate."""
     if scenario.mix is None:
         return

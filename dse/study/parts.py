@@ -83,7 +83,7 @@ def workload_of(
     meet = scenario.highest("workload_rate_bit_per_s") is not None and any(
         part.stage.common for part in built
     )
-    check_mix(written, scenario, meet=meet, faults=faults)
+    check_mix(scenario, meet=meet, faults=faults)
     check_arrivals(written, scenario, meet=meet, faults=faults)
     if scenario.mix is not None:
         scenario.parts = scenario.parts or (parted(scenario.mix),)

@@ -205,7 +205,7 @@ def prepare(found: Document, like: Study | None = None) -> Study:
     written = validate(found)
     faults = Faults(found)
     if written.designs is not None:
-        return _over_designs(found, written, faults)
+        return _over_designs(written, faults)
     scenario = resolve(written, faults)
     settle_policy(written, scenario, faults)
     written, cores, built = parts_of(written, scenario, faults)
@@ -253,7 +253,7 @@ def prepare(found: Document, like: Study | None = None) -> Study:
     return replace(ready_study, document=found, cores=cores, unchecked=tuple(unchecked))
 
 
-def _over_designs(found: Document, written: schema.StudyFile, faults: Faults) -> Study:
+def _over_designs(written: schema.StudyFile, faults: Faults) -> Study:
     """Return a study over designs that are evaluated already."""
     from dse.study.tables import evaluated  # few studies are
 

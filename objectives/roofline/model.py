@@ -233,11 +233,6 @@ class EnergyRoofline:
         return self.constant_power + np.minimum(self.power_cap, self.op_power + self.memory_power)
 
     @property
-    def peak_performance(self) -> Column:
-        """Operations per second without traffic."""
-        return self.performance(np.inf)
-
-    @property
     def peak_efficiency(self) -> Column:
         """Operations per joule without traffic."""
         return self.efficiency(np.inf)

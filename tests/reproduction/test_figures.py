@@ -52,7 +52,7 @@ def test_axes_carry_units(name: str, panels) -> None:
 
 def test_equal_panels_give_equal_files(panels, tmp_path: Path) -> None:
     (tmp_path / "again").mkdir()
-    for kind in sheets.FORMATS:
+    for kind in ("png", "svg"):
         first, second = (
             sheets.draw_sheet("cores-5", panels["cores-5"], folder, (kind,))[0].read_bytes()
             for folder in (tmp_path, tmp_path / "again")
@@ -120,7 +120,7 @@ def test_a_panel_of_bars_marks_and_regions_can_be_drawn(tmp_path: Path) -> None:
         x_scale="log2",
         y_scale="log",
     )
-    for path in sheets.draw_sheet("both", (bars, curves), tmp_path, sheets.FORMATS):
+    for path in sheets.draw_sheet("both", (bars, curves), tmp_path, ("png", "svg")):
         assert path.stat().st_size > 0
 
 

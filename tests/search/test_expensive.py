@@ -16,7 +16,6 @@ from dse.model.volume import hypervolume
 from dse.plugins import registry
 from dse.search import run_method
 from dse.search.archive import Archive
-from dse.search.expensive import MOST_DESIGNS, method_for
 from dse.search.expensive import process as processes
 from dse.search.expensive.beginning import between, extremes
 from dse.search.expensive.boxes import boxes
@@ -338,11 +337,3 @@ def test_a_space_is_searched_to_its_last_design():
     archive, _ = searched(problem, budget=12)
     assert archive.room == 0
     assert nondominated(archive.front[1]).all()
-
-
-def test_which_method_suits_a_space():
-    assert method_for((10, 10_000)) == "gaussian"
-    assert method_for((10, 10_001)) == "tpe"
-    assert (
-        next(option.default for option in registry.get(Method, "gaussian").options) == MOST_DESIGNS
-    )

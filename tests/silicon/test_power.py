@@ -80,9 +80,10 @@ def test_instances_add_up_to_the_total() -> None:
     toggles = draw.integers(0, 40, logic.net_count)
     found = power(logic, replace(quiet(logic), toggles=toggles, settled=toggles // 2))
     for part in (found.dynamic, found.settled):
-        assert part.instances_w.shape == (len(logic.instances),)
-        assert part.instances_w.sum() == pytest.approx(part.total_w)
-    assert found.total_w == pytest.approx((found.dynamic.instances_w + found.leakage_w).sum())
+        each = part.nets_w + part.internal_w + part.clock_w
+        assert each.shape == (len(logic.instances),)
+        assert each.sum() == pytest.approx(part.total_w)
+    assert found.total_w == pytest.approx(found.dynamic.total_w + found.leakage_w.sum())
     timing = analyse(logic, toy(), clock="clk")
     (clock,) = logic.inputs["clk"]
     rate = toggles / 10
@@ -107,7 +108,9 @@ def test_nothing_that_changes_leaves_leakage_and_the_clock() -> None:
 def test_twice_the_clock_is_twice_the_dynamic_power() -> None:
     slow, fast = (power(path(), counted_path(), period) for period in (2 * NS, 1 * NS))
     assert fast.dynamic.total_w == pytest.approx(2 * slow.dynamic.total_w)
-    assert fast.settled.instances_w == pytest.approx(2 * slow.settled.instances_w)
+    for part in ("nets_w", "internal_w", "clock_w"):
+        once, twice = (getattr(one.settled, part) for one in (slow, fast))
+        assert twice == pytest.approx(2 * once)
     assert fast.leakage_w.tolist() == slow.leakage_w.tolist()
 
 

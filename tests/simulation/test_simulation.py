@@ -19,7 +19,7 @@ from dse.simulation.measures import measure
 from dse.simulation.packets import wire_byte
 from dse.simulation.pipeline import Draw, Pipeline, Station, Traffic
 from dse.simulation.plots import save_simulation
-from dse.simulation.recursion import longest_path, one_after_the_other
+from dse.simulation.recursion import one_after_the_other
 from dse.simulation.traffic import traffic_of
 
 Write = Callable[[str], Path]
@@ -57,6 +57,28 @@ def test_a_crowd_by_hand() -> None:
     passage = passing(waiting, np.zeros(5))
     assert passage.ended_s.tolist() == [5.75, 7.75, 11.5, 13.5, 17.25]
     assert passage.core_s.tolist() == [5.75, 7.75, 5.75, 5.75, 5.75]
+
+
+def longest_path(pipeline: Pipeline, arrived_s: np.ndarray) -> np.ndarray:
+    """Return when offloads of one size end by the longest of all paths that lead there.
+
+    ``D_n = max(A_n + T1, D_(n-1) + S, D_(n-k) + T1, D_(n-H) + b)``: the time alone, the busiest
+    station, a slot that comes back, a core that comes back.
+    """
+    alone, spacing = pipeline.alone_s, max(one.busy_s for one in pipeline.stations)
+    slots = min(pipeline.slots, pipeline.cores) if pipeline.sync else pipeline.slots
+    cores = float("inf") if pipeline.sync else pipeline.cores
+    ended: list[float] = []
+    for number, at in enumerate(arrived_s.tolist()):
+        last = at + alone
+        if number:
+            last = max(last, ended[number - 1] + spacing)
+        if number >= slots:
+            last = max(last, ended[number - int(slots)] + alone)
+        if number >= cores:
+            last = max(last, ended[number - int(cores)] + pipeline.core_s)
+        ended.append(last)
+    return np.array(ended)
 
 
 @pytest.mark.parametrize("cv2", [0.0, 0.5, 1.0, 4.0])

@@ -5,16 +5,3 @@
 
 May import `dse.search`, `dse.model` and what they may import.
 """
-
-from __future__ import annotations
-
-import math
-from collections.abc import Sequence
-
-MOST_DESIGNS = 100_000
-"""Spaces of at most so many designs are enumerated: all of them are compared for each batch."""
-
-
-def method_for(sizes: Sequence[int]) -> str:
-    """Return the name of the method that suits expensive designs on axes of these sizes."""
-    return "gaussian" if math.prod(sizes) <= MOST_DESIGNS else "tpe"

@@ -56,7 +56,7 @@ def space(written: schema.StudyFile, scenario: Scenario, faults: Faults) -> tupl
     entry, table = found
     places = table_rows.called(table, said.columns, (*path, "columns"), faults)
     columns, quantities = _quantities(table, places, written.objectives, faults)
-    candidates = _candidates(table, places, written.objectives)
+    candidates = _candidates(places, written.objectives)
     names = table_rows.row_names(table, places, candidates, (), faults)
     kept = table_rows.restricted(table, places, said.parameters, (*path, "parameters"), faults)
     if said.only is not None:
@@ -196,7 +196,7 @@ def _quantity(header: Header, file: str, labels: tuple[str, ...]) -> Objective:
     return Objective(function=cell, source=file, labels=labels, signed=True)
 
 
-def _candidates(table: CsvTable, places: Places, objectives: Collection[str]) -> list[str]:
+def _candidates(places: Places, objectives: Collection[str]) -> list[str]:
     """Return the columns that may name designs: those that are no objective."""
     free = []
     for written in places:
