@@ -111,7 +111,10 @@ class Simulation(Printable):
             yield f"note: of {self.wanted:,} offloads {self.ended:,} have ended, because {self.cut}"
         if self.ended < self.enough:
             need = f"{self.enough:,.0f}" if self.enough < 1e12 else "far more"
-            yield f"note: a mean wait sure to {percent(WANTED)} takes {need} offloads: --offloads"
+            yield (
+                f"note: a mean wait sure to {percent(WANTED)} takes {need} offloads: --offloads; "
+                "with fewer, errors are larger than said"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, for JSON."""
