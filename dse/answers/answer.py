@@ -19,7 +19,6 @@ from dse.answers.alternatives import (
 from dse.answers.design import Pick, pick
 from dse.answers.edges import edge_notes
 from dse.answers.instead import stay_line, without_section
-from dse.answers.plausible import plausible_section
 from dse.answers.source import REFUSED, KnownFront
 from dse.answers.staying import staying_sections
 from dse.answers.trade import Trade, bought_section
@@ -36,6 +35,7 @@ from dse.reports.sections import OneScreen, Section
 from dse.reports.words import ROUNDING, in_words, listed
 from dse.runs.instead import swept_text, without_accelerators, without_the_best
 from dse.runs.options import Options
+from dse.runs.plausible import implausible
 from dse.study.scenario import field_path
 from dse.study.schema import SECTIONS
 from dse.study.stages import COMPUTE_ALONE
@@ -134,7 +134,7 @@ def recommend(
             stay_line(instead, chosen, preference.best, problem.goals),
         ),
         *filter(None, [undemanded_section(solved.study, front, chosen, best, preference)]),
-        *filter(None, [plausible_section(solved.study, ranked[0], chosen)]),
+        *_implausible(solved.study, ranked[0]),
         sections.limits_section(chosen),
         *staying_sections(problem, ranked[:1]),
         bought_section(problem, front, chosen, preference),
@@ -222,6 +222,13 @@ def _given(found: Document) -> dict[str, str]:
                 text = str(written)
                 given[f"{section}.{name}"] = text.lower() if isinstance(written, bool) else text
     return given
+
+
+def _implausible(study: Study, design: NDArray[np.int64]) -> Iterator[Section]:
+    found = implausible(study, design)
+    if found is not None:
+        line = f"{found.text[0].upper()}{found.text[1:]}."
+        yield Section("plausible", lines=(line,), facts=found.to_dict(), brief=(line,))
 
 
 def _notes(prepared: Study) -> list[str]:

@@ -22,6 +22,7 @@ from dse.reports.designs import described, objective_values, open_axes
 from dse.reports.words import plural
 from dse.runs.instead import swept_text, without_the_best
 from dse.runs.measuring import causes_text
+from dse.runs.plausible import implausible
 from dse.runs.quality import Quality
 from dse.runs.runner import Run, SolvedStudy
 from dse.search.exact.enumeration import WHOLE
@@ -217,6 +218,7 @@ def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
             f"one takes too much work; ± is one standard error"
         )
     yield from _unmeasured(parts, sweep)
+    yield from _implausible(parts, sweep)
     if counts.failed and all(part.study.problem.measured is None for part in parts):
         failed = plural(counts.failed, "design")
         yield f"{failed} failed and count as infeasible; the first: {counts.failure}"
@@ -230,6 +232,16 @@ def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
                 "nothing found before the interrupt" if counts.interrupted else "no feasible design"
             )
             yield f"{none}{_at(sweep, rest)}"
+
+
+def _implausible(parts: Parts, sweep: Sweep | None) -> Iterator[str]:
+    """Yield what to check where a recommended design is out of all proportion, of a sweep once."""
+    for place, part in enumerate(parts):
+        if len(part.front):
+            best = part.study.preference.first(part.study.problem, part.front)[0]
+            if found := implausible(part.study, best):
+                yield found.text + ("" if sweep is None else _at(sweep, [place]))
+                return
 
 
 def _at(sweep: Sweep, places: Sequence[int]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import dse
@@ -29,13 +31,21 @@ def checked(source: object, **fields: str) -> tuple[list[str], list[str]]:
 
 
 @pytest.mark.parametrize("fleet", ["single", "mixed"])
-def test_a_clock_in_the_wrong_unit_is_named(write, fleet: str) -> None:
+def test_a_clock_in_the_wrong_unit_is_named(write, tmp_path: Path, fleet: str) -> None:
+    """By the answer and by the run."""
     write("design,area_um2,clock_hz,cycles_per_block,power_mw\ntiny,99,1.2,1,0.01\n", "cores.csv")
     study = write(CORES.replace("100 G", "50 M").replace("128 bit}", f"128 bit}}, fleet: {fleet}"))
     assert checked(study) == (["instances"], ["workload.rate", "aes.tiny.clock"])
     line = "Check the units of workload.rate (50 Mbit/s) and aes.tiny.clock (1.2 Hz): no chip has"
     text = " ".join(dse.answer(study, flips=False, all=False).text().split())
     assert f"{line} 325,521 instances." in text
+    note = f"c{line[1:]} 325,521 instances"
+    assert note in dse.run(study).manifest["notes"]
+    swept = dse.run(
+        study, overrides={"sweep.workload.rate": "[1 kbit/s, 50 Mbit/s]"}, out=tmp_path / "run"
+    )
+    assert f"{note} at workload.rate = 50 Mbit/s" in swept.manifest["notes"]
+    assert dse.verify(tmp_path / "run").holds
 
 
 def test_buffers_in_the_wrong_unit_are_named_and_those_in_the_right_one_are_not() -> None:

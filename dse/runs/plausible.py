@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.answers.design import Pick
-from dse.reports.sections import Section
+from dse.model.problem import Problem
+from dse.model.space import Index
 from dse.reports.words import in_words, listed
-from dse.study.assumptions import assumptions_of
 from dse.study.demand import RATE, TASKS
 from dse.study.study import Study
+
+INSTANCES = "instances"
 
 MOST_INSTANCES = 1e4
 """The largest processors have some thousand cores."""
@@ -27,35 +30,57 @@ MATTERS = 0.25
 MOST_FIELDS = 4
 
 
-def plausible_section(study: Study, design: NDArray[np.int64], pick: Pick) -> Section | None:
+@dataclass(frozen=True)
+class Implausible:
+    """What of a design is beyond what any chip has, and which written figures to check.
+
+    Attributes
+    ----------
+    text
+        Both in a sentence without a capital and a full stop.
+    beyond
+        Quantities in SI and the number of instances, as far as they are beyond.
+    check
+        Dotted names of the figures that decide the first of them.
+    """
+
+    text: str
+    beyond: Mapping[str, float]
+    check: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, for JSON."""
+        return {"beyond": dict(self.beyond), "check": list(self.check)}
+
+
+def implausible(study: Study, design: NDArray[np.int64]) -> Implausible | None:
     """Return which written figures to check where a design (d,) is out of all proportion."""
-    if not study.problem.stages:
+    problem = study.problem
+    if not problem.stages:
         return None
-    beyond = _sizes(pick.counts, pick.quantities)
+    beyond = dict(_beyond(problem, design[np.newaxis, :]))
     if not beyond:
         return None
-    told = [
-        f"{count:,.0f} instances" if name == "" else f"{in_words(name)} {units.show(count, name)}"
-        for name, count in beyond.items()
+    sizes = [
+        f"{size:,.0f} {name}" if name == INSTANCES else f"{in_words(name)} {units.show(size, name)}"
+        for name, size in beyond.items()
     ]
     fields = [*_mattering(study, design, next(iter(beyond)))][:MOST_FIELDS]
-    checked = listed([f"{name} ({shown})" for name, shown in fields]) or "all figures"
-    line = f"Check the units of {checked}: no chip has {listed(told)}."
-    facts = {
-        "beyond": {name or "instances": value for name, value in beyond.items()},
-        "check": [name for name, _ in fields],
-    }
-    return Section("plausible", lines=(line,), facts=facts, brief=(line,))
+    checked = listed([f"{name} ({written})" for name, written in fields]) or "all figures"
+    text = f"check the units of {checked}: no chip has {listed(sizes)}"
+    return Implausible(text, beyond, tuple(name for name, _ in fields))
 
 
-def _sizes(counts: Mapping[str, int], quantities: Mapping[str, float]) -> dict[str, float]:
-    """Return what is beyond its limit by quantity; instances have an empty name."""
-    found = {"": float(sum(counts.values()))} if sum(counts.values()) > MOST_INSTANCES else {}
-    return found | {
-        name: value
-        for name, value in quantities.items()
-        if value > MOST.get(units.suffix(name), np.inf)
-    }
+def _beyond(problem: Problem, point: Index) -> Iterator[tuple[str, float]]:
+    """Yield what of a design (1, d) is beyond its limit."""
+    instances = float(sum(count[0] for count in problem.counts(point).values()))
+    if instances > MOST_INSTANCES:
+        yield INSTANCES, instances
+    columns = problem.describe(point)
+    told = [entry.name for entry in problem.quantities if entry.told]
+    for name in dict.fromkeys([*(goal.name for goal in problem.goals), *told]):
+        if columns[name][0] > MOST.get(units.suffix(name), np.inf):
+            yield name, float(columns[name][0])
 
 
 def _mattering(study: Study, design: NDArray[np.int64], name: str) -> Iterator[tuple[str, str]]:
@@ -63,10 +88,12 @@ def _mattering(study: Study, design: NDArray[np.int64], name: str) -> Iterator[t
 
     How many instances there are follows from demand and clocks.
     """
+    from dse.study.assumptions import assumptions_of  # rarely needed
+
     point = design[np.newaxis, :]
     known = [entry for entry in assumptions_of(study) if entry.bound is None]
     known = [entry for entry in known if entry.concerns(point)]
-    if not name:
+    if name == INSTANCES:
         demand = (RATE, TASKS, "clock_hz")
         yield from ((one.name, one.show(one.value)) for one in known if one.quantity in demand)
         return
