@@ -13,7 +13,7 @@ from dse.files.json import jsonable
 from dse.files.position import shortened
 from dse.runs import checksums
 from dse.runs.finished import TOLERANCE, Finished
-from dse.runs.manifest import Counts, FrontOfPart, front_facts, study_facts
+from dse.runs.manifest import UNMET, Counts, FrontOfPart, front_facts, study_facts
 from dse.runs.quality import measure_front
 
 UNTOLD = "this run was written without checksums; run the study again to have them"
@@ -52,7 +52,9 @@ def check_summary(run: Finished, every: Points) -> Check:
     evaluated, failed = (_whole(run.manifest.get(name)) for name in ("evaluated", "failed"))
     interrupted = run.manifest.get("interrupted") is True
     failure = str(run.manifest.get("failure", ""))
-    counts = Counts(evaluated, failed, failure, interrupted)
+    unmet = run.manifest.get(UNMET)
+    unmet = [str(text) for text in unmet] if isinstance(unmet, list) else ()
+    counts = Counts(evaluated, failed, failure, interrupted, unmet)
     parts = [_measured(point, run) for point in every]
     facts = front_facts(run.document, run.sweep, parts, counts)
     error = max(part.quality.hypervolume.error for part in parts)

@@ -19,7 +19,7 @@ from dse.model.cells import opaque
 from dse.model.ledger import AGAIN, ENTRY
 from dse.model.space import Index
 from dse.reports.designs import described, objective_values, open_axes
-from dse.reports.words import plural
+from dse.reports.words import listed, plural
 from dse.runs.instead import swept_text, without_the_best
 from dse.runs.measuring import causes_text
 from dse.runs.plausible import implausible
@@ -28,6 +28,7 @@ from dse.runs.runner import Run, SolvedStudy
 from dse.search.exact.enumeration import WHOLE
 from dse.study import inputs
 from dse.study.inputs import Input
+from dse.study.stages import COMPUTE_ALONE
 from dse.study.study import Study
 from dse.study.swept import Sweep
 
@@ -35,6 +36,9 @@ FLOAT_POLICY = (
     "losses are compared at 40 significant bits (relative 9e-13); a part is pruned only when a "
     "bound is worse by more than 1e-9, relative"
 )
+
+UNMET = "unmet"
+"""What stands in the way where nothing is feasible, a text for each value of a sweep."""
 
 LIBRARIES = ("accel-dse", "numpy", "moocore", "pymoo", "optuna", "pandas", "pyarrow")
 
@@ -55,13 +59,15 @@ Parts = Sequence[FrontOfPart]
 class Counts:
     """What notes tell of a search: designs evaluated, those that failed, and why the first did.
 
-    `interrupted` says that it was stopped before it was done.
+    `interrupted` says that it was stopped before it was done, and `unmet` what stands in the way
+    where nothing is feasible, by value of the sweep.
     """
 
     evaluated: int
     failed: int = 0
     failure: str = ""
     interrupted: bool = False
+    unmet: Sequence[str] = ()
 
 
 def manifest_of(run: Run, stored: int, again: str = "") -> dict[str, Any]:
@@ -77,6 +83,7 @@ def manifest_of(run: Run, stored: int, again: str = "") -> dict[str, Any]:
         sum(answer.outcome.failed for answer in run.answers),
         next((a.outcome.failure for a in run.answers if a.outcome.failed), ""),
         run.interrupted,
+        [_unmet(answer) for answer in run.answers] if run.sweep else (),
     )
     return {
         **study_facts(run.document, [part.study for part in parts]),
@@ -94,6 +101,7 @@ def manifest_of(run: Run, stored: int, again: str = "") -> dict[str, Any]:
         "exact": run.ledger.exact,
         ENTRY: run.ledger.to_dict(),
         **({AGAIN: again} if again and run.ledger.failed else {}),
+        **({UNMET: counts.unmet} if any(counts.unmet) else {}),
         "certificate": _certificate(run.answers),
         "wall_s": round(run.seconds, 3),
         "evaluations_stored": stored,
@@ -231,7 +239,25 @@ def _notes(parts: Parts, sweep: Sweep | None, counts: Counts) -> Iterator[str]:
             none = (
                 "nothing found before the interrupt" if counts.interrupted else "no feasible design"
             )
-            yield f"{none}{_at(sweep, rest)}"
+            reasons = {place: counts.unmet[place] for place in rest if place < len(counts.unmet)}
+            for reason in dict.fromkeys(reasons.get(place, "") for place in rest):
+                places = [place for place in rest if reasons.get(place, "") == reason]
+                yield f"{none}{_at(sweep, places)}{f'; {reason}' if reason else ''}"
+
+
+def _unmet(answer: SolvedStudy) -> str:
+    """Return the fewest constraints that no evaluated design meets together; empty for none.
+
+    Bounds may have left few to evaluate, or none; nothing is searched here.
+    """
+    outcome, problem = answer.outcome, answer.study.problem
+    fewest = next(iter(outcome.conflicts()), ())
+    if not fewest:
+        return ""
+    together = " together" * (len(fewest) > 1)
+    among = " by a design evaluated" * (outcome.evaluated < problem.whole_size)
+    least = " with the least instances that carry the rate" * (COMPUTE_ALONE in answer.study.notes)
+    return f"never met{together}{among}{least}: {listed(fewest)}"
 
 
 def _implausible(parts: Parts, sweep: Sweep | None) -> Iterator[str]:

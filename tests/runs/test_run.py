@@ -188,12 +188,25 @@ def test_a_sweep_is_one_table_with_the_swept_value(write: Write) -> None:
         pd.testing.assert_frame_equal(part[alone.columns], alone)
 
 
-def test_a_sweep_says_where_nothing_fits(write: Write) -> None:
+def test_a_sweep_says_where_nothing_fits_and_why(write: Write, tmp_path: Path) -> None:
     text = SMALL + "sweep: {workload.rate: [20 Gbit/s, 1000 Tbit/s]}\n"
-    result = dse.run(write(text))
+    result = dse.run(write(text), out=tmp_path / "run")
     note = "no feasible design at workload.rate = 1 Pbit/s"
+    note += "; never met: the throughput reaches workload.rate"
     assert note in result.manifest["notes"]
     assert set(result.front["workload.rate_bit_per_s"]) == {20e9}
+    assert dse.verify(tmp_path / "run").holds
+
+
+def test_a_sweep_says_which_constraint_the_least_instances_miss(write: Write) -> None:
+    text = SMALL.replace("    instances: {from: 1, to: 9}\n", "").replace(
+        "host_cores <= 4", "offload_latency <= 9 us"
+    )
+    swept = dse.run(write(text + "sweep: {workload.granularity: [4 KiB, 64 KiB, 128 KiB]}\n"))
+    assert (
+        "no feasible design at workload.granularity = 64 KiB, 128 KiB; never met with the least "
+        "instances that carry the rate: offload_latency <= 9 us"
+    ) in swept.manifest["notes"]
 
 
 def test_a_value_that_fails_hides_no_earlier_one(
