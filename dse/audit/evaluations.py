@@ -27,7 +27,7 @@ def check_evaluations(run: Finished, every: Points) -> Check:
     """Check that every row is a design of the study, once, with the numbers of the model."""
     name = "evaluations"
     try:
-        table = read_evaluations(run.folder)
+        table = read_evaluations(run.folder, run.manifest.get("evaluations_stored"))
         wrong = list(_wrong(run, every, table))
     except OutputError as error:
         return check_of(name, [str(error)], "")

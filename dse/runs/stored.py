@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from gzip import GzipFile
 from importlib.util import find_spec
-from io import TextIOWrapper
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, Literal, TextIO
 
@@ -21,6 +21,11 @@ from numpy.typing import NDArray
 from dse.errors import MissingLibraryError, OutputError
 from dse.files.csv import as_written, inert
 from dse.model.tables import Table
+
+MOST_ROW_BYTE, MOST_BYTE = 1 << 16, 1 << 30
+"""The longest row of evaluations and all of them, unpacked: a row has some 100 numbers of up to 24
+bytes.  What a run says of its rows sets the limit, for a file of few bytes may unpack to any
+length."""
 
 FRONT = "front.csv"
 EVALUATIONS = "evaluations.parquet"
@@ -55,24 +60,24 @@ def write_evaluations(table: Table, folder: Path) -> None:
     pq.write_table(pa.Table.from_arrays(columns, names=[*table]), folder / EVALUATIONS)
 
 
-def read_evaluations(run: Path) -> Table:
-    """Return the evaluations of the run in folder `run`.
+def read_evaluations(run: Path, rows: object) -> Table:
+    """Return the evaluations of the run in folder `run`, which is to have kept so many `rows`.
 
     Raises
     ------
     OutputError
-        When they cannot be read.
+        When they cannot be read, or are longer than so many rows may be.
     MissingLibraryError
         When they are written as Parquet, and pyarrow is not installed.
     """
     try:
-        return _evaluations(run)
+        return _evaluations(run, rows)
     except (OSError, ValueError) as error:
         raise OutputError(f"{evaluations_file(run)} cannot be read: {error}") from error
 
 
-def read_tables(run: Path) -> tuple[Table, Table]:
-    """Return front.csv and the evaluations of the run in folder `run`.
+def read_tables(run: Path, rows: object) -> tuple[Table, Table]:
+    """Return front.csv and the evaluations of the run in folder `run`, as `read_evaluations`.
 
     Raises
     ------
@@ -81,29 +86,40 @@ def read_tables(run: Path) -> tuple[Table, Table]:
     MissingLibraryError
         See `read_evaluations`.
     """
-    front, evaluations = _read_csv(run / FRONT), _evaluations(run)
+    front, evaluations = _read_csv(run / FRONT), _evaluations(run, rows)
     return {name: _column(cells, evaluations[name]) for name, cells in front.items()}, evaluations
 
 
-def _evaluations(run: Path) -> Table:
+def _evaluations(run: Path, rows: object) -> Table:
     path = evaluations_file(run)
+    most = (
+        min((max(rows, 0) + 1) * MOST_ROW_BYTE, MOST_BYTE) if isinstance(rows, int) else MOST_BYTE
+    )
     if path.name == EVALUATIONS_CSV:
-        return {name: _guessed(cells) for name, cells in _read_csv(path).items()}
+        return {name: _guessed(cells) for name, cells in _read_csv(path, most).items()}
     if not has_parquet():
         raise MissingLibraryError(f"{path}", "pyarrow", "parquet")
     import pyarrow.parquet as pq
 
-    found = pq.read_table(path)
+    with pq.ParquetFile(path) as file:
+        _require(8 * file.metadata.num_rows * file.metadata.num_columns <= most, most)
+        found = file.read()
     return {name: found[name].to_numpy() for name in found.column_names}
 
 
 @contextmanager
-def _opened(path: Path, mode: Literal["r", "w"]) -> Iterator[TextIO]:
-    """Yield a CSV file as text, compressed where its name says so; same text, same bytes."""
+def _opened(path: Path, mode: Literal["r", "w"], most: int = MOST_BYTE) -> Iterator[TextIO]:
+    """Yield a CSV file as text, compressed where its name says so; same text, same bytes.
+
+    What is compressed is read up to a length of `most`.
+    """
     with ExitStack() as stack:
         raw: Any = stack.enter_context(path.open(f"{mode}b"))
         if path.suffix == ".gz":
             raw = stack.enter_context(GzipFile("", f"{mode}b", 1, raw, mtime=0))
+        if path.suffix == ".gz" and mode == "r":
+            raw = BytesIO(raw.read(most + 1))
+            _require(len(raw.getbuffer()) <= most, most)
         yield stack.enter_context(TextIOWrapper(raw, encoding="utf-8", newline=""))
 
 
@@ -115,11 +131,16 @@ def _write_csv(table: Table, path: Path) -> None:
         writer.writerows(zip(*columns, strict=True))
 
 
-def _read_csv(path: Path) -> dict[str, Sequence[str]]:
+def _require(short: bool, most: int) -> None:
+    if not short:
+        raise ValueError(f"it unpacks to more than {most:,} bytes, longer than its rows may be")
+
+
+def _read_csv(path: Path, most: int = MOST_BYTE) -> dict[str, Sequence[str]]:
     try:
-        with _opened(path, "r") as stream:
+        with _opened(path, "r", most) as stream:
             headers, *rows = csv.reader(stream)
-    except (EOFError, zlib.error) as error:
+    except (EOFError, zlib.error, csv.Error) as error:
         raise ValueError(f"{path.name} is not whole: {error}") from error
     cells = zip(*rows, strict=True) if rows else [()] * len(headers)
     return dict(zip(map(as_written, headers), cells, strict=True))

@@ -44,7 +44,7 @@ def read_view(run: Path) -> FrontView:
     """
     manifest = finished.read_manifest(run)
     try:
-        front, evaluations = stored.read_tables(run)
+        front, evaluations = stored.read_tables(run, manifest.get("evaluations_stored"))
         return view_of(front, feasible_rows(evaluations), manifest)
     except (OSError, ValueError, KeyError) as error:
         raise finished.not_a_run(run, error) from error

@@ -86,7 +86,7 @@ def test_tables_come_back_from_csv_as_they_were(
     }
     without("pyarrow")
     stored.write_evaluations(table, tmp_path)
-    read = stored.read_evaluations(tmp_path)
+    read = stored.read_evaluations(tmp_path, None)
     assert list(read) == list(table)
     for name, values in table.items():
         assert read[name].dtype == values.dtype
@@ -98,7 +98,24 @@ def test_tables_come_back_from_csv_as_they_were(
     for wrong in (whole[:-9], whole[:20] + b"\0" * 20 + whole[40:]):
         path.write_bytes(wrong)
         with pytest.raises(OutputError, match=r"evaluations\.csv\.gz cannot be read: "):
-            stored.read_evaluations(tmp_path)
+            stored.read_evaluations(tmp_path, None)
+
+
+@pytest.mark.parametrize("parquet", [False, True])
+def test_what_unpacks_to_more_than_its_rows_may_be_is_refused(
+    without: Callable[..., None], tmp_path: Path, *, parquet: bool
+) -> None:
+    """A million rows alike in a file of few bytes, where the run is to have kept three."""
+    if not parquet:
+        without("pyarrow")
+    stored.write_evaluations({"a": np.zeros(1_000_000)}, tmp_path)
+    path = stored.evaluations_file(tmp_path)
+    assert path.stat().st_size < 30_000
+    assert len(stored.read_evaluations(tmp_path, 1_000_000)["a"]) == 1_000_000
+    with pytest.raises(OutputError) as caught:
+        stored.read_evaluations(tmp_path, 3)
+    fault = "it unpacks to more than 262,144 bytes, longer than its rows may be"
+    assert str(caught.value) == f"{path} cannot be read: {fault}"
 
 
 def test_the_remedy_of_a_missing_library_is_an_extra_of_ours() -> None:
