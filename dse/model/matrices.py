@@ -55,7 +55,12 @@ def rounded(loss: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return losses at 40 of their 53 significant bits (1e-12), by Veltkamp's splitting.
 
     Equal quantities that were added up in different orders become equal losses, so that
-    rounding neither adds designs to a front nor drops them.
+    rounding neither adds designs to a front nor drops them; but for 5.5e-5 of such pairs (measured
+    of random sums), which a boundary between two rounded numbers divides.  Then one design is
+    better than its equal by 1e-12 and drops it, whoever searches: a loss is computed from a design
+    alone, in one order, whatever others are beside it and whether by numpy or machine code, bit
+    by bit, and what is put together or pruned from bounds is never compared without the slack of
+    1e-9 nor put on a front unevaluated.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         carried = loss * SPLIT

@@ -15,8 +15,10 @@ from dse.contract import CoreMetrics, Objective
 from dse.model import graph, influence
 from dse.model.designs import Designs
 from dse.model.fleet import STAGE_COLUMNS
-from dse.model.front import dominated
+from dse.model.front import dominated, nondominated
+from dse.model.matrices import distinct
 from dse.model.problem import Problem
+from dse.model.space import as_index, one_block
 from dse.plugins import registry
 from dse.search import SearchSettings
 from dse.search.exact import closing as replacing
@@ -210,3 +212,34 @@ def test_more_designs_than_anyone_can_enumerate_are_accounted_for(tmp_path: Path
     equal = {row.tobytes() for row in found.front_loss}
     for design, loss in zip(others.points[others.feasible], best, strict=True):
         assert (loss.tobytes() in equal) == (design.tobytes() in known)
+
+
+ALIKE = """
+workload: {rate: 100 Gbit/s}
+stages:
+  - {table: alike.csv, values: {payload: 128 bit}, fleet: mixed, instances: {from: 0, to: 6}}
+objectives: {area: minimise, throughput: maximise, power: minimise}
+search: {method: METHOD, budget: 343}
+"""
+
+
+def test_equals_that_rounding_divides_are_the_same_for_every_method(tmp_path: Path) -> None:
+    """Three designs of the same figures: fleets of as many instances tie, but areas that are added
+    up in another order may lie on either side of the middle between two rounded ones."""
+    rows = [f"d{n},70.46753314164283,1e9,1,2" for n in range(3)]
+    header = "design,area_um2,clock_hz,cycles_per_block,power_mw"
+    (tmp_path / "alike.csv").write_text("\n".join([header, *rows, ""]))
+    found = []
+    for method in ("enumerate", "compose", "random"):
+        (tmp_path / "study.yaml").write_text(ALIKE.replace("METHOD", method))
+        prepared = study.prepare(study.read_study(tmp_path / "study.yaml"))
+        found.append(search.run_search(prepared.problem, prepared.settings).front_index.tolist())
+    every = as_index(one_block(prepared.problem.sizes))
+    loss = np.empty((len(every), 3))
+    for some in np.array_split(np.random.default_rng(0).permutation(len(every)), 20):
+        loss[some] = prepared.problem.evaluate(every[some]).loss
+    count = every.sum(axis=1)
+    assert any(len(distinct(loss[count == total])) == 2 for total in range(19))
+    feasible = prepared.problem.evaluate(every).feasible
+    best = every[feasible][nondominated(loss[feasible])].tolist()
+    assert found == [best] * 3
