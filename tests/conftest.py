@@ -55,6 +55,17 @@ def shipped() -> Callable[..., pd.DataFrame]:
     return front
 
 
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[str]:
+    """Return where a Dask scheduler with two workers answers."""
+    distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0",
+        silence_logs="CRITICAL",
+    ) as started:  # fmt: skip
+        yield started.scheduler_address
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Callable[[str], Path]:
     """Return a function that writes a study file."""

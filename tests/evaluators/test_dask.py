@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -17,21 +16,12 @@ from dse.runs.stored import evaluations_file
 from tests.evaluators.evaluators import SLEEPER, Acts, shell
 from tests.evaluators.test_pool import DOUBLE, all_of, numbers
 
-distributed = pytest.importorskip("distributed", reason="the extra dask is not installed")
+pytest.importorskip("distributed", reason="the extra dask is not installed")
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0",
-        silence_logs="CRITICAL",
-    ) as cluster:  # fmt: skip
-        yield cluster.scheduler_address
-
-
-def test_a_cluster_measures_as_this_machine_does(address: str, tmp_path: Path) -> None:
+def test_a_cluster_measures_as_this_machine_does(cluster: str, tmp_path: Path) -> None:
     command = shell(DOUBLE)
-    with Cluster(command, address) as workers:
+    with Cluster(command, cluster) as workers:
         assert workers.size == 2
         found = all_of(command, numbers(6), tmp_path, workers=workers)
     assert {number: each.values["double"] for number, each in found.items()} == {
@@ -39,14 +29,14 @@ def test_a_cluster_measures_as_this_machine_does(address: str, tmp_path: Path) -
     }
 
 
-def test_a_poisoned_design_fails_and_the_rest_goes_on(address: str, tmp_path: Path) -> None:
+def test_a_poisoned_design_fails_and_the_rest_goes_on(cluster: str, tmp_path: Path) -> None:
     designs = numbers(5)
     designs[1] |= {"act": "die", "fails": 99.0}
     designs[3] |= {"act": "die", "fails": 1.0}
     counts = tmp_path / "counts"
     counts.mkdir()
     acts = Acts(counts=str(counts))
-    with Cluster(acts, address) as workers:
+    with Cluster(acts, cluster) as workers:
         found = all_of(acts, designs, tmp_path / "work", workers=workers, retries=1)
     bad, again = found.pop(1), found.pop(3)
     assert (bad.kind, bad.attempts, len((counts / "1").read_text())) == ("worker", 2, 2)
@@ -56,9 +46,9 @@ def test_a_poisoned_design_fails_and_the_rest_goes_on(address: str, tmp_path: Pa
     assert all(each.values == {"double": 2.0 * number} for number, each in found.items())
 
 
-def test_stop_ends_programs_on_the_cluster(address: str, tmp_path: Path) -> None:
+def test_stop_ends_programs_on_the_cluster(cluster: str, tmp_path: Path) -> None:
     command = shell(SLEEPER)
-    with Cluster(command, address) as workers:
+    with Cluster(command, cluster) as workers:
         found = all_of(
             command, numbers(2), tmp_path, workers=workers,
             stop=lambda: len([*tmp_path.glob("*/pid")]) == 2,
@@ -72,7 +62,7 @@ def test_stop_ends_programs_on_the_cluster(address: str, tmp_path: Path) -> None
             time.sleep(0.05)
 
 
-def test_files_do_not_depend_on_who_measures(address: str, tmp_path: Path) -> None:
+def test_files_do_not_depend_on_who_measures(cluster: str, tmp_path: Path) -> None:
     (tmp_path / "measure.sh").write_text(
         "sleep 0.0$2; [ $1 = 4 ] && exit 3; echo area = $((1000 * $1 + $2)) um2; "
         "echo delay = $((9000 / ($1 * $2))) ns"
@@ -87,7 +77,7 @@ def test_files_do_not_depend_on_who_measures(address: str, tmp_path: Path) -> No
         "search: {method: nsga2, budget: 7}\n"
     )
     found = []
-    for who in ({"workers": 1}, {"workers": 2}, {"workers": 4}, {"dask": address}):
+    for who in ({"workers": 1}, {"workers": 2}, {"workers": 4}, {"dask": cluster}):
         out = tmp_path / f"run{len(found)}"
         dse.run(path, out=out, plots=False, **who)  # type: ignore[arg-type]
         measured = json.loads((out / "measurements.json").read_text())
@@ -107,7 +97,7 @@ def test_no_scheduler_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("cost", ["unroll * 1", "area * 1e9"])  # known before, and only after
 def test_a_budget_of_cost_buys_the_same_from_a_cluster(
-    cost: str, address: str, tmp_path: Path
+    cost: str, cluster: str, tmp_path: Path
 ) -> None:
     (tmp_path / "measure.sh").write_text("echo area = $((1000 * $1)) um2; echo delay = $2 ns")
     study = {
@@ -120,6 +110,6 @@ def test_a_budget_of_cost_buys_the_same_from_a_cluster(
         "search": {"method": "random", "budget": {"cost": 20}},
         "objectives": {"area": "minimise", "delay": "minimise"},
     }
-    here, there = dse.run(study), dse.run(study, dask=address)
+    here, there = dse.run(study), dse.run(study, dask=cluster)
     assert 0 < there.manifest["evaluated"] == here.manifest["evaluated"] < 16
     pd.testing.assert_frame_equal(there.front, here.front)

@@ -67,10 +67,14 @@ def told(run: Path) -> list[str]:
     return [str(dse.answer(run)), str(dse.status(run)), str(dse.verify(run)), page]
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_accidents_are_no_facts(workers: int, write: Callable[..., Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("who", ["one worker", "three workers", "a cluster"])
+def test_accidents_are_no_facts(
+    who: str, write: Callable[..., Path], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     run, path = tmp_path / "run", write([*WAYS])
-    found = dse.run(path, out=run, workers=workers, plots=False)
+    dask = request.getfixturevalue("cluster") if who == "a cluster" else None
+    workers = 3 if who == "three workers" else None
+    found = dse.run(path, out=run, workers=workers, dask=dask, plots=False)
     kept = json.loads((run / "measurements.json").read_text())["evaluate"]["measurements"]
     assert {each["design"]["way"]: each["kind"] for each in kept} == {
         way: kind for way, (_, kind) in WAYS.items()
