@@ -109,6 +109,7 @@ def published_core(
     name: str,
     summary: str,
     *,
+    provides: str,
     designs: tuple[str, ...],
     described: Sequence[int],
     fitted: Mapping[str, Column],
@@ -122,6 +123,8 @@ def published_core(
     ----------
     name, summary
         Those of the core.
+    provides
+        The function that it computes.
     designs
         Names of all designs of the table.
     described, fitted
@@ -153,6 +156,9 @@ def published_core(
     return Core(
         name=name,
         summary=f"{summary}; Battle & Hempstead",
+        provides=(provides,),
+        node="32 nm",
+        evidence="synthesis",
         models={key: model(key) for key in models},
     )
 

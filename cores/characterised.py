@@ -26,6 +26,7 @@ LIBRARIES = {
     "ihp130": "IHP 130 nm, 1.2 V",
     "asap7": "ASAP7 7 nm (predictive), 0.7 V",
 }
+_NODES = {"sky130": "130 nm", "ihp130": "130 nm", "asap7": "7 nm"}
 _HEADERS = (
     *("area_um2", "clock_mhz", "dynamic_power_mw", "leakage_power_uw", "payload_bit"),
     *("cycles_per_task", "latency_cycles", "tasks_in_flight", "read_byte", "written_byte"),
@@ -92,6 +93,7 @@ class _Family:
     """
 
     summary: str
+    provides: str
     described: Mapping[str, str]
     parameter: Parameter
     column: str
@@ -103,6 +105,7 @@ class _Family:
 _FAMILIES = {
     "des": _Family(
         "DES encryptor: 1 to 16 rounds in hardware, pipelined, two stages a round, or chained",
+        "des",
         {"structure": "pipelined"},
         _UNROLL,
         "unroll",
@@ -112,6 +115,7 @@ _FAMILIES = {
     ),
     "jacobi": _Family(
         "Jacobi stencil of 16-bit cells: 1 to 16 cells per cycle",
+        "stencil",
         {},
         SIDE,
         "side",
@@ -121,6 +125,7 @@ _FAMILIES = {
     ),
     "fft": _Family(
         "64-point FFT of 8-bit parts: one transform per cycle, radix 2, 4 or 8",
+        "fft64",
         {},
         _STAGES,
         "latency_cycles",
@@ -186,6 +191,9 @@ def _characterised(family: str, library: str) -> Core:
     return Core(
         name=f"{family}_{library}",
         summary=f"{kind.summary}; our Verilog in {place}",
+        provides=(kind.provides,),
+        node=_NODES[library],
+        evidence="synthesis",
         models={
             "table": Model(function=rows_of_table, designs=designs, source=source),
             "law": Model(

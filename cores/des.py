@@ -155,6 +155,7 @@ def published_des_law(*, unroll: Column) -> CoreMetrics:
 core = published_core(
     "des",
     "DES encryptor: 64-bit blocks, 1 to 16 of the 16 rounds in hardware",
+    provides="des",
     designs=_DESIGNS,
     described=_UNROLLED,
     fitted={"unroll": _PRINTED["unroll"][_UNROLLED]},

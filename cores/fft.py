@@ -153,6 +153,7 @@ def published_fft_law(*, pipeline_depth: Column) -> CoreMetrics:
 core = published_core(
     "fft",
     "64-point FFT: one transform of 4096 bit each 4 cycles, radix 2 to 64",
+    provides="fft64",
     designs=_DESIGNS,
     described=_KNOWN_DEPTH,
     fitted={"pipeline_depth": _DEPTH[_KNOWN_DEPTH]},

@@ -156,6 +156,7 @@ def published_jacobi_law(*, side: Column, cell_bit: Column | float = _CELL_BIT) 
 core = published_core(
     "jacobi",
     "Jacobi stencil: 1 to 16 cells per cycle from one array of shift registers",
+    provides="stencil",
     designs=_DESIGNS,
     described=_ALL,
     fitted={"side": _PRINTED["side"]},

@@ -21,6 +21,8 @@ from dse.contract.columns import PRECISIONS as PRECISIONS
 from dse.contract.columns import TRANSFERS as TRANSFERS
 from dse.contract.columns import WAIT_MODES as WAIT_MODES
 from dse.contract.columns import Column as Column
+from dse.contract.functions import EVIDENCE as EVIDENCE
+from dse.contract.functions import Function as Function
 from dse.contract.methods import Index as Index
 from dse.contract.methods import Matrix as Matrix
 from dse.contract.methods import Method as Method
@@ -151,11 +153,27 @@ class Model:
 
 @dataclass(frozen=True, kw_only=True)
 class Core:
-    """A family of accelerator cores: its models by name (``table``, ``law``, ...)."""
+    """A family of accelerator cores: its models by name (``table``, ``law``, ...).
+
+    Attributes
+    ----------
+    provides
+        Names of each `Function` that its designs compute.
+    node
+        Process as its source names it by feature size (``65 nm``), or family of FPGAs.
+    evidence
+        One of `EVIDENCE`: what the figures are.
+    left_out
+        Designs that the source has and no study can use, and why.
+    """
 
     name: str
     summary: str
     models: Mapping[str, Model]
+    provides: tuple[str, ...] = ()
+    node: str = ""
+    evidence: str = ""
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,9 +201,13 @@ class Sureness:
 
 @dataclass(frozen=True, kw_only=True)
 class Kernel(Sureness):
-    """Time of the computation on the host: ``offset_s + index_s_per_byte * g ** exponent``."""
+    """Time of the computation on the host: ``offset_s + index_s_per_byte * g ** exponent``.
+
+    `provides` names each `Function` that it computes.
+    """
 
     name: str
+    provides: tuple[str, ...] = ()
     index_s_per_byte: float
     exponent: float = 1.0
     offset_s: float = 0.0

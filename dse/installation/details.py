@@ -161,7 +161,8 @@ def _show_record(record: Any) -> None:
         elif entry.name == "sources":
             rows += [(f"source of {name}", text) for name, text in value.items()]
         else:
-            rows.append((entry.name, ", ".join(value) if isinstance(value, tuple) else str(value)))
+            listed = value if isinstance(value, tuple) else [value]
+            rows.append((entry.name, ", ".join(map(str, listed))))
     marks = dict.fromkeys(getattr(record, "assumptions", ()), " (assumed)")
     marks |= dict.fromkeys(getattr(record, "fitted", ()), " (fitted)")
     marked = [(name + marks.get(name, ""), text) for name, text in rows]
@@ -189,8 +190,15 @@ def _show_method(method: contract.Method) -> None:
 
 def _show_core(core: contract.Core) -> None:
     print(core.summary)
+    facts = {"provides": ", ".join(core.provides), "node": core.node, "evidence": core.evidence}
+    facts |= {f"left out: {design}": why for design, why in core.left_out.items()}
+    for what, said in facts.items():
+        if said:
+            print(f"{what}: {said}")
     for name, model in core.models.items():
         print(f"\nmodel {name}: {model.source}")
+        if model.assumed:
+            print(f"assumed: {', '.join(map(in_words, model.assumed))}")
         if model.parameters:
             rows = [
                 (
@@ -215,6 +223,8 @@ def _show_designs(model: contract.Model) -> None:
     rows = []
     for entry in fields(metrics):
         values = getattr(metrics, entry.name)
+        if np.isnan(values).all():
+            continue  # no figure of any design
         factor, unit = units.scale(values, entry.name)
         rows.append([in_words(entry.name), unit, *(f"{value:.6g}" for value in values / factor)])
     print(table_text(rows, ("per instance", "unit", *model.designs)))

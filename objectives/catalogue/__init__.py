@@ -1,4 +1,4 @@
-"""Published interfaces, host kernels and platforms, read from the tables beside this file.
+"""Functions, published interfaces, host kernels and platforms, from the tables beside this file.
 
 Each table starts with its source; each row names its own source and what it assumes.  An empty
 cell is a figure that the source does not give: None, never zero.
@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 from importlib.resources import files
 from types import MappingProxyType
 
-from dse.contract import Interface, Kernel, Platform
+from dse.contract import Function, Interface, Kernel, Platform
 from dse.contract.published import read_published
 
 _GIGA, _MEGA, _NANO, _PICO = 1e9, 1e6, 1e-9, 1e-12
@@ -127,11 +127,23 @@ def _kernel(row: Mapping[str, str]) -> Kernel:
     assumption = f"; assumes: {row['assumption']}" if row["assumption"] else ""
     return Kernel(
         name=row["name"],
+        provides=tuple(row["provides"].split()),
         index_s_per_byte=index,
         offset_s=_number(row, "offset_ns", _NANO) or 0.0,
         exponent=_given(row, "exponent"),
         host=row["host"],
         source=row["source"] + assumption,
+    )
+
+
+def _function(row: Mapping[str, str]) -> Function:
+    return Function(
+        name=row["name"],
+        summary=row["summary"],
+        kind_of=row["kind_of"],
+        key_bit=tuple(map(int, row["key_bit"].split())),
+        block_bit=int(row["block_bit"] or 0),
+        standard=row["standard"],
     )
 
 
@@ -158,11 +170,13 @@ interfaces: tuple[Interface, ...] = (
     *_attachments(),
 )
 kernels: tuple[Kernel, ...] = tuple(map(_kernel, read_catalogue("kernels.csv")))
+functions: tuple[Function, ...] = tuple(map(_function, read_catalogue("functions.csv")))
 
 _platform_rows = {row["name"]: row for row in read_catalogue("platforms.csv")}
 platforms: tuple[Platform, ...] = tuple(map(_platform, _platform_rows.values()))
 
 globals().update({f"interface_{record.name}": record for record in interfaces})
+globals().update({f"function_{record.name}": record for record in functions})
 globals().update({f"kernel_{record.name}": record for record in kernels})
 globals().update({f"platform_{record.name}": record for record in platforms})
 

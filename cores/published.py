@@ -1,0 +1,178 @@
+"""Cores that others have published, each with its source, its node and what its figures are.
+
+Two tables: one report's synthesis of 88 lightweight ciphers, and single cores from repositories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from itertools import groupby
+
+import numpy as np
+
+from dse.contract import Core, CoreMetrics, Model
+from dse.contract.published import read_published
+from dse.cores._table import metrics
+
+_TABLES = files("dse.cores") / "tables"
+_Row = Mapping[str, str]
+
+_MESSAGE_BIT = 1536 * 8.0
+_BIT_PER_BYTE = 8.0
+_ASSUMED = ("latency_cycles", "read_byte", "written_byte")
+_UNSTATED = (
+    "a design works on one message at a time and moves it once each way, which the source does "
+    "not say; power is left out, for it is not comparable between the targets"
+)
+
+CIPHERS = {
+    "drygascon": "DryGASCON",
+    "elephant": "Elephant, 1 or 5 permutations",
+    "photon_beetle": "PHOTON-Beetle",
+    "pyjamask": "Pyjamask",
+    "romulus": "Romulus, 1 to 8 rounds a cycle",
+    "subterranean": "Subterranean",
+    "tinyjambu": "TinyJAMBU, 1 to 32 steps a cycle",
+    "xoodyak": "Xoodyak, 1 to 12 rounds a cycle",
+}
+"""Ciphers of the table of 65 nm, by the function that they are."""
+
+_PRINTED = {"photon_beetle": "beetle"}
+
+
+def _lightweight(cipher: str) -> Core:
+    """Return the core of a cipher: a design for each row, alike ones under all their targets."""
+    table = read_published(_TABLES / "aead_65nm.csv")
+    start = _PRINTED.get(cipher, cipher) + "-"
+    rows = [row for row in table.rows if row["design"].startswith(start)]
+    least = _least_periods(rows)
+    alike: dict[tuple[str, ...], list[_Row]] = {}
+    for row in rows:
+        alike.setdefault(tuple(text for key, text in row.items() if key != "corner"), []).append(
+            row
+        )
+    designs = {_name(same, start): same[0] for same in alike.values()}
+    kept = {name: row for name, row in designs.items() if row["throughput_mbps_1536"]}
+
+    def of_table() -> CoreMetrics:
+        """Return the designs at the rate of their own period, for messages of 1536 B."""
+        return _message_rates([*kept.values()], least)
+
+    return Core(
+        name=f"{cipher}_65nm",
+        summary=f"{CIPHERS[cipher]}, authenticated encryption of messages of 1536 B",
+        provides=(cipher,),
+        node="65 nm",
+        evidence="synthesis",
+        left_out={name: "no rate is printed" for name in designs if name not in kept},
+        models={
+            "table": Model(
+                function=of_table,
+                designs=tuple(kept),
+                source=f"{table.source}; {_UNSTATED}",
+                assumed=_ASSUMED,
+            )
+        },
+    )
+
+
+def _name(same: Sequence[_Row], start: str) -> str:
+    targets = [row["corner"].lower() for row in same]
+    return "_".join([same[0]["design"].removeprefix(start).replace("-", "_"), *targets])
+
+
+def _least_periods(rows: Sequence[_Row]) -> dict[str, float]:
+    """Return the least period of each design over its targets, in ns."""
+    found: dict[str, float] = {}
+    for row in rows:
+        found[row["design"]] = min(float(row["period_ns"]), found.get(row["design"], np.inf))
+    return found
+
+
+def _message_rates(rows: Sequence[_Row], least_ns: Mapping[str, float]) -> CoreMetrics:
+    """Return columns of shape (n,): cycles of a message are its bits over printed rate and clock.
+
+    The printed rate is that of the least period of the design, whichever row it stands on.
+    """
+    cycles = np.array(
+        [
+            _MESSAGE_BIT / (float(row["throughput_mbps_1536"]) * 1e-3 * least_ns[row["design"]])
+            for row in rows
+        ]
+    )
+    return metrics(
+        area_m2=np.array([float(row["area_um2"] + "e-12") for row in rows]),
+        area_ge=np.array([float(row["GE"]) for row in rows]),
+        clock_hz=1e9 / np.array([float(row["period_ns"]) for row in rows]),
+        payload_bit=_MESSAGE_BIT,
+        cycles_per_task=cycles,
+        latency_cycles=cycles,
+        tasks_in_flight=1.0,
+        read_byte=_MESSAGE_BIT / _BIT_PER_BYTE,
+        written_byte=_MESSAGE_BIT / _BIT_PER_BYTE,
+        extrapolated=0.0,
+    )
+
+
+def _single(name: str, rows: Sequence[_Row]) -> Core:
+    """Return a core of published.csv; what an empty cell leaves out stands on its first row."""
+    first = rows[0]
+
+    def of_table() -> CoreMetrics:
+        """Return the designs as they are printed."""
+        return _printed_rates(rows)
+
+    parallel = any(row["tasks_in_flight"] for row in rows)
+    assumed = _ASSUMED[1:] if parallel else _ASSUMED
+    return Core(
+        name=name,
+        summary=first["summary"],
+        provides=tuple(first["provides"].split()),
+        node=first["node"],
+        evidence=first["evidence"],
+        models={
+            "table": Model(
+                function=of_table,
+                designs=tuple(row["design"] for row in rows),
+                source="; ".join(dict.fromkeys(row["source"] for row in rows)),
+                assumed=assumed,
+            )
+        },
+    )
+
+
+def _printed_rates(rows: Sequence[_Row]) -> CoreMetrics:
+    """Return columns of shape (n,); an area that no row gives is no figure."""
+
+    def column(name: str, unit: str = "", empty: float = np.nan) -> np.ndarray:
+        return np.array([float(row[name] + unit) if row[name] else empty for row in rows])
+
+    clock, payload = column("clock_mhz", "e6"), column("payload_bit")
+    by_rate = clock * payload / column("bandwidth_gbit_per_s", "e9")
+    cycles = column("cycles_per_task")
+    cycles = np.where(np.isnan(cycles), by_rate, cycles)
+    slots = column("tasks_in_flight", empty=1.0)
+    return metrics(
+        area_m2=column("area_um2", "e-12"),
+        area_ge=column("area_ge"),
+        area_lc=column("area_lc"),
+        clock_hz=clock,
+        payload_bit=payload,
+        cycles_per_task=cycles,
+        latency_cycles=cycles * slots,
+        tasks_in_flight=slots,
+        read_byte=payload / _BIT_PER_BYTE,
+        written_byte=payload / _BIT_PER_BYTE,
+        extrapolated=0.0,
+    )
+
+
+_ROWS = read_published(_TABLES / "published.csv").rows
+
+cores = (
+    *map(_lightweight, CIPHERS),
+    *(_single(name, [*rows]) for name, rows in groupby(_ROWS, lambda row: row["core"])),
+)
+
+globals().update({core.name: core for core in cores})

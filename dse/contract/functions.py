@@ -1,0 +1,47 @@
+"""What cores and hosts compute: one vocabulary, of which a function may be a kind of another."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+EVIDENCE = ("synthesis", "placed", "measured", "vendor")
+"""What figures of a core are: of mapped gates, of placed ones, of a chip, or a vendor's claim."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Function:
+    """A function that a study may ask for.
+
+    Attributes
+    ----------
+    name, summary
+        Such as ``aes_gcm``, and what it is.
+    kind_of
+        The function that it is a kind of, which whatever provides this one provides too.  Kinds of
+        one function do the same work; nobody says that they are equally secure.
+    key_bit, block_bit
+        Sizes of keys, and of the block that it works on; empty and 0 where it has none.
+    standard
+        The standard that covers it, empty for none.
+    """
+
+    name: str
+    summary: str
+    kind_of: str = ""
+    key_bit: tuple[int, ...] = ()
+    block_bit: int = 0
+    standard: str = ""
+
+
+def kinds_of_function(name: str, known: Mapping[str, Function]) -> tuple[str, ...]:
+    """Return a function and all that it is a kind of, the nearest first."""
+    found = [name]
+    while (one := known.get(found[-1])) is not None and one.kind_of and one.kind_of not in found:
+        found.append(one.kind_of)
+    return tuple(found)
+
+
+def provided(wanted: str, provides: Collection[str], known: Mapping[str, Function]) -> bool:
+    """Tell whether one of the functions that something `provides` is `wanted`, or a kind of it."""
+    return any(wanted in kinds_of_function(name, known) for name in provides)
