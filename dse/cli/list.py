@@ -14,10 +14,14 @@ def list_(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="cores, interfaces, kernels, platforms, objectives, methods, figures or studies "
-            "(default: all).",
+            help="cores, functions, interfaces, kernels, platforms, objectives, methods, figures "
+            "or studies (default: all).",
             show_default=False,
         ),
+    ] = None,
+    provides: Annotated[
+        str | None,
+        typer.Option(help="Only cores and kernels that provide this function.", show_default=False),
     ] = None,
     json: AsJson = False,
 ) -> None:
@@ -25,6 +29,6 @@ def list_(
     from dse.installation import inventory
 
     if json:
-        show_json(inventory.listed_facts(kind))
+        show_json(inventory.listed_facts(kind, provides))
     else:
-        inventory.list_(kind)
+        inventory.list_(kind, provides)

@@ -216,11 +216,11 @@ def is_record(name: str) -> bool:
 
 
 def stage_name(item: Mapping[str, Any]) -> str | None:
-    """Return what a stage is called: its ``name``, its ``core``, or its ``table`` without suffix.
+    """Return what a stage is called: ``name``, ``core``, ``provides`` or ``table`` without suffix.
 
     A file name becomes an identifier: ``my cores.csv`` is called ``my_cores``.
     """
-    name = item.get("name") or item.get("core")
+    name = item.get("name") or item.get("core") or item.get("provides")
     if isinstance(name, str) and is_record(name):
         name, file = None, name
     else:

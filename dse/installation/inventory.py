@@ -9,6 +9,7 @@ from typing import TypeVar
 from dse import contract
 from dse.algebra import units
 from dse.contract import papers
+from dse.contract.functions import provided
 from dse.contract.generators import Generator
 from dse.errors import UnknownPluginError, nearest
 from dse.installation import shipped
@@ -22,11 +23,14 @@ Row = Sequence[str]
 Record = TypeVar("Record")
 
 
-def list_(kind: str | None) -> None:
-    """Print the names of one kind, or of all, with what they are and their source."""
-    for name in _kinds(kind):
+def list_(kind: str | None, provides: str | None = None) -> None:
+    """Print the names of one kind, or of all, with what they are and their source.
+
+    `provides` is a function that cores and kernels that are listed have to provide.
+    """
+    for name in _kinds(kind, provides):
         listed, table = KINDS[name]
-        headers, rows = table()
+        headers, rows = _providing(provides, *table())
         print(f"{name} ({len(rows)})")
         print(table_text(rows, headers))
         print()
@@ -37,20 +41,35 @@ def list_(kind: str | None) -> None:
         print(f"left out: {fault}", file=sys.stderr)
 
 
-def listed_facts(kind: str | None) -> dict[str, list[dict[str, str]]]:
+def listed_facts(kind: str | None, provides: str | None = None) -> dict[str, list[dict[str, str]]]:
     """Return the same as plain data: rows by kind."""
     found = {}
-    for name in _kinds(kind):
-        headers, rows = KINDS[name][1]()
+    for name in _kinds(kind, provides):
+        headers, rows = _providing(provides, *KINDS[name][1]())
         keys = [header.partition(";")[0].replace(",", " and") for header in headers]
         found[name] = [dict(zip(keys, row, strict=True)) for row in rows]
     return found
 
 
-def _kinds(kind: str | None) -> Sequence[str]:
+def _kinds(kind: str | None, provides: str | None) -> Sequence[str]:
     if kind is not None and kind not in KINDS:
         raise UnknownPluginError(f"{kind!r} cannot be listed", nearest(kind, KINDS))
-    return [*KINDS] if kind is None else [kind]
+    if provides is not None and kind not in (None, *PROVIDERS):
+        rule = f"--provides {provides!r}: {kind} provide no functions"
+        raise UnknownPluginError(rule, f"list {' or '.join(PROVIDERS)}")
+    every = KINDS if provides is None else PROVIDERS
+    return [*every] if kind is None else [kind]
+
+
+def _providing(wanted: str | None, headers: Row, rows: Sequence[Row]) -> tuple[Row, Sequence[Row]]:
+    """Return the rows of what provides a function, or a kind of it."""
+    if wanted is None:
+        return headers, rows
+    known = registry.records(contract.Function)
+    if wanted not in known:
+        raise UnknownPluginError(f"{wanted!r} is no function", nearest(wanted, known))
+    place = headers.index("provides")
+    return headers, [row for row in rows if provided(wanted, row[place].split(", "), known)]
 
 
 def _own(kind: type[records.Kind]) -> list[tuple[records.Kind, str]]:
@@ -70,13 +89,32 @@ def _installed(kind: type[Record]) -> Iterator[tuple[Plugin, Record]]:
 
 
 def _cores() -> tuple[Row, list[Row]]:
+    found = [(core, plugin.distribution) for plugin, core in _installed(contract.Core)]
     rows: list[Row] = [
-        (plugin.name, core.summary, ", ".join(core.models), plugin.distribution)
-        for plugin, core in _installed(contract.Core)
+        (
+            core.name,
+            ", ".join(core.provides) or "-",
+            " ".join(filter(None, (core.node, core.evidence))) or "-",
+            origin,
+        )
+        for core, origin in (*found, *_own(contract.Core))
     ]
-    for core, path in _own(contract.Core):
-        rows.append((core.name, core.summary, ", ".join(core.models), path))
-    return ("core", "what it is", "models", "from"), rows
+    return ("core", "provides", "node, evidence", "from"), rows
+
+
+def _functions() -> tuple[Row, list[Row]]:
+    rows: list[Row] = [
+        (
+            name,
+            one.summary,
+            one.kind_of or "-",
+            ", ".join(map(str, one.key_bit)) or "-",
+            str(one.block_bit or "-"),
+            one.standard or "-",
+        )
+        for name, one in registry.records(contract.Function).items()
+    ]
+    return ("function", "what it is", "a kind of", "key [bit]", "block [bit]", "standard"), rows
 
 
 def _interfaces() -> tuple[Row, list[Row]]:
@@ -131,14 +169,18 @@ def _assumed(record: contract.Interface) -> str:
 
 
 def _kernels() -> tuple[Row, list[Row]]:
+    found = [(one, one.source) for one in registry.records(contract.Kernel).values()]
     rows: list[Row] = [
-        (name, units.show(record.index_s_per_byte, "index_s_per_byte"), record.host, record.source)
-        for name, record in registry.records(contract.Kernel).items()
+        (
+            one.name,
+            ", ".join(one.provides) or "-",
+            units.show(one.index_s_per_byte, "index_s_per_byte"),
+            one.host,
+            source,
+        )
+        for one, source in (*found, *_own(contract.Kernel))
     ]
-    for own, path in _own(contract.Kernel):
-        time = units.show(own.index_s_per_byte, "index_s_per_byte")
-        rows.append((own.name, time, own.host, path))
-    return ("kernel", "host time", "host", "source"), rows
+    return ("kernel", "provides", "host time", "host", "source"), rows
 
 
 def _platforms() -> tuple[Row, list[Row]]:
@@ -202,6 +244,7 @@ def _studies() -> tuple[Row, list[Row]]:
 
 KINDS: dict[str, tuple[type | None, Callable[[], tuple[Row, list[Row]]]]] = {
     "cores": (contract.Core, _cores),
+    "functions": (contract.Function, _functions),
     "interfaces": (contract.Interface, _interfaces),
     "kernels": (contract.Kernel, _kernels),
     "platforms": (contract.Platform, _platforms),
@@ -211,3 +254,6 @@ KINDS: dict[str, tuple[type | None, Callable[[], tuple[Row, list[Row]]]]] = {
     "figures": (papers.Figure, _figures),
     "studies": (None, _studies),
 }
+
+PROVIDERS = ("cores", "kernels")
+"""What `--provides` lists."""

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from dse import contract
 from dse.algebra import units
-from dse.errors import FOREIGN, ContractError, nearest
+from dse.errors import nearest
 from dse.files.document import is_record, stage_name
-from dse.model.designs import Designs, check_metrics
-from dse.study import schema, uncertain
+from dse.model.designs import Designs
+from dse.study import schema
 from dse.study.axes import parameter_values
 from dse.study.faults import Faults, Path
+from dse.study.models import designs_of_model
 from dse.study.scenario import Scenario
 
 MOST_DESIGNS = 100_000
 """Most designs of one stage."""
 
-FEW = 8
-"""Stages whose designs are remembered: the values of a sweep share them."""
+SOURCES = {
+    "core": ("model", "parameters"),
+    "table": ("columns", "values", "parameters"),
+    "provides": ("node", "evidence", "among", "scale_to"),
+}
+"""What a stage takes its designs from, and the fields that go with it."""
 
 
 def choose_designs(
@@ -37,6 +39,11 @@ def choose_designs(
         from dse.study.tables import cores  # only where one is named
 
         found = cores.table_designs(written, scenario, path, faults)
+        return None if found is None else _chosen(found, written, path, faults)
+    if written.provides is not None:
+        from dse.study import provided  # only where a function is named
+
+        found = provided.provided_designs(written, scenario, path, faults)
         return None if found is None else _chosen(found, written, path, faults)
     if not isinstance(written.core, str):
         return None
@@ -55,18 +62,11 @@ def choose_designs(
     values = _parameters(model, written, scenario, path, faults)
     if len(faults.found) > before:
         return None
-    try:
-        names, metrics = _evaluate_model(model, *((name, *of) for name, of in values.items()))
-    except FOREIGN as error:  # whatever a foreign function raises
-        raise ContractError(
-            f"model {written.model!r} of core {core.name!r} fails: {type(error).__name__}: {error}"
-        ) from error
-    check_metrics(core.name, names, metrics)
+    designs = designs_of_model(core, model, values, written.uncertainty, path, faults)
     _note_assumed(core, model, written, scenario, path, faults)
-    uncertainty = uncertain.of_core(model, written.uncertainty, len(names), path, faults)
     if len(faults.found) > before:
         return None
-    return _chosen(Designs(names, metrics, uncertainty), written, path, faults)
+    return _chosen(designs, written, path, faults)
 
 
 def _note_assumed(
@@ -90,19 +90,27 @@ def _note_assumed(
 
 
 def _check_source(written: schema.StageSection, path: Path, faults: Faults) -> None:
-    """A stage takes its designs from a core or from a table, and has the fields of that one."""
-    if written.core is None and written.table is None:
-        remedy = "add `core: NAME` (`dse list cores` shows them) or `table: FILE.csv`"
-        faults.add((*path, "core"), "a stage needs `core` or `table`", remedy, "it is missing")
+    """A stage takes its designs from one of `SOURCES`, and has the fields of that one."""
+    given = [name for name in SOURCES if getattr(written, name) is not None]
+    if not given:
+        remedy = (
+            "add `core: NAME` (`dse list cores` shows them), `provides: FUNCTION` "
+            "(`dse list functions`) or `table: FILE.csv`"
+        )
+        rule = "a stage needs `core`, `table` or `provides`"
+        faults.add((*path, "core"), rule, remedy, "it is missing")
         return
-    if written.core is not None and written.table is not None:
-        faults.add((*path, "table"), "a stage has a core or a table", "remove one of them")
+    if given[1:]:
+        rule = "a stage has a core, a table or a function"
+        faults.add((*path, given[1]), rule, "remove all but one of them")
         return
-    foreign = ("model",) if written.core is None else ("columns", "values")
-    for name in foreign:
-        if name in written.model_fields_set:
-            rule = f"only a stage with a {'core' if written.core is None else 'table'} has it"
-            faults.add((*path, name), rule, "remove it")
+    for source, names in SOURCES.items():
+        for name in {*names} - {*SOURCES[given[0]]}:
+            if name in written.model_fields_set:
+                rule = (
+                    f"only a stage with a {source if source != 'provides' else 'function'} has it"
+                )
+                faults.add((*path, name), rule, "remove it")
 
 
 def _parameters(
@@ -156,52 +164,6 @@ def _note_range(
             f"{core}: {parameter.name} = {shown} is extrapolated, outside "
             f"{parameter.low:g} to {parameter.high:g}"
         )
-
-
-@lru_cache(maxsize=FEW)
-def _evaluate_model(
-    model: contract.Model, *parameters: tuple[Any, ...]
-) -> tuple[tuple[str, ...], contract.CoreMetrics]:
-    """Return the designs of every combination of parameters, each its name and then its values.
-
-    A law gives one design per combination, a table all its rows for each.
-    """
-    values = {name: list(entry) for name, *entry in parameters}
-    grid = list(itertools.product(*values.values()))
-    shown = [
-        {name: f"{value:.12g}" for name, value in zip(values, row, strict=True)} for row in grid
-    ]
-    if not model.designs:
-        columns = {name: np.array([row[k] for row in grid]) for k, name in enumerate(values)}
-        names = tuple(model.design_name.format(**row) for row in shown)
-        return _distinct(names, shown, values), model.function(**columns)
-    parts = [
-        model.function(**{name: np.array([value]) for name, value in zip(values, row, strict=True)})
-        for row in grid
-    ]
-    names = tuple(design for _ in grid for design in model.designs)
-    rows = [row for row in shown for _ in model.designs]
-    return _distinct(names, rows, values), _concatenated(parts)
-
-
-def _concatenated(parts: Sequence[contract.CoreMetrics]) -> contract.CoreMetrics:
-    fields = contract.CoreMetrics.__dataclass_fields__
-    return contract.CoreMetrics(
-        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields}
-    )
-
-
-def _distinct(
-    names: tuple[str, ...], rows: list[dict[str, str]], values: dict[str, list[float]]
-) -> tuple[str, ...]:
-    """Append to design names the options that vary besides the parameters they show."""
-    if len(set(names)) == len(names):
-        return names
-    varying = [name for name, entry in values.items() if len(entry) > 1]
-    return tuple(
-        "_".join([name, *(f"{option}{row[option]}" for option in varying)])
-        for name, row in zip(names, rows, strict=True)
-    )
 
 
 def _chosen(

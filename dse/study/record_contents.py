@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dse import contract
@@ -10,6 +11,7 @@ from dse.algebra import units
 from dse.errors import UnitError, nearest
 from dse.files.document import Document
 from dse.files.position import KeyPath, quoted
+from dse.plugins import registry
 from dse.study import core_law, record_schema, uncertain
 from dse.study.faults import Faults, validate_as
 from dse.study.fields import Given, StudySection
@@ -64,7 +66,18 @@ def _interface(written: record_schema.InterfaceEntry, faults: Faults) -> contrac
 
 def _kernel(written: record_schema.KernelEntry, faults: Faults) -> contract.Kernel:
     fields = _plain(written, "kernel_")
+    fields["provides"] = _provided(written.provides, "kernel", faults)
     return contract.Kernel(**fields, **_sureness(written, "kernel", faults))
+
+
+def _provided(names: Sequence[str], section: str, faults: Faults) -> tuple[str, ...]:
+    """Return the functions that a record names, all of them known."""
+    known = registry.names(contract.Function)
+    for place, name in enumerate(names):
+        if name not in known:
+            rule, remedy = "this function is not known", nearest(name, known)
+            faults.add((section, "provides", place), rule, remedy, quoted(name))
+    return tuple(names)
 
 
 def _platform(written: record_schema.PlatformEntry, faults: Faults) -> contract.Platform:
@@ -114,11 +127,13 @@ def _core(written: record_schema.CoreEntry, faults: Faults) -> contract.Core | N
         faults.add(("core", "laws"), rule, f"add {lacking[0].split()[0]}: ...", "it is missing")
     if faults.found:
         return None
+    provides = _provided(written.provides, "core", faults)
     told = [written.source or "a record of the user's own", *filter(None, [written.note])]
     told += [f"  {name} = {core_law.law_text(name, law)}" for name, law in laws.items()]
     spread = uncertain.stated(written.uncertainty, ("core",), faults)
     text = "\n".join(told)
-    return core_law.own_core(written.name, written.summary, text, parameters, laws, spread)
+    core = core_law.own_core(written.name, written.summary, text, parameters, laws, spread)
+    return replace(core, provides=provides, node=written.node, evidence=written.evidence)
 
 
 def _law(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -16,6 +16,12 @@ Name = Annotated[
 ]
 Text = Annotated[str, Field(description="In plain words")]
 Fields = Annotated[list[str], Field(default_factory=no_items)]
+
+
+Provides = Annotated[
+    list[Name],
+    Field(default_factory=no_items, description="Functions that it computes, `dse list functions`"),
+]
 
 
 class SureEntry(StudySection):
@@ -53,6 +59,9 @@ class CoreEntry(StudySection):
     """A family of cores, given by laws."""
 
     name: Name
+    provides: Provides
+    node: Text = ""
+    evidence: Literal["", "synthesis", "placed", "measured", "vendor"] = ""
     summary: Text = ""
     source: Text = ""
     note: Text = ""
@@ -77,6 +86,7 @@ class KernelEntry(SureEntry, schema.KernelSection):
     """Time on the host; the fields of a study's kernel, and where it comes from."""
 
     name: Name
+    provides: Provides
     host: Text = ""
     source: Text = ""
 

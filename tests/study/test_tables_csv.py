@@ -450,11 +450,14 @@ def test_a_missing_column_names_what_is_accepted(write) -> None:
             {"stages.aes.table": "core.csv"},
             "stages.0.table: 'core.csv'; there is no file 'core.csv';",
         ),
-        ({"stages.aes.core": "des"}, "stages.0.table: 'cores.csv'; a stage has a core or a table;"),
+        (
+            {"stages.aes.core": "des"},
+            "stages.0.table: 'cores.csv'; a stage has a core, a table or a function;",
+        ),
         ({"stages.aes.model": "law"}, "stages.0.model: 'law'; only a stage with a core has it;"),
         (
             {"stages": "[{name: aes}]"},
-            "stages.0.core: it is missing; a stage needs `core` or `table`;",
+            "stages.0.core: it is missing; a stage needs `core`, `table` or `provides`;",
         ),
         (
             {"stages.aes.designs": "[tinny]"},

@@ -28,6 +28,23 @@ class StageSection(StudySection):
     table: Annotated[
         str | None, Field(description="CSV file of designs, beside the study, in place of `core`")
     ] = None
+    provides: Annotated[
+        str | None,
+        Field(description="A function, in place of `core`: all cores that provide it"),
+    ] = None
+    node: Annotated[
+        str | list[str] | None, Field(description="Their nodes, such as 65 nm; all of them")
+    ] = None
+    evidence: Annotated[
+        list[Literal["synthesis", "placed", "measured", "vendor"]] | None,
+        Field(min_length=1, description="What their figures may be; anything"),
+    ] = None
+    among: Annotated[
+        list[str] | None, Field(min_length=1, description="Cores to take them from; all of them")
+    ] = None
+    scale_to: Annotated[
+        str | None, Field(description="Node that their areas are scaled to, such as 7 nm")
+    ] = None
     columns: Columns = Field(default_factory=dict)
     values: Annotated[
         dict[str, int | float | str],

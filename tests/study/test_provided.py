@@ -1,0 +1,183 @@
+"""Stages that name a function: which cores they take, which not and why, beside a count by hand."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import dse
+from dse.errors import StudyError
+from dse.study import scaling, study
+from tests.conftest import ROOT, run_dse
+
+AEAD = """
+workload: {rate: 100 Gbit/s}
+stages: [{provides: aead, node: 65 nm, instances: least}]
+objectives: {area_m2: minimise, instances: minimise}
+"""
+Write = Callable[..., Path]
+
+
+def by_hand(gbit: float) -> dict[tuple[str, str], tuple[int, float]]:
+    """Return instances and area in um2 by design and target, from the printed table alone."""
+    lines = (ROOT / "cores/tables/aead_65nm.csv").read_text("utf-8").splitlines()
+    rows = [*csv.DictReader(line for line in lines if not line.startswith("#"))]
+    found = {}
+    for row in rows:
+        if not row["throughput_mbps_1536"]:
+            continue
+        periods = [float(one["period_ns"]) for one in rows if one["design"] == row["design"]]
+        rate = float(row["throughput_mbps_1536"]) / 1e3 * min(periods) / float(row["period_ns"])
+        count = math.ceil(gbit / rate)
+        found[row["design"], row["corner"]] = count, count * float(row["area_um2"])
+    return found
+
+
+def least_by_hand(start: str, gbit: float = 100) -> tuple[int, float]:
+    found = by_hand(gbit)
+    keys = [key for key in found if key[0].startswith(start)]
+    return min((found[key] for key in keys), key=lambda one: one[1])
+
+
+@pytest.mark.parametrize(
+    ("function", "start"), [("aead", ""), ("romulus", "romulus"), ("xoodyak", "xoodyak")]
+)
+@pytest.mark.parametrize("rate", [1, 100])
+def test_a_function_gives_what_the_table_gives_by_hand(
+    function: str, start: str, rate: float, write: Write
+) -> None:
+    overrides = {"stages.aead.provides": function} if function != "aead" else {}
+    text = AEAD.replace("stages: [{provides", "stages: [{name: aead, provides")
+    result = dse.run(write(text), overrides={**overrides, "workload.rate": f"{rate} Gbit/s"})
+    front = result.front
+    best = front.loc[front["area_m2"].idxmin()]
+    count, area = least_by_hand(start, rate)
+    assert best["area_m2"] * 1e12 == pytest.approx(area)
+    assert best["instances"] == count
+
+
+def test_every_design_is_that_of_the_table(write: Write) -> None:
+    prepared = study.prepare(study.read_study(write(AEAD), ()))
+    (stage,) = prepared.problem.stages
+    assert len(stage.designs.names) == 63
+    area = sorted(stage.designs.metrics.area_m2 * 1e12)
+    lines = {(key[0], value) for key, value in by_hand(100).items()}
+    assert len(by_hand(100)) == 84
+    assert min(area) == pytest.approx(min(v / n for _, (n, v) in lines))
+
+
+def notes(text: Path) -> str:
+    return " | ".join(study.prepare(study.read_study(text, ())).notes)
+
+
+def test_it_says_what_was_taken_and_what_not(write: Write) -> None:
+    said = notes(write(AEAD))
+    assert "aead is provided by drygascon_65nm, elephant_65nm" in said
+    assert "xoodyak_65nm_rh_s_lf (no rate is printed)" in said
+    assert "nothing here says that they are equally secure" in said
+    assert "several nodes" not in said
+
+
+def test_cores_of_several_nodes_are_named_unless_they_are_scaled(write: Write) -> None:
+    text = (
+        "workload: {rate: 1 Gbit/s}\n"
+        "stages: [{provides: des, instances: least, evidence: [synthesis]}]\n"
+        "objectives: {area: minimise}\n"
+    )
+    assert "designs of several nodes in one list, and nothing is scaled: " in notes(write(text))
+    scaled = notes(write(text.replace("least", "least, scale_to: 32 nm")))
+    assert "nothing is scaled" not in scaled
+    assert "areas are scaled to 32 nm" in scaled
+
+
+def test_scaled_areas_are_printed_ones_over_the_entry_and_have_no_power(write: Write) -> None:
+    text = AEAD.replace("node: 65 nm", "node: 65 nm, scale_to: 7 nm")
+    (stage,) = study.prepare(study.read_study(write(text), ())).problem.stages
+    (plain,) = study.prepare(study.read_study(write(AEAD), ())).problem.stages
+    assert stage.designs.metrics.area_m2 == pytest.approx(plain.designs.metrics.area_m2 / 25)
+    assert stage.designs.uncertainty["area_m2"].max() < 0.05
+    assert stage.designs.uncertainty["area_m2"].min() > 0
+    assert not stage.designs.has_figures("dynamic_power_w")
+
+
+def test_a_node_against_itself_is_no_scaling() -> None:
+    assert scaling.scaled_area("65 nm", "65 nm") == (1.0, 0.0)
+    assert scaling.scaled_area("32 nm", "7 nm")[0] == pytest.approx(1 / 7.8)
+
+
+POWER = "objectives: {area: minimise, power: minimise}"
+
+
+@pytest.mark.parametrize(
+    ("stage", "objectives", "told"),
+    [
+        ("provides: aes_gmc", "objectives: {area: minimise}", "did you mean 'aes_gcm'"),
+        (
+            "provides: aes_gcm",
+            "objectives: {area: minimise}",
+            "no core provides aes_gcm, AES in Galois/Counter Mode; closest are drygascon",
+        ),
+        ("provides: aead, node: 7 nm", POWER, "xoodyak_65nm (65 nm)"),
+        ("provides: aead", POWER, "xoodyak_65nm (no power)"),
+        ("provides: aead, evidence: [placed]", POWER, "xoodyak_65nm (synthesis)"),
+        ("provides: aead, among: [romulus_65nm, des]", POWER, "core 'des' provides des, and not"),
+        ("provides: aead, scale_to: 5 nm", "objectives: {area_m2: minimise}", "5 nm are not"),
+        ("provides: aead, core: des", POWER, "a core, a table or a function"),
+        ("core: des, node: 65 nm", POWER, "only a stage with a function has it"),
+        (
+            "provides: sha512, scale_to: 7 nm",
+            "objectives: {area_lc: minimise}",
+            "areas of UltraScale+ are not scaled",
+        ),
+    ],
+)
+def test_what_cannot_be_answered_says_what_is_close(
+    stage: str, objectives: str, told: str, write: Write
+) -> None:
+    text = f"workload: {{rate: 1 Gbit/s}}\nstages: [{{{stage}, instances: least}}]\n{objectives}\n"
+    with pytest.raises(StudyError) as error:
+        study.prepare(study.read_study(write(text), ()))
+    assert told in str(error.value)
+
+
+def test_a_latency_that_is_assumed_is_not_taken_where_it_decides(write: Write) -> None:
+    text = AEAD.replace("rate: 100 Gbit/s", "rate: 1 Gbit/s, chained: true")
+    with pytest.raises(StudyError, match="its latency is assumed"):
+        study.prepare(study.read_study(write(text), ()))
+
+
+def test_a_record_of_ones_own_is_taken_by_what_it_provides(write: Write) -> None:
+    write(
+        "core:\n  name: mine\n  provides: [ascon_aead]\n  node: 65 nm\n  evidence: placed\n"
+        "  parameters: {n: {low: 1, high: 2, integer: true}}\n"
+        "  laws:\n"
+        "    area: {form: affine, over: [n], coefficients: [100 um2, 800 um2]}\n"
+        "    clock: 1 GHz\n    payload: 128 bit\n    cycles_per_task: 1 cycles/task\n",
+        "mine.yaml",
+    )
+    text = AEAD.replace("node: 65 nm", "among: [mine.yaml, romulus_65nm]")
+    (stage,) = study.prepare(study.read_study(write(text), ())).problem.stages
+    assert {"mine_n1", "mine_n2"} <= {*stage.designs.names}
+    real = (write("", "x.yaml").parent / "mine.yaml").read_text().replace(", integer: true", "")
+    write(real, "mine.yaml")
+    assert "a law over real numbers or wide ranges: name it by `core`" in notes(write(text))
+
+
+def test_a_function_that_a_record_makes_up_is_a_fault(write: Write) -> None:
+    write("kernel: {name: mine, provides: [aes_gmc], index: 1 ns/B}\n", "mine.yaml")
+    text = AEAD.replace("100 Gbit/s", "100 Gbit/s, kernel: mine.yaml")
+    with pytest.raises(StudyError, match="this function is not known"):
+        study.prepare(study.read_study(write(text), ()))
+
+
+def test_lists_show_what_provides_a_function(tmp_path: Path) -> None:
+    told = run_dse("list", "cores", "--provides", "aead", cwd=tmp_path).stdout
+    assert "cores (8)" in told
+    kernels = run_dse("list", "kernels", "--provides", "disk_encryption", cwd=tmp_path).stdout
+    assert "aes_128_xts_vaes" in kernels
+    wrong = run_dse("list", "platforms", "--provides", "aead", cwd=tmp_path)
+    assert (wrong.returncode, "list cores or kernels" in wrong.stderr) == (2, True)
