@@ -1,4 +1,4 @@
-"""``dse measure``: an interface of this machine, measured and fitted."""
+"""``dse measure``: an interface or the host of this machine, measured and fitted."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, app
-from dse.cli.fit import PerByte, Pure, show_interface
+from dse.cli.app import AsJson, app, show_json, tell
+from dse.cli.fit import Force, PerByte, Pure, show_interface
 from dse.cli.groups import Commands
 
 measure = typer.Typer(
@@ -23,7 +23,7 @@ app.add_typer(measure)
 
 @measure.callback()
 def _measure() -> None:
-    """Measure an interface of this machine for a study."""
+    """Measure an interface or the host of this machine for a study."""
 
 
 @measure.command("interface")
@@ -59,3 +59,38 @@ def interface(
     record = out / f"{re.sub(r'[^A-Za-z0-9_]', '_', algorithm)}.yaml"
     saved = save_interface(found, record, per_byte, force=True)
     show_interface(found, [*files, *saved], as_json=json)
+
+
+@measure.command("host")
+def host(
+    out: Annotated[
+        Path, typer.Option(help="Folder for the record files.", show_default=True)
+    ] = Path("records"),
+    kernels: Annotated[
+        str, typer.Option(help="aes_128_gcm, sha256, zlib_6 and so on; all by default.")
+    ] = "",
+    sizes: Annotated[
+        str, typer.Option(help="Granularities, with units, separated by commas.")
+    ] = "64 B, 256 B, 1500 B, 4 KiB, 16 KiB, 64 KiB",
+    seconds: Annotated[int, typer.Option(min=1, help="Seconds per measurement.")] = 1,
+    repetitions: Annotated[int, typer.Option(min=1, help="Repetitions; the median counts.")] = 1,
+    force: Force = False,
+    json: AsJson = False,
+) -> None:
+    """Measure what a core of this machine takes for ciphers, hashes, zlib."""
+    from dse.fitting import host as hosts
+    from dse.fitting.interface.measure import read_sizes
+    from dse.reports.progress import bar
+
+    wanted, granularities = hosts.chosen(kernels), read_sizes(sizes)
+    with bar("measurements") as progress:
+        found = hosts.measure_host(
+            wanted, granularities, seconds=seconds, repetitions=repetitions, progress=progress
+        )
+    files = hosts.write_hosts(found, out, force=force)
+    records = [hosts.host_record(one)[0] for one in found]
+    if json:
+        show_json([{**one, "file": str(path)} for one, path in zip(records, files, strict=True)])
+        return
+    for one, path in zip(records, files, strict=True):
+        tell(f"{one['index']} and {one['offset']} a call: use it as `kernel: {path}`")

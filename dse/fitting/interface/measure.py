@@ -99,7 +99,7 @@ def machine(used: Instructions) -> Machine:
     openssl = shutil.which("openssl")
     if openssl is None:
         lacking.append("the program openssl is not on the PATH: install OpenSSL 3")
-    name, flags = _processor()
+    name, flags = processor_facts()
     kind = platform.machine()
     if kind.lower() not in X86:
         lacking.append(
@@ -115,12 +115,12 @@ def machine(used: Instructions) -> Machine:
         )
     if lacking or openssl is None:
         raise DseError("cannot measure here:\n" + "\n".join(f"  {text}" for text in lacking))
-    version = _run([openssl, "version"], None, 60.0).strip()
+    version = run_openssl([openssl, "version"]).strip()
     system = f"{platform.system()} {platform.release()}"
     return Machine(openssl=openssl, version=version, processor=f"{name or kind}, {system}")
 
 
-def _processor() -> tuple[str, frozenset[str] | None]:
+def processor_facts() -> tuple[str, frozenset[str] | None]:
     """Return name and flags of the processor; None where the system does not tell."""
     try:
         text = CPUINFO.read_text(encoding="utf-8", errors="replace")
@@ -137,10 +137,17 @@ def _processor() -> tuple[str, frozenset[str] | None]:
 def speed(openssl: str, algorithm: str, size: int, seconds: int, mask: str | None) -> str:
     """Return what ``openssl speed`` prints for one size, with instructions hidden by `mask`."""
     command = [openssl, "speed", "-mr", "-seconds", str(seconds), "-bytes", str(size)]
-    return _run([*command, "-evp", algorithm], mask, seconds + 60.0)
+    return run_openssl([*command, "-evp", algorithm], mask, seconds + 60.0)
 
 
-def _run(command: Sequence[str], mask: str | None, limit_s: float) -> str:
+def run_openssl(command: Sequence[str], mask: str | None = None, limit_s: float = 60.0) -> str:
+    """Return what a program prints, with instructions hidden by `mask`.
+
+    Raises
+    ------
+    DseError
+        It fails, or takes longer than the limit.
+    """
     environment = {name: value for name, value in os.environ.items() if name != MASK}
     environment |= {"LC_ALL": "C"} | ({MASK: mask} if mask else {})
     shown = " ".join(command)

@@ -1,0 +1,108 @@
+"""Kernels of this machine, with an openssl made for the purpose, and zlib as it is."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dse.cli import main
+from dse.fitting import host
+from dse.fitting.interface import measure
+from dse.study import records, study
+
+FAKE = """#!{python}
+import sys
+if sys.argv[1:] == ["version"]:
+    print("OpenSSL 3.9.9 made up")
+    sys.exit()
+size = int(sys.argv[sys.argv.index("-bytes") + 1])
+name = sys.argv[sys.argv.index("-evp") + 1]
+print(f"+H:{{size}}")
+print(f"+F:25:{{name}}:{{size / (100e-9 + 0.04e-9 * size):.2f}}")
+"""
+STUDY = """
+workload: {rate: 1 Gbit/s, granularity: 16 KiB, kernel: records/host_aes_128_gcm.yaml}
+stages: [{core: des}]
+interface: {device: dsa}
+objectives: {speedup: maximise}
+"""
+
+
+@pytest.fixture
+def command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Run ``dse measure host`` in an empty folder, on a machine with a name."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cpuinfo").write_text("processor : 0\nmodel name : Made Up 9000\n")
+    monkeypatch.setattr(measure, "CPUINFO", tmp_path / "cpuinfo")
+    program = tmp_path / "openssl"
+    program.write_text(FAKE.format(python=sys.executable), encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["dse", "measure", "host", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return int(ended.value.code or 0), printed.out, printed.err
+
+    return run
+
+
+def test_a_kernel_is_measured_fitted_and_used_by_a_study(
+    command: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    status, printed, error = command("--kernels", "aes_128_gcm, sha256")
+    assert (status, error) == (0, "")
+    assert "use it as `kernel: records/host_sha256.yaml`" in printed
+    found = records.read_record(tmp_path / "records" / "host_aes_128_gcm.yaml")
+    kernel = found.records["kernel"]
+    assert kernel.index_s_per_byte == pytest.approx(0.04e-9, rel=1e-3)
+    assert kernel.offset_s == pytest.approx(100e-9, rel=1e-3)
+    assert (kernel.provides, kernel.host) == (("aes_gcm",), "Made Up 9000")
+    assert "OpenSSL 3.9.9 made up" in kernel.source
+    assert found.provenance["method"] == "affine in the size"
+    (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
+    study.prepare(study.read_study(tmp_path / "study.yaml", ()))
+
+
+def test_a_record_that_is_there_is_replaced_by_force_only(
+    command: Callable[..., tuple[int, str, str]],
+) -> None:
+    assert command("--kernels", "sha256")[0] == 0
+    status, _, error = command("--kernels", "sha256")
+    assert (status, "is there already" in error) == (2, True)
+    assert command("--kernels", "sha256", "--force")[0] == 0
+
+
+def test_without_openssl_it_says_what_can_be_measured(
+    command: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    (tmp_path / "openssl").unlink()
+    status, _, error = command("--kernels", "sha256")
+    assert status == 2
+    assert "openssl is not on the PATH; install OpenSSL 3" in error
+    assert "--kernels zlib_6" in error
+
+
+def test_a_kernel_that_is_not_known_names_the_nearest(
+    command: Callable[..., tuple[int, str, str]],
+) -> None:
+    status, _, error = command("--kernels", "sha265")
+    assert (status, "'sha256'" in error) == (2, True)
+
+
+def test_zlib_takes_longer_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "_timed", lambda _, __, size, ___: lambda: 1e-6 + 20e-9 * size)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    (found,) = host.measure_host(host.chosen("zlib_6"), [64, 4096, 65536], seconds=1, repetitions=1)
+    kernel, origin = host.host_record(found)
+    assert kernel["index"] == "20 ns/B"
+    assert kernel["offset"] == "1 us"
+    assert set(origin["times"]) == {"64 B", "4 KiB", "64 KiB"}
