@@ -235,6 +235,13 @@ def _note(
             f"{wanted}: designs of several nodes in one list, and nothing is scaled: "
             f"{', '.join(nodes)}; write `node` for one of them, or `scale_to`"
         )
+    known = registry.records(contract.Function)
+    for kernel in scenario.kernels:
+        if kernel.provides and not any(provided(wanted, (one,), known) for one in kernel.provides):
+            scenario.notes.append(
+                f"kernel {kernel.name} computes {', '.join(kernel.provides)} on the host, and the "
+                f"cores {wanted}: what compares both compares two functions"
+            )
     for assumed in dict.fromkeys(one.model.assumed for one in taken if one.model.assumed):
         cores = [one.core.name for one in taken if one.model.assumed == assumed]
         words = ", ".join(units.stem(name).replace("_", " ") for name in assumed)

@@ -40,6 +40,7 @@ HERE = (
     "docs/package.md",
     "docs/records.md",
     "docs/silicon.md",
+    "docs/today.md",
 )
 """Pages whose commands are run by this file."""
 
@@ -49,6 +50,9 @@ ASIDE = {
     "make mutants SAMPLE=all GROUP=rates": "likewise",
     "dse measure interface --out runs/sha --algorithm sha256": (
         "takes a minute and openssl; tests/fitting/test_measure.py runs it with one of its own"
+    ),
+    "dse measure host --out records": (
+        "takes half a minute and openssl; tests/fitting/test_measure_host.py likewise"
     ),
     'python -m pip install "accel-dse[rtl]"': "likewise asks an index",
     "python write_vectors.py": "the folder of this file's tests has what it writes",
@@ -104,6 +108,14 @@ def test_the_page_on_hardware_shows_what_is_printed(folder: Path) -> None:
         line for line in commands("docs/characterise.md") if "--library cells.lib --check" in line
     )
     assert shown in printed_by(folder, *shlex.split(command)[1:])
+
+
+def test_the_page_on_functions_shows_what_is_printed(folder: Path) -> None:
+    shown = blocks("docs/today.md", "text")
+    asked = [line for line in commands("docs/today.md") if "lightweight_aead" in line]
+    assert len(shown) == len(asked) == 3
+    for text, command in zip(shown, asked, strict=True):
+        assert text.strip() in printed_by(folder, *shlex.split(command)[1:])
 
 
 def test_what_the_page_of_the_package_shows_is_what_the_program_prints(folder: Path) -> None:

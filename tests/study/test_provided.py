@@ -82,6 +82,13 @@ def test_it_says_what_was_taken_and_what_not(write: Write) -> None:
     assert "several nodes" not in said
 
 
+def test_a_kernel_of_another_function_is_said(write: Write) -> None:
+    text = AEAD.replace("100 Gbit/s", "100 Gbit/s, kernel: KERNEL")
+    other = "kernel des computes des on the host, and the cores aead"
+    assert other in notes(write(text.replace("KERNEL", "des")))
+    assert "compares two functions" not in notes(write(text.replace("KERNEL", "aes_256_gcm_zen5")))
+
+
 def test_cores_of_several_nodes_are_named_unless_they_are_scaled(write: Write) -> None:
     text = (
         "workload: {rate: 1 Gbit/s}\n"
