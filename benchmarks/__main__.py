@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from benchmarks import (
     answers,
     break_even,
+    core_tables,
     enumeration,
     evaluation,
     filter,
@@ -45,6 +46,7 @@ def main() -> None:
     growth.main()
     plausible.main()
     answers.main()
+    core_tables.main()
     filter.main()
     break_even.main()
     peers.main()

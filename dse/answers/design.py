@@ -165,7 +165,6 @@ def pick(
     invariants.check_invariants(problem, index)
     told = problem.describe(index) if described is None else described
     columns = {name: float(column[0]) for name, column in told.items()}
-    counts = {name: int(count[0]) for name, count in problem.counts(index).items() if count[0]}
     choices: dict[str, float | str] = {}
     for axis, choice in zip(problem.space.axes, point, strict=True):
         if tables.is_choice_of_scenario(problem, axis):
@@ -174,7 +173,7 @@ def pick(
     most = _most(problem, columns)
     return Pick(
         tables.design_names(problem, index)[0],
-        counts,
+        problem.counts(index)[0],
         choices,
         _shown_quantities(problem, columns, also),
         most,

@@ -50,7 +50,8 @@ def named_design(run: Finished, given: dict[str, str]) -> tuple[int, Study, Inde
     counts = [_single(stage, problem, left, faults) for stage in problem.stages if not stage.mixed]
     index = np.array([[_choice_of(axis, problem, left, faults) for axis in problem.space.axes]])
     index = index.reshape(1, len(problem.sizes)).astype(np.int64)
-    columns = {name: name for name in problem.counts(index)}
+    names = (f"{stage.name}.{one}" for stage in problem.stages for one in stage.designs.names)
+    columns = {name: name for name in names}
     columns |= {axis.name: tables.axis_column(axis) for axis in problem.space.axes}
     known = {*columns, *columns.values()}
     for name in sorted(left.keys() & given.keys() - known):
@@ -104,23 +105,25 @@ def _single(
 ) -> tuple[str, str]:
     """Turn the count of a design, in a stage of one design, into that choice and its number.
 
-    Return column and count as they were written, empty when they were not.
+    Return column and count as they were written; no count when it was not.
     """
+    instances = f"{stage.name}.instances"
+    free = any(axis.name == instances for axis in problem.space.axes)
     names = {f"{stage.name}.{design}": design for design in stage.designs.names}
     written = {name: left.pop(name) for name in names if name in left}
     used = {name: count for name, count in written.items() if _number(count) != 0}
     if not written:
-        return "", ""
+        return instances, "" if free else left.pop(instances, "")
     if len(used) != 1:
         shown = " ".join(f"{name}={count}" for name, count in written.items())
         rule = f"a fleet of {stage.name} is of one design"
         faults.append(_fault(stage.name, shown, rule, "give one count above 0"))
         left[f"{stage.name}.design"] = stage.designs.names[0]
-        return "", ""
+        return instances, ""
     ((name, count),) = used.items()
     left[f"{stage.name}.design"] = names[name]
-    if any(axis.name == f"{stage.name}.instances" for axis in problem.space.axes):
-        left[f"{stage.name}.instances"] = count
+    if free:
+        left[instances] = count
     return name, count
 
 
@@ -128,11 +131,12 @@ def _wrong_counts(
     problem: Problem, index: Index, written: Sequence[tuple[str, str]]
 ) -> list[Fault]:
     """Return a fault for each count that is not the one that the study gives the design."""
-    counts = problem.counts(index)
+    made = {name.partition(".")[0]: count for name, count in problem.counts(index)[0].items()}
+    named = ((name, count, made.get(name.partition(".")[0], 0)) for name, count in written)
     return [
-        _fault(name, count, f"in this study it is {counts[name][0]:g}", "write that")
-        for name, count in written
-        if name and _number(count) != counts[name][0]
+        _fault(name, count, f"in this study it is {right}", "write that")
+        for name, count, right in named
+        if count and _number(count) != right
     ]
 
 

@@ -99,7 +99,7 @@ class StudiesBetween:
         return [
             tuple(
                 sorted(
-                    [(name, f"{count[row]:g}") for name, count in counts.items() if count[row]]
+                    [(name, f"{count:g}") for name, count in counts[row].items()]
                     + [(path, texts[row]) for path, texts in choices.items()]
                 )
             )

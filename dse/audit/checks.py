@@ -202,7 +202,7 @@ def check_numbers(run: Finished, every: Points) -> Check:
             elif run.sweep is not None and name == run.sweep.header:
                 continue
             else:  # a column of other values of the sweep
-                values = np.full(len(rows), 0.0 if "." in name else np.nan)
+                values = np.full(len(rows), tables.absent(name))
             for number, row, value in zip(point.numbers, rows, values, strict=True):
                 if not stands_for(row[name], value):
                     said = f"{row[name]!r} is written, the model says {value}"

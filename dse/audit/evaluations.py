@@ -85,7 +85,7 @@ def _wrong_part(run: Finished, point: WrittenFront, rows: Rows, part: Table) -> 
         if name in expected:
             same = _same(written, expected[name])
         else:  # a column of other values of the sweep
-            same = _same(written, np.full(len(index), 0.0 if "." in name else np.nan))
+            same = _same(written, np.full(len(index), tables.absent(name)))
         for row in np.flatnonzero(~same):
             model = f", the model says {expected[name][row]}" if name in expected else ""
             place = f"row {rows[row] + 1} of {file}, {name}"
@@ -94,8 +94,7 @@ def _wrong_part(run: Finished, point: WrittenFront, rows: Rows, part: Table) -> 
 
 def _designs(point: WrittenFront, rows: Rows, part: Table, file: str) -> Index:
     """Return the designs (n, d) that rows stand for."""
-    names = list(point.problem.counts(point.index[:0]))
-    names += [tables.axis_column(axis) for axis in point.problem.space.axes]
+    names = [*tables.chosen_columns(point.problem, point.index[:0])]
     texts = {name: [str(value) for value in part[name].tolist()] for name in names if name in part}
     cells = zip(*texts.values(), strict=True)
     found = tuple(dict(zip(texts, row, strict=True)) for row in cells)

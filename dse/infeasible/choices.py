@@ -84,11 +84,9 @@ def _designs(attempts: Attempts, stage: WrittenStage) -> Iterator[Repair]:
         return
     solved = attempts.solve(*opened)
     if solved is not None:
-        counts = solved[0].problem.counts(solved[1])
+        (counts,) = solved[0].problem.counts(solved[1])
         start = f"{stage.name}."
-        used = [
-            n.removeprefix(start) for n, count in counts.items() if n.startswith(start) and count[0]
-        ]
+        used = [name.removeprefix(start) for name in counts if name.startswith(start)]
         chosen = [(stage.path("designs"), _names(used)), *(o for o in opened if o[1] == "{}")]
         yield from attempts.repair(*chosen, instead=f", {LEFT_OUT}", rank=PART)
 

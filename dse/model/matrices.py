@@ -21,7 +21,7 @@ def shape_of(points: Points) -> tuple[int, ...]:
     return (len(points),) if isinstance(points, np.ndarray) else points.shape or (1,)
 
 
-def full_column(column: Column, count: int) -> Column:
+def full_column(column: NDArray[Any], count: int) -> NDArray[Any]:
     """Return a column with a row for each of so many designs."""
     return column if column.shape == (count,) else np.broadcast_to(column, (count,))
 

@@ -311,14 +311,18 @@ class Problem:
         """Return the columns `wanted` of the designs `index`, among others, as they broadcast."""
         return self._columns(index, self.graph.closure(wanted), (), changed)
 
-    def counts(self, index: Index) -> dict[str, Column]:
-        """Return the number of instances of each design, named ``<stage>.<design>``."""
+    def counts(self, index: Index) -> list[dict[str, int]]:
+        """Return of what each design is made: instances by ``<stage>.<design>``, where any are."""
         columns = self.space.columns(index)
-        return {
-            f"{stage.name}.{design}": full_column(count, len(index))
-            for stage in self.stages
-            for design, count in zip(stage.designs.names, stage.counts(columns), strict=True)
-        }
+        found: list[dict[str, int]] = [{} for _ in index]
+        for stage in self.stages:
+            fleet = stage.fleet(columns)
+            for group in zip(fleet.counts, fleet.positions, strict=True):
+                counts, places = (full_column(column, len(index)) for column in group)
+                for row in np.flatnonzero(counts):
+                    name = f"{stage.name}.{stage.designs.names[places[row]]}"
+                    found[row][name] = int(counts[row])
+        return found
 
     def search_columns(self, index: Index) -> dict[str, Any]:
         """Return the columns that losses and violations are made of, those of stages as tuples."""

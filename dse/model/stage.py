@@ -76,15 +76,8 @@ class Stage:
         return found
 
     def counts(self, columns: Mapping[str, Column]) -> list[Column]:
-        """Return the number of instances of each design, in the order of `designs`."""
-        if self.mixed:
-            return [columns[f"{self.name}.{design}"] for design in self.designs.names]
-        chosen = columns[f"{self.name}.design"]
-        instances = self._instances(chosen, columns)
-        return [
-            np.where(chosen == position, instances, 0.0)
-            for position in range(len(self.designs.names))
-        ]
+        """Return the number of instances of each design of a mixed fleet, as in `designs`."""
+        return [columns[f"{self.name}.{design}"] for design in self.designs.names]
 
     def _instances(self, chosen: Column, columns: Mapping[str, Column]) -> Column:
         if f"{self.name}.instances" in columns:

@@ -9,13 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
-from dse.model.matrices import label_columns
+from dse.contract import Column
+from dse.model.matrices import full_column, label_columns
 from dse.model.problem import Problem
 from dse.model.space import Axis, Index
+from dse.model.stage import Stage
 
 Table = dict[str, NDArray[Any]]
 """Column by name, all of one length; numbers in SI, choices as text."""
 
+
+MOST_COLUMNS = 100
+"""Of more designs, a fleet of one of them has no column for each: only ``<stage>.design`` and
+``<stage>.instances``.  A table of designs grows in a line with that of cores."""
 
 MOST_KINDS = 20
 """A quantity with more names than this, such as a comment, tells no groups apart."""
@@ -24,22 +30,42 @@ MOST_KINDS = 20
 def design_table(problem: Problem, index: Index) -> Table:
     """Return the designs `index`, shape (n, d), with everything there is to say of them.
 
-    Columns: a count per design, ``<stage>.<design>``; the axes as the study names them, with
-    their unit suffix; every quantity.
+    Columns: a count per design, ``<stage>.<design>``, or the one design and the count of a fleet
+    that may be of any of more than `MOST_COLUMNS`; the axes as the study names them, with their
+    unit suffix; every quantity.
     """
     quantities = label_columns(problem.quantities, problem.describe(index))
-    return _choices(problem, index) | {
+    return chosen_columns(problem, index) | {
         name: np.asarray(values) for name, values in quantities.items()
     }
 
 
-def _choices(problem: Problem, index: Index) -> Table:
-    """Return what the designs `index` are: a count per design, and the choices of a scenario."""
-    rows: Table = {name: count.astype(np.int64) for name, count in problem.counts(index).items()}
+def chosen_columns(problem: Problem, index: Index) -> Table:
+    """Return what the designs `index` are: their fleets, and the choices of a scenario."""
+    columns = problem.space.columns(index)
+    rows: Table = {}
+    for stage in problem.stages:
+        rows |= _fleets(stage, columns, len(index))
     for position, axis in enumerate(problem.space.axes):
         if is_choice_of_scenario(problem, axis):
             rows[axis_column(axis)] = axis_values(axis)[index[:, position]]
     return rows
+
+
+def _fleets(stage: Stage, columns: Mapping[str, Column], count: int) -> Table:
+    """Return a count per design of a stage, or its one design and how many there are of it."""
+    fleet, names = stage.fleet(columns), stage.designs.names
+    counts = [full_column(some, count).astype(np.int64) for some in fleet.counts]
+    if stage.mixed:
+        return {f"{stage.name}.{name}": some for name, some in zip(names, counts, strict=True)}
+    chosen = full_column(fleet.positions[0], count)
+    if len(names) <= MOST_COLUMNS:
+        return {
+            f"{stage.name}.{name}": np.where(chosen == place, counts[0], 0)
+            for place, name in enumerate(names)
+        }
+    design = np.array(names, dtype=object)[chosen]
+    return {f"{stage.name}.design": design, f"{stage.name}.instances": counts[0]}
 
 
 def is_choice_of_scenario(problem: Problem, axis: Axis) -> bool:
@@ -66,26 +92,20 @@ def design_names(problem: Problem, index: Index) -> list[str]:
 
     A study without stages names its designs after its choices without an order.
     """
-    counts = problem.counts(index)
-    chain = []
-    for stage in problem.stages:
-        columns = [counts[f"{stage.name}.{design}"] for design in stage.designs.names]
-        prefix = f"{stage.name}." if len(problem.stages) > 1 else ""
-        chain.append(
-            [
-                " + ".join(
-                    f"{int(count)} {prefix}{design}"
-                    for design, count in zip(stage.designs.names, row, strict=True)
-                    if count
-                )
-                for row in zip(*columns, strict=True)
-            ]
-        )
-    if chain:
-        return [" -> ".join(parts) for parts in zip(*chain, strict=True)]
-    choices = [(place, axis) for place, axis in enumerate(problem.space.axes) if not axis.ordered]
-    chosen = (", ".join(axis.labels[row[place]] for place, axis in choices) for row in index)
+    if problem.stages:
+        return [_chain(problem, counts) for counts in problem.counts(index)]
+    axes = [(place, axis) for place, axis in enumerate(problem.space.axes) if not axis.ordered]
+    chosen = (", ".join(axis.labels[row[place]] for place, axis in axes) for row in index)
     return [name or "as given" for name in chosen]
+
+
+def _chain(problem: Problem, counts: Mapping[str, int]) -> str:
+    """Return a name of one design, made of so many instances."""
+    fleets: dict[str, list[str]] = {stage.name: [] for stage in problem.stages}
+    for name, count in counts.items():
+        stage, _, design = name.partition(".")
+        fleets[stage].append(f"{count} {name if len(fleets) > 1 else design}")
+    return " -> ".join(" + ".join(fleet) for fleet in fleets.values())
 
 
 def category(problem: Problem) -> str | None:
@@ -110,9 +130,16 @@ def axis_text(problem: Problem, axis: Axis, row: Mapping[str, str]) -> str:
     stage = next(stage for stage in problem.stages if stage.name == name)
     if stage.mixed:
         return row[axis.name]
+    if len(stage.designs.names) > MOST_COLUMNS:
+        return row[f"{name}.{rest}"]
     counts = {design: int(row[f"{name}.{design}"]) for design in stage.designs.names}
     used = [design for design, count in counts.items() if count] or [stage.designs.names[0]]
     return used[0] if rest == "design" else str(counts[used[0]])
+
+
+def absent(name: str) -> float:
+    """Return what a column holds in the rows of a table without it: no instance, or nothing."""
+    return 0.0 if "." in name and not name.endswith(".design") else np.nan
 
 
 def join(tables: list[Table]) -> Table:
@@ -122,7 +149,7 @@ def join(tables: list[Table]) -> Table:
     for name in columns:
         kinds = {entry[name].dtype for entry in tables if name in entry}
         counts = "." in name and all(kind.kind == "i" for kind in kinds)
-        empty = 0 if counts else 0.0 if "." in name else np.nan
+        empty = 0 if counts else absent(name)
         parts = []
         for entry in tables:
             length = len(next(iter(entry.values()), ()))
@@ -137,7 +164,7 @@ def sort_order(problem: Problem, index: Index, loss: NDArray[np.float64]) -> NDA
     It does not depend on the order in which the study lists its axes.
     """
     ranks: list[NDArray[Any]] = [loss[:, column] for column in range(loss.shape[1])]
-    rows = _choices(problem, index)
+    rows = chosen_columns(problem, index)
     for name in sorted(rows):
         values = rows[name]
         ranks.append(

@@ -85,7 +85,7 @@ class MovedDesigns:
         """Return the instances of each stage where these follow from the rate, (n, stages)."""
         given = {**self.problem.space.constants, **self.columns}
         counted = [
-            np.broadcast_to(sum(stage.counts(given)), (len(self.rows), 1))
+            np.broadcast_to(stage.fleet(given).counts[0], (len(self.rows), 1))
             for stage in self.problem.stages
             if not stage.mixed and f"{stage.name}.instances" not in given
         ]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.model.front import nondominated
+from dse.model.matrices import full_column
 from dse.model.preference import Preference
 from dse.model.problem import Problem
 from dse.model.space import Index
@@ -97,8 +98,9 @@ def identity(problem: Problem, rows: Index, tracked: TrackedAnswer) -> Index:
         return rows[:, tracked.by]
     if not tracked.counts:
         return rows
-    counts = problem.counts(rows).values()
-    return np.hstack([rows, *(count.astype(np.int64)[:, np.newaxis] for count in counts)])
+    fleets = [stage.fleet(problem.space.columns(rows)) for stage in problem.stages]
+    counts = [full_column(count, len(rows)) for fleet in fleets for count in fleet.counts]
+    return np.column_stack([rows, *counts]).astype(np.int64)
 
 
 def spread(front: Index, problem: Problem, tracked: TrackedAnswer) -> Index:

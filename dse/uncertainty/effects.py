@@ -228,13 +228,9 @@ def _values(
 
 def _counts(problem: Problem, point: Index) -> dict[str, Column]:
     """Return columns that keep the number of instances, where the demand would choose it."""
-    counts = problem.counts(point)
-    kept = {}
-    for stage in problem.stages:
-        if not stage.mixed:
-            names = [f"{stage.name}.{design}" for design in stage.designs.names]
-            kept[f"{stage.name}.instances"] = np.asarray(sum(counts[name] for name in names))
-    return kept
+    columns = problem.space.columns(point)
+    single = (stage for stage in problem.stages if not stage.mixed)
+    return {f"{stage.name}.instances": stage.fleet(columns).counts[0] for stage in single}
 
 
 class _Library:
