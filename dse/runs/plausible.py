@@ -73,7 +73,7 @@ def implausible(study: Study, design: NDArray[np.int64]) -> Implausible | None:
 
 def _beyond(problem: Problem, point: Index) -> Iterator[tuple[str, float]]:
     """Yield what of a design (1, d) is beyond its limit."""
-    instances = float(sum(count[0] for count in problem.counts(point).values()))
+    instances = float(sum(problem.counts(point)[0].values()))
     if instances > MOST_INSTANCES:
         yield INSTANCES, instances
     columns = problem.describe(point)
