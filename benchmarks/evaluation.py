@@ -23,7 +23,7 @@ from dse.model.front import nondominated
 from dse.model.problem import Problem
 from dse.model.space import Block, Boxes, Points, blocks
 from dse.model.tape.taped import Taped
-from dse.search.exact.compiled import PIVOTS
+from dse.search.exact.enumeration import PIVOTS
 from dse.study import study
 from dse.study.swept import at_value, sweep_of
 

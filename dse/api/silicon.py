@@ -105,10 +105,10 @@ def characterise(
     from dse.files.folder import write_text
     from dse.silicon import requests
     from dse.silicon.characterisation import characterise_all
+    from dse.silicon.characteriser import KeptResults, user_folder
     from dse.silicon.characterisers import of_device, of_library
     from dse.silicon.corners import at_supplies
     from dse.silicon.figures import Conditions
-    from dse.silicon.kept_results import KeptResults, user_folder
     from dse.silicon.network import read_network, with_network
 
     sources = [description] if isinstance(description, str | Path) else [*description]

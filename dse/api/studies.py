@@ -78,7 +78,7 @@ def problem(study: StudySource, *, overrides: Overrides | None = None) -> OpenPr
     dse.errors.StudyError
         When the study has faults: all of them at once.
     """
-    from dse.runs.unmeasured import require_nothing_measured
+    from dse.runs.measurements import require_nothing_measured
     from dse.search.door import opened
 
     prepared = load(study, overrides=overrides)
@@ -238,7 +238,7 @@ def evaluate(
     from dse.model import invariants
     from dse.model.space import as_index, one_block
     from dse.runs import terms
-    from dse.runs.unmeasured import require_figures, require_measured
+    from dse.runs.measurements import require_figures, require_measured
     from dse.study import study as studies
 
     chosen = dict(override_pairs(overrides)) | assignments(design, "des.u16=3", joined=True)

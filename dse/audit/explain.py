@@ -25,7 +25,7 @@ from dse.reports.designs import objective_values
 from dse.reports.text import Printable
 from dse.reports.words import change, in_words, percent, relative_change, violation_text
 from dse.runs import finished
-from dse.runs.unmeasured import measurement_of
+from dse.runs.measurements import measurement_of
 
 VERDICTS = {
     "front": "it is on the front",

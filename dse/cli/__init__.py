@@ -28,8 +28,10 @@ RARELY = 100_000
 
 def application(*names: str) -> Typer:
     """Return the application with the commands `names`, or all if one is unknown or none given."""
-    from dse.cli.app import app  # much is imported here: see `RARELY`
-    from dse.cli.groups import COMMANDS
+    from dse.cli.app import (
+        COMMANDS,
+        app,  # much is imported here: see `RARELY`
+    )
 
     for name in names if names and {*names} <= {*COMMANDS} else COMMANDS:
         import_module(f"{__name__}.{name}")

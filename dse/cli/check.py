@@ -11,7 +11,7 @@ def check(study: StudyFile, set_: Setting = None, json: AsJson = False) -> None:
     """Read a study and report every fault, without running it."""
     from dse import search
     from dse.api import studies
-    from dse.reports.prose import paragraph
+    from dse.reports.words import paragraph
 
     try:
         found = studies.load(study, overrides=set_)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from dse.cli.app import AsJson, app, show_json, tell
-from dse.cli.groups import Commands
+from dse.cli.app import AsJson, Commands, app, show_json, tell
 
 if TYPE_CHECKING:
     from dse.fitting.interface.report import InterfaceReport
@@ -159,7 +158,7 @@ def show_interface(found: InterfaceReport, files: Sequence[Path], *, as_json: bo
         show_json(interface_facts(found) | {"files": [str(file) for file in files]})
         return
     from dse.fitting.interface.text import interface_text
-    from dse.reports.prose import paragraph
+    from dse.reports.words import paragraph
 
     tell(f"{interface_text(found)}\n")
     for file in files:

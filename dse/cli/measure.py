@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, app, show_json, tell
+from dse.cli.app import AsJson, Commands, app, show_json, tell
 from dse.cli.fit import Force, PerByte, Pure, show_interface
-from dse.cli.groups import Commands
 
 measure = typer.Typer(
     name="measure",

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import app, tell
-from dse.cli.groups import Commands
+from dse.cli.app import Commands, app, tell
 
 new = typer.Typer(
     name="new",

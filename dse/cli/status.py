@@ -41,7 +41,7 @@ def status(
 
     if salvage is not None:
         from dse.reports.words import plural
-        from dse.store.salvage import salvage as save
+        from dse.store.opening import salvage as save
 
         salvage.mkdir(parents=True, exist_ok=True)
         count = save(run, salvage)

@@ -16,9 +16,8 @@ from typing import Self
 
 from dse.contract.evaluators import Evaluator, Measurement
 from dse.errors import DseError
-from dse.evaluators.attempts import Attempt, attempted, failed, tidied
+from dse.evaluators.attempts import Attempt, UnusableProgramError, attempted, failed, tidied
 from dse.evaluators.processes import how_it_ended
-from dse.evaluators.retries import UnusableProgramError
 from dse.workers import follow_the_program
 
 PATIENCE_S = 60.0

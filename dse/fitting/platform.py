@@ -21,9 +21,8 @@ from dse.files.folder import read_bytes
 from dse.files.headers import Header
 from dse.files.position import Position
 from dse.plugins import registry
-from dse.reports.prose import paragraph
 from dse.reports.text import table_text
-from dse.reports.words import in_words, interval, listed, percent, signed
+from dse.reports.words import in_words, interval, listed, paragraph, percent, signed
 from dse.study import record_schema, records, uncertain
 from dse.study.fields import unit_of
 from dse.study.tables import table_rows

@@ -16,9 +16,8 @@ from dse.infeasible.change import Override, Repair
 from dse.infeasible.conflicts import with_conflicts
 from dse.infeasible.remedies import Remedies, remedies_of
 from dse.reports.designs import described
-from dse.reports.prose import paragraph
 from dse.reports.text import hanging, pairs
-from dse.reports.words import listed, violation_text
+from dse.reports.words import listed, paragraph, violation_text
 from dse.runs.instead import without_accelerators
 from dse.runs.quality import ENUMERABLE
 from dse.search import Outcome, Stop

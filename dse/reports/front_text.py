@@ -13,10 +13,9 @@ from rich.text import Text
 from dse.algebra import units
 from dse.model.ledger import ledger_of, remedy_of
 from dse.reports.front_view import FrontView, choice_text
-from dse.reports.prose import terminal_width
 from dse.reports.shown import RULE, shown_rows
 from dse.reports.text import hanging, new_table, pairs, printed
-from dse.reports.words import plural, with_error
+from dse.reports.words import plural, terminal_width, with_error
 
 MOST_ROWS = 15
 WIDEST_HEADER = 12

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 
-from dse.reports.prose import terminal_width
+from dse.reports.words import terminal_width
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -1,8 +1,10 @@
-"""How texts word columns, lists, counts, shares and changes."""
+"""How texts word columns, lists, counts, shares and changes, and break prose into lines."""
 
 from __future__ import annotations
 
 import math
+import shutil
+import textwrap
 from collections.abc import Sequence
 
 from dse.algebra import units
@@ -112,3 +114,22 @@ def violation_text(relative: float) -> str:
         return "just violated"
     by = percent(relative) if relative < LARGE else f"{multiple(relative)}x the limit"
     return f"violated by {by}"
+
+
+WIDTH = 100
+"""Longest line of prose."""
+
+NARROWEST = 40
+WIDEST = 120
+"""Least and most columns of a table."""
+
+
+def paragraph(text: str, indent: str = "") -> str:
+    """Return prose in lines that fit, the further ones indented."""
+    width = min(WIDTH, terminal_width())
+    return textwrap.fill(text, width, subsequent_indent=indent, break_on_hyphens=False)
+
+
+def terminal_width(otherwise: int = WIDTH) -> int:
+    """Return how wide tables are: as the terminal or $COLUMNS say, `otherwise` where neither is."""
+    return max(NARROWEST, min(WIDEST, shutil.get_terminal_size((otherwise, 24)).columns))

@@ -17,7 +17,7 @@ from dse.model.design_text import design_text
 from dse.model.measured import Bench, Design, MemoryShelf
 from dse.model.spending import Spending
 from dse.reports.words import plural
-from dse.runs.unmeasured import ONLY_RUNS
+from dse.runs.measurements import ONLY_RUNS
 from dse.runs.watched import WatchedWorkers
 from dse.search import FAILING, Progress
 from dse.search.exact.work import Stop, StopError

@@ -33,8 +33,7 @@ from dse.runs.options import Options
 from dse.runs.watched import WATCH
 from dse.store.opening import open_store, open_to_read
 from dse.store.rows import StoredMeasurement, time_measuring
-from dse.store.shelf import StoreShelf
-from dse.store.store import STORE_FILES, Store
+from dse.store.store import STORE_FILES, Store, StoreShelf
 
 
 @dataclass

@@ -74,7 +74,9 @@ def run_search(
     check_search(problem, settings)
     method = registry.get(Method, settings.method)
     if method.proves:
-        from dse.search.exact.compiled import compiling  # the engine, only now: see `check_search`
+        from dse.search.exact.enumeration import (
+            compiling,  # the engine, only now: see `check_search`
+        )
 
         with (
             limited(seconds=settings.effort_s, byte=settings.memory_byte),

@@ -12,9 +12,8 @@ from dse.algebra import units
 from dse.algebra.expression import is_float
 from dse.errors import Fault, StudyError
 from dse.files.csv import inert
-from dse.reports.prose import paragraph
 from dse.reports.text import Printable, table_text
-from dse.reports.words import listed, percent, plural
+from dse.reports.words import listed, paragraph, percent, plural
 from dse.silicon.characteriser import Characteriser
 from dse.silicon.figures import (
     UNKEPT,

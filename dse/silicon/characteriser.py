@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from dse.errors import DseError, Fault, OutputError, StudyError
+from dse.files.folder import read_regular, write_text
 from dse.files.json import json_text
 from dse.silicon.figures import UNKEPT, CharacterisedDesign, Conditions, Refused, of_design, of_kept
-from dse.silicon.kept_results import KeptResults
 from dse.silicon.tasks import DesignTask
 from dse.silicon.yosys import chosen_yosys, full_name
 
@@ -123,3 +126,55 @@ def _own_sha256() -> str:
     return sha256(
         b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
     )
+
+
+LARGEST_BYTE = 1_000_000
+"""A larger file is no result."""
+
+
+def user_folder() -> Path:
+    """Return where this user's programs keep what can be made again (XDG Base Directory)."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(given) if Path(given).is_absolute() else Path.home() / ".cache") / "dse"
+
+
+@dataclass(frozen=True)
+class KeptResults:
+    """A folder of results; the oldest go when they take more than `most_byte` together."""
+
+    folder: Path
+    most_byte: float
+
+    def read(self, key: str) -> dict[str, Any] | None:
+        """Return what was kept under a key; None where it is not, or cannot be read."""
+        path = self._path(key)
+        try:
+            found = json.loads(read_regular(path, LARGEST_BYTE))
+        except (OSError, ValueError):
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return found if isinstance(found, dict) else None
+
+    def write(self, key: str, result: Mapping[str, Any]) -> None:
+        """Keep a result, whole or not at all, and drop the ones not used for longest.
+
+        Raises
+        ------
+        OutputError
+            The folder cannot be written.
+        """
+        write_text(self._path(key), json_text(dict(result)))
+        files = []
+        for path in self.folder.glob("*.json"):
+            with suppress(OSError):  # another process drops some as well
+                files.append((path.stat().st_mtime, path.stat().st_size, path))
+        left = sum(size for _, size, _ in files)
+        for _, size, path in sorted(files):
+            if left <= self.most_byte:
+                break
+            path.unlink(missing_ok=True)
+            left -= size
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}.json"

@@ -8,11 +8,10 @@ from pathlib import Path
 from dse.errors import Fault, StudyError
 from dse.files.document import no_such
 from dse.silicon.chain import LibraryCharacteriser
-from dse.silicon.characteriser import Characteriser
+from dse.silicon.characteriser import Characteriser, KeptResults
 from dse.silicon.device_chain import FAMILIES, DeviceCharacteriser
 from dse.silicon.devices import device_called
 from dse.silicon.figures import Conditions
-from dse.silicon.kept_results import KeptResults
 
 
 def of_library(

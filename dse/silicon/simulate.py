@@ -12,12 +12,19 @@ from numpy.typing import NDArray
 from dse.algebra import units
 from dse.contract.generators import Bits
 from dse.errors import Fault, StudyError
-from dse.silicon.answers import MOST_CYCLES, Answers, by_port, driven_ports, settled_at
+from dse.silicon.answers import (
+    MOST_CYCLES,
+    Answers,
+    Settled,
+    by_port,
+    driven_ports,
+    settle_cycles,
+    settled_at,
+)
 from dse.silicon.functions import BINARY, TERNARY, UNKNOWN, Integers
 from dse.silicon.gates import TICK_S, Gates, gates_of
 from dse.silicon.library import CellLibrary
 from dse.silicon.netlist import Netlist
-from dse.silicon.settled import Settled, settle_cycles
 from dse.silicon.timing import Timing
 from dse.silicon.waveforms import transitions
 

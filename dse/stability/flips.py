@@ -9,10 +9,9 @@ from typing import Any
 
 from dse.algebra import units
 from dse.reports.designs import difference
-from dse.reports.prose import paragraph
 from dse.reports.sections import Section, html
 from dse.reports.text import Printable, table_text
-from dse.reports.words import plural, signed, unit_suffix
+from dse.reports.words import paragraph, plural, signed, unit_suffix
 from dse.stability.deadline import not_looked_at
 from dse.stability.edge import Edge
 from dse.study.study import Study

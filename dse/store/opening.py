@@ -1,16 +1,25 @@
-"""Opening a store: what is there is read and checked as a whole, or refused with a remedy."""
+"""Opening a store: what is there is read and checked as a whole, or refused with a remedy.
+
+Of one that is damaged, `salvage` reads what can still be read.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
 import sqlite3
+import tempfile
 import uuid
+from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 from dse.errors import StoreError
 from dse.files.working import flush
 from dse.store import database
-from dse.store.disks import network_type
-from dse.store.store import STORE, TALLY, Store, require_files
+from dse.store.rows import StoredMeasurement, read_cells
+from dse.store.store import STORE, STORE_FILES, TALLY, Store, require_files
 from dse.store.tally import Tally, locked, raise_tally, tally_in
 
 
@@ -128,3 +137,90 @@ def _tally(path: Path, handle: int) -> Tally | None:
             f"{path}: {error}, so that nobody knows whether all measurements are there; put back "
             f"a copy of it, or remove it to go on with those that are"
         ) from error
+
+
+MOUNTS = Path("/proc/self/mountinfo")
+
+NETWORK = frozenset(
+    [
+        *("9p", "afs", "beegfs", "ceph", "cifs", "coda", "glusterfs", "gpfs", "lustre", "ncpfs"),
+        *("nfs", "nfs4", "orangefs", "panfs", "pvfs2", "smb3", "smbfs", "virtiofs"),
+        *("fuse.ceph", "fuse.gcsfuse", "fuse.glusterfs", "fuse.juicefs", "fuse.rclone"),
+        *("fuse.s3fs", "fuse.sshfs"),
+    ]
+)
+"""Types of file systems that several machines can write to at a time, as Linux calls them."""
+
+
+def network_type(folder: Path, mounts: Path = MOUNTS) -> str:
+    """Return the type of the network file system that a folder is on, empty where it is on none.
+
+    `mounts` lists what is mounted, as proc(5) says of ``/proc/pid/mountinfo``; where there is no
+    such file (no Linux) nothing is known, and the text is empty.
+    """
+    try:
+        lines = mounts.read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return ""
+    place, found, longest = Path(os.path.realpath(folder)), "", -1
+    for line in lines:
+        fields, _, tail = line.partition(" - ")
+        at = Path(_unescaped(fields.split()[4]))
+        if len(at.parts) >= longest and place.is_relative_to(at):
+            found, longest = tail.split()[0], len(at.parts)  # the last of equals hides the others
+    return found if found in NETWORK else ""
+
+
+def _unescaped(text: str) -> str:
+    """Return a path in which spaces and the like are written as octal numbers."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
+
+
+LEAST_BYTE = 128
+"""A row takes more than this: its key and its checksum have 64 letters each."""
+
+
+def salvage(folder: Path, target: Path) -> int:
+    """Keep what can still be read of a damaged store in a new one, and return how much it is.
+
+    Each row is asked for by itself and counts if it has its checksum; those that SQLite cannot
+    reach are left out, and so is what the runs were.  The damaged store stays as it is.
+
+    Raises
+    ------
+    StoreError
+        The new store cannot be written, or there is one already.
+    """
+    if (target / STORE).exists():
+        raise StoreError(f"{target} has a store already; name another folder")
+    require_files(folder)
+    with database.told(target / STORE), tempfile.TemporaryDirectory(dir=target) as copy:
+        for name in STORE_FILES:
+            if (folder / name).exists():
+                shutil.copy(folder / name, copy)
+        rows = [*_readable(Path(copy))]
+    with open_store(target) as store:
+        for identity, group in groupby(rows, key=lambda row: row.identity):
+            some = {row.key: row for row in group}
+            found = {name: row.measurement for name, row in some.items()}
+            store.keep(identity, found, {name: row.design for name, row in some.items()})
+        return len(store)
+
+
+def _readable(folder: Path) -> Iterator[StoredMeasurement]:
+    most = sum(path.stat().st_size for path in folder.iterdir()) // LEAST_BYTE
+    try:
+        connection = database.connect_to_read(folder / STORE)
+    except sqlite3.Error:
+        return
+    try:
+        for number in range(1, most + 1):
+            try:
+                asked = "SELECT * FROM evaluations WHERE number = ?"
+                cells = connection.execute(asked, (number,)).fetchone()
+                if cells:
+                    yield read_cells(cells)
+            except (sqlite3.Error, ValueError, TypeError, MemoryError):
+                continue  # this row cannot be read, or is not as it was written
+    finally:
+        connection.close()

@@ -15,7 +15,7 @@ import pytest
 import typer
 
 from dse.cli import application
-from dse.cli.groups import COMMANDS, GROUPS
+from dse.cli.app import COMMANDS, GROUPS
 from dse.reports import progress
 from tests.conftest import STUDIES, run_dse
 

@@ -11,10 +11,8 @@ import pytest
 
 from dse.contract.evaluators import Evaluator, Measurement, Value
 from dse.errors import DseError, OutputError
-from dse.evaluators.attempts import Attempt
-from dse.evaluators.inside import Inside, Threads
-from dse.evaluators.pool import measured, workers_for
-from dse.evaluators.retries import UnusableProgramError
+from dse.evaluators.attempts import Attempt, UnusableProgramError
+from dse.evaluators.pool import Inside, Threads, measured, workers_for
 from dse.evaluators.spawned import Spawned
 from tests.evaluators.evaluators import Acts, shell
 

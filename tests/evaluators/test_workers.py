@@ -19,10 +19,15 @@ import pytest
 from dse.contract.evaluators import Measurement
 from dse.errors import DseError
 from dse.evaluators import processes, spawned
-from dse.evaluators.attempts import Attempt, Keep, attempted
-from dse.evaluators.inside import Inside, Threads
-from dse.evaluators.pool import workers_for
-from dse.evaluators.retries import UnusableProgramError, again, before_next_s
+from dse.evaluators.attempts import (
+    Attempt,
+    Keep,
+    UnusableProgramError,
+    again,
+    attempted,
+    before_next_s,
+)
+from dse.evaluators.pool import Inside, Threads, workers_for
 from dse.evaluators.spawned import Spawned
 from tests.evaluators.evaluators import SLEEPER, Acts, Asks, Unready, shell
 from tests.evaluators.test_pool import DOUBLE, Scripted, all_of, numbers

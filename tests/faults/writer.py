@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from dse.store.opening import open_store
-from dse.store.shelf import StoreShelf
+from dse.store.store import StoreShelf
 from tests.store.examples import IDENTITY, keep, measured
 
 

@@ -176,7 +176,6 @@ ONLY_USERS = {
     "sqlite3": {
         "dse.store.database",
         "dse.store.opening",
-        "dse.store.salvage",
         "dse.store.store",
     },
     "ruamel": {"dse.files.yaml"},

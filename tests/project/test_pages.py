@@ -17,7 +17,7 @@ import typer.main
 import dse
 from dse import contract
 from dse.cli import application
-from dse.cli.groups import COMMANDS
+from dse.cli.app import COMMANDS
 from dse.plugins import registry
 from dse.silicon.yosys import found_yosys
 from dse.study.schema import SECTIONS

@@ -17,7 +17,7 @@ from dse.model.space import blocks
 from dse.model.tape.compiled import has_llvmlite
 from dse.search import Outcome, SearchSettings, run_search
 from dse.search.archive import Archive
-from dse.search.exact import compiled, enumeration
+from dse.search.exact import enumeration
 from dse.study import study
 from dse.study.swept import at_value, sweep_of
 from tests.conftest import problem_of
@@ -33,7 +33,7 @@ needs_llvmlite = pytest.mark.skipif(_llvmlite is None, reason="needs the extra `
 def outcome(problem: Problem, choice: str, whole: int) -> Outcome:
     """Return the outcome of an enumeration; spaces larger than `whole` are pruned by bounds."""
     archive = Archive(problem, total=problem.size)
-    with compiled.compiling(choice):
+    with enumeration.compiling(choice):
         enumeration.enumerate_all(archive, whole=whole)
     return archive.outcome()
 
@@ -94,20 +94,20 @@ def test_machine_code_begins_where_much_is_left(
     monkeypatch.setattr(enumeration, "blocks", lambda sizes, _: blocks(sizes, 2_000))
     never = outcome(problem, "auto", problem.size)
     assert not counted
-    monkeypatch.setattr(compiled, "WORTH", 100_000)
+    monkeypatch.setattr(enumeration, "WORTH", 100_000)
     assert same(outcome(problem, "auto", problem.size), never)
     settled = problem.size - sum(counted)
-    assert problem.size / compiled.SLICE <= settled < problem.size / compiled.SLICE + 2_000
+    assert problem.size / enumeration.SLICE <= settled < problem.size / enumeration.SLICE + 2_000
 
 
 def test_what_bounds_rule_out_is_not_counted_as_left(monkeypatch: pytest.MonkeyPatch) -> None:
     archive = Archive(problem_of(SHIPPED[1]), total=1)  # of 8e6 designs
     monkeypatch.setattr("dse.model.tape.compiled.has_llvmlite", lambda: True)
     archive.evaluated, archive.pruned = 40_000, 960_000
-    monkeypatch.setattr(compiled, "WORTH", 300_000)
-    assert not compiled.worth(archive)
-    monkeypatch.setattr(compiled, "WORTH", 250_000)
-    assert compiled.worth(archive)
+    monkeypatch.setattr(enumeration, "WORTH", 300_000)
+    assert not enumeration.worth(archive)
+    monkeypatch.setattr(enumeration, "WORTH", 250_000)
+    assert enumeration.worth(archive)
 
 
 def test_without_llvmlite_only_who_asks_for_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +115,7 @@ def test_without_llvmlite_only_who_asks_for_it_is_refused(monkeypatch: pytest.Mo
         monkeypatch.delitem(sys.modules, f"dse.model.tape.{name}", raising=False)
         monkeypatch.delattr(tape, name, raising=False)
     monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
-    monkeypatch.setattr(compiled, "WORTH", 0)
+    monkeypatch.setattr(enumeration, "WORTH", 0)
     has_llvmlite.cache_clear()
     problem = problem_of(SHIPPED[0])
     automatic = run_search(problem, SearchSettings(method="enumerate"))

@@ -17,14 +17,10 @@ from dse.plugins import registry
 from dse.search import run_method
 from dse.search.archive import Archive
 from dse.search.expensive import process as processes
-from dse.search.expensive.beginning import between, extremes
-from dse.search.expensive.boxes import boxes
-from dse.search.expensive.choosing import Believer, goals
-from dse.search.expensive.feasible import Chances
+from dse.search.expensive.choosing import Believer, boxes, expected_improvement, goals
 from dse.search.expensive.features import Features, straight
-from dse.search.expensive.improvement import expected_improvement
-from dse.search.expensive.model import ModelledLosses
-from dse.search.expensive.process import Process, fitted
+from dse.search.expensive.process import ModelledLosses, Process, fitted
+from dse.search.expensive.search import Chances, between, extremes
 from tests.search.test_search import Synthetic, everything, oracle_front
 
 

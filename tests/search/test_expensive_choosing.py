@@ -10,12 +10,19 @@ import pytest
 
 from dse.search.archive import Archive
 from dse.search.expensive import search as loop
-from dse.search.expensive.boxes import _fewer, boxes
-from dse.search.expensive.choosing import Believer, _best, explore, goals, shortlist
+from dse.search.expensive.choosing import (
+    Believer,
+    _best,
+    _fewer,
+    boxes,
+    expected_improvement,
+    explore,
+    goals,
+    shortlist,
+)
 from dse.search.expensive.features import Features
-from dse.search.expensive.improvement import expected_improvement
-from dse.search.expensive.model import ModelledLosses
 from dse.search.expensive.pool import Drawn, Whole, _neighbours
+from dse.search.expensive.process import ModelledLosses
 from dse.search.expensive.search import _first, _Seen, improve
 from tests.search.test_expensive import conditioned, data, searched, smooth
 from tests.search.test_expensive_parts import generator

@@ -9,10 +9,9 @@ import pytest
 from scipy.stats import multivariate_normal, norm
 
 from dse.search.expensive import process as processes
-from dse.search.expensive.feasible import Chances, _scaled
 from dse.search.expensive.features import Features, straight
-from dse.search.expensive.model import ModelledLosses
-from dse.search.expensive.process import Process, fitted
+from dse.search.expensive.process import ModelledLosses, Process, fitted
+from dse.search.expensive.search import Chances, _scaled
 from tests.search.test_expensive import conditioned, data
 from tests.search.test_search import Synthetic
 

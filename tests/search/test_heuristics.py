@@ -18,14 +18,13 @@ from dse.model.problem import Problem
 from dse.model.space import Axis, Numbers, Space
 from dse.model.volume import Volume, hypervolume, reference_point
 from dse.plugins import registry
-from dse.runs import finished
+from dse.runs import finished, quality
 from dse.runs.quality import ENUMERABLE
 from dse.runs.result import Result
-from dse.search import SearchSettings, completeness
+from dse.search import SearchSettings
 from dse.search.exact import prove
 from dse.search.heuristic.pymoo import _MixedCrossover, _MixedMutation
-from dse.search.heuristic.scales import Scales
-from dse.search.heuristic.start import coarse_grid
+from dse.search.heuristic.start import Scales, coarse_grid
 from dse.study import study
 from dse.study.axes import STEPS
 from dse.study.swept import sweep_of
@@ -397,8 +396,8 @@ def test_a_proven_share_is_at_most_the_true_one_and_reaches_it(numbers, chosen, 
     whole = hypervolume(best, reference, ideal=ideal)
     true = hypervolume(some, reference, ideal=ideal).share_of(whole).value
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(completeness, "MOST_CELLS", most)
-        least = completeness.share_at_least(problem, some, reference, problem.floor)
+        patch.setattr(quality, "MOST_CELLS", most)
+        least = quality.share_at_least(problem, some, reference, problem.floor)
     if most == 20_000:
         assert least is not None
         assert least.value == pytest.approx(true, rel=1e-9)
@@ -410,10 +409,10 @@ def test_of_a_function_without_bounds_nothing_is_proven_but_design_by_design(mon
     problem = rugged()  # has a sine and a remainder
     loss = search.run_search(problem, SearchSettings(method="random", budget=100)).front_loss
     reference = reference_point(loss)
-    assert problem.size < completeness.MOST_CELLS
-    assert completeness.share_at_least(problem, loss, reference, problem.floor).value <= 1.0
-    monkeypatch.setattr(completeness, "MOST_CELLS", problem.size // 2)
-    assert completeness.share_at_least(problem, loss, reference, problem.floor) is None
+    assert problem.size < quality.MOST_CELLS
+    assert quality.share_at_least(problem, loss, reference, problem.floor).value <= 1.0
+    monkeypatch.setattr(quality, "MOST_CELLS", problem.size // 2)
+    assert quality.share_at_least(problem, loss, reference, problem.floor) is None
 
 
 def test_a_front_of_a_space_too_large_to_enumerate_can_be_proven_whole():

@@ -283,7 +283,7 @@ def test_a_generation_holds_new_designs_only(method):
 
 def test_a_mutation_steps_along_an_order_and_jumps_where_there_is_none():
     from dse.search.heuristic.pymoo import _MixedMutation
-    from dse.search.heuristic.scales import Scales
+    from dse.search.heuristic.start import Scales
 
     sizes, start = (1, 1000, 4), np.tile([0, 500, 2], (6_000, 1))
     problem = Synthetic(sizes, lambda index: index, ordered=(True, True, False))

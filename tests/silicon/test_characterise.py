@@ -16,8 +16,8 @@ import dse
 from dse.errors import StudyError
 from dse.silicon import chain
 from dse.silicon.characterisation import Characterisation
+from dse.silicon.characteriser import KeptResults
 from dse.silicon.figures import period_of, rounded_down, rounded_up
-from dse.silicon.kept_results import KeptResults
 from dse.silicon.tasks import combinations, generated, with_included
 from dse.silicon.timing import Delay, Timing, analyse
 from dse.silicon.vectors import _tasks

@@ -10,15 +10,15 @@ import pytest
 
 from dse.errors import ArgumentError, StudyError
 from dse.silicon.characterisation import Characterisation
-from dse.silicon.corners import at_supplies
-from dse.silicon.figures import CharacterisedDesign
-from dse.silicon.voltage import (
+from dse.silicon.corners import (
     ALPHA,
     LAWS,
+    at_supplies,
     figure_between,
     held_out_errors,
     period_between,
 )
+from dse.silicon.figures import CharacterisedDesign
 
 THRESHOLD_V = 0.6
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dse.contract.evaluators import Measurement, Value, key
 from dse.store.opening import open_store
-from dse.store.shelf import StoreShelf
+from dse.store.store import StoreShelf
 
 IDENTITY = "synth.sh version 1"
 

@@ -12,12 +12,10 @@ import pytest
 
 from dse.contract.evaluators import Measurement
 from dse.errors import StoreError
-from dse.store import disks, opening
-from dse.store.opening import open_store, open_to_read
+from dse.store import opening
+from dse.store.opening import open_store, open_to_read, salvage
 from dse.store.rows import read_cells, stored_cells
-from dse.store.salvage import salvage
-from dse.store.shelf import StoreShelf
-from dse.store.store import STORE, STORE_FILES, TALLY, Store
+from dse.store.store import STORE, STORE_FILES, TALLY, Store, StoreShelf
 from tests.store.examples import IDENTITY, filled, keep, measured
 
 WAL = f"{STORE}-wal"
@@ -283,8 +281,8 @@ MOUNTS = """\
 )
 def test_the_file_system_of_a_folder(folder: str, kind: str, tmp_path: Path) -> None:
     (tmp_path / "mountinfo").write_text(MOUNTS)
-    assert disks.network_type(Path(folder), tmp_path / "mountinfo") == kind
-    assert disks.network_type(Path(folder), tmp_path / "none") == ""
+    assert opening.network_type(Path(folder), tmp_path / "mountinfo") == kind
+    assert opening.network_type(Path(folder), tmp_path / "none") == ""
 
 
 def test_a_network_file_system_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

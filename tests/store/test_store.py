@@ -18,8 +18,7 @@ from dse.contract.evaluators import FAILURES, Measurement, key
 from dse.errors import ContractError, StoreError
 from dse.store.opening import open_store, open_to_read
 from dse.store.rows import StoredMeasurement, read_cells, stored_cells, time_measuring
-from dse.store.shelf import StoreShelf
-from dse.store.store import STORE, STORE_FILES, TALLY
+from dse.store.store import STORE, STORE_FILES, TALLY, StoreShelf
 from tests.conftest import ROOT
 from tests.store.examples import FAILED, IDENTITY, design, filled, keep, measured
 

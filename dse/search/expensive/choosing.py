@@ -1,13 +1,16 @@
-"""Which designs a batch holds."""
+"""Which designs a batch holds: those expected to add the most hypervolume."""
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+from scipy.special import ndtr
 
 from dse.contract import Column, Index, Matrix
 from dse.model.front import nondominated
-from dse.search.expensive.improvement import expected_improvement
-from dse.search.expensive.model import ModelledLosses
+from dse.model.matrices import distinct
+from dse.search.expensive.process import ModelledLosses
 
 REFERENCE = 1.1
 """The reference point, where the front that is seen or predicted spans [0, 1]."""
@@ -137,3 +140,113 @@ def _best(merit: Column) -> int:
     if most <= 0:
         return int(merit.argmax())
     return int(np.round(np.maximum(merit, 0.0) / most, DIGITS).argmax())
+
+
+Box = tuple[tuple[float, float], ...]
+
+MOST_POINTS = {1: 1, 2: 1_000, 3: 200, 4: 24, 5: 12}
+"""Most points of a front of so many objectives that count; of more objectives, `FEWEST`."""
+
+FEWEST = 8
+
+
+def boxes(front: Matrix, reference: Column) -> Matrix:
+    """Return disjoint boxes (b, 2, m), low and high corners, of what the front leaves open.
+
+    They hold all y < reference that no point of the front dominates; what is low without limit
+    starts at -inf.  A sweep along the last objective: between two points, the open region is
+    that of the points passed, in one objective less, and boxes that do not change go on.
+    (The partition of Lacour, Klamroth and Fonseca 2017 has fewer boxes from 4 objectives on.)
+
+    Parameters
+    ----------
+    front
+        (n, m), m >= 1, minimised; dominated points and those beyond the reference do not count.
+    """
+    inside = distinct(front[(front < reference).all(axis=1)])
+    if len(inside):
+        inside = inside[nondominated(inside)]
+    found = _cut([tuple(row) for row in _fewer(inside).tolist()], tuple(reference.tolist()))
+    rows = np.array(found, dtype=np.float64).reshape(-1, len(reference), 2)
+    return rows.transpose(0, 2, 1)
+
+
+def _fewer(front: Matrix) -> Matrix:
+    """Return the front, or as many of its points as count, evenly along the first objective."""
+    most = MOST_POINTS.get(front.shape[1], FEWEST)
+    if len(front) <= most:
+        return front
+    fewer: Matrix = front[np.linspace(0, len(front) - 1, most).round().astype(int)]
+    return fewer
+
+
+def _cut(front: list[tuple[float, ...]], reference: tuple[float, ...]) -> list[Box]:
+    *fewer, last = reference
+    if not fewer:
+        low = min((point[0] for point in front), default=last)
+        return [((-np.inf, min(low, last)),)]
+    levels = sorted({point[-1] for point in front})
+    done: list[Box] = []
+    open_since: dict[Box, float] = {}
+    for start, end in itertools.pairwise([-np.inf, *levels, last]):
+        passed = [point[:-1] for point in front if point[-1] <= start]
+        now = dict.fromkeys(_cut(_undominated(passed), tuple(fewer)), start)
+        done += [(*box, (since, start)) for box, since in open_since.items() if box not in now]
+        open_since = {box: open_since.get(box, since) for box, since in now.items()}
+        if end == last:
+            done += [(*box, (since, end)) for box, since in open_since.items()]
+    return done
+
+
+def _undominated(points: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
+    """Return the points that no other dominates, each once."""
+    if len(points) < 2 or len(points[0]) == 1:
+        return [min(points)] if points else []
+    rows = distinct(np.array(points))
+    return [tuple(row) for row in rows[nondominated(rows)].tolist()]
+
+
+ROOT_TWO_PI = float(np.sqrt(2 * np.pi))
+
+
+def expected_improvement(
+    mean: Matrix, deviation: Matrix, front: Matrix, reference: Column
+) -> Column:
+    """Return the expected hypervolume improvement of designs, (q,), in closed form.
+
+    Emmerich, Deutz and Klinkenberg, "Hypervolume-based expected improvement: monotonicity
+    properties and exact computation", CEC 2011.  Independent normal objectives y add the volume
+    that y dominates of each box (l, u) that the front leaves open, so that
+
+        E = sum over boxes of prod_k (psi_k(u_k) - psi_k(l_k)),
+        psi_k(t) = E[max(t - y_k, 0)] = (t - mean_k) Phi(z) + deviation_k phi(z),
+        z = (t - mean_k) / deviation_k,  psi_k(-inf) = 0.
+
+    With one objective this is the expected improvement of Jones, Schonlau and Welch (1998).
+    Of a front of 4 objectives at most 24 points count, of 5 at most 12, of more at most 8.
+
+    Parameters
+    ----------
+    mean, deviation
+        (q, m); deviations above 0.
+    front
+        (n, m), minimised.
+    reference
+        (m,), the point up to which volume counts.
+    """
+    corners = boxes(front, reference)
+    total = np.ones((len(mean), len(corners)))
+    for k in range(mean.shape[1]):
+        ends, place = np.unique(corners[:, :, k], return_inverse=True)
+        gains = _psi(ends, mean[:, k : k + 1], deviation[:, k : k + 1])
+        low, high = place.reshape(-1, 2).T
+        total *= gains[:, high] - gains[:, low]
+    added: Column = total.sum(axis=1)
+    return added
+
+
+def _psi(ends: Column, mean: Matrix, deviation: Matrix) -> Matrix:
+    above = np.where(np.isfinite(ends), ends, 0.0) - mean
+    z = above / deviation
+    gain = above * ndtr(z) + deviation * np.exp(-0.5 * z * z) / ROOT_TWO_PI
+    return np.where(np.isfinite(ends), gain, 0.0)

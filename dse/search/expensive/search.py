@@ -1,4 +1,8 @@
-"""The loop: learn from what was evaluated, choose a batch, evaluate it."""
+"""The loop: the first designs, then learn from what was evaluated, choose a batch, evaluate it.
+
+The first are the ends of all axes and some in between.  What may miss a constraint, or fail, is
+chosen by the chance that it does not.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
-from dse.contract import Index, Matrix, Search
+from dse.contract import Column, Index, Matrix, Search
+from dse.contract.methods import Axes
 from dse.model.front import nondominated
-from dse.search.expensive.beginning import BETWEEN, between, extremes
 from dse.search.expensive.choosing import Believer, explore, goals, shortlist
-from dse.search.expensive.feasible import Chances
 from dse.search.expensive.features import Features
-from dse.search.expensive.model import ModelledLosses
 from dse.search.expensive.pool import Drawn, Pool, Whole
+from dse.search.expensive.process import ModelledLosses, Process, fitted
+from dse.search.heuristic.start import Scales
 
 LEAST = 4
 """Designs with losses before these are modelled."""
@@ -124,3 +129,93 @@ def _batch(
     rows = shortlist(mean, chance, random)
     believer = Believer(objectives, pool.features[rows], mean[rows], span, chance[rows])
     return rows[believer.choose(observed, count)]
+
+
+BETWEEN = 8
+"""Designs between the ends."""
+
+
+def extremes(axes: Axes, random: np.random.Generator) -> Index:
+    """Return the lowest and the highest design, and the lowest with each axis alone at its end.
+
+    The lowest one and its neighbours are often on a front: hardware costs more with each knob.
+    Choices, which have no end, take all their values in turn, as far as there are rows.
+    """
+    sizes = np.array(axes.sizes, dtype=np.int64)
+    ordered = np.flatnonzero(np.array(axes.ordered) & (sizes > 1))
+    rows: Index = np.zeros((2 + len(ordered), len(sizes)), dtype=np.int64)
+    rows[1, ordered] = sizes[ordered] - 1
+    rows[2 + np.arange(len(ordered)), ordered] = sizes[ordered] - 1
+    for axis in np.flatnonzero(~np.array(axes.ordered)).tolist():
+        values = random.permutation(axes.sizes[axis])
+        rows[:, axis] = values[random.permutation(np.arange(len(rows)) % axes.sizes[axis])]
+    return rows
+
+
+def between(axes: Axes, random: np.random.Generator, count: int) -> Index:
+    """Return a Latin hypercube of `count` designs: each axis evenly over its scale."""
+    scales = Scales(axes)
+    strata = np.tile(np.arange(count), (len(axes.sizes), 1))
+    shares = (random.permuted(strata, axis=1).T + 0.5) / count
+    rows: Index = np.floor(shares * np.array(axes.sizes)).astype(np.int64)
+    rows[:, scales.ordered] = scales.nearest(shares[:, scales.ordered])
+    return rows
+
+
+MOST_CONSTRAINTS = 4
+"""Where more constraints are missed than this, they are taken together, as met or not."""
+
+MOST_NOISE = 0.02
+"""Most variance of noise, of that of the violations: where few designs work, each of them tells of
+its neighbours rather than being an exception."""
+
+LEAST_ERROR = 0.2
+"""Least standard error of a prediction, on the scale on which violations are modelled."""
+
+
+class Chances:
+    """Chances of feasibility, learnt anew from each batch.
+
+    A constraint has a Gaussian process of its violations v, on the scale asinh(v / median |v|),
+    where these are numbers; where they only say yes or no, as for designs that failed, of -1 where
+    it is met and 1 where not.  It is met with the chance Phi(-mean / e): e is the root of the mean
+    square of the leave-one-out errors, since the variance of a process says little of a step.
+    """
+
+    def __init__(self) -> None:
+        """Know nothing: every design is feasible."""
+        self._parts: list[tuple[Process, float]] = []
+        self._parameters: dict[int, Column] = {}
+
+    def learn(self, features: Matrix, violation: Matrix) -> None:
+        """Learn from all designs seen: features (n, f) and violations (n, k), which may be inf."""
+        missed = ~(violation <= 0)
+        columns = np.flatnonzero(missed.any(axis=0)).tolist()
+        if len(columns) > MOST_CONSTRAINTS:
+            together = np.where(missed.any(axis=1), np.inf, -1.0)
+            parts = [(-1, together)]
+        else:
+            parts = [(column, violation[:, column]) for column in columns]
+        self._parts = []
+        for key, column in parts:
+            rows, values = _scaled(column)
+            process = fitted(features[rows], values, self._parameters.get(key), noise=MOST_NOISE)
+            self._parameters[key] = process.parameters
+            error = float(np.sqrt(np.mean(process.left_out() ** 2)))
+            self._parts.append((process, max(error, LEAST_ERROR)))
+
+    def of(self, features: Matrix) -> Column:
+        """Return the chance of each design, (q,): the product over the constraints."""
+        chance: Column = np.ones(len(features))
+        for process, error in self._parts:
+            chance = chance * ndtr(-process.mean(features) / error)
+        return chance
+
+
+def _scaled(violation: Column) -> tuple[Column, Column]:
+    """Return which rows count, and their violations on a scale; 0 stays 0."""
+    finite = np.isfinite(violation)
+    size = np.abs(violation[finite & (violation != 0)])
+    if len(np.unique(violation[finite])) < 3 or not len(size):
+        return np.ones(len(violation), dtype=bool), np.where(violation <= 0, -1.0, 1.0)
+    return finite, np.arcsinh(violation[finite] / np.median(size))

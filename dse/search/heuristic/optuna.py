@@ -19,7 +19,7 @@ from optuna.samplers import BaseSampler
 from dse.contract import Column, Index, Search
 from dse.contract.methods import Axes
 from dse.model.space import Axis
-from dse.search.heuristic.scales import Scales
+from dse.search.heuristic.start import Scales
 
 WORST = 1e12
 """Stands for an infinite violation: optuna adds violations up."""

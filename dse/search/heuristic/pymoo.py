@@ -22,7 +22,7 @@ from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
 from dse.contract import Index, Matrix, Search
 from dse.model.matrices import distinct_rows
 from dse.model.problem import Problem
-from dse.search.heuristic.scales import Scales
+from dse.search.heuristic.start import Scales
 
 WORST = 1e12
 """Stands for an infinite violation, so that sums and differences of violations stay finite."""

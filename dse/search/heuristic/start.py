@@ -1,14 +1,38 @@
-"""Designs to begin with: a coarse grid over the space and its corners."""
+"""Axes on their scales, and designs to begin with: a coarse grid over the space and its corners."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.contract import Index
+from dse.contract import Index, Matrix
 from dse.contract.methods import Axes
 from dse.model.matrices import distinct_rows
-from dse.search.heuristic.scales import Scales
+
+
+class Scales:
+    """The axes that have an order, as real numbers in [0, 1]."""
+
+    def __init__(self, axes: Axes) -> None:
+        """Keep where the values of each ordered axis lie."""
+        found = [scale for scale in axes.coordinates if scale is not None]
+        self.ordered: NDArray[np.bool_] = np.array(axes.ordered, dtype=bool)
+        self._scales = found
+        self._middles = [(scale[1:] + scale[:-1]) / 2 for scale in found]
+
+    def coordinates(self, index: Index) -> Matrix:
+        """Return the ordered axes of designs (..., d) as coordinates (..., k)."""
+        result = np.empty((*index.shape[:-1], len(self._scales)))
+        for place, axis in enumerate(np.flatnonzero(self.ordered)):
+            result[..., place] = self._scales[place][index[..., axis]]
+        return result
+
+    def nearest(self, coordinates: Matrix) -> Index:
+        """Return the positions (..., k) of the values nearest to coordinates (..., k)."""
+        result = np.empty(coordinates.shape, dtype=np.int64)
+        for place, middles in enumerate(self._middles):
+            result[..., place] = np.searchsorted(middles, coordinates[..., place])
+        return result
 
 
 def coarse_grid(axes: Axes, count: int) -> Index:
