@@ -76,7 +76,7 @@ def host(
     force: Force = False,
     json: AsJson = False,
 ) -> None:
-    """Measure what a core of this machine takes for ciphers, hashes, zlib."""
+    """Measure ciphers, hashes and zlib on a core of this machine."""
     from dse.fitting import host as hosts
     from dse.fitting.interface.measure import read_sizes
     from dse.reports.progress import bar
