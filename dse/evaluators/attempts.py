@@ -15,6 +15,14 @@ Keep = Literal["failed", "all", "none"]
 """Whose working folders are kept."""
 
 
+REPEATED = ("exit", "signal", "timeout", "output", "worker")
+"""Kinds of failure that are tried again: another time a licence or a disk may be there.
+
+Too little memory is not, for the limit is the same another time."""
+
+LONGEST_WAIT_S = 60.0
+
+
 @runtime_checkable
 class MeasuresOutside(Evaluator, Protocol):
     """An evaluator whose work is done by processes that it starts and can end."""
@@ -72,14 +80,6 @@ def tidied(found: Measurement, attempt: Attempt) -> Measurement:
         return replace(found, folder=str(attempt.folder)) if attempt.folder.exists() else found
     shutil.rmtree(attempt.folder, ignore_errors=True)
     return found
-
-
-REPEATED = ("exit", "signal", "timeout", "output", "worker")
-"""Kinds of failure that are tried again: another time a licence or a disk may be there.
-
-Too little memory is not, for the limit is the same another time."""
-
-LONGEST_WAIT_S = 60.0
 
 
 class UnusableProgramError(DseError):

@@ -20,6 +20,15 @@ NEARLY_NOTHING = 5e-4
 """Below this factor, per cent would read 100 % less: it is written as a part."""
 
 
+WIDTH = 100
+"""Longest line of prose."""
+
+NARROWEST = 40
+
+WIDEST = 120
+"""Least and most columns of a table."""
+
+
 def in_words(column: str) -> str:
     """Return a column without its section and its unit suffix: ``total power``."""
     return (units.stem(column) or column).rpartition(".")[2].replace("_", " ")
@@ -114,14 +123,6 @@ def violation_text(relative: float) -> str:
         return "just violated"
     by = percent(relative) if relative < LARGE else f"{multiple(relative)}x the limit"
     return f"violated by {by}"
-
-
-WIDTH = 100
-"""Longest line of prose."""
-
-NARROWEST = 40
-WIDEST = 120
-"""Least and most columns of a table."""
 
 
 def paragraph(text: str, indent: str = "") -> str:

@@ -30,6 +30,12 @@ EVALUATE = "evaluate"
 """The path of the section that says what measures."""
 
 
+ONLY_RUNS = (
+    "the designs of this study are measured, and only `dse run` measures: run it, and name the "
+    "folder of the run"
+)
+
+
 def recorded_of(studies: Iterable[Study]) -> dict[str, RecordedEvaluator]:
     """Return what measured studies that differ in the value of a sweep, if anything did."""
     seen: dict[str, dict[str, tuple[Mapping[str, Value], Measurement]]] = {}
@@ -109,12 +115,6 @@ def _sections(document: Document) -> list[Any]:
     listed = stages if isinstance(stages, list) else []
     cores = (stage.get("core") for stage in listed if isinstance(stage, dict))
     return [document.data.get(EVALUATE), *cores]
-
-
-ONLY_RUNS = (
-    "the designs of this study are measured, and only `dse run` measures: run it, and name the "
-    "folder of the run"
-)
 
 
 def require_nothing_measured(prepared: Study) -> None:

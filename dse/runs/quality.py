@@ -22,6 +22,10 @@ ENUMERABLE = 10_000_000
 """A heuristic's front is held against the exact one on spaces up to this size."""
 
 
+MOST_CELLS = 50_000
+"""Cells that stay open at once: what bounds the time, to about a second."""
+
+
 @dataclass(frozen=True)
 class Quality:
     """How good a front is.
@@ -73,10 +77,6 @@ def _exact_front(problem: Problem) -> Matrix | None:
     with suppress(TooLargeError):
         return search.run_search(problem, search.SearchSettings(), None).front_loss
     return None
-
-
-MOST_CELLS = 50_000
-"""Cells that stay open at once: what bounds the time, to about a second."""
 
 
 def share_at_least(

@@ -19,6 +19,10 @@ MOST_CYCLES = 64
 """So many cycles at most are simulated together."""
 
 
+MOST_PASSES = 20
+"""So many times within one cycle may clears and presets follow from each other."""
+
+
 @dataclass(frozen=True, eq=False)
 class Answers:
     """Settled values of outputs.
@@ -113,10 +117,6 @@ def by_port(netlist: Netlist, values: Bits) -> dict[str, Bits]:
     """Return the columns of `values` by output port."""
     ends = np.cumsum([len(nets) for nets in netlist.outputs.values()])
     return dict(zip(netlist.outputs, np.split(values, ends[:-1], axis=1), strict=True))
-
-
-MOST_PASSES = 20
-"""So many times within one cycle may clears and presets follow from each other."""
 
 
 @dataclass(frozen=True, eq=False)

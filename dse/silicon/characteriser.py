@@ -19,6 +19,9 @@ from dse.silicon.figures import UNKEPT, CharacterisedDesign, Conditions, Refused
 from dse.silicon.tasks import DesignTask
 from dse.silicon.yosys import chosen_yosys, full_name
 
+LARGEST_BYTE = 1_000_000
+"""A larger file is no result."""
+
 
 @dataclass(kw_only=True)
 class Characteriser(ABC):
@@ -126,10 +129,6 @@ def _own_sha256() -> str:
     return sha256(
         b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
     )
-
-
-LARGEST_BYTE = 1_000_000
-"""A larger file is no result."""
 
 
 def user_folder() -> Path:

@@ -27,6 +27,19 @@ _MADE_OF = {
 """Uncertainty in the table, and the figure whose law tells it."""
 
 
+Rows = Mapping[float, CharacterisedDesign]
+
+Errors = Mapping[str, Sequence[tuple[float, float]]]
+
+ALPHA = 1.3
+"""Velocity saturation index: near 1.3 for short channels, 2 for long (Sakurai & Newton 1990)."""
+
+Point = tuple[float, float]
+"""Supply voltage (V), and a figure there."""
+
+Law = Callable[[Point, Point, float], float]
+
+
 def at_supplies(
     found: Sequence[Characterisation], supplies_v: Sequence[float] = ()
 ) -> Characterisation:
@@ -111,10 +124,6 @@ def _check(ordered: Sequence[Characterisation], voltages: Sequence[float]) -> No
         raise StudyError(faults)
 
 
-Rows = Mapping[float, CharacterisedDesign]
-Errors = Mapping[str, Sequence[tuple[float, float]]]
-
-
 def _points(rows: Rows, figure: str) -> list[Point]:
     return [(supply, one.figures[figure]) for supply, one in rows.items()]
 
@@ -180,13 +189,6 @@ def _row(
     )
 
 
-ALPHA = 1.3
-"""Velocity saturation index: near 1.3 for short channels, 2 for long (Sakurai & Newton 1990)."""
-
-Point = tuple[float, float]
-"""Supply voltage (V), and a figure there."""
-
-
 def period_between(low: Point, high: Point, supply_v: float, *, alpha: float = ALPHA) -> float:
     """Return the clock period (s) at a supply voltage from those at two others.
 
@@ -236,8 +238,6 @@ def leakage_between(low: Point, high: Point, supply_v: float) -> float:
     slope = math.log(second / first * first_v / second_v) / (second_v - first_v)
     return float(first * supply_v / first_v * math.exp(slope * (supply_v - first_v)))
 
-
-Law = Callable[[Point, Point, float], float]
 
 LAWS: Mapping[str, Law] = {
     "least_period_s": period_between,

@@ -22,6 +22,21 @@ from dse.store.rows import StoredMeasurement, read_cells
 from dse.store.store import STORE, STORE_FILES, TALLY, Store, require_files
 from dse.store.tally import Tally, locked, raise_tally, tally_in
 
+MOUNTS = Path("/proc/self/mountinfo")
+
+NETWORK = frozenset(
+    [
+        *("9p", "afs", "beegfs", "ceph", "cifs", "coda", "glusterfs", "gpfs", "lustre", "ncpfs"),
+        *("nfs", "nfs4", "orangefs", "panfs", "pvfs2", "smb3", "smbfs", "virtiofs"),
+        *("fuse.ceph", "fuse.gcsfuse", "fuse.glusterfs", "fuse.juicefs", "fuse.rclone"),
+        *("fuse.s3fs", "fuse.sshfs"),
+    ]
+)
+"""Types of file systems that several machines can write to at a time, as Linux calls them."""
+
+LEAST_BYTE = 128
+"""A row takes more than this: its key and its checksum have 64 letters each."""
+
 
 def open_store(folder: Path, *, anywhere: bool = False) -> Store:
     """Return the store in a folder, to be written; made where there is none.
@@ -139,19 +154,6 @@ def _tally(path: Path, handle: int) -> Tally | None:
         ) from error
 
 
-MOUNTS = Path("/proc/self/mountinfo")
-
-NETWORK = frozenset(
-    [
-        *("9p", "afs", "beegfs", "ceph", "cifs", "coda", "glusterfs", "gpfs", "lustre", "ncpfs"),
-        *("nfs", "nfs4", "orangefs", "panfs", "pvfs2", "smb3", "smbfs", "virtiofs"),
-        *("fuse.ceph", "fuse.gcsfuse", "fuse.glusterfs", "fuse.juicefs", "fuse.rclone"),
-        *("fuse.s3fs", "fuse.sshfs"),
-    ]
-)
-"""Types of file systems that several machines can write to at a time, as Linux calls them."""
-
-
 def network_type(folder: Path, mounts: Path = MOUNTS) -> str:
     """Return the type of the network file system that a folder is on, empty where it is on none.
 
@@ -174,10 +176,6 @@ def network_type(folder: Path, mounts: Path = MOUNTS) -> str:
 def _unescaped(text: str) -> str:
     """Return a path in which spaces and the like are written as octal numbers."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
-
-
-LEAST_BYTE = 128
-"""A row takes more than this: its key and its checksum have 64 letters each."""
 
 
 def salvage(folder: Path, target: Path) -> int:

@@ -48,6 +48,18 @@ FOLLOWED = 512
 """Random designs that tell how much work is to be expected."""
 
 
+WORTH = 10_000_000
+"""Designs that take numpy some .5 s or more, several times what compiling takes."""
+
+SLICE = 64
+"""Part of a space that is settled before it is known how much is left to be evaluated."""
+
+PIVOTS = 128
+"""Points of the front that machine code compares each design with, until one dominates it."""
+
+_CHOICE: ContextVar[Choice] = ContextVar("_CHOICE", default="auto")
+
+
 def check_enumerable(problem: Searchable, *, budget: int | None, limit: int) -> None:
     """Refuse a continuous axis, and a space larger than `limit`, or than `budget` where set.
 
@@ -213,18 +225,6 @@ def _parts(sizes: Sequence[int], steps: Sequence[int], cells: Index, chunk: int)
         most = max(1, chunk // math.prod(left))
         for first in range(0, len(rows), most):
             yield Boxes(tuple(left), corners[rows[first : first + most]])
-
-
-WORTH = 10_000_000
-"""Designs that take numpy some .5 s or more, several times what compiling takes."""
-
-SLICE = 64
-"""Part of a space that is settled before it is known how much is left to be evaluated."""
-
-PIVOTS = 128
-"""Points of the front that machine code compares each design with, until one dominates it."""
-
-_CHOICE: ContextVar[Choice] = ContextVar("_CHOICE", default="auto")
 
 
 @contextmanager

@@ -32,6 +32,16 @@ DIGITS = 9
 """Improvements that agree to so many digits are tied, and the first design is taken."""
 
 
+Box = tuple[tuple[float, float], ...]
+
+MOST_POINTS = {1: 1, 2: 1_000, 3: 200, 4: 24, 5: 12}
+"""Most points of a front of so many objectives that count; of more objectives, `FEWEST`."""
+
+FEWEST = 8
+
+ROOT_TWO_PI = float(np.sqrt(2 * np.pi))
+
+
 def goals(observed: Matrix, mean: Matrix, chance: Column) -> tuple[Column, Column]:
     """Return the low corner and the range of the front: observed and predicted, never one alone.
 
@@ -142,14 +152,6 @@ def _best(merit: Column) -> int:
     return int(np.round(np.maximum(merit, 0.0) / most, DIGITS).argmax())
 
 
-Box = tuple[tuple[float, float], ...]
-
-MOST_POINTS = {1: 1, 2: 1_000, 3: 200, 4: 24, 5: 12}
-"""Most points of a front of so many objectives that count; of more objectives, `FEWEST`."""
-
-FEWEST = 8
-
-
 def boxes(front: Matrix, reference: Column) -> Matrix:
     """Return disjoint boxes (b, 2, m), low and high corners, of what the front leaves open.
 
@@ -204,9 +206,6 @@ def _undominated(points: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
         return [min(points)] if points else []
     rows = distinct(np.array(points))
     return [tuple(row) for row in rows[nondominated(rows)].tolist()]
-
-
-ROOT_TWO_PI = float(np.sqrt(2 * np.pi))
 
 
 def expected_improvement(

@@ -28,6 +28,20 @@ FROM_EXPECTED = 8
 """Designs of the front that is expected, which are tried first."""
 
 
+BETWEEN = 8
+"""Designs between the ends."""
+
+MOST_CONSTRAINTS = 4
+"""Where more constraints are missed than this, they are taken together, as met or not."""
+
+MOST_NOISE = 0.02
+"""Most variance of noise, of that of the violations: where few designs work, each of them tells of
+its neighbours rather than being an exception."""
+
+LEAST_ERROR = 0.2
+"""Least standard error of a prediction, on the scale on which violations are modelled."""
+
+
 @dataclass
 class _Seen:
     """All that was evaluated, row by row."""
@@ -131,10 +145,6 @@ def _batch(
     return rows[believer.choose(observed, count)]
 
 
-BETWEEN = 8
-"""Designs between the ends."""
-
-
 def extremes(axes: Axes, random: np.random.Generator) -> Index:
     """Return the lowest and the highest design, and the lowest with each axis alone at its end.
 
@@ -160,17 +170,6 @@ def between(axes: Axes, random: np.random.Generator, count: int) -> Index:
     rows: Index = np.floor(shares * np.array(axes.sizes)).astype(np.int64)
     rows[:, scales.ordered] = scales.nearest(shares[:, scales.ordered])
     return rows
-
-
-MOST_CONSTRAINTS = 4
-"""Where more constraints are missed than this, they are taken together, as met or not."""
-
-MOST_NOISE = 0.02
-"""Most variance of noise, of that of the violations: where few designs work, each of them tells of
-its neighbours rather than being an exception."""
-
-LEAST_ERROR = 0.2
-"""Least standard error of a prediction, on the scale on which violations are modelled."""
 
 
 class Chances:
