@@ -45,16 +45,19 @@ def test_nondominated_with_many_rows_ties_and_duplicates(objectives, levels):
     assert nondominated(loss).tolist() == nondominated_by_definition(loss)
 
 
-@pytest.mark.parametrize("objectives", [1, 2, 3, 4])
+@pytest.mark.parametrize("objectives", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("levels", [3, 12, 10**9])
-def test_dominated_is_what_the_definition_says(objectives, levels):
-    """Also by rows that another row of the front dominates, and beside equal ones."""
+def test_dominated_is_what_the_definition_says(objectives, levels, monkeypatch):
+    """Also by rows that another row of the front dominates, beside equal and endless bounds."""
+    monkeypatch.setattr("dse.model.front.MANY", 40)
+    monkeypatch.setattr("dse.model.front.SHARE", 1)
     random = np.random.default_rng(levels)
     for count in (1, 40, 300):
         front = random.integers(0, levels, (count, objectives)).astype(float)
         loss = random.integers(0, levels, (200, objectives)).astype(float)
         loss[:50] = front[random.integers(0, count, 50)]
         loss[50:60, 0] = front[:, 0].max() + 1
+        loss[60:90, 0], loss[80:110, -1], loss[110:120, 0] = -np.inf, np.inf, np.nan
         no_worse = (front[None] <= loss[:, None]).all(axis=2)
         right = (no_worse & (front[None] < loss[:, None]).any(axis=2)).any(axis=1)
         assert dominated(loss, front).tolist() == right.tolist()

@@ -18,7 +18,7 @@ from dse.model.front import nondominated
 from dse.model.matrices import distinct_rows
 from dse.search.exact.measures import Matrix, Measure, joined
 from dse.search.exact.partial import NotComposedError
-from dse.search.exact.work import CALL, SORT, spend
+from dse.search.exact.work import CALL, SORT, SORTED, spend
 
 CHUNK = 200_000
 """Pairs that are put together at once."""
@@ -178,6 +178,7 @@ def _front(
         picks, kept = np.concatenate([picks, both]), np.concatenate([kept, values])
         spend(SORT * len(kept))
         best = nondominated(kept)
+        spend(len(kept) * int(best.sum()) // SORTED)
         picks, kept = picks[best], kept[best]
         if len(kept) > MOST_CHAINS or len(kept) * kept.size > MOST_VALUES:
             raise NotComposedError("chains of fleets that none can replace are too many")

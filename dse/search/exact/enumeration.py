@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import pairwise
 from typing import cast
 
 import numpy as np
@@ -98,16 +99,21 @@ def _fewer(problem: Searchable, most: int) -> str:
     return f"give {largest.name} at most {enough} values of its {largest.size}"
 
 
-def enumerate_all(archive: Archive, *, chunk: int = CHUNK, whole: int = WHOLE) -> None:
+def enumerate_all(
+    archive: Archive, *, chunk: int = CHUNK, whole: int = WHOLE, rivals: Index | None = None
+) -> None:
     """Evaluate or prune every design once, in constant memory.
 
-    Spaces of up to `whole` designs, and problems without bounds, are evaluated in blocks.
+    Spaces of up to `whole` designs, and problems without bounds, are evaluated in blocks.  Bounds
+    are compared with `rivals` (n, d) from the beginning, and with random designs.
     """
     problem = archive.problem
     archive.forget(every=True)
     levels = _levels(problem) if problem.size > whole else []
     if len(levels) > 1:
-        _prune(archive, levels, chunk)
+        _evaluate_rivals(archive, rivals)
+        for block in blocks(levels[0].sizes, chunk // 4):
+            _visit(archive, levels, block, chunk)
         if archive.feasible:
             return
         archive.forget(every=True)  # what conflicts is known only where every design was evaluated
@@ -120,7 +126,7 @@ def least_work(problem: Searchable) -> float:
     return SEEDS + problem.size / CLOSED
 
 
-def expected_work(problem: Searchable) -> float:
+def expected_work(problem: Searchable, rivals: Index | None = None) -> float:
     """Return about how much work `enumerate_all` is, counted in designs that are evaluated.
 
     Random designs are followed into smaller and smaller cells for as long as these stay open: each
@@ -131,16 +137,17 @@ def expected_work(problem: Searchable) -> float:
     if len(levels) < 2:
         return float(problem.size)
     archive = Archive(problem, total=problem.size)
-    random = np.random.default_rng(0)
-    archive.evaluate_rivals(random.integers(0, problem.sizes, size=(SEEDS, len(problem.sizes))))
+    _evaluate_rivals(archive, rivals)
+    random = np.random.default_rng(1)
     designs = random.integers(0, problem.sizes, size=(FOLLOWED, len(problem.sizes)))
     work, share = least_work(problem), 1.0
-    for level in levels[:-1]:
+    for level, finer in pairwise(levels):
         work += ROW * share * math.prod(level.sizes)
         infeasible, dominated = _closed(archive, level.bounds(designs // np.array(level.steps)))
-        designs = designs[~infeasible & ~dominated]
+        left = ~infeasible & ~dominated
+        designs = designs[left]
         share = (len(designs) + 1) / (FOLLOWED + 1)
-        if not len(designs):
+        if not len(designs) or _are_enough(int(left.sum()), len(left), finer):
             break
     return work + share * problem.size
 
@@ -169,12 +176,11 @@ def _levels(problem: Searchable) -> list[Cells]:
     return levels[::-1]
 
 
-def _prune(archive: Archive, levels: list[Cells], chunk: int) -> None:
-    problem = archive.problem
-    random = np.random.default_rng(0)
-    archive.evaluate_rivals(random.integers(0, problem.sizes, size=(SEEDS, len(problem.sizes))))
-    for block in blocks(levels[0].sizes, chunk // 4):
-        _visit(archive, levels, block, chunk)
+def _evaluate_rivals(archive: Archive, rivals: Index | None) -> None:
+    """Evaluate random designs, and those that are known to be good."""
+    sizes = archive.problem.sizes
+    drawn = np.random.default_rng(0).integers(0, sizes, size=(SEEDS, len(sizes)))
+    archive.evaluate_rivals(drawn if rivals is None else np.concatenate([drawn, rivals]))
 
 
 def _visit(archive: Archive, levels: list[Cells], points: Block | Boxes, chunk: int) -> None:
@@ -191,11 +197,16 @@ def _visit(archive: Archive, levels: list[Cells], points: Block | Boxes, chunk: 
             spend(len(part) // CLOSED)
             archive.close(part, feasible=meets)
     open_cells = np.flatnonzero(~infeasible & ~dominated)
-    if len(open_cells) > HALF * len(infeasible) and math.prod(finer[0].steps) < SMALL:
+    if _are_enough(len(open_cells), len(infeasible), finer[0]):
         finer = finer[-1:]
     ratio = [a // b for a, b in zip(level.steps, finer[0].steps, strict=True)]
     for part in _parts(finer[0].sizes, ratio, as_index(points, open_cells), chunk):
         _visit(archive, finer, part, chunk)
+
+
+def _are_enough(left: int, cells: int, finer: Cells) -> bool:
+    """Tell whether the designs of cells, of which so many are open, are evaluated at once."""
+    return left > HALF * cells and math.prod(finer.steps) < SMALL
 
 
 def _closed(archive: Archive, bounds: CellBounds) -> tuple[Flags, Flags]:

@@ -28,7 +28,7 @@ from dse.model.matrices import distinct_rows
 from dse.model.space import Index, Space
 from dse.model.stage import ROUNDING
 from dse.search.exact.partial import NotComposedError, StageParts
-from dse.search.exact.work import CALL, SORT, spend
+from dse.search.exact.work import CALL, SORT, SORTED, spend
 
 CHUNK = 500_000
 """Parts of fleets that are compared at once."""
@@ -129,6 +129,7 @@ class Growing:
         carried = -np.minimum(values[:, [0]], useful)
         signed = np.concatenate([carried, values[:, low], -values[:, high]], axis=1)
         rows = np.flatnonzero(nondominated(signed))
+        spend(len(signed) * len(rows) // SORTED)
         return rows[distinct_rows(signed[rows])]
 
     def _counts(self, place: int) -> Column:

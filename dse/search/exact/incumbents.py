@@ -13,7 +13,7 @@ from dse.model.front import dominated, nondominated
 from dse.model.matrices import distinct_rows
 from dse.model.space import Index
 from dse.search.archive import Archive
-from dse.search.exact.work import CALL, spend
+from dse.search.exact.work import CALL, SORTED, spend, spend_comparing
 
 
 @dataclass
@@ -45,11 +45,12 @@ class Incumbents:
         self.archive = archive
         self.pruned = Pruned()
         self._known = np.empty((0, objectives))
-        self._designs: Index = np.empty((0, len(archive.sizes)), dtype=np.int64)
+        self.designs: Index = np.empty((0, len(archive.sizes)), dtype=np.int64)
         self._evaluated: set[bytes] = set()
 
     def dominated(self, loss: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which losses (n, m) an evaluated design dominates."""
+        spend_comparing(len(loss), self._known)
         return dominated(loss, self._known)
 
     def evaluate_reference(self, index: Index) -> None:
@@ -80,9 +81,9 @@ class Incumbents:
 
     def settle(self) -> None:
         """Evaluate what is known of the front so far, where nothing more is going to be known."""
-        new = [row for row, design in enumerate(self._designs) if not self.was_evaluated(design)]
+        new = [row for row, design in enumerate(self.designs) if not self.was_evaluated(design)]
         if new:
-            self.archive.evaluate_new(self._designs[new])
+            self.archive.evaluate_new(self.designs[new])
 
     @property
     def loss(self) -> NDArray[np.float64]:
@@ -100,10 +101,11 @@ class Incumbents:
         if len(every):
             best = nondominated(every)
             hopeful[hopeful] = best[len(self._known) :]
-            known = self._designs[best[: len(self._known)]]
+            known = self.designs[best[: len(self._known)]]
             designs, every = np.concatenate([known, index[hopeful]]), every[best]
             rows = distinct_rows(every)
-            self._known, self._designs = every[rows], designs[rows]
+            self._known, self.designs = every[rows], designs[rows]
+            spend(len(best) * len(every) // SORTED)
         return hopeful
 
 

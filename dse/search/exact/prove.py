@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache, partial
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from dse.errors import BudgetError, DseError, TooLargeError
 from dse.model.problem import Problem
+from dse.model.space import Index
 from dse.search.archive import Archive, Progress, Searchable
 from dse.search.exact import enumeration
 from dse.search.exact.work import EffortError, StopError, TooMuchWorkError, limited
 from dse.search.outcome import UNFINISHED, Certificate, Outcome
+
+if TYPE_CHECKING:
+    from dse.search.exact.compose import Composer
 
 ENOUGH = 100_000
 """Spaces up to this size are enumerated: it takes less than putting designs together."""
@@ -77,41 +81,50 @@ def prove(
         reason = "as asked" if method == "enumerate" else "the space is not made of stages"
         return enumerated(problem, progress, reason)
     if method == "compose":
-        return _compose(problem, progress, "as asked")
+        return _composed(_composer(problem, progress), "as asked")
     if problem.size <= ENOUGH:
         return enumerated(problem, progress, f"no more than {ENOUGH:,} designs")
     least = enumeration.least_work(problem)
-    work = cache(partial(_enumeration_work, problem, budget=budget, limit=limit))
+    work = partial(_enumeration_work, problem, budget=budget, limit=limit)
     if least <= LITTLE and work() <= LITTLE:
         return enumerated(problem, progress, "little work is expected")
     from dse.search.exact.partial import NotComposedError  # only where something is composed
 
+    composer = _composer(problem, progress)
+    most = cache(lambda: work(composer.incumbents.designs))
     try:
-        return _compose(problem, progress, LARGE, least, work)
+        return _composed(composer, LARGE, least, most)
     except (NotComposedError, TooMuchWorkError) as error:
-        if math.isinf(work()):
+        if math.isinf(most()):
             raise TooLargeError(f"{error}; {_REMEDY}") from None
-        return enumerated(problem, progress, str(error))
+        return enumerated(problem, progress, str(error), composer.incumbents.designs)
 
 
-def _enumeration_work(problem: Searchable, *, budget: int | None, limit: int) -> float:
+def _enumeration_work(
+    problem: Searchable, rivals: Index | None = None, *, budget: int | None, limit: int
+) -> float:
     """Return how much work enumeration is expected to be, infinite where it is not allowed."""
     try:
         enumeration.check_enumerable(problem, budget=budget, limit=limit)
     except TooLargeError:
         return math.inf
-    return enumeration.expected_work(problem)
+    return enumeration.expected_work(problem, rivals)
 
 
-def enumerated(problem: Searchable, progress: Progress | None, reason: str) -> Outcome:
-    """Return the front of a space of which every design is evaluated or pruned."""
+def enumerated(
+    problem: Searchable, progress: Progress | None, reason: str, rivals: Index | None = None
+) -> Outcome:
+    """Return the front of a space of which every design is evaluated or pruned.
+
+    `rivals` are good designs (n, d) that are known already.
+    """
     archive = Archive(problem, total=problem.size, progress=progress)
     way = "enumerated"
     try:
         if is_measured(problem):
             enumeration.enumerate_all(archive, chunk=MEASURED_TOGETHER, whole=problem.size)
         else:
-            enumeration.enumerate_all(archive)
+            enumeration.enumerate_all(archive, rivals=rivals)
     except (EffortError, BudgetError) as error:
         way, reason = _unfinished(error, archive.evaluated + archive.pruned, archive)
     else:
@@ -122,20 +135,22 @@ def enumerated(problem: Searchable, progress: Progress | None, reason: str) -> O
     )
 
 
-def _compose(
-    problem: Searchable,
-    progress: Progress | None,
+def _composer(problem: Searchable, progress: Progress | None) -> Composer:
+    from dse.search.exact.compose import Composer  # only where something is composed
+
+    return Composer(cast(Problem, problem), Archive(problem, total=problem.size), progress)
+
+
+def _composed(
+    composer: Composer,
     reason: str,
     least_work: float = math.inf,
     most_work: Callable[[], float] = lambda: math.inf,
 ) -> Outcome:
     """Compose; as soon as that took `least_work`, find out how much it may take."""
-    from dse.search.exact.compose import Composer
     from dse.search.exact.partial import NotComposedError
 
-    archive = Archive(problem, total=problem.size)
-    composer = Composer(cast(Problem, problem), archive, progress)
-    way = "composed"
+    problem, archive, way = composer.problem, composer.incumbents.archive, "composed"
     try:
         with limited(designs=least_work, most=most_work):
             composer.run()

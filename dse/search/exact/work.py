@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dse.errors import TooLargeError
 from dse.search.outcome import INTERRUPTED
 
@@ -20,6 +23,13 @@ ROW = 12
 FILTER, SORT = 4, 40
 """What it takes to compare one of many fleets or chains with the others, likewise: where another
 is as good, and where none is."""
+
+COMPARED, SORTED = 100, 700
+"""Pairs of losses that are compared in the time in which a design is evaluated: those of many with
+those of a front, and those of many with each other's front."""
+
+FEW = 1_000
+"""Losses of a front, of up to three, with which others are compared as fast as with more."""
 
 CALL = 10_000
 """What any evaluation or bound takes besides, likewise."""
@@ -136,6 +146,12 @@ def spend(designs: int) -> None:
     """
     for work in _WORKS.get():
         work.spend(designs)
+
+
+def spend_comparing(rows: int, front: NDArray[np.float64]) -> None:
+    """Count what it takes to tell which of so many rows a front (f, m) dominates."""
+    count, losses = front.shape
+    spend(rows * (count if losses > 3 else min(count, FEW)) // COMPARED)
 
 
 def portions(parts: Iterable[Part], most: int) -> Iterator[list[Part]]:
