@@ -233,6 +233,8 @@ class Interface(Sureness):
         Descriptors of an offload; offloads that share doorbell, interrupt and blocks of them.
     round_trip_s
         A read across the link, from request to data.
+    retransmit_share, segment_byte
+        Of an engine on the way of the data: segments that are sent again, and their payload.
     idle_power_w, transfer_j_per_byte, attachment_area_m2
         Of the attachment itself: whatever happens, for each payload byte, and its silicon.
     acceleration
@@ -267,6 +269,8 @@ class Interface(Sureness):
     descriptors: float | None = None
     batch: float | None = None
     round_trip_s: float = 0.0
+    retransmit_share: float = 0.0
+    segment_byte: float | None = None
     includes: str = ""
     acceleration: float | None = None
     wait: str = "async"

@@ -30,6 +30,8 @@ _SUM = ("interface_overhead_plus_latency_cycles", "interface_overhead_plus_laten
 
 _SHARE = "interface_overhead_share"
 
+_RETRANSMIT, _SEGMENT = "interface_retransmit_share", "interface_segment_byte"
+
 SPLIT = (
     "interface: of overhead_plus_latency only the sum is known: all of it is taken as overhead, "
     "unless overhead_share says another part"
@@ -42,6 +44,7 @@ GROUPS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("interface_attachment_area_m2",): ("interface_attachment_area_m2",),
     _SUM: (*_SUM, _SHARE),
     ("interface_acceleration",): ("interface_acceleration",),
+    (_RETRANSMIT,): (_RETRANSMIT, _SEGMENT),
 }
 """Columns that are left out together when the first ones say no more than their neutral values."""
 
@@ -64,6 +67,9 @@ def settle_attachments(
     stated = written.overhead_share is not None or f"interface.{_field(_SHARE)}" in paths
     notes = [SPLIT] if _SHARE in used and not stated else []
     _check_sum(written, paths, used, constants, axes, faults)
+    _check_share(paths, constants, axes, faults)
+    if _RETRANSMIT in used and written.segment is None and "interface.segment" not in paths:
+        notes.append(f"interface: segments are taken as {units.show(NEUTRAL[_SEGMENT], _SEGMENT)}")
     if PCIE in used:
         return [*notes, *_complete_pcie(constants, axes)]
     for column in _OF_PCIE:
@@ -97,6 +103,16 @@ def _check_sum(
     if written.overhead_plus_latency is not None and parts:
         rule = f"overhead_plus_latency is the sum already, and {parts[0]} would be added to it"
         faults.add(("interface", parts[0]), rule, "remove one of the two")
+
+
+def _check_share(
+    paths: Collection[str], constants: Constants, axes: list[Axis], faults: Faults
+) -> None:
+    """Refuse more segments that are sent again than there are."""
+    if any((values > 1.0).any() for values in _values(_RETRANSMIT, constants, axes)):
+        path = f"interface.{_field(_RETRANSMIT)}"
+        where = ("axes", path) if path in paths else ("interface", _field(_RETRANSMIT))
+        faults.add(where, "a share is at most 1", "write for instance 1 %")
 
 
 def _field(column: str) -> str:

@@ -19,6 +19,7 @@ NEUTRAL = {
     "interface_completion_byte": math.inf,
     "interface_descriptors": 1.0,
     "interface_batch": 1.0,
+    "interface_segment_byte": 1448.0,
     "interface_overhead_share": 1.0,
     "interface_acceleration": math.inf,
 }

@@ -214,6 +214,7 @@ def acceleration(*, host_time_s: Column, accelerator_s: Column) -> Column:
         "interface_host_clock_hz",
         "pcie_payload_bit_per_s",
     ),
+    falls_with=("reread_ratio",),
     at_most=("pcie_payload_bit_per_s",),
 )
 def link_bit_per_s(
@@ -222,14 +223,16 @@ def link_bit_per_s(
     interface_link_byte_per_cycle: Column | float = np.inf,
     interface_host_clock_hz: Column | float = np.inf,
     pcie_payload_bit_per_s: Column | float = np.inf,
+    reread_ratio: Column | float = 0.0,
 ) -> Column:
     """Payload rate of the link in each direction, infinite where none is stated.
 
-    ``min(8 link, payload of PCI Express)``, in bit/s.
+    ``min(8 link, payload of PCI Express) / (1 + rho)``, in bit/s, where rho bytes are read again
+    per byte of payload.
     """
     cycles = interface_link_byte_per_cycle * interface_host_clock_hz
     stated = BIT_PER_BYTE * np.minimum(cycles, interface_link_byte_per_s)
-    return np.minimum(stated, pcie_payload_bit_per_s)
+    return np.minimum(stated, pcie_payload_bit_per_s) / (1.0 + reread_ratio)
 
 
 @objective(

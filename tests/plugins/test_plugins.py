@@ -329,7 +329,7 @@ def test_names_are_known_before_anything_is_imported() -> None:
         "print([name for name in sys.modules if name.startswith(('dse.cores', 'dse.objectives'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "44 124\n[]\n"
+    assert done.stdout == "44 126\n[]\n"
 
 
 def test_quantities_come_by_module_and_as_it_lists_them() -> None:

@@ -103,6 +103,17 @@ class InterfaceSection(StudySection):
     round_trip: Annotated[
         Amount, Unit("Time of a read across the link", "interface_round_trip_s", zero=True)
     ] = None
+    retransmit_share: Annotated[
+        Amount,
+        Unit(
+            "Share of segments that are sent again, which an inline engine reads its record for",
+            "interface_retransmit_share",
+            zero=True,
+        ),
+    ] = None
+    segment: Annotated[
+        Amount, Unit("Payload of a segment of a record", "interface_segment_byte")
+    ] = None
     acceleration: Annotated[
         Amount,
         Unit(

@@ -1,0 +1,96 @@
+"""Engines on the way of the data: what is read again, segment by segment beside the closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import dse
+from dse.errors import StudyError
+from dse.objectives.system.inline import reread_byte, reread_ratio
+from dse.study import study
+from tests.conftest import STUDIES
+
+STUDY = """
+workload: {rate: 100 Gbit/s, granularity: 16 KiB}
+stages: [{core: des, designs: [u16], instances: 4}]
+interface: {overhead: 0 s, latency: 0 s, link: 16 GB/s, in_flight: 16, retransmit_share: 10 %}
+objectives: {throughput: maximise}
+"""
+
+
+def by_hand(record: int, segment: int, share: float) -> float:
+    """Return the bytes that are read again: those up to the end of each segment that is resent."""
+    ends = [min(start + segment, record) for start in range(0, record, segment)]
+    return share * sum(ends)
+
+
+@pytest.mark.parametrize("record", [1, 1448, 1449, 4096, 16384])
+@pytest.mark.parametrize("segment", [536, 1448, 8960])
+def test_closed_form_is_the_sum_over_segments(record: int, segment: int) -> None:
+    found = reread_byte.function(
+        workload_granularity_byte=np.array([float(record)]),
+        interface_retransmit_share=np.array([0.02]),
+        interface_segment_byte=np.array([float(segment)]),
+    )
+    assert found[0] == pytest.approx(by_hand(record, segment, 0.02), rel=1e-12)
+
+
+def test_the_last_segment_of_16_kib_takes_over_ten_times_its_bytes() -> None:
+    """What FreeBSD reports of a full record; on average it is about half of that."""
+    assert 16384 / 1448 > 10
+    whole, ends = 16384, [min((i + 1) * 1448, 16384) for i in range(12)]
+    assert np.mean(ends) / (whole / 12) == pytest.approx(6.83, abs=0.01)
+
+
+def test_a_record_of_one_segment_is_read_as_often_as_it_is_sent() -> None:
+    ratio = reread_ratio.function(
+        reread_byte=np.array([15.0]), workload_granularity_byte=np.array([1500.0])
+    )
+    assert ratio[0] == pytest.approx(0.01)
+
+
+def limit(write, text: str) -> float:
+    problem = study.prepare(study.read_study(write(text), ())).problem
+    columns = problem.describe(np.zeros((1, len(problem.sizes)), dtype=np.int64))
+    return float(columns["link_bit_per_s"][0])
+
+
+def test_the_link_carries_less_the_more_is_sent_again(write) -> None:
+    assert limit(write, STUDY) == pytest.approx(128e9 / (1 + by_hand(16384, 1448, 0.1) / 16384))
+    assert limit(write, STUDY.replace("10 %", "0 %")) == 128e9
+    assert limit(write, STUDY.replace(", retransmit_share: 10 %", "")) == 128e9
+
+
+def test_smaller_records_are_read_again_for_less(write) -> None:
+    """The demand is carried with records of 4 KiB where those of 16 KiB do not fit the link."""
+    with pytest.raises(dse.errors.DseError):
+        dse.run(write(STUDY))
+    small = STUDY.replace("16 KiB", "4 KiB")
+    assert limit(write, small) > 100e9
+    assert len(dse.run(write(small)).front) == 1
+
+
+def test_a_mix_has_the_mean_of_what_is_read_again(write) -> None:
+    mixed = STUDY.replace("granularity: 16 KiB", "granularity: {1448 B: 1/2, 16384 B: 1/2}")
+    again = (by_hand(1448, 1448, 0.1) + by_hand(16384, 1448, 0.1)) / (1448 + 16384)
+    assert limit(write, mixed) == pytest.approx(128e9 / (1 + again))
+
+
+def test_the_segment_is_assumed_unless_it_is_written(write) -> None:
+    said = study.prepare(study.read_study(write(STUDY), ())).notes
+    assert any("segments are taken as 1448 B" in note for note in said)
+    stated = STUDY.replace("10 %", "10 %, segment: 8960 B")
+    assert not any(
+        "segments" in note for note in study.prepare(study.read_study(write(stated), ())).notes
+    )
+
+
+def test_more_than_all_segments_are_not_sent_again(write) -> None:
+    with pytest.raises(StudyError, match="a share is at most 1"):
+        study.prepare(study.read_study(write(STUDY.replace("10 %", "110 %")), ()))
+
+
+def test_a_study_without_it_has_no_such_quantity() -> None:
+    problem = study.prepare(study.read_study(STUDIES / "nic_crypto_100gbps.yaml", ())).problem
+    assert "reread_ratio" not in {one.name for one in problem.quantities}
