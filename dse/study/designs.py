@@ -24,7 +24,7 @@ MOST_DESIGNS = 100_000
 SOURCES = {
     "core": ("model", "parameters"),
     "table": ("columns", "values", "parameters"),
-    "provides": ("node", "evidence", "among", "scale_to"),
+    "provides": ("node", "evidence", "among", "scale_to", "columns", "values"),
 }
 """What a stage takes its designs from, and the fields that go with it."""
 

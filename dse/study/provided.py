@@ -3,38 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dse import contract
-from dse.algebra import units
-from dse.contract.functions import kinds_of_function, provided
-from dse.errors import nearest
+from dse.contract.functions import provided
+from dse.files.document import stage_name
 from dse.model.designs import AREAS, POWERS, Designs
 from dse.plugins import registry
 from dse.study import schema
 from dse.study.faults import Faults, Path
 from dse.study.models import designs_of_model
+from dse.study.provided_words import Taken, note_taken, refuse_function
 from dse.study.scaling import scaled_area
 from dse.study.scenario import Scenario
 
-Functions = Mapping[str, contract.Function]
 _UNITS = {"area_m2": "m2", "area_ge": "gate equivalents", "area_lc": "logic cells"}
 MOST_VALUES = 64
 """Most values of a parameter that a law is taken at without being asked."""
-_CLOSE = 6
-"""Most functions that are named in place of one that nobody provides."""
-
-
-@dataclass(frozen=True)
-class Taken:
-    """A core that a stage takes, and its designs under names that begin with that of the core."""
-
-    core: contract.Core
-    model: contract.Model
-    designs: Designs
 
 
 def provided_designs(
@@ -46,36 +34,72 @@ def provided_designs(
     """
     known = registry.records(contract.Function)
     wanted = str(written.provides)
-    cores = _candidates(written, scenario, path, faults)
+    refused: dict[str, str] = {}
+    cores = _candidates(written, scenario, refused, path, faults)
     able = [core for core in cores if provided(wanted, core.provides, known)]
     if len(able) < len(cores) and written.among is not None:
         _refuse_others(written.among, cores, able, wanted, path, faults)
-    refused: dict[str, str] = {}
-    taken = list(_taken(able, written, scenario, refused, path, faults))
+    taken = [
+        *_taken(able, written, scenario, refused, path, faults),
+        *_tables(written, scenario, path, faults),
+    ]
     taken = _comparable(taken, faults.document.data, refused)
     if faults.found:
         return None
     if not taken:
-        _nobody(wanted, refused, cores, known, path, faults)
+        refuse_function(wanted, refused, cores, known, path, faults)
         return None
     designs = _joined(taken)
     if written.scale_to is not None:
         designs = _scaled(designs, taken, written.scale_to, scenario, path, faults)
-    _note(wanted, taken, refused, written, scenario)
+    note_taken(wanted, taken, refused, written, scenario)
     return designs
 
 
 def _candidates(
-    written: schema.StageSection, scenario: Scenario, path: Path, faults: Faults
+    written: schema.StageSection,
+    scenario: Scenario,
+    refused: dict[str, str],
+    path: Path,
+    faults: Faults,
 ) -> list[contract.Core]:
-    """Return the cores to look at: those named, or all that are installed."""
+    """Return the cores to look at: those named, or all that are installed and can be used."""
     if written.among is None:
+        broken = (one for one in registry.survey(contract.Core) if one.error is not None)
+        refused |= {one.plugin.name: f"it cannot be used: {one.error}" for one in broken}
         return [*registry.records(contract.Core).values()]
     found = []
     for place, name in enumerate(written.among):
-        with faults.at((*path, "among", place)):
-            found.append(scenario.record(contract.Core, name, faults))
+        if not _is_table(name):
+            with faults.at((*path, "among", place)):
+                found.append(scenario.record(contract.Core, name, faults))
     return found
+
+
+def _is_table(name: str) -> bool:
+    return name.lower().endswith(".csv")
+
+
+def _tables(
+    written: schema.StageSection, scenario: Scenario, path: Path, faults: Faults
+) -> Iterator[Taken]:
+    """Yield the tables that a stage names: what they provide, and in which node, is its word."""
+    from dse.study.tables import cores  # only where one is named
+
+    for name in filter(_is_table, written.among or ()):
+        stage = written.model_copy(update={"provides": None, "table": name})
+        designs = cores.table_designs(stage, scenario, path, faults)
+        if designs is not None:
+            called = str(stage_name({"table": name}))
+            names = tuple(f"{called}_{design}" for design in designs.names)
+            known = contract.Core(
+                name=called,
+                summary=f"the table {name}",
+                models={},
+                provides=(str(written.provides),),
+                node=written.node if isinstance(written.node, str) else "",
+            )
+            yield Taken(known, (), replace(designs, names=names))
 
 
 def _refuse_others(
@@ -87,9 +111,10 @@ def _refuse_others(
     faults: Faults,
 ) -> None:
     """Report cores that a stage names and that do something else."""
-    if len(cores) < len(among):
+    places = [place for place, name in enumerate(among) if not _is_table(name)]
+    if len(cores) < len(places):
         return  # one of them is not known, which is said already
-    for place, core in enumerate(cores):
+    for place, core in zip(places, cores, strict=True):
         if core not in able:
             what = ", ".join(core.provides) or "no function that it names"
             rule = f"core {core.name!r} provides {what}, and not {wanted}"
@@ -120,7 +145,7 @@ def _taken(
         else:
             designs = designs_of_model(core, model, values, written.uncertainty, path, faults)
             names = tuple(f"{core.name}_{name}" for name in designs.names)
-            yield Taken(core, model, replace(designs, names=names))
+            yield Taken(core, model.assumed, replace(designs, names=names))
 
 
 def _every_value(model: contract.Model) -> dict[str, list[float]] | None:
@@ -210,75 +235,3 @@ def _scaled(
         "than a newer one would be, and powers are left out"
     )
     return Designs(designs.names, metrics, {**designs.uncertainty, "area_m2": share})
-
-
-def _note(
-    wanted: str,
-    taken: Sequence[Taken],
-    refused: Mapping[str, str],
-    written: schema.StageSection,
-    scenario: Scenario,
-) -> None:
-    names = ", ".join(one.core.name for one in taken)
-    scenario.notes.append(f"{wanted} is provided by {names}")
-    if refused:
-        scenario.notes.append(f"not taken for {wanted}: {_told(refused)}")
-    functions = dict.fromkeys(name for one in taken for name in one.core.provides)
-    if len(functions) > 1:
-        scenario.notes.append(
-            f"{wanted} is any of {', '.join(functions)}, which do the same work; nothing here says "
-            "that they are equally secure"
-        )
-    nodes = dict.fromkeys(one.core.node or "a node that is not stated" for one in taken)
-    if len(nodes) > 1 and written.scale_to is None:
-        scenario.notes.append(
-            f"{wanted}: designs of several nodes in one list, and nothing is scaled: "
-            f"{', '.join(nodes)}; write `node` for one of them, or `scale_to`"
-        )
-    known = registry.records(contract.Function)
-    for kernel in scenario.kernels:
-        if kernel.provides and not any(provided(wanted, (one,), known) for one in kernel.provides):
-            scenario.notes.append(
-                f"kernel {kernel.name} computes {', '.join(kernel.provides)} on the host, and the "
-                f"cores {wanted}: what compares both compares two functions"
-            )
-    for assumed in dict.fromkeys(one.model.assumed for one in taken if one.model.assumed):
-        cores = [one.core.name for one in taken if one.model.assumed == assumed]
-        words = ", ".join(units.stem(name).replace("_", " ") for name in assumed)
-        who = wanted if len(cores) == len(taken) else ", ".join(cores)
-        scenario.notes.append(f"{who}: assumed for every design: {words}")
-
-
-def _told(refused: Mapping[str, str]) -> str:
-    """Return who is not taken, those of one reason together."""
-    by_reason: dict[str, list[str]] = {}
-    for name, why in refused.items():
-        by_reason.setdefault(why, []).append(name)
-    return "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
-
-
-def _nobody(
-    wanted: str,
-    refused: Mapping[str, str],
-    cores: Sequence[contract.Core],
-    known: Functions,
-    path: Path,
-    faults: Faults,
-) -> None:
-    """Report a function without cores: why none can be taken, or what is close."""
-    place = (*path, "provides")
-    if refused:
-        remedy = "ask for less, by `node`, `evidence`, `among` or the objectives"
-        rule = f"no core that provides {wanted} can be taken: {_told(refused)}"
-        faults.add(place, rule, remedy)
-        return
-    offered = dict.fromkeys(name for core in cores for name in core.provides)
-    if wanted not in known:
-        rule = f"{wanted!r} is no function that is known"
-        faults.add(place, rule, nearest(wanted, {*known, *offered}))
-        return
-    family = {*kinds_of_function(wanted, known)[1:]}
-    close = [name for name in offered if family & {*kinds_of_function(name, known)}]
-    said = f"closest are {', '.join(close[:_CLOSE])}" if close else "none is close"
-    remedy = f"{said}; `dse list cores --provides FUNCTION` shows cores"
-    faults.add(place, f"no core provides {wanted}, {known[wanted].summary}", remedy)

@@ -6,11 +6,14 @@ import csv
 import math
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import dse
-from dse.errors import StudyError
+from dse.contract import Core
+from dse.errors import PluginError, StudyError
+from dse.plugins import registry
 from dse.study import scaling, study
 from tests.conftest import ROOT, run_dse
 
@@ -172,6 +175,27 @@ def test_a_record_of_ones_own_is_taken_by_what_it_provides(write: Write) -> None
     real = (write("", "x.yaml").parent / "mine.yaml").read_text().replace(", integer: true", "")
     write(real, "mine.yaml")
     assert "a law over real numbers or wide ranges: name it by `core`" in notes(write(text))
+
+
+def test_a_table_of_ones_own_stands_beside_published_cores(write: Write) -> None:
+    write("design,area_um2,clock_mhz,bandwidth_gbps\nfast,9000,2000,61\n", "mine.csv")
+    among = "node: 65 nm, among: [subterranean_65nm, mine.csv], values: {payload: 128 bit}"
+    result = dse.run(write(AEAD.replace("node: 65 nm", among)))
+    (row,) = result.front.to_dict("records")
+    assert row["aead.mine_fast"] == 2
+    assert row["area_m2"] == pytest.approx(2 * 9000e-12)
+    assert "several nodes" not in notes(write(AEAD.replace("node: 65 nm", among)))
+    several = among.replace("node: 65 nm, ", "")
+    assert "a node that is not stated" in notes(write(AEAD.replace("node: 65 nm", several)))
+
+
+def test_a_plug_in_that_is_broken_is_said(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    error = PluginError("it fails to load", "repair it")
+    broken = SimpleNamespace(plugin=SimpleNamespace(name="theirs"), error=error)
+    survey = registry.survey
+    found = {Core: (broken,)}
+    monkeypatch.setattr(registry, "survey", lambda kind: found.get(kind) or survey(kind))
+    assert "theirs (it cannot be used: it fails to load; repair it)" in notes(write(AEAD))
 
 
 def test_a_function_that_a_record_makes_up_is_a_fault(write: Write) -> None:

@@ -40,7 +40,8 @@ class StageSection(StudySection):
         Field(min_length=1, description="What their figures may be; anything"),
     ] = None
     among: Annotated[
-        list[str] | None, Field(min_length=1, description="Cores to take them from; all of them")
+        list[str] | None,
+        Field(min_length=1, description="Cores, records and tables to take; all cores"),
     ] = None
     scale_to: Annotated[
         str | None, Field(description="Node that their areas are scaled to, such as 7 nm")
