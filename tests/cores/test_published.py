@@ -105,6 +105,7 @@ def test_a_row_is_a_design_at_its_own_clock(name: str, design: str) -> None:
     assert found.area_m2[row] == pytest.approx(area * 1e-12)
     assert found.clock_hz[row] == pytest.approx(clock * 1e6, rel=1e-6)
     assert found.cycles_per_task[row] == pytest.approx(cycles)
+    assert (found.tasks_in_flight[row], found.read_byte[row]) == (1, 1536)
 
 
 def test_every_row_of_65_nm_is_a_design_or_left_out_with_a_reason() -> None:
@@ -152,6 +153,12 @@ def test_blocks_that_wait_for_each_other_cost_a_vendor_five_times_the_logic() ->
     assert encrypt.area_lc[0] / decrypt.area_lc[0] == pytest.approx(5.2, abs=0.05)
     one_stream = encrypt.payload_bit * encrypt.clock_hz / encrypt.latency_cycles
     assert one_stream[0] == pytest.approx(44e9 / 48)
+
+
+def test_a_latency_is_assumed_unless_the_source_says_how_many_work_at_once() -> None:
+    assumed = {core.name: core.models["table"].assumed for core in published.cores}
+    assert assumed["vitis_aes_cbc"] == ("read_byte", "written_byte")
+    assert assumed["vitis_aes_xts"] == ("latency_cycles", "read_byte", "written_byte")
 
 
 @pytest.mark.parametrize("core", registry.records(Core).values(), ids=lambda core: core.name)

@@ -81,6 +81,13 @@ def test_a_record_that_is_there_is_replaced_by_force_only(
     assert command("--kernels", "sha256", "--force")[0] == 0
 
 
+def test_zlib_beside_a_cipher_needs_openssl_too(
+    command: Callable[..., tuple[int, str, str]], tmp_path: Path
+) -> None:
+    (tmp_path / "openssl").unlink()
+    assert command("--kernels", "zlib_6, sha256")[0] == 2
+
+
 def test_without_openssl_it_says_what_can_be_measured(
     command: Callable[..., tuple[int, str, str]], tmp_path: Path
 ) -> None:
@@ -106,3 +113,23 @@ def test_zlib_takes_longer_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kernel["index"] == "20 ns/B"
     assert kernel["offset"] == "1 us"
     assert set(origin["times"]) == {"64 B", "4 KiB", "64 KiB"}
+
+
+def test_calls_of_zlib_are_counted_and_have_the_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = iter([0.0, 0.4, 0.8, 1.2])
+    with monkeypatch.context() as patched:
+        patched.setattr(host.time, "process_time", lambda: next(ticks))
+        assert host._by_zlib(b"text", 1) == pytest.approx(0.6)
+    monkeypatch.setattr(host, "_by_zlib", lambda part, _: float(len(part)))
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    seen: list[tuple[int, int]] = []
+    sizes = [64, 1_000_000]
+    (found,) = host.measure_host(
+        host.chosen("zlib_6"),
+        sizes,
+        seconds=1,
+        repetitions=1,
+        progress=lambda done, of: seen.append((done, of)),
+    )
+    assert found.time_s.tolist() == sizes
+    assert seen == [(1, 2), (2, 2)]

@@ -118,6 +118,17 @@ def test_the_page_on_functions_shows_what_is_printed(folder: Path) -> None:
         assert text.strip() in printed_by(folder, *shlex.split(command)[1:])
 
 
+def test_the_hosts_on_the_page_on_functions_are_those_of_the_catalogue() -> None:
+    text = (ROOT / "docs" / "today.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| ([0-9.]+) \|$", text, re.MULTILINE)
+    assert len(rows) == 9
+    for name, host, gbit in rows:
+        kernel = registry.get(contract.Kernel, name)
+        taken = kernel.offset_s + kernel.index_s_per_byte * 16384
+        assert 16384 * 8 / taken / 1e9 == pytest.approx(float(gbit), rel=0.1), name
+        assert host.startswith(kernel.host) or kernel.host.startswith(host), name
+
+
 def test_what_the_page_of_the_package_shows_is_what_the_program_prints(folder: Path) -> None:
     (shown,) = blocks("docs/package.md", "text")
     (run,) = (command for command in commands("docs/package.md") if " run " in command)
