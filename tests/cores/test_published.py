@@ -140,6 +140,7 @@ RATES = {
 def test_a_single_core_has_its_printed_rate(name: str, design: str) -> None:
     model = registry.get(Core, name).models["table"]
     found, row = model.function(), model.designs.index(design)
+    assert found.read_byte[row] == found.written_byte[row] == found.payload_bit[row] / 8
     rate = found.clock_hz[row] / found.cycles_per_task[row] * found.payload_bit[row]
     assert rate / 1e9 == pytest.approx(RATES[name, design], rel=0.015)
 

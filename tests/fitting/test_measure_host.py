@@ -133,3 +133,12 @@ def test_calls_of_zlib_are_counted_and_have_the_size(monkeypatch: pytest.MonkeyP
     )
     assert found.time_s.tolist() == sizes
     assert seen == [(1, 2), (2, 2)]
+
+
+def test_times_in_proportion_have_no_offset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host, "_timed", lambda _, __, size, ___: lambda: 20e-9 * size)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    (found,) = host.measure_host(host.chosen("zlib_6"), [64, 4096], seconds=1, repetitions=1)
+    kernel, origin = host.host_record(found)
+    assert (kernel["offset"], kernel["fitted"]) == ("0 s", ["index"])
+    assert origin["residuals"].startswith("0 %")
