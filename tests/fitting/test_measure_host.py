@@ -119,7 +119,10 @@ def test_calls_of_zlib_are_counted_and_have_the_size(monkeypatch: pytest.MonkeyP
     ticks = iter([0.0, 0.4, 0.8, 1.2])
     with monkeypatch.context() as patched:
         patched.setattr(host.time, "process_time", lambda: next(ticks))
+        levels: list[int] = []
+        patched.setattr(host.zlib, "compress", lambda _, level: levels.append(level))
         assert host._by_zlib(b"text", 1) == pytest.approx(0.6)
+        assert levels == [6, 6]
     monkeypatch.setattr(host, "_by_zlib", lambda part, _: float(len(part)))
     monkeypatch.setattr(shutil, "which", lambda _: None)
     seen: list[tuple[int, int]] = []
