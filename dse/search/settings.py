@@ -24,7 +24,7 @@ DESIGNS_PER_S = 100_000_000
 """More designs for each second of effort are not enumerated: bounds do not prune so fast."""
 
 MEMORY_BYTE = 2.0**30
-"""Memory that it may take beyond what is in use."""
+"""Memory that it may take beyond what is in use when it begins."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,8 @@ class SearchSettings:
     limit
         Largest space that is enumerated; None for what the effort allows.
     effort_s, memory_byte
-        CPU time and memory that the proof of a front may take.
+        CPU time that the proof of a front may take, and memory beyond what is in use when it
+        begins; that is looked at between portions, of which one may be held beyond it.
     partial
         Whether the front so far is an answer when these are used up; otherwise it is an error.
     compiled

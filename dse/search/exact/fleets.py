@@ -32,7 +32,6 @@ MANY = 20_000_000
 FEW = 4_096
 """Fewer fleets are compared with each other at once; of more, others are better than most."""
 
-CHUNK = 1_000_000
 PORTION = 50_000
 """Fleets that are looked at together, and partial ones."""
 
@@ -133,7 +132,7 @@ class Fleets:
         if self._count > MANY:
             raise NotComposedError(f"stage {self.part.stage.name} has too many fleets")
         places = sorted(self.part.places)
-        for part in blocks(tuple(self._space.sizes[place] for place in places), CHUNK):
+        for part in blocks(tuple(self._space.sizes[place] for place in places), PORTION):
             own = dict(zip(places, part.ranges, strict=True))
             fixed = [(int(position), 1) for position in self.point]
             ranges = tuple(own.get(place, fixed[place]) for place in range(len(fixed)))
