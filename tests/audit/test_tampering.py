@@ -77,11 +77,13 @@ def write(folder: Path, manifest: dict[str, Any], *, forged: bool = False) -> No
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the path of everything in plain data, whole parts and single values."""
+    """Yield the path of everything in plain data, whole parts and single values; of lists the
+    first and the last entry."""
     if path:
         yield path
     if isinstance(value, dict | list):
-        for key in value if isinstance(value, dict) else range(len(value)):
+        ends = {0, len(value) - 1} if value else set()
+        for key in value if isinstance(value, dict) else sorted(ends):
             yield from leaves(value[key], (*path, key))
 
 
