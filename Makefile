@@ -7,13 +7,16 @@ SAMPLE ?= 25
 GROUP ?=
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt --editable
 
-.PHONY: run test faults check docs lock mutants bench figures gallery clean
+.PHONY: run test slow faults check docs lock mutants bench figures gallery clean
 
 run: $(VENV)/run
 	$(BIN)/dse run $(STUDY) --out runs/$(basename $(notdir $(STUDY)))
 
 test: $(VENV)/dev
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+
+slow: $(VENV)/dev
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m slow
 
 faults: $(VENV)/dev
 	DSE_FAULTS=all $(BIN)/python -m pytest --numprocesses auto --dist worksteal -v -rP --durations 20 tests/faults

@@ -68,6 +68,7 @@ def test_groups_name_what_there_is() -> None:
         assert 0.85 <= group.wanted <= 1.0
 
 
+@pytest.mark.slow
 def test_a_mutant_that_ignores_the_link_is_killed() -> None:
     """In a process of its own, as the program must not be loaded before it is broken."""
     text = "limits_in_order: `np.minimum(link, memory)`"

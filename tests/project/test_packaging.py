@@ -25,6 +25,8 @@ import pytest
 from tests.conftest import ROOT
 from tests.project.test_readme import commands
 
+pytestmark = pytest.mark.slow
+
 PAGES = ("CONTRIBUTING.md", "docs/plugins.md")
 IGNORED = (ROOT / ".gitignore").read_text("utf-8").split()
 

@@ -190,6 +190,7 @@ def test_links_lead_to_files_and_anchors(page: str) -> None:
             assert anchor in map(slug, headings), f"{page}: {link}"
 
 
+@pytest.mark.slow
 def test_the_site_is_built_and_has_every_command_field_quantity_and_function(
     tmp_path: Path,
 ) -> None:
