@@ -42,7 +42,7 @@ def test_fronts_without_a_demanded_rate_are_those_of_all_designs(
 ) -> None:
     monkeypatch.setattr(closing, "MOST_DESIGNS", 0)  # no scenario is closed before
     if block % 2:
-        monkeypatch.setattr(levels, "PORTION", 61)
+        monkeypatch.setattr(levels, "PORTION", 19)
     if block == 3:  # fleets are put together design by design, however few
         monkeypatch.setattr(fleets, "WHOLE", 1)
     swept, designs = [], levels.LevelSweep.designs
