@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from dse.audit.verdict import Verification as Verification
     from dse.contract.evaluators import InfeasibleDesign as InfeasibleDesign
     from dse.model.problem import Problem as Problem
+    from dse.parametric.crossovers import Crossovers as Crossovers
+    from dse.parametric.flips import Flips as Flips
     from dse.reproduction.by_synthesis import Synthesis as Synthesis
     from dse.reproduction.reproduce import Reproduction as Reproduction
     from dse.runs.result import Result as Result
@@ -44,8 +46,6 @@ if TYPE_CHECKING:
     from dse.search.door import OpenProblem as OpenProblem
     from dse.silicon.characterisation import Characterisation as Characterisation
     from dse.simulation.report import Simulation as Simulation
-    from dse.stability.crossovers import Crossovers as Crossovers
-    from dse.stability.flips import Flips as Flips
     from dse.study.study import Study as Study
     from dse.uncertainty.sensitivity import SensitivityReport as SensitivityReport
 
@@ -74,8 +74,8 @@ _FROM = {
     "dse.search.door": ("OpenProblem",),
     "dse.silicon.characterisation": ("Characterisation",),
     "dse.simulation.report": ("Simulation",),
-    "dse.stability.crossovers": ("Crossovers",),
-    "dse.stability.flips": ("Flips",),
+    "dse.parametric.crossovers": ("Crossovers",),
+    "dse.parametric.flips": ("Flips",),
     "dse.study.study": ("Study",),
     "dse.uncertainty.sensitivity": ("SensitivityReport",),
 }

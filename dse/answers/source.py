@@ -54,6 +54,7 @@ def known_fronts(
     *,
     rate: str | None = None,
     overrides: Sequence[tuple[str, str]] = (),
+    options: Options | None = None,
 ) -> KnownFronts:
     """Solve a study, or take what a run has found; with a rate or overrides it is searched again.
 
@@ -65,6 +66,8 @@ def known_fronts(
         The demanded rate, short for an override of ``workload.rate``.
     overrides
         Pairs of dotted path and value.  An override of the swept field ends the sweep.
+    options
+        How to search where it is searched now.
     """
     pairs = [*overrides, *([(RATE, _rate(rate, dict(overrides)))] if rate is not None else [])]
     if isinstance(source, Run):
@@ -85,7 +88,7 @@ def known_fronts(
     if rate is not None and not found.data.get("stages"):
         rule = f"rate {rate!r}: this study has no stages to carry a rate"
         raise UnitError(rule, "leave the rate out")
-    return _of_run(runner.run_study(found, Options()))
+    return _of_run(runner.run_study(found, options or Options()))
 
 
 def _of_run(run: Run) -> KnownFronts:

@@ -18,20 +18,24 @@ from dse.api.sources import Overrides, StudySource, also_unfinished, known, over
 from dse.errors import UnitError
 from dse.files.assignments import Assignments
 from dse.reports.sections import Section, Teller
+from dse.runs.options import Options
+from dse.search.budget import Budget, budget_of
 from dse.study import study as studies
 from dse.study.arrivals import COLUMN
 from dse.study.swept import Sweep
 
 if TYPE_CHECKING:
     from dse.model.preference import Preference
+    from dse.parametric.crossovers import Crossovers
+    from dse.parametric.flips import Flips
     from dse.runs.result import Result
-    from dse.stability.crossovers import Crossovers
-    from dse.stability.deadline import Deadline
-    from dse.stability.flips import Flips
     from dse.uncertainty.certainty import Certainty
     from dse.uncertainty.sampling import SamplingOptions
     from dse.uncertainty.sensitivity import SensitivityReport
 
+
+NEAR_S = 10.0
+"""CPU time that an answer spends on what is near, where nobody says how much it may take."""
 
 SWEEP_FLIPS = (
     "A sweep has an answer for each value: dse sweep says where they change places, and --set of "
@@ -67,7 +71,8 @@ def answer(
     samples: int | None = None,
     uncertainty: Assignments = (),
     seed: int = 0,
-    flips_budget: str | None = None,
+    time: str | None = None,
+    memory: str | None = None,
     jobs: int = 1,
     told: Callable[[str], None] | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -105,9 +110,11 @@ def answer(
     uncertainty
         Relative standard uncertainties besides those of the study: ``{"area": "10 %"}``, or
         as the command line takes them, ``["area=10 %"]``.
-    flips_budget
-        CPU time to look for what would change the answer; ``"10 s"``, and ``"60 s"`` where all of
-        it is asked for.  What there was no time for is named.
+    time, memory
+        CPU time of all that it takes, ``"60 s"``, half of it for the proof of the front at most,
+        and memory.  The study's ``search.effort`` and ``search.memory`` when None: then what would
+        change the answer takes 10 s at most, and as much as the proof may take with ``flips=True``.
+        What there was no time for is named.
     jobs
         Most processes that look for what would change the answer, and that search samples, as in
         `run`.
@@ -128,13 +135,19 @@ def answer(
     dse.errors.DseError
         When what was asked makes no sense; `InfeasibleError` when no design fits.
     """
-    from dse.stability.deadline import FLIPS_BUDGET, FULL_BUDGET, deadline
     from dse.uncertainty import sampling
 
-    time_given = flips_budget or (FULL_BUDGET if flips else FLIPS_BUDGET)
-    deadline(time_given, "flips budget")  # nonsense is refused before anything is searched
+    budget = budget_of(time, memory)  # nonsense is refused before anything is searched
     sampled = sampling.sampling_options(samples, uncertainty, seed)
-    fronts = known_fronts(known(source), rate=rate, overrides=override_pairs(overrides))
+    fronts = known_fronts(
+        known(source),
+        rate=rate,
+        overrides=override_pairs(overrides),
+        options=Options(
+            effort_s=budget.seconds / 2 if time else None,
+            memory_byte=budget.byte if memory else None,
+        ),
+    )
     first = fronts.points[0]
     preference = first.study.preferring(prefer, tolerance)
     told = told or (lambda text: None)
@@ -152,9 +165,11 @@ def answer(
         teller.tell([simulated])
         found = found.with_section(simulated)
     if flips is not False and not refused:  # by the model another design is the answer
-        until = deadline(time_given)
+        if not time:  # from now on
+            budget = Budget(byte=budget.byte).within(first.study.settings)
+            budget = budget if flips else replace(budget, seconds=min(budget.seconds, NEAR_S))
         changing = _changing(
-            first, preference, until, full=bool(flips), progress=progress, jobs=jobs
+            first, preference, budget, full=bool(flips), progress=progress, jobs=jobs
         )
         for section in changing:
             teller.tell([section])
@@ -175,7 +190,7 @@ def _held(first: KnownFront, preference: Preference) -> tuple[KnownFront, Sectio
 
 
 def _without_flips(swept: SweepAnswer) -> SweepAnswer:
-    from dse.stability.flip_search import without_flips  # takes longer than a small search
+    from dse.parametric.flip_search import without_flips  # takes longer than a small search
 
     return swept.with_section(without_flips(SWEEP_FLIPS))
 
@@ -183,15 +198,15 @@ def _without_flips(swept: SweepAnswer) -> SweepAnswer:
 def _changing(
     solved: KnownFront,
     preference: Preference,
-    until: Deadline,
+    budget: Budget,
     *,
     full: bool,
     progress: Callable[[int, int], None] | None,
     jobs: int,
 ) -> Iterator[Section]:
     """Yield what would change an answer, and what the study leaves out."""
-    from dse.stability.flip_search import flips_section
-    from dse.stability.left_out_search import left_out_section
+    from dse.parametric.flip_search import flips_section
+    from dse.parametric.left_out_search import left_out_section
 
     def step(_: str, number: int, total: int) -> None:
         if progress is not None:
@@ -199,11 +214,11 @@ def _changing(
 
     study, front, exact = solved.study, solved.front, bool(solved.found["exact"])
     found = flips_section(
-        study, front, preference, exact=exact, full=full, until=until, progress=step, jobs=jobs
+        study, front, preference, exact=exact, full=full, budget=budget, progress=step, jobs=jobs
     )
     if found is not None:
         yield found
-    left_out = left_out_section(study, front, preference, exact=exact, until=until)
+    left_out = left_out_section(study, front, preference, exact=exact, budget=budget)
     if left_out is not None:
         yield left_out
 
@@ -243,7 +258,8 @@ def flips(
     prefer: str | None = None,
     tolerance: str | None = None,
     overrides: Overrides | None = None,
-    time_budget: str = "60 s",
+    time: str | None = None,
+    memory: str | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     jobs: int = 1,
 ) -> Flips:
@@ -257,8 +273,9 @@ def flips(
         As in `answer`.
     only
         Names of assumptions, or parts of their dotted names; all of them when empty.
-    time_budget
-        CPU time that it may take.  What there was no time for is named.
+    time, memory
+        CPU time and memory that it may take; the study's ``search.effort``, ``search.memory``.
+        What there was no time for is named.
     progress
         Called with the name of the assumption that is looked at next, how many were so far, and how
         many there are.
@@ -270,14 +287,18 @@ def flips(
     dse.errors.DseError
         When what was asked makes no sense; `InfeasibleError` when no design fits.
     """
-    from dse.stability.deadline import deadline
-    from dse.stability.flip_search import find_flips
+    from dse.parametric.flip_search import find_flips
 
-    until = deadline(time_budget)
     prepared = studies.prepare(study_of(source, overrides))
+    budget = budget_of(time, memory).within(prepared.settings)
     chosen = prepared.preferring(prefer, tolerance)
     return find_flips(
-        prepared, preference=chosen, only=texts(only), progress=progress, until=until, jobs=jobs
+        prepared,
+        preference=chosen,
+        only=texts(only),
+        budget=budget,
+        progress=progress,
+        jobs=jobs,
     )
 
 
@@ -292,7 +313,8 @@ def sweep(
     counts: bool = False,
     by: str | Sequence[str] = (),
     overrides: Overrides | None = None,
-    time_budget: str = "60 s",
+    time: str | None = None,
+    memory: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Crossovers:
     """Say which design holds which interval of a number, with exact crossovers.
@@ -311,8 +333,9 @@ def sweep(
         Tell designs apart by the number of instances too where it follows from the rate.
     by
         Axes that alone tell designs apart, ``device`` for instance; all of them when empty.
-    time_budget
-        CPU time that it may take.  Up to where the range is settled is said.
+    time, memory
+        CPU time and memory that it may take; the study's ``search.effort``, ``search.memory``.
+        Up to where the range is settled is said.
     progress
         Called with the share of the range that is done.
 
@@ -321,10 +344,8 @@ def sweep(
     dse.errors.DseError
         When the range cannot be read, or names nothing that the study assumes.
     """
-    from dse.stability.deadline import deadline
-    from dse.stability.sweep_search import find_crossovers
+    from dse.parametric.sweep_search import find_crossovers
 
-    until = deadline(time_budget)
     return find_crossovers(
         study_of(source, overrides),
         range_,
@@ -334,7 +355,7 @@ def sweep(
         counts=counts,
         by=texts(by),
         progress=progress,
-        until=until,
+        budget=budget_of(time, memory),
     )
 
 

@@ -14,6 +14,7 @@ from dse.files.folder import write_text
 from dse.reports.sections import Readable, Section
 from dse.runs.checksums import MANIFEST
 from dse.runs.result import PAGE
+from dse.search.budget import budget_of
 
 if TYPE_CHECKING:
     from dse.page.shown_run import ShownRun
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 FLIPS = "flips"
 """Key of the section of an answer that says what would change it."""
+
+FLIPS_TIME = "10 s"
+"""CPU time for what would change the answer of a run, unless told otherwise."""
 
 CLOUD = 100_000
 """Feasible designs that a page draws, unless told otherwise."""
@@ -34,7 +38,8 @@ def report(
     prefer: str | None = None,
     tolerance: str | None = None,
     flips: bool = False,
-    flips_budget: str | None = None,
+    time: str | None = None,
+    memory: str | None = None,
     cloud: int = CLOUD,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
@@ -53,8 +58,8 @@ def report(
         As in `answer`: what the page starts with.
     flips
         Whether it shows what would change the answers.
-    flips_budget
-        CPU time for that, of each run; ``"10 s"``.
+    time, memory
+        CPU time for that, of each run, ``"10 s"``, and memory.
     cloud
         Most feasible designs that it draws, those of all runs together.
     progress
@@ -75,12 +80,10 @@ def report(
     from dse.page.contents import contents, remarks
     from dse.page.shown_run import read_shown
     from dse.runs.unfinished import all_readable
-    from dse.stability.deadline import FLIPS_BUDGET, deadline
 
     if not runs:
         raise ArgumentError("report(): give at least one run")
-    budget = flips_budget or FLIPS_BUDGET
-    deadline(budget)  # what makes no sense is refused before anything is read
+    budget_of(time, memory)  # what makes no sense is refused before anything is read
     folders = [folder_of(run) for run in runs]
     with all_readable(folders) as readable:
         shown = read_shown(readable)
@@ -90,7 +93,8 @@ def report(
                 prefer=prefer,
                 tolerance=tolerance,
                 flips=flips,
-                flips_budget=budget,
+                time=time or FLIPS_TIME,
+                memory=memory,
                 progress=progress,
             )
             for run in shown

@@ -113,14 +113,14 @@ Jobs = Annotated[
     int | None,
     typer.Option(min=1, metavar="N", help="Most processes (default: one per CPU core)."),
 ]
-FlipsBudget = Annotated[
+Time = Annotated[
     str | None,
-    typer.Option(
-        metavar="TIME",
-        help='CPU time to look for flip points: "60 s" (default: 10 s; 60 s with --flips).',
-    ),
+    typer.Option(metavar="TIME", help='Most CPU time: "10 min" (default: search.effort).'),
 ]
-Budget = Annotated[str, typer.Option(metavar="TIME", help='Most CPU time: "10 min".')]
+Memory = Annotated[
+    str | None,
+    typer.Option(metavar="SIZE", help='Most memory: "2 GiB" (default: search.memory).'),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 

@@ -9,11 +9,12 @@ import typer
 
 from dse.cli.app import (
     AsJson,
-    Budget,
     Jobs,
+    Memory,
     Prefer,
     Setting,
     StudyOrRun,
+    Time,
     Tolerance,
     app,
     show,
@@ -33,7 +34,8 @@ def flips(
     prefer: Prefer = None,
     tolerance: Tolerance = None,
     out: Annotated[Path | None, typer.Option(help="Output folder for a picture and JSON.")] = None,
-    budget: Budget = "60 s",
+    time: Time = None,
+    memory: Memory = None,
     jobs: Jobs = None,
     set_: Setting = None,
     json: AsJson = False,
@@ -50,12 +52,13 @@ def flips(
             prefer=prefer,
             tolerance=tolerance,
             overrides=set_,
-            time_budget=budget,
+            time=time,
+            memory=memory,
             jobs=jobs or cores(),
             progress=lambda name, number, total: shown(number, total, name),
         )
     show(found, as_json=json)
     if out is not None:
-        from dse.stability import plots
+        from dse.parametric import plots
 
         plots.save_flips(found, out)

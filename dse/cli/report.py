@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import FlipsBudget, Prefer, Tolerance, app, tell
+from dse.cli.app import Memory, Prefer, Time, Tolerance, app, tell
 
 
 @app.command()
@@ -29,7 +29,8 @@ def report(
     flips: Annotated[
         bool, typer.Option("--flips", help="Include flip points: what would change the answer.")
     ] = False,
-    flips_budget: FlipsBudget = None,
+    time: Time = None,
+    memory: Memory = None,
     cloud: Annotated[
         int, typer.Option(min=0, help="Most feasible designs to draw, over all runs.")
     ] = 100_000,
@@ -45,7 +46,8 @@ def report(
             prefer=prefer,
             tolerance=tolerance,
             flips=flips,
-            flips_budget=flips_budget,
+            time=time,
+            memory=memory,
             cloud=cloud,
             progress=shown,
         )

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dse.cli.app import AsJson, Budget, Prefer, Setting, StudyOrRun, Tolerance, app, show
+from dse.cli.app import AsJson, Memory, Prefer, Setting, StudyOrRun, Time, Tolerance, app, show
 
 
 @app.command()
@@ -36,7 +36,8 @@ def sweep(
     out: Annotated[
         Path | None, typer.Option(help="Output folder for crossovers.csv, pictures and JSON.")
     ] = None,
-    budget: Budget = "60 s",
+    time: Time = None,
+    memory: Memory = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
@@ -54,11 +55,12 @@ def sweep(
             counts=counts,
             by=by or [],
             overrides=set_,
-            time_budget=budget,
+            time=time,
+            memory=memory,
             progress=lambda share: shown(round(100 * share), 100),
         )
     show(found, as_json=json)
     if out is not None:
-        from dse.stability import plots
+        from dse.parametric import plots
 
         plots.save_crossovers(found, out)

@@ -25,6 +25,8 @@ class Options:
     method: str | None = None
     seed: int | None = None
     budget: int | None = None
+    effort_s: float | None = None
+    memory_byte: float | None = None
     workers: int | None = None
     dask: str | None = None
     folder: Path | None = None
@@ -43,7 +45,8 @@ class Options:
 
     def apply(self, settings: search.SearchSettings) -> search.SearchSettings:
         """Return `settings` with what is given here."""
-        own = {name: getattr(self, name) for name in ("method", "seed", "budget")}
+        names = ("method", "seed", "budget", "effort_s", "memory_byte")
+        own = {name: getattr(self, name) for name in names}
         given = {name: value for name, value in own.items() if value is not None}
         if self.method not in (None, settings.method):
             given["options"] = {}  # those of the study are of its own method

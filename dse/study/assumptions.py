@@ -110,10 +110,11 @@ class Assumption:
         return units.show(value, self.quantity)
 
 
-def assumptions_of(study: Study) -> tuple[Assumption, ...]:
+def assumptions_of(study: Study, *, zero: bool = False) -> tuple[Assumption, ...]:
     """Return the assumptions of a prepared study: its fields, records, designs and constraints.
 
-    Scalars that are zero, infinite or unknown today are left out: there is no per cent of them.
+    Scalars that are zero, infinite or unknown today are no assumptions, as there is no per cent of
+    them; with `zero`, bounds of constraints at zero are.
     """
     problem, growing = study.problem, growing_stages(study)
     known = [*_fields(problem, growing), *_records(problem)]
@@ -122,7 +123,8 @@ def assumptions_of(study: Study) -> tuple[Assumption, ...]:
     usable = [
         assumption
         for assumption in (*found, *_designs(problem, growing))
-        if assumption.value != 0.0 and math.isfinite(assumption.value)
+        if math.isfinite(assumption.value)
+        and (assumption.value != 0.0 or (zero and assumption.bound is not None))
     ]
     names = Counter(assumption.name for assumption in usable)
     return tuple(

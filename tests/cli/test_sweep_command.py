@@ -14,7 +14,7 @@ import dse
 from dse.cli import application
 from dse.errors import DseError, UnitError
 from dse.model.tables import design_names
-from dse.stability.sweep_search import find_crossovers
+from dse.parametric.sweep_search import find_crossovers
 from dse.study import study
 from tests.conftest import STUDIES, everything, problem_of
 

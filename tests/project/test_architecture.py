@@ -145,7 +145,7 @@ ONLY_USERS = {
     "matplotlib": {
         "dse.fitting.interface.plots",
         "dse.infeasible.plots",
-        "dse.stability.plots",
+        "dse.parametric.plots",
         "dse.uncertainty.plots",
         "dse.reports.bands",
         "dse.reports.drawing",

@@ -15,7 +15,7 @@ from dse.api import answers
 from dse.infeasible import plots as missed
 from dse.reports import bands, front_view, plots, sweep_plots, ticks
 from dse.reports.drawing import DPI, PALETTE, drawing
-from dse.stability import plots as stability
+from dse.parametric import plots as stability
 from dse.uncertainty import plots as tornado
 from tests.conftest import STUDIES
 from tests.reports.test_plots import VIEWS, make, swept

@@ -16,7 +16,7 @@ from dse import workers
 from dse.errors import DseError
 from dse.files.json import json_text
 from dse.runs import runner
-from dse.stability import deadline, flip_search
+from dse.parametric import deadline, flip_search
 
 SWEPT = """
 workload: {rate: 10 Gbit/s}

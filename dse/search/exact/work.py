@@ -92,6 +92,10 @@ class Work:
     _next: int = 0
     _start_byte: int = field(default_factory=lambda: _resident_byte())
 
+    def left(self) -> float:
+        """Return the CPU time that is left, not less than 0."""
+        return max(0.0, self._start_s + self.seconds - time.process_time())
+
     def spend(self, designs: int) -> None:
         """Count work; raise an error when it is more than may be done."""
         self.spent += designs

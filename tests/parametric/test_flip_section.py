@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +13,13 @@ import dse
 from dse import search
 from dse.cli import application
 from dse.model.preference import prefer
-from dse.stability import rivals
-from dse.stability.flip_search import find_flips
-from dse.stability.sweep_search import find_crossovers
-from dse.stability.tracking import TrackedAnswer
+from dse.parametric.flip_search import find_flips
+from dse.parametric.screen import Screen, screened
+from dse.parametric.sweep_search import find_crossovers
+from dse.parametric.tracking import TrackedAnswer
 from dse.study import assumptions, study
 from tests.conftest import STUDIES, everything
-from tests.stability.test_flips import MIXED, prepared
+from tests.parametric.test_flips import MIXED, prepared
 
 SETTOP = STUDIES / "settop_116mbps.yaml"
 DES = STUDIES / "des_100gbps.yaml"
@@ -37,33 +38,42 @@ def test_the_answer_says_what_would_change_it() -> None:
     moving = [entry for entry in facts["assumptions"] if entry["least_relative_change"]]
     factors = [entry["least_factor"] for entry in moving]
     assert factors == sorted(factors)
-    assert len(moving) == facts["shown"] == facts["looked_at"] - facts["change_nothing"]
+    assert len(moving) == facts["looked_at"] - facts["change_nothing"] >= facts["shown"] > 0
     assert len(moving) == sum(
-        any(change and -0.5 <= change <= 1 for change in entry.changes) for entry in found.found
+        any(change and -0.5 <= change <= 1 for change in map(entry.change, entry.sides))
+        for entry in found.found
     )
     for entry in moving:
-        known = every[entry["assumption"]].least_change
-        assert entry["least_relative_change"] == pytest.approx(known, rel=1e-5)
+        known = every[entry["assumption"]]
+        assert entry["least_factor"] == pytest.approx(math.exp(known.distance), rel=1e-5)
         assert entry["assumption"] in near.text(all=True)
     assert "What would change it" not in dse.answer(SETTOP, flips=False).text(all=True)
+
+
+def _regrets(entry: dict) -> list[float]:
+    sides = [entry[side] for side in ("below", "above") if entry[side]["becomes"]]
+    return [math.inf if side["infeasible_beyond"] else side["regret"] for side in sides]
 
 
 def test_what_is_left_out_is_named() -> None:
     few = {"stages.des.designs": "[u2, u4, u8, u16]"}
     answer = dse.answer(DES, overrides=few)
     facts = answer.to_dict()["flips"]
-    left = facts["assumptions"][facts["shown"] : facts["shown"] + facts["left_out"]]
+    moving = [entry for entry in facts["assumptions"] if entry["least_factor"]]
+    hardly = [entry for entry in moving if max(_regrets(entry)) < 0.01]
+    left = [entry for entry in moving if entry not in hardly][facts["shown"] :]
     assert facts["shown"] == 8
-    assert left
+    assert len(left) == facts["left_out"] > 0
     told = " ".join(answer.text(all=True).split())
     assert "Less sensitive: " + ", ".join(e["assumption"] for e in left) in told
+    names = ", ".join(entry["assumption"] for entry in hardly)
+    assert f"Flips that hardly matter (regret below 1 %): {names}" in told
 
 
 @pytest.mark.parametrize(
     ("path", "options", "told"),
     [
         ("platforms_power_bound", {"flips": True}, "A sweep has an answer for each value"),
-        ("settop_116mbps", {"prefer": "knee"}, "tracked from point to point, which takes longer"),
         (
             "settop_116mbps",
             {"flips": True, "overrides": {"search.method": "nsga2", "search.budget": 3}},
@@ -103,13 +113,14 @@ def test_a_finished_run_flips_as_its_study_does(tmp_path: Path, capsys) -> None:
     )
 
 
-# Rivals that are composed -------------------------------------------------------------------
+# Rivals -----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("composed", [True, False])
 @pytest.mark.parametrize("written", ["power", None])
-def test_composition_finds_every_rival(written, write, monkeypatch) -> None:
+def test_every_rival_is_found(written, composed, write, monkeypatch) -> None:
     """Whatever wins at a random value between two was among the rivals of the nominal answer."""
-    monkeypatch.setattr("dse.stability.rivals.ENOUGH", 0)
+    monkeypatch.setattr("dse.parametric.rivals.ENOUGH", 0 if composed else 10**9)
     found = prepared(MIXED, write, 7)
     tracked = TrackedAnswer(prefer(found.problem, "power"), front=written is None)
     column = tracked.column(found.problem)
@@ -126,7 +137,9 @@ def test_composition_finds_every_rival(written, write, monkeypatch) -> None:
                 continue
             if not end.evaluate(incumbents).feasible.all():
                 continue
-            rows = rivals.among_all(found.problem, end, incumbents, column)
+            worst = np.maximum(*(p.evaluate(incumbents).loss for p in (found.problem, end)))
+            asked = Screen(entry, entry.value, entry.value * factor, worst, None, 10**9)
+            (rows,) = screened(found.problem, [asked], column)
             known = {row.tobytes() for row in np.vstack([rows, incumbents])}
             for share in random.uniform(0, 1, 6).tolist():
                 designs = everything(entry.at(entry.value * factor**share))

@@ -16,12 +16,12 @@ from dse.algebra import units
 from dse.files.csv import inert
 from dse.files.json import json_text
 from dse.files.working import new_folder
+from dse.parametric.crossovers import Crossovers
+from dse.parametric.flips import FACTOR, NOTHING_FITS, Flips, Stability
 from dse.reports import bands, ticks
 from dse.reports.drawing import FILLS, drawing, save_figure
 from dse.reports.front_view import elided
 from dse.reports.words import in_words, plural, unit_suffix
-from dse.stability.crossovers import Crossovers
-from dse.stability.flips import FACTOR, NOTHING_FITS, Flips, Stability, change_text
 
 MOST_BARS = 40
 LOG_FROM = 30.0
@@ -63,7 +63,7 @@ def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:
 
     The axis is the ratio to the nominal value; assumptions that change nothing are only counted.
     """
-    shown = found.moving[:MOST_BARS]
+    shown = [entry for entry in found.moving if _has_ratios(entry)][:MOST_BARS]
     figure = Figure(layout="constrained", figsize=(8.2, 1.5 + 0.3 * max(len(shown), 2)))
     FigureCanvasAgg(figure)
     with drawing():
@@ -87,14 +87,14 @@ def draw_flips(found: Flips, folder: Path) -> tuple[Path, Path]:
 def _bar(axes: Axes, row: int, entry: Stability) -> None:
     low, high = (side.holds_to / entry.nominal for side in (entry.low, entry.high))
     axes.barh(row, high - low, left=low, height=0.55, color=FILLS[0], alpha=0.35, linewidth=0)
-    for side, change in zip((entry.low, entry.high), entry.changes, strict=True):
-        if change is None:
+    for side in entry.sides:
+        if side.flips_at is None:
             continue
         end = side.holds_to / entry.nominal
         axes.plot([end, end], [row - 0.28, row + 0.28], color=FILLS[0], linewidth=2)
-        left = change < 0
+        left = side.flips_at / entry.nominal < 1.0
         axes.annotate(
-            change_text(change),
+            entry.change_text(side),
             (end, row),
             xytext=(-4 if left else 4, 0),
             textcoords="offset points",
@@ -102,6 +102,11 @@ def _bar(axes: Axes, row: int, entry: Stability) -> None:
             va="center",
             fontsize=8,
         )
+
+
+def _has_ratios(entry: Stability) -> bool:
+    """Whether its interval does not pass zero, where there are no ratios."""
+    return all(side.holds_to * entry.nominal > 0.0 for side in entry.sides)
 
 
 def _limits(shown: Sequence[Stability]) -> tuple[float, float]:

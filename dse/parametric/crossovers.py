@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.algebra import units
+from dse.parametric.flips import NOT_EVERY_DESIGN, NOTHING_FITS
+from dse.parametric.tracking import AnswerDesigns
 from dse.reports.sections import Section, html
 from dse.reports.text import Printable, table_text
 from dse.reports.words import in_words, unit_suffix
-from dse.stability.flips import NOT_EVERY_DESIGN, NOTHING_FITS
 from dse.study.assumptions import Assumption
 from dse.study.study import Study
 
@@ -37,7 +38,8 @@ class AnswerInterval:
     first: tuple[float, ...]
     last: tuple[float, ...]
     complete: bool
-    limited: str = ""
+    limited: str
+    answer: AnswerDesigns
 
 
 @dataclass(frozen=True, repr=False)

@@ -10,14 +10,13 @@ from dse import search
 from dse.errors import TooLargeError
 from dse.model.preference import Preference
 from dse.model.space import Index
+from dse.parametric.flips import NOTHING_FITS, not_looked_at
+from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among
 from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.reports.words import listed, plural, unit_suffix
+from dse.search.budget import Budget
 from dse.search.exact.work import limited
-from dse.stability.deadline import Deadline, not_looked_at
-from dse.stability.flips import NOTHING_FITS
-from dse.stability.holding import LARGEST, SCREENED
-from dse.stability.tracking import AnswerDesigns, TrackedAnswer, answer_among
 from dse.study.left_out import LeftOut, left_out_of
 from dse.study.study import Study
 
@@ -60,7 +59,7 @@ def left_out_section(
     preference: Preference,
     *,
     exact: bool,
-    until: Deadline | None = None,
+    budget: Budget | None = None,
 ) -> Section | None:
     """Return whether what a study leaves out decides the answer, None where nothing is.
 
@@ -70,8 +69,8 @@ def left_out_section(
     figures = tuple(left_out_of(study)) if exact else ()
     if not figures:
         return None
-    until = until or Deadline()
-    probes = tuple(_probes(study, figures, front, preference, until))
+    budget = budget or Budget()
+    probes = tuple(_probes(study, figures, front, preference, budget))
     unlooked = [figure.name for figure in figures[len(probes) :]]
     line = (
         "Each was set alone to the middle figure of the catalogue, then to the least and the "
@@ -83,7 +82,7 @@ def left_out_section(
         (line,),
         HEADERS,
         tuple(probe.row for probe in probes),
-        (not_looked_at(unlooked, until.seconds),) if unlooked else (),
+        (not_looked_at(unlooked, budget.seconds),) if unlooked else (),
         facts=[probe.to_dict() for probe in probes],
         brief=_brief(probes, unlooked),
     )
@@ -103,18 +102,17 @@ def _probes(
     figures: Sequence[LeftOut],
     front: Index,
     preference: Preference,
-    until: Deadline,
+    budget: Budget,
 ) -> Iterator[Probe]:
     """Yield what each figure does, as far as there is time."""
     tracked = TrackedAnswer(preference)
     answer = answer_among(study.problem, front, tracked)
-    few = study.problem.size <= SCREENED
     for figure in figures:
         try:
-            with limited(seconds=until.left):
-                probe = _probe(study, figure, tracked, answer, figure.typical[: 3 if few else 1])
+            with limited(seconds=budget.left_s, byte=budget.byte) as work:
+                probe = _probe(study, figure, tracked, answer, figure.typical)
         except TooLargeError:
-            if until.left:
+            if not work.ended:
                 raise
             return
         yield probe
@@ -127,7 +125,7 @@ def _probe(
     answer: AnswerDesigns,
     values: tuple[float, ...],
 ) -> Probe:
-    settings = search.SearchSettings(method="exact", limit=max(LARGEST, study.problem.size))
+    settings = search.SearchSettings(method="exact")
     for number, value in enumerate(values, 1):
         problem = figure.change(study.problem, value)
         found = search.run_search(problem, settings).front_index

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dse.stability.log_scale import LogScale, log_distance
+from dse.parametric.scale import LogScale, log_distance
 
 SCALE = LogScale()
 ENDS = st.sampled_from([-1e308, -7.5, -1e-300, -5e-324, 0.0, 5e-324, 1e-9, 3.0, 1e308])

@@ -17,15 +17,19 @@ from numpy.typing import NDArray
 
 from dse.model.cells import Cells
 from dse.model.problem import Problem
-from dse.model.space import Index, coarsened
+from dse.model.space import Index, as_index, blocks, coarsened
+from dse.parametric import rivals
+from dse.parametric.moved import TOGETHER, MovedDesigns, MovedPart, widest
+from dse.search.exact.enumeration import CHUNK
 from dse.search.exact.interval import may_beat
 from dse.search.exact.work import CALL, LOOK, ROW, limited, spend
-from dse.stability import rivals
-from dse.stability.moved import TOGETHER, MovedDesigns, MovedPart, widest
 from dse.study.assumptions import Assumption
 
 FEW = 20_000
 """With more designs that may win an interval is divided before they are compared."""
+
+SMALL = 20_000
+"""Designs that are all evaluated at both ends, which takes less than to bound cells of them."""
 
 GROWTH = 16
 """A cell is divided into about so many."""
@@ -42,7 +46,7 @@ class Screen:
     low, high
         Between which values.
     worst
-        Losses (m,) that the answer has at most wherever it holds, and its successors beyond.
+        Losses (h, m) that the answer has at most wherever it holds, and its successors beyond.
     touched
         An axis and one of its choices, if only designs with that can do better than today.
     most
@@ -57,14 +61,19 @@ class Screen:
     most: int
 
 
-def screened(problem: Problem, asked: Sequence[Screen], column: int) -> list[Index | None]:
-    """Return for each question the designs (n, d) that may win by one loss; None for too many."""
+def screened(problem: Problem, asked: Sequence[Screen], column: int | None) -> list[Index | None]:
+    """Return for each question the designs (n, d) that may win; None for too many.
+
+    `column` is the one loss that decides, None where designs win that are not dominated.
+    """
     found: list[Index | None] = []
     alone = []
     for screen in asked:
         ends = [screen.entry.at(value) for value in (screen.low, screen.high)]
         if any(map(rivals.composes, ends)):
             found.append(_composed(screen, ends, column))
+        elif column is None or (problem.size <= SMALL and len(asked) == 1):
+            found.append(_listed(screen, ends, column))
         else:
             alone.append((len(found), screen, widest(problem, ends)))
             found.append(None)
@@ -72,21 +81,37 @@ def screened(problem: Problem, asked: Sequence[Screen], column: int) -> list[Ind
     for sizes in sorted(spaces):
         chosen = [(place, screen) for place, screen, space in alone if space.sizes == sizes]
         space = next(space for _, _, space in alone if space.sizes == sizes)
-        descent = _Descent(problem.renumbered(space=space), [one for _, one in chosen], column)
+        descent = _Descent(problem.renumbered(space=space), [one for _, one in chosen], column or 0)
         for (place, _), rows in zip(chosen, descent.found(), strict=True):
             found[place] = rows
     return found
 
 
-def _composed(screen: Screen, ends: Sequence[Problem], column: int) -> Index | None:
+def _composed(screen: Screen, ends: Sequence[Problem], column: int | None) -> Index | None:
     one, other = rivals.same_space(*ends)
-    worst = screen.worst[np.newaxis]
     with limited(designs=screen.most):
-        rows = may_beat((one, other), worst, column, rivals.MOST)
+        rows = may_beat((one, other), screen.worst, column, rivals.MOST)
     spend(LOOK)  # that it says too little may be because the time for all is over
-    if rows is None:
-        return None
-    first, second = one.evaluate(rows), other.evaluate(rows)
+    return None if rows is None else _may_win(rows, (one, other), screen.worst, column)
+
+
+def _listed(screen: Screen, ends: Sequence[Problem], column: int | None) -> Index | None:
+    """Return which of all designs may win."""
+    one, other = rivals.same_space(*ends)
+    found = []
+    for block in blocks(one.sizes, CHUNK):
+        spend(CALL + 2 * len(block))
+        rows = _may_win(as_index(block), (one, other), screen.worst, column)
+        if rows is None:
+            return None
+        found.append(rows)
+    return np.concatenate(found) if sum(map(len, found)) <= FEW else None
+
+
+def _may_win(
+    rows: Index, ends: tuple[Problem, Problem], worst: NDArray[np.float64], column: int | None
+) -> Index | None:
+    first, second = (end.evaluate(rows) for end in ends)
     possible = (np.minimum(first.violation, second.violation) <= 0).all(axis=1)
     lowest = np.fmin(first.loss, second.loss)
     rows = rows[possible & rivals.may_win(lowest, worst, column)]
@@ -104,7 +129,7 @@ class _Descent:
         self._deciding = replace(problem, goals=goals)
         self._levels = _levels(problem)
         self._spaces = [coarsened(problem.space, steps) for steps in self._levels]
-        self._worst = np.array([screen.worst for screen in asked])
+        self._worst = np.array([screen.worst[0] for screen in asked])
         self._kept: list[tuple[NDArray[np.intp], Index]] = []
         self._counts = np.zeros(len(asked), dtype=np.int64)
 

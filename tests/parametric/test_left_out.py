@@ -12,7 +12,7 @@ import pytest
 import dse
 from dse import search
 from dse.algebra import units
-from dse.stability.left_out_search import left_out_section
+from dse.parametric.left_out_search import left_out_section
 from dse.study import study
 from dse.study.assumptions import assumptions_of
 from dse.study.left_out import catalogue_values, left_out_of

@@ -11,14 +11,10 @@ import numpy as np
 import pytest
 
 from dse.errors import InfeasibleError, UnitError
-from dse.model.preference import prefer
 from dse.model.tables import design_names
-from dse.stability import edge, rivals
-from dse.stability.flip_search import find_flips
-from dse.stability.follow import Follower
-from dse.stability.holding import Searched
-from dse.stability.sweep_search import find_crossovers
-from dse.stability.tracking import TrackedAnswer
+from dse.parametric import breakpoints, rivals
+from dse.parametric.flip_search import find_flips
+from dse.parametric.sweep_search import find_crossovers
 from dse.study import assumptions, study
 from dse.study.overrides import override
 from tests.conftest import STUDIES, everything
@@ -245,28 +241,6 @@ def test_a_rate_opens_and_closes_counts(write) -> None:
     assert np.array_equal(everything(moved).loss, everything(written.problem).loss)
 
 
-def test_a_large_space_is_searched_at_points(write, monkeypatch) -> None:
-    found = prepared(MIXED, write)
-    whole = find_flips(found, only=["des.u16"])
-    monkeypatch.setattr("dse.stability.holding.SCREENED", 1)
-    sampled = find_flips(found, only=["des.u16"])
-    assert [e.least_change for e in sampled.found] == pytest.approx(
-        [e.least_change for e in whole.found], rel=1e-6
-    )
-    assert not sampled.found[0].low.complete
-    assert "at some values only" in sampled.text()
-
-
-def test_a_range_ends_where_the_space_grows_too_large(write, monkeypatch) -> None:
-    found = prepared(MIXED, write)
-    monkeypatch.setattr("dse.stability.follow.LARGEST", found.problem.size)
-    monkeypatch.setattr("dse.stability.follow.GROWTH", 1)
-    (rate,) = assumptions.choose_assumptions(assumptions.assumptions_of(found), "rate")
-    searched = Searched(rate, TrackedAnswer(prefer(found.problem)), found.settings)
-    _, last = Follower(rate, searched, (rate.value, 1000 * rate.value)).problems
-    assert last.size <= found.problem.size
-
-
 def test_without_an_answer_nothing_flips(write) -> None:
     with pytest.raises(InfeasibleError, match="no design meets"):
         find_flips(prepared(MIXED.replace("300000", "3"), write))
@@ -288,7 +262,7 @@ def test_text_and_json_say_the_same(write) -> None:
 
 
 def test_a_picture_is_drawn(write, tmp_path: Path) -> None:
-    from dse.stability import plots
+    from dse.parametric import plots
 
     result = find_flips(prepared(MIXED, write), only=["u16"])
     for path in plots.draw_flips(result, tmp_path):
@@ -353,7 +327,7 @@ def test_a_range_ends_where_a_quantity_overflows(write) -> None:
     chosen = prepared(OVERFLOWING, write)
     result = find_flips(chosen, preference=chosen.preferring("speedup"), only=["exponent"])
     (exponent,) = result.found
-    assert exponent.high.limited == edge.OVERFLOW
+    assert exponent.high.limited == breakpoints.OVERFLOW
     assert exponent.high.holds_to == pytest.approx(1024 / 12, rel=1e-3)
     assert exponent.low.limited == ""
     assert "a quantity grows beyond every number, the range ends there" in result.text()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +11,7 @@ from dse.algebra import units
 from dse.reports.designs import difference
 from dse.reports.sections import Section, html
 from dse.reports.text import Printable, table_text
-from dse.reports.words import paragraph, plural, signed, unit_suffix
-from dse.stability.deadline import not_looked_at
-from dse.stability.edge import Edge
+from dse.reports.words import listed, paragraph, percent, plural, signed, unit_suffix
 from dse.study.study import Study
 
 FACTOR = 1000.0
@@ -28,11 +26,20 @@ SHOWN = 8
 NEAREST = 2
 """Flips that one screen shows."""
 
+HARDLY = 0.01
+"""Flips whose regret is less, or than the tolerance, hardly matter."""
+
 SECTION = ("flips", "What would change it")
 """Key and title of the section of an answer."""
 
-HEADERS = ("assumption", "nominal", "holds from", "to", "change needed", "answer beyond")
+HEADERS = ("assumption", "nominal", "holds from", "to", "change needed", "answer beyond", "regret")
 NOTHING_FITS = "no feasible design"
+REGRET = (
+    "Regret: by how much the answer is worse than the best known design a tenth beyond the flip."
+)
+
+NAMED = 12
+"""Names that a text lists."""
 NOT_EVERY_DESIGN = (
     "not every design was compared: for a knee, an expression or a tolerance, and in large spaces, "
     "the answer was searched exactly at some values only"
@@ -40,10 +47,19 @@ NOT_EVERY_DESIGN = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntervalEnd(Edge):
-    """One end of the interval in which an answer holds, and the answer beyond, part by part."""
+class IntervalEnd:
+    """One end of the interval in which an answer holds: `Breakpoint`, and the answer in words.
 
-    becomes: tuple[str, ...]
+    `regret` is by how much today's answer is worse a tenth beyond, relative to the best design
+    known: infinite where it is infeasible, None where no number is compared.
+    """
+
+    holds_to: float
+    flips_at: float | None = None
+    complete: bool = True
+    limited: str = ""
+    becomes: tuple[str, ...] = ()
+    regret: float | None = None
 
 
 @dataclass(frozen=True)
@@ -63,38 +79,52 @@ class Stability:
         return f"{self.name} (fitted)" if self.fitted else self.name
 
     @property
-    def least_factor(self) -> float:
-        """The least factor, or its reciprocal, by which a value flips the answer; inf for none."""
-        return math.exp(_distance(self.nearest_change)) if self.moves else math.inf
-
-    @property
-    def least_change(self) -> float:
-        """The relative change of the least factor, without its sign; inf for none."""
-        return abs(self.nearest_change) if self.moves else math.inf
+    def distance(self) -> float:
+        """How far the nearest flip is, as the logarithm of a factor; inf for none."""
+        return min(map(self._distance, self.sides))
 
     @property
     def moves(self) -> bool:
         """Whether anything flips the answer."""
-        return self.changes != (None, None)
+        return any(side.flips_at is not None for side in self.sides)
 
     @property
-    def nearest_change(self) -> float:
-        """The relative change to the nearest flip: by ratio, so that 1/2 is as far as 2."""
-        return min((each for each in self.changes if each is not None), key=_distance)
+    def nearest(self) -> IntervalEnd:
+        """The end with the nearest flip."""
+        return min(self.sides, key=self._distance)
+
+    @property
+    def regret(self) -> float | None:
+        """The largest regret of its flips."""
+        known = [side.regret for side in self.sides if side.flips_at is not None]
+        return None if None in known or not known else max(filter(None, known), default=0.0)
 
     @property
     def is_limited(self) -> bool:
         """Whether its range ends early at either end."""
         return bool(self.low.limited or self.high.limited)
 
-    @property
-    def changes(self) -> tuple[float | None, float | None]:
-        """Relative change to the flip below and above, None where there is none."""
-        low, high = (
-            None if side.flips_at is None else side.flips_at / self.nominal - 1.0
-            for side in self.sides
-        )
-        return low, high
+    def change(self, side: IntervalEnd) -> float | None:
+        """Return the relative change to a flip, None where there is none, or nothing to relate."""
+        if side.flips_at is None or side.flips_at * self.nominal <= 0.0:
+            return None
+        return side.flips_at / self.nominal - 1.0
+
+    def change_text(self, side: IntervalEnd) -> str:
+        """Return the change to a flip: per cent, a factor, or a step where a number passes zero."""
+        relative = self.change(side)
+        if relative is None:
+            step = (side.flips_at or 0.0) - self.nominal
+            return f"{'+' if step > 0 else ''}{units.show(step, self.quantity)}"
+        return relative_text(relative)
+
+    def _distance(self, side: IntervalEnd) -> float:
+        if side.flips_at is None:
+            return math.inf
+        change = self.change(side)
+        if change is not None:
+            return abs(math.log1p(change))
+        return math.log1p(abs(side.flips_at - self.nominal) / (abs(self.nominal) or 1.0))
 
     @property
     def sides(self) -> tuple[IntervalEnd, IntervalEnd]:
@@ -106,7 +136,8 @@ class Stability:
 class Flips(Printable):
     """The answer to a study and what would change it, the least change first.
 
-    `unlooked` are assumptions for which the CPU time given, `seconds`, did not suffice.
+    `unlooked` are assumptions for which the CPU time, `seconds`, did not suffice; `first` what
+    matters most.  Flips with a regret below `hardly` hardly matter.
     """
 
     study: Study
@@ -114,13 +145,22 @@ class Flips(Printable):
     answer: tuple[str, ...]
     found: tuple[Stability, ...]
     factor: float = FACTOR
-    seconds: float | None = None
+    seconds: float = math.inf
     unlooked: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
+    hardly: float = HARDLY
 
     @property
     def moving(self) -> tuple[Stability, ...]:
         """The assumptions that flip the answer."""
-        return tuple(entry for entry in self.found if math.isfinite(entry.least_change))
+        return tuple(entry for entry in self.found if entry.moves)
+
+    @property
+    def mattering(self) -> tuple[Stability, ...]:
+        """Those of which staying with the answer costs something."""
+        return tuple(
+            entry for entry in self.moving if entry.regret is None or entry.regret >= self.hardly
+        )
 
     @property
     def is_complete(self) -> bool:
@@ -136,21 +176,21 @@ class Flips(Printable):
     def text(self) -> str:
         """Return a table, the least change first, and what changes nothing."""
         lines = [paragraph(f"{', '.join(self.answer)}: {self.preference}")]
-        if self.moving:
-            lines.append(table_text([_row(self, entry) for entry in self.moving], HEADERS))
+        if self.mattering:
+            lines.append(table_text([_row(self, entry) for entry in self.mattering], HEADERS))
         lines += [paragraph(note) for note in _notes(self)]
         return "\n\n".join(lines)
 
     def _repr_html_(self) -> str:
-        rows = tuple(_row(self, entry) for entry in self.moving)
+        rows = tuple(_row(self, entry) for entry in self.mattering)
         title = f"{', '.join(self.answer)}: {self.preference}"
         return html(title, [Section("", "", (), HEADERS, rows, tuple(_notes(self)))])
 
     def section(self, *, full: bool) -> Section:
         """Return the flips as a section of an answer, only the nearest unless `full`."""
-        moving = self.moving
+        moving = self.mattering
         shown = moving if full else moving[:SHOWN]
-        still = len(self.found) - len(moving)
+        still = len(self.found) - len(self.moving)
         counts = {"looked_at": len(self.found), "change_nothing": still, "shown": len(shown)}
         near = self.factor == NEAR
         span = "half to twice" if near else f"1/{self.factor:g} to {self.factor:g} times"
@@ -161,11 +201,11 @@ class Flips(Printable):
         if shown:
             lines.append(
                 "The answer holds while a value stays in its interval; any: no flip up to the "
-                "factor tried."
+                f"factor tried. {REGRET}"
             )
         if not self.is_complete:
             lines.append("It was searched at points: a narrow window between them can hide.")
-        remarks = []
+        remarks = list(_hardly(self))
         if len(moving) > len(shown):
             counts["left_out"] = len(moving) - len(shown)
             names = ", ".join(entry.label for entry in moving[len(shown) :])
@@ -188,24 +228,27 @@ class Flips(Printable):
 
     def _brief(self, span: str) -> Iterator[str]:
         """Yield the nearest flips, and what was not looked at."""
-        for entry in self.moving[:NEAREST]:
-            change, side = min(
-                ((c, s) for c, s in zip(entry.changes, entry.sides, strict=True) if c is not None),
-                key=lambda found: abs(found[0]),
+        for entry in self.mattering[:NEAREST]:
+            becomes = difference(entry.nearest.becomes, self.answer)
+            change = entry.change_text(entry.nearest)
+            yield f"Flips with {entry.label} {change}: {becomes}{_costs(entry.nearest.regret)}."
+        unlooked = plural(len(self.unlooked), "assumption")
+        missing = [name for name in self.unlooked if name in self.first]
+        if missing:
+            others = f" and {len(self.unlooked) - len(missing)} others" * (
+                len(self.unlooked) > len(missing)
             )
-            becomes = difference(side.becomes, self.answer)
-            yield f"Flips with {entry.label} {change_text(change)}: {becomes}."
-        if self.found and not self.moving:
+            unlooked = f"{listed(missing)}{others}"
+        if self.found and not self.mattering and not missing:
             looked = "that were looked at " if self.unlooked else ""
+            matters = "changes" if not self.moving else "matters: none changes"
             yield (
-                f"No flip: none of the {len(self.found)} assumptions {looked}changes the answer "
+                f"No flip: none of the {len(self.found)} assumptions {looked}{matters} the answer "
                 f"from {span} its nominal value."
             )
+        yield from _hardly(self)
         if self.unlooked:
-            yield (
-                f"Not looked at in {self.seconds:g} s of CPU time: "
-                f"{plural(len(self.unlooked), 'assumption')}; --flips-budget gives more."
-            )
+            yield f"Not looked at in {self.seconds:g} s of CPU time: {unlooked}; --time gives more."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data in SI."""
@@ -223,7 +266,7 @@ def _distance(change: float) -> float:
     return abs(math.log1p(change)) if change > -1.0 else math.inf
 
 
-def change_text(change: float) -> str:
+def relative_text(change: float) -> str:
     """Return a relative change as text: per cent, or a factor where that reads better."""
     if change >= 1.0:
         return f"{1 + change:.4g}x"
@@ -232,31 +275,55 @@ def change_text(change: float) -> str:
     return signed(change)
 
 
+def _costs(regret: float | None) -> str:
+    """Return what it costs to stay with the answer, in words."""
+    if regret is None:
+        return ""
+    if math.isinf(regret):
+        return ", as the answer is infeasible then"
+    return f", then {percent(regret, 2)} better"
+
+
+def _hardly(flips: Flips) -> Iterator[str]:
+    few = [entry.label for entry in flips.moving if entry not in flips.mattering]
+    if few:
+        names = ", ".join(few[:NAMED]) + (f" and {len(few) - NAMED} more" * (len(few) > NAMED))
+        yield f"Flips that hardly matter (regret below {100 * flips.hardly:g} %): {names}."
+
+
 def _row(flips: Flips, entry: Stability) -> tuple[str, ...]:
     """Return one assumption as a row of `HEADERS`."""
     low, high = (
         "any" if side.flips_at is None else units.show(side.holds_to, entry.quantity)
-        for side in (entry.low, entry.high)
+        for side in entry.sides
     )
     beyond = [
         f"{word}: {difference(side.becomes, flips.answer)}"
         for word, side in (("below", entry.low), ("above", entry.high))
         if side.flips_at is not None
     ]
+    regrets = [side.regret for side in entry.sides if side.flips_at is not None]
     return (
         entry.label,
         units.show(entry.nominal, entry.quantity),
         f">= {units.show(entry.low.holds_to, entry.quantity)}" if entry.low.limited else low,
         f"<= {units.show(entry.high.holds_to, entry.quantity)}" if entry.high.limited else high,
-        change_text(entry.nearest_change),
+        entry.change_text(entry.nearest),
         "; ".join(beyond),
+        "; ".join(_regret_text(regret) for regret in regrets),
     )
 
 
+def _regret_text(regret: float | None) -> str:
+    if regret is None:
+        return "unknown"
+    return "infeasible" if math.isinf(regret) else percent(regret, 2)
+
+
 def _notes(flips: Flips) -> list[str]:
-    still = [entry for entry in flips.found if not math.isfinite(entry.least_change)]
+    still = [entry for entry in flips.found if not entry.moves]
     stable = sorted(entry.label for entry in still if not entry.is_limited)
-    notes = []
+    notes = [REGRET] * bool(flips.mattering) + list(_hardly(flips))
     if stable:
         notes.append(
             f"no flip between 1/{flips.factor:g} and {flips.factor:g} times the nominal value: "
@@ -268,37 +335,47 @@ def _notes(flips: Flips) -> list[str]:
     if not flips.is_complete:
         notes.append(NOT_EVERY_DESIGN)
     if flips.unlooked:
-        notes.append(not_looked_at(flips.unlooked, flips.seconds, "--budget"))
+        notes.append(not_looked_at(flips.unlooked, flips.seconds))
     return notes + [f"where {reason}, the range ends there" for reason in flips.limits]
+
+
+def not_looked_at(names: Sequence[str], seconds: float) -> str:
+    """Say what was not looked at when the time was over, and which option gives more."""
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return (
+        f"Not looked at in {seconds:g} s of CPU time: {', '.join(names[:NAMED])}{more}. How far "
+        f"these reach depends on the machine; --time gives more."
+    )
 
 
 def _searched(entry: Stability) -> str:
     """Return the range in which an answer holds."""
-    low, high = (units.show(side.holds_to, entry.quantity) for side in (entry.low, entry.high))
+    low, high = (units.show(side.holds_to, entry.quantity) for side in entry.sides)
     return f"from {low} to {high}"
 
 
 def _facts(flips: Flips, entry: Stability) -> dict[str, Any]:
     unit = unit_suffix(entry.quantity)
-    change, factor = entry.least_change, entry.least_factor
-    sides = zip(("below", "above"), (entry.low, entry.high), entry.changes, strict=True)
+    change = entry.change(entry.nearest)
     return {
         "assumption": entry.name,
         "fitted": entry.fitted,
         f"nominal{unit}": entry.nominal,
-        "least_relative_change": change if math.isfinite(change) else None,
-        "least_factor": factor if math.isfinite(factor) else None,
+        "least_relative_change": None if change is None else abs(change),
+        "least_factor": math.exp(entry.distance) if entry.moves else None,
         **{
             name: {
                 f"holds_to{unit}": side.holds_to,
                 f"flips_at{unit}": side.flips_at,
-                "relative_change": relative,
+                "relative_change": entry.change(side),
                 "becomes": ", ".join(side.becomes) or None,
                 "differs": difference(side.becomes, flips.answer) or None,
+                "regret": side.regret if math.isfinite(side.regret or 0.0) else None,
+                "infeasible_beyond": side.regret == math.inf,
                 "every_design_compared": side.complete,
                 "range_limited": bool(side.limited),
                 "range_ends_where": side.limited or None,
             }
-            for name, side, relative in sides
+            for name, side in zip(("below", "above"), entry.sides, strict=True)
         },
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -14,18 +13,18 @@ from dse.algebra import units
 from dse.errors import TooLargeError, UnitError, nearest
 from dse.files.csv import is_number
 from dse.files.document import Document
+from dse.model.matrices import distinct
 from dse.model.preference import Preference
 from dse.model.problem import Problem
+from dse.parametric.breakpoints import breakpoint_of
+from dse.parametric.crossovers import FRONT, AnswerInterval, Crossovers
+from dse.parametric.scale import NARROW
+from dse.parametric.track import Track
+from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among, counting_as
 from dse.reports.designs import objective_values, parts
 from dse.runs.instead import Without, without_accelerators
+from dse.search.budget import Budget
 from dse.search.exact.work import EffortError, limited
-from dse.stability.crossovers import FRONT, AnswerInterval, Crossovers
-from dse.stability.deadline import Deadline
-from dse.stability.edge import Edge
-from dse.stability.follow import Follower
-from dse.stability.holding import Searched
-from dse.stability.together import follow_together
-from dse.stability.tracking import TrackedAnswer, answer_among, counting_as
 from dse.study import study
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.axes import read_unit
@@ -37,8 +36,8 @@ from dse.study.swept import sweep_of
 HALVINGS = 40
 """To find the end of what can be done without accelerators, to a millionth of a decade."""
 
-KNOTS = 16
-"""Points of a curve in each interval."""
+KNOTS = 4
+"""How often each interval is halved for the points of a curve."""
 
 DOTS = ".."
 EXAMPLE = "write for instance rate=1..240Gbps"
@@ -53,8 +52,8 @@ def find_crossovers(
     front: bool = False,
     counts: bool = False,
     by: Sequence[str] = (),
+    budget: Budget | None = None,
     progress: Callable[[float], None] | None = None,
-    until: Deadline | None = None,
 ) -> Crossovers:
     """Return who holds which part of a range; parameters as in `dse.sweep`.
 
@@ -67,30 +66,34 @@ def find_crossovers(
     TooLargeError
         When the time is over before anything is known.
     """
-    until = until or Deadline()
     prepared, assumption, low, high = read_range(found, written)
+    budget = (budget or Budget()).within(prepared.settings)
     tracked = TrackedAnswer(
         prepared.preferring(prefer, tolerance),
         front=front,
         counts=counts,
         by=tuple(_axis(prepared.problem, name) for name in by),
     )
-    searched = Searched(assumption, tracked, prepared.settings)
-    intervals = []
-    for interval in _intervals(searched, low, high, until):
-        intervals.append(interval)
-        if progress is not None:
-            progress(float(np.log(interval.high / low) / np.log(high / low)))
-    if intervals[-1].high < high and not intervals[-1].limited:
-        intervals[-1] = replace(intervals[-1], limited=_too_short(until))
-    followed = FRONT if front else tracked.preference.text
-    curve = np.empty((0, 1)) if front else _curve(searched, intervals)
+    track = Track(assumption, tracked, prepared.settings, (low, high))
+    intervals: list[AnswerInterval] = []
+    try:
+        with limited(seconds=budget.left_s, byte=budget.byte) as work:
+            for interval in _intervals(track, low, high):
+                intervals.append(interval)
+                if progress is not None:
+                    progress(float(np.log(interval.high / low) / np.log(high / low)))
+    except EffortError as error:
+        limit = work.ended or str(error)
+        if not intervals:
+            raise TooLargeError(f"{limit}: not even the answer at one end is known") from error
+        intervals[-1] = replace(intervals[-1], limited=limit)
+    curve = np.empty((0, 1)) if front else _curve(track, intervals)
     return Crossovers(
         prepared,
         assumption,
         low,
         high,
-        followed,
+        FRONT if front else tracked.preference.text,
         tuple(intervals),
         curve,
         tuple(_instead(assumption, tracked.preference, low, high)),
@@ -132,69 +135,40 @@ def _axis(problem: Problem, name: str) -> int:
     return fitting[0]
 
 
-def _intervals(
-    searched: Searched, low: float, high: float, until: Deadline
-) -> Iterator[AnswerInterval]:
-    """Yield intervals one after the other; when the time is over the last ends where it begins."""
-    tracked = searched.tracked
+def _intervals(track: Track, low: float, high: float) -> Iterator[AnswerInterval]:
+    """Yield the intervals of a range, one after the other."""
+    tracked = track.tracked
     start: float | None = low
-    before: float | None = None
+    answer = track.pick(low)
     while start is not None:
-        edge = _edge(searched, start, high, until, before)
-        if edge is None and not searched.knows(start):
-            if start == low:
-                raise TooLargeError(f"{_too_short(until)}: not even the answer at one end is known")
-            return
-        edge = edge or Edge(holds_to=start, limited=_too_short(until))
-        problem, rows = searched.at(start), searched.answer(start).rows
-        texts = parts(problem, rows, counts=tracked.counts, by=tracked.by)
+        found = breakpoint_of(track, answer, start, high)
+        texts = parts(track.at(start), answer.rows, counts=tracked.counts, by=tracked.by)
         designs = tuple(dict.fromkeys(", ".join(text) for text in texts))
-        ends = (start, edge.holds_to)
-        first, last = ((), ()) if tracked.front else (_goals(searched, end, start) for end in ends)
-        yield AnswerInterval(*ends, designs, first, last, edge.complete, edge.limited)
-        before, start = start, edge.flips_at
+        ends = (start, found.holds_to)
+        first, last = ((), ()) if tracked.front else (goals_of(track, answer, end) for end in ends)
+        yield AnswerInterval(*ends, designs, first, last, found.complete, found.limited, answer)
+        start, answer = found.flips_at, found.beyond or answer
 
 
-def _edge(
-    searched: Searched, start: float, high: float, until: Deadline, before: float | None
-) -> Edge | None:
-    """Return how far the answer at `start` holds, None when the time is over before that.
-
-    It is another than the one from `before` on, where there is that.
-    """
-    entry = replace(searched.entry, value=start)
-    with suppress(EffortError), limited(seconds=until.left):
-        if before is not None:
-            searched.change_at(start, before)
-        followers = {entry.name: Follower(entry, searched, (start, high))}
-        ends = follow_together(entry.problem, followers).get(entry.name)
-        return ends and ends[1]
-    return None
-
-
-def _too_short(until: Deadline) -> str:
-    return f"{until.seconds:g} s of CPU time did not suffice (--budget)"
-
-
-def _goals(searched: Searched, value: float, start: float) -> tuple[float, ...]:
-    """Return the objectives, at a value, of the answer that holds from `start` on."""
-    problem, tracked = searched.at(value), searched.tracked
-    rows = searched.rows[(searched.rows < np.array(problem.sizes)).all(axis=1)]
-    rows = rows[counting_as(searched.answer(start), problem, rows, tracked)]
-    rows = answer_among(problem, rows, tracked).rows[:1]
+def goals_of(track: Track, answer: AnswerDesigns, value: float) -> tuple[float, ...]:
+    """Return the objectives of an answer at a value."""
+    problem = track.at(value)
+    rows = distinct(np.vstack([answer.rows, track.rows]))
+    rows = rows[(rows < np.array(problem.sizes)).all(axis=1)]
+    rows = rows[counting_as(answer, problem, rows, track.tracked)]
+    rows = answer_among(problem, rows, track.tracked).rows[:1]
     if not len(rows):
         return ()
     return tuple(objective_values(problem, problem.evaluate(rows).loss[0]).values())
 
 
-def _curve(searched: Searched, intervals: Sequence[AnswerInterval]) -> NDArray[np.float64]:
+def _curve(track: Track, intervals: Sequence[AnswerInterval]) -> NDArray[np.float64]:
     """Return objectives of the answer along the range, NaN between two intervals."""
-    count = len(searched.entry.problem.goals)
+    count = len(track.entry.problem.goals)
     rows = []
     for interval in intervals:
-        steps = np.geomspace(interval.low, interval.high, KNOTS)
-        for value in steps[1:-1].tolist() if interval.low < interval.high else []:
-            rows.append((value, *_goals(searched, value, interval.low)))
+        inside = track.scale.cut(interval.low, interval.high, NARROW, KNOTS)[1:-1]
+        rows += [(value, *goals_of(track, interval.answer, value)) for value in inside]
         ends = ((interval.low, *interval.first), (interval.high, *interval.last))
         rows += [*ends, (interval.high,)]
     padded = [(*row, *[np.nan] * (1 + count - len(row))) for row in rows]

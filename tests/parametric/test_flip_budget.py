@@ -14,15 +14,17 @@ from dse.answers import alternatives
 from dse.cli import application
 from dse.errors import TooLargeError, UnitError
 from dse.model.problem import Problem
-from dse.stability import deadline, flip_search, sweep_search
-from dse.stability.flip_search import find_flips
-from dse.stability.holding import Holding
-from dse.stability.moved import MovedDesigns, MovedPart, widest
-from dse.stability.sweep_search import find_crossovers
+from dse.parametric import flip_search, sweep_search
+from dse.parametric.flip_search import find_flips
+from dse.parametric.moved import MovedDesigns, MovedPart, widest
+from dse.parametric.sweep_search import find_crossovers
+from dse.parametric.track import Track
+from dse.search.budget import Budget
+from dse.search.exact.work import EffortError
 from dse.study import study
 from dse.study.assumptions import assumptions_of
 from tests.conftest import STUDIES
-from tests.stability.test_flips import BEHIND_INTERFACES, MIXED, prepared
+from tests.parametric.test_flips import BEHIND_INTERFACES, MIXED, prepared
 
 SETTOP = STUDIES / "settop_116mbps.yaml"
 LOOKED_FOR = "What would change it"
@@ -48,19 +50,22 @@ def test_designs_each_at_its_own_value_are_those_of_the_moved_problem(text, writ
 
 
 @pytest.mark.parametrize("text", [MIXED, BEHIND_INTERFACES], ids=["mixed", "interfaces"])
-def test_edges_are_those_of_tracking_one_number_alone(text, write, monkeypatch) -> None:
+def test_ends_are_those_of_searches_at_points(text, write, monkeypatch) -> None:
+    """Proven intervals, against cutting planes on exact searches."""
     found = prepared(text, write, 11)
-    together = find_flips(found, factor=2.0).to_dict()["assumptions"]
-    monkeypatch.setattr(Holding, "alone", False)
-    alone = find_flips(found, factor=2.0).to_dict()["assumptions"]
-    assert len(together) == len(alone) > 10
-    by_name = {entry["assumption"]: entry for entry in alone}
-    for entry in together:
+    proven = find_flips(found, factor=2.0).to_dict()["assumptions"]
+    monkeypatch.setattr(Track, "proves", lambda *_: False)
+    monkeypatch.setattr(flip_search.Looking, "unmoved", lambda *_: [])
+    at_points = find_flips(found, factor=2.0).to_dict()["assumptions"]
+    assert len(proven) == len(at_points) > 10
+    by_name = {entry["assumption"]: entry for entry in at_points}
+    for entry in proven:
         other = by_name[entry["assumption"]]
         for side in ("below", "above"):
+            assert entry[side]["every_design_compared"] > other[side]["every_design_compared"]
             assert entry[side]["becomes"] == other[side]["becomes"], entry["assumption"]
-            for key, value in entry[side].items():
-                if isinstance(value, float):
+            for key in entry[side].keys() - {"regret", "relative_change", "every_design_compared"}:
+                if isinstance(value := entry[side][key], float):
                     assert value == pytest.approx(other[side][key], rel=3e-7), key
 
 
@@ -158,89 +163,80 @@ def test_the_command_flushes_the_answer_first(asked, last, monkeypatch, capsys) 
 
 
 def test_a_budget_ends_with_the_rest_named(monkeypatch) -> None:
-    """Time stands still but for a second each group: three of the settop study's are looked at."""
+    """Time stands still but for a second each time that it is asked for."""
     clock = iter(range(1_000_000))
     found = study.prepare(study.read_study(SETTOP))
     front = search.run_search(found.problem, found.settings).front_index
     whole = find_flips(found, factor=2.0, known=front)
     monkeypatch.setattr(flip_search, "TOGETHER", 1)
     monkeypatch.setattr(time, "process_time", lambda: float(next(clock)))
-    some = find_flips(found, factor=2.0, known=front, until=deadline.Deadline(25.0))
+    some = find_flips(found, factor=2.0, known=front, budget=Budget(seconds=3.0))
     assert 0 < len(some.found) < len(whole.found)
     known = {entry.name: entry for entry in whole.found}
     assert all(entry == known[entry.name] for entry in some.found)  # it depends on no other
     assert {*some.unlooked, *(entry.name for entry in some.found)} == known.keys()
     told = " ".join(some.text().split())
-    assert f"Not looked at, for 25 s of CPU time were over: {some.unlooked[0]}" in told
-    assert "depends on the machine; --budget gives more time" in told
+    assert f"Not looked at in 3 s of CPU time: {some.unlooked[0]}" in told
+    assert "depends on the machine; --time gives more" in told
     assert some.to_dict()["not_looked_at"] == list(some.unlooked)
 
 
-def test_numbers_of_the_answer_come_first() -> None:
-    """Then those of other designs of the front, then the rest, each as the study names them."""
-    asked: list[str] = []
-    found = study.prepare(study.read_study(STUDIES / "des_100gbps.yaml"))
+def test_what_matters_comes_first_and_no_flip_is_said_without_it() -> None:
+    """Rate, sizes, caps and bounds; then what moves the answer's objective or headroom most."""
+    seen: list[str] = []
+    path = STUDIES / "crypto_interface_100gbps.yaml"
+    found = study.prepare(study.read_study(path))
     front = search.run_search(found.problem, found.settings).front_index
-    find_flips(
-        found,
-        factor=1.001,
-        known=front,
-        until=deadline.Deadline(1e9),
-        progress=lambda name, *_: asked.append(name),
-    )
-    entries = assumptions_of(found)
-    answer = front[found.preference.order(found.problem, front)[:1]]
-    first = [entry.name for entry in entries if entry.concerns(answer)]
-    then = [entry.name for entry in entries if entry.concerns(front)]
-    assert asked[0] == first[0] == "workload.rate"
-    assert {name.split(".")[1] for name in first} == {"rate", "u16"}
-    assert {name.split(".")[1] for name in then} == {"rate", "u16", "u8"}
+    find_flips(found, factor=1.001, known=front, progress=lambda name, *_: seen.append(name))
+    assert len(seen) == len(assumptions_of(found))
+    first = {entry.name for entry in assumptions_of(found) if flip_search.is_first(entry)}
+    assert "workload.rate" in first
+    some = find_flips(found, factor=1.001, budget=Budget(seconds=1e-9), known=front)
+    assert not some.found
+    (brief,) = some.section(full=False).brief or ()
+    assert "No flip" not in brief
+    assert "workload.rate" in brief
 
 
 @pytest.mark.parametrize(
     ("written", "told"),
     [
-        ("10", "budget '10': a value in s needs its unit; write the value with its unit"),
-        ("0 s", "budget '0 s': it must be more than 0; write for instance 10 s"),
-        ("-1 s", "budget '-1 s': it must be more than 0"),
-        ("5 W", "budget '5 W': a value in s is needed, not one in W"),
+        ("10", "time '10': a value in s needs its unit; write the value with its unit"),
+        ("0 s", "time '0 s': it must be more than 0; write for instance 60 s"),
+        ("-1 s", "time '-1 s': it must be more than 0"),
+        ("5 W", "time '5 W': a value in s is needed, not one in W"),
     ],
 )
 def test_a_budget_is_a_time(written: str, told: str) -> None:
-    with pytest.raises(UnitError) as error:
-        dse.answer(SETTOP, flips_budget=written)
-    assert str(error.value).startswith(f"flips {told}")
-    for ask in (dse.flips, dse.sweep):
+    for ask in (dse.answer, dse.flips, dse.sweep):
         with pytest.raises(UnitError) as error:
-            ask(SETTOP, time_budget=written)
+            ask(SETTOP, time=written)
         assert str(error.value).startswith(told)
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_a_sweep_says_up_to_where_it_is_settled(known: bool, monkeypatch) -> None:
-    """The time is over after two intervals, when the answer is `known` that begins the third."""
-    edge_of, calls = sweep_search._edge, iter(range(9))
+def test_a_sweep_says_up_to_where_it_is_settled(monkeypatch) -> None:
+    """The time is over after two intervals."""
+    end_of, calls = sweep_search.breakpoint_of, iter(range(9))
     document = study.read_study(SETTOP)
     whole = find_crossovers(document, "rate=0.1..60Gbps", counts=True)
 
-    def edge(searched, start, *rest):
+    def end(*given):
         if next(calls) < 2:
-            return edge_of(searched, start, *rest)
-        return searched.answer(start) and None if known else None
+            return end_of(*given)
+        raise EffortError("1e+06 s of CPU time did not suffice (search.effort)")
 
-    monkeypatch.setattr(sweep_search, "_edge", edge)
-    until = deadline.Deadline(1e6)
-    some = find_crossovers(document, "rate=0.1..60Gbps", counts=True, until=until)
+    monkeypatch.setattr(sweep_search, "breakpoint_of", end)
+    some = find_crossovers(document, "rate=0.1..60Gbps", counts=True)
     last = some.intervals[-1]
-    assert len(some.intervals) == 2 + known
-    assert last.designs == whole.intervals[1 + known].designs
-    assert some.intervals[0] == whole.intervals[0]
-    assert last.high == (whole.intervals[2].low if known else whole.intervals[1].high)
-    assert "1e+06 s of CPU time did not suffice (--budget): the range ends" in some.text()
+    assert len(some.intervals) == 2
+    assert last.designs == whole.intervals[1].designs
+    assert some.intervals[0].high == whole.intervals[0].high
+    assert last.high == whole.intervals[1].high
+    assert "1e+06 s of CPU time did not suffice (search.effort): the range ends" in some.text()
     assert some.to_dict()["settled_to_bit_per_s"] == last.high
 
 
 def test_a_sweep_without_time_is_refused() -> None:
     document = study.read_study(SETTOP)
     with pytest.raises(TooLargeError, match="not even the answer at one end is known"):
-        find_crossovers(document, "rate=0.1..60Gbps", until=deadline.Deadline(1e-9))
+        find_crossovers(document, "rate=0.1..60Gbps", budget=Budget(seconds=1e-9))

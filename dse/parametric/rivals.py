@@ -8,7 +8,6 @@ both losses are smooth, which is to say straight but for w squared, as a cubic p
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -17,11 +16,8 @@ from numpy.typing import NDArray
 from dse.algebra.tolerance import TOLERANCE
 from dse.model.front import dominated_by_point
 from dse.model.problem import Problem
-from dse.model.space import Axis, Index, Points, as_index, blocks
-from dse.search.exact.enumeration import CHUNK
-from dse.search.exact.interval import may_beat
+from dse.model.space import Axis
 from dse.search.exact.prove import ENOUGH, composable
-from dse.search.exact.work import CALL, LOOK, spend
 
 MOST = 400_000
 """With more rivals an interval is divided before they are listed."""
@@ -39,50 +35,6 @@ CAUTION = 4.0
 """How many times the bend seen in the middle a gap has to exceed to stay open."""
 
 Losses = NDArray[np.float64]
-
-
-def among_all(
-    start: Problem,
-    end: Problem,
-    incumbents: Index,
-    column: int | None,
-    *,
-    short: bool = True,
-) -> Index | None:
-    """Return the designs of the whole space that may replace `incumbents`; None for too many.
-
-    Parameters
-    ----------
-    start, end
-        The problem at the two values.
-    incumbents
-        Designs (n, d) that are feasible at both.
-    column
-        The one loss that decides; None when a design must be dominated to be ruled out.
-    short
-        The interval is short: where bounds of partial designs say too little, every design is
-        compared.  A long one is better divided first.
-    """
-    ends = same_space(start, end)
-    worst = np.maximum(*(problem.evaluate(incumbents).loss for problem in ends))
-    whole: Iterable[Points] = blocks(ends[0].sizes, CHUNK)
-    if composes(ends[0]) and len(worst):
-        composed = may_beat((ends[0], ends[1]), worst, column, MOST)
-        spend(LOOK)  # that it says too little may be because the time for all is over
-        if composed is None and not short:
-            return None
-        whole = whole if composed is None else [composed]
-    found: list[Index] = []
-    for block in whole:
-        spend(CALL + 2 * len(block))
-        one, other = (problem.evaluate(block) for problem in ends)
-        possible = (np.minimum(one.violation, other.violation) <= 0).all(axis=1)
-        rows = np.flatnonzero(possible)
-        lowest = np.fmin(one.loss[rows], other.loss[rows])
-        found.append(as_index(block, rows[may_win(lowest, worst, column)]))
-        if sum(map(len, found)) > MOST:
-            return None
-    return _without(np.concatenate(found), incumbents)
 
 
 def composes(problem: Problem) -> bool:
@@ -103,7 +55,8 @@ def may_replace(
     ours
         Losses (3, h, m) of the incumbents.
     column, distance
-        As for `among_all`, and the natural logarithm of the ratio of the two values.
+        The one loss that decides, None when a design must be dominated to be ruled out, and
+        the natural logarithm of the ratio of the two values.
     """
     possible: NDArray[np.bool_] = (violations[:2].min(axis=0) <= 0).all(axis=1)
     possible &= may_win(np.fmin(losses[0], losses[1]), np.maximum(ours[0], ours[1]), column)
@@ -175,12 +128,6 @@ def _bend(losses: Losses) -> Losses:
     """Return how far the middle lies from the straight line between the ends."""
     with np.errstate(invalid="ignore"):
         return np.asarray(np.abs(losses[2] - (losses[0] + losses[1]) / 2))
-
-
-def _without(rows: Index, others: Index) -> Index:
-    known = {row.tobytes() for row in others}
-    kept = np.array([row.tobytes() not in known for row in rows], dtype=bool)
-    return rows[np.flatnonzero(kept)]
 
 
 def same_space(*problems: Problem) -> tuple[Problem, ...]:

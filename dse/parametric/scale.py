@@ -7,10 +7,14 @@ it is the number's own.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+
+from dse.study.assumptions import Assumption
 
 NARROW = 1e-3
 """Relative width of the intervals that are not divided any further."""
@@ -29,6 +33,8 @@ class LogScale:
 
     integer: bool = False
     among: tuple[float, ...] = ()
+    size: float = 0.0
+    """How large a number is that may pass zero, where no ratio tells what is close."""
 
     def grid(
         self, start: float, limit: float, count: int, first: float, extra: Iterable[float] = ()
@@ -79,13 +85,28 @@ class LogScale:
             return not self._between(one, other)
         if self.integer:
             return abs(one - other) <= 1
-        if abs(one - other) <= width * min(abs(one), abs(other)):
+        if abs(one - other) <= width * max(min(abs(one), abs(other)), self.size):
             return True
         return self.middle(one, other) in (one, other)
 
     def _between(self, one: float, other: float) -> list[float]:
         low, high = sorted((one, other))
         return [value for value in self.among if low < value < high]
+
+    def cut(self, low: float, high: float, width: float, halvings: int = 3) -> list[float]:
+        """Return values from one to another, both among them: halved again and again.
+
+        Parts that are at most `width` wide, relatively, are not halved.
+        """
+        values = [low, high]
+        for _ in range(halvings):
+            finer = [low]
+            for one, other in pairwise(values):
+                if not self.is_close(one, other, width):
+                    finer.append(self.middle(one, other))
+                finer.append(other)
+            values = finer
+        return values
 
     def bisected(
         self, inside: float, outside: float, width: float, holds: Callable[[float], bool]
@@ -95,3 +116,23 @@ class LogScale:
             middle = self.middle(inside, outside)
             inside, outside = (middle, outside) if holds(middle) else (inside, middle)
         return inside, outside
+
+
+def limits(entry: Assumption, factor: float, size: float = 0.0) -> tuple[float, float]:
+    """Return the ends of the range in which an assumption is varied.
+
+    From its value over a factor to its value times it; a number that may be negative moves by as
+    much to either side, and through zero.  `size` is how large it may be where it is zero.
+    """
+    value = entry.value
+    if value <= 0.0:
+        step = (factor - 1.0) * (abs(value) or size or 1.0)
+        return max(value - step, -sys.float_info.max), min(value + step, sys.float_info.max)
+    most, least = sys.float_info.max, sys.float_info.min
+    low, high = max(value / factor, min(value, least)), min(value * factor, most)
+    if entry.integer:
+        low, high = max(1.0, float(round(low))), float(round(high))
+    if entry.among:
+        within = [known for known in entry.among if low <= known <= high]
+        low, high = within[0], within[-1]
+    return low, high

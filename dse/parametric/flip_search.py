@@ -1,0 +1,444 @@
+"""Searching what would change an answer: every assumption varied until the answer changes."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from dse import workers
+from dse.errors import ContractError, DseError
+from dse.files.document import Document
+from dse.infeasible.required import require_feasible
+from dse.model.preference import Preference
+from dse.model.space import Index, Space
+from dse.parametric import rivals
+from dse.parametric.breakpoints import EFFORT, Breakpoint, breakpoints_of
+from dse.parametric.flips import (
+    FACTOR,
+    HARDLY,
+    NEAR,
+    NOTHING_FITS,
+    SECTION,
+    Flips,
+    IntervalEnd,
+    Stability,
+)
+from dse.parametric.moved import widest
+from dse.parametric.scale import limits
+from dse.parametric.screen import Screen, screened
+from dse.parametric.track import Compare, Compared, Track, compared
+from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among, spread
+from dse.reports.designs import parts
+from dse.reports.sections import Section
+from dse.runs import runner
+from dse.runs.options import Options
+from dse.search.budget import Budget
+from dse.search.exact.work import EffortError, limited
+from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
+from dse.study.demand import RATE, SIZE
+from dse.study.study import Study, prepare
+
+Progress = Callable[[str, int, int], None]
+
+FIRST = (RATE, SIZE, "budget_power_cap_w")
+"""What is looked at before all else, and the bounds of constraints."""
+
+TOGETHER, SPACE = 128, 200_000
+"""Assumptions that are ruled out together, and in spaces of how many designs; fewer in larger."""
+
+BEYOND = 1.1
+"""How far beyond a flip its regret is: a tenth."""
+
+STEP = 1.01
+"""By how much each assumption moves to find what the answer depends on most."""
+
+PARTS = 4
+"""Groups of assumptions for each process: those that take long come first."""
+
+SHARED_S = 2.0
+"""Work of the first ones, in CPU s of all, from which on it is worth it to share the others."""
+
+
+def find_flips(
+    study: Study,
+    *,
+    preference: Preference | None = None,
+    only: Sequence[str] = (),
+    factor: float = FACTOR,
+    known: Index | None = None,
+    budget: Budget | None = None,
+    progress: Progress | None = None,
+    jobs: int = 1,
+) -> Flips:
+    """Return for every assumption of a study how far the answer holds.
+
+    The demanded rate, sizes, caps and bounds come first, then what the answer depends on most.
+
+    Parameters
+    ----------
+    study
+        A prepared study.
+    preference
+        Which design is the answer; the study's own.
+    only, progress
+        As in `dse.flips`.
+    factor
+        Each assumption is varied between its value over this and its value times this.
+    known
+        The exact front (n, d), where it is known already.
+    budget
+        What it may take; assumptions that are left then are named.
+    jobs
+        Most processes that look at assumptions.
+    """
+    chosen = every = assumptions_of(study, zero=True)
+    if only:
+        wanted = {entry.name for name in only for entry in choose_assumptions(every, name)}
+        chosen = tuple(entry for entry in every if entry.name in wanted)
+    budget = budget or Budget()
+    front = proven_front(study, budget) if known is None else known
+    looking = Looking(study.document, TrackedAnswer(preference or study.preference), front, factor)
+    looking.__dict__["_study"] = study  # it is prepared already
+    found: dict[str, Stability] = {}
+    first: list[str] = []
+    with suppress(EffortError), limited(seconds=budget.left_s, byte=budget.byte) as work:
+        order = looking.ordered(chosen)
+        first = [entry.name for entry in order if is_first(entry)]
+        for entry in _looked_at(looking, order, work.left, jobs):
+            found[entry.name] = entry
+            if progress is not None:
+                progress(entry.name, len(found), len(order))
+    ranked = sorted(found.values(), key=lambda entry: (float(f"{entry.distance:.6g}"), entry.name))
+    unlooked = tuple(entry.name for entry in chosen if entry.name not in found)
+    return Flips(
+        study,
+        looking.tracked.preference.text,
+        parts(study.problem, looking.answer.rows)[0],
+        tuple(ranked),
+        factor,
+        budget.seconds,
+        tuple(sorted(unlooked, key=lambda name: name not in first)),
+        tuple(first),
+        max(HARDLY, looking.tracked.preference.tolerance),
+    )
+
+
+def proven_front(study: Study, budget: Budget) -> Index:
+    """Return the exact front of a study, searched within a budget.
+
+    Raises
+    ------
+    InfeasibleError
+        No design is feasible.
+    """
+    effort_s, memory_byte = (
+        None if math.isinf(one) else one for one in (budget.left_s, budget.byte)
+    )
+    options = Options(method="exact", effort_s=effort_s, memory_byte=memory_byte)
+    answer = runner.solve_study(study, options, None)
+    require_feasible(answer)
+    return answer.outcome.front_index
+
+
+def is_first(entry: Assumption) -> bool:
+    """Whether an assumption is looked at before others."""
+    return entry.quantity in FIRST or entry.bound is not None
+
+
+def _looked_at(
+    looking: Looking, order: Sequence[Assumption], left: Callable[[], float], jobs: int
+) -> Iterator[Stability]:
+    """Yield what is found of assumptions, here, and by processes where the first take long."""
+    problem = looking.study.problem
+    if problem.measured is not None:
+        jobs = 1  # measurements are in this process
+    most = max(1, min(TOGETHER, TOGETHER * SPACE // problem.size))
+    start, pending = time.process_time(), []
+    for at in range(0, len(order), most):
+        group = order[at : at + most]
+        still = looking.unmoved(group)
+        yield from still
+        pending += [entry for entry in group if entry.name not in {one.name for one in still}]
+        for entry in pending[:1] if jobs > 1 else pending:
+            yield looking.look(entry)
+        pending = pending[1:] if jobs > 1 else []
+    spent = (time.process_time() - start) / max(len(order) - len(pending), 1) * len(pending)
+    count = workers.processes(jobs, len(pending), spent / SHARED_S * workers.WORTH)
+    if count == 1:
+        yield from map(looking.look, pending)
+        return
+    groups = [[entry.name for entry in pending[at :: PARTS * count]] for at in range(PARTS * count)]
+    each = replace(looking, seconds=left() / count)
+    with workers.shared(each.look_at, [group for group in groups if group], count) as answers:
+        for done in answers:
+            yield from done
+
+
+@dataclass(frozen=True)
+class Looking:
+    """Looks at assumptions of a study; what it is made of can be sent to another process.
+
+    Attributes
+    ----------
+    document
+        What the study is prepared from.
+    tracked
+        What counts as another answer.
+    front
+        The exact front, (n, d).
+    factor
+        Each assumption is varied between its value over this and its value times this.
+    seconds
+        CPU time that a process may take.
+    """
+
+    document: Document
+    tracked: TrackedAnswer
+    front: Index
+    factor: float
+    seconds: float = math.inf
+
+    @property
+    def study(self) -> Study:
+        """The prepared study."""
+        return self._study
+
+    @cached_property
+    def _study(self) -> Study:
+        return prepare(self.document)
+
+    @cached_property
+    def _until(self) -> float:
+        return time.process_time() + self.seconds
+
+    @cached_property
+    def answer(self) -> AnswerDesigns:
+        """Today's answer."""
+        return answer_among(self.study.problem, self.front, self.tracked)
+
+    @cached_property
+    def _rivals(self) -> dict[str, Index]:
+        """All designs that may win in the range of an assumption, where these are known."""
+        return {}
+
+    def look_at(self, names: Sequence[str]) -> list[Stability]:
+        """Return what was found of assumptions in time."""
+        entries = {entry.name: entry for entry in assumptions_of(self.study, zero=True)}
+        found: list[Stability] = []
+        left = max(self._until - time.process_time(), 0.0)
+        with suppress(EffortError), limited(seconds=left):
+            found.extend(self.look(entries[name]) for name in names)
+        return found
+
+    def look(self, entry: Assumption) -> Stability:
+        """Return how far the answer holds along an assumption."""
+        ends = self._limits(entry)
+        track = self._track(entry, ends)
+        rows = self._rivals.pop(entry.name, None)
+        found = breakpoints_of(track, self.answer, entry.value, ends, rows)
+        low, high = (self._end(track, end) for end in found)
+        return Stability(entry.name, entry.quantity, entry.value, low, high, entry.fitted)
+
+    def _track(self, entry: Assumption, ends: tuple[float, float]) -> Track:
+        scale_of = abs(entry.value) or max(map(abs, ends))
+        track = Track(entry, self.tracked, self.study.settings, ends, scale_of)
+        track.know(entry.value, self.front)
+        return track
+
+    def _limits(self, entry: Assumption) -> tuple[float, float]:
+        spread_ = 0.0
+        if entry.value <= 0.0 and entry.bound is not None:
+            values = self.study.problem.describe(self.front).get(entry.quantity, np.zeros(1))
+            spread_ = float(np.abs(values).max())
+        return limits(entry, self.factor, spread_)
+
+    def ordered(self, entries: Sequence[Assumption]) -> list[Assumption]:
+        """Return assumptions, those first that matter: see `find_flips`."""
+        moves = {}
+        with suppress(ContractError):
+            asked = [
+                Compare(entry, self.answer.rows[:1], (entry.value, _stepped(entry)))
+                for entry in entries
+            ]
+            seen = compared(self.study.problem, self._space(asked), asked)
+            moves = {e.name: _moved(one) for e, one in zip(entries, seen, strict=True)}
+        return sorted(
+            entries, key=lambda e: (not is_first(e), -round(moves.get(e.name, 0.0), 6), e.name)
+        )
+
+    def _space(self, asked: Sequence[Compare]) -> Space:
+        problems = [one.entry.at(value) for one in asked for value in one.values]
+        return widest(self.study.problem, problems)
+
+    def unmoved(self, entries: Sequence[Assumption]) -> list[Stability]:
+        """Return what none of the designs can change the answer of, in the whole range.
+
+        All assumptions are ruled out together, where one loss decides.
+        """
+        problem, answer = self.study.problem, self.answer
+        column = self.tracked.column(problem)
+        if column is None or len(answer.rows) != 1 or problem.tolerant or len(entries) == 1:
+            return []
+        rows = np.vstack([answer.rows, spread(self.front, problem, self.tracked)])
+        still = []
+        try:
+            ends = [self._limits(entry) for entry in entries]
+            asked = [
+                Compare(entry, rows, (low, entry.value, high))
+                for entry, (low, high) in zip(entries, ends, strict=True)
+            ]
+            seen = compared(problem, self._space(asked), asked)
+            open_ = [n for n, one in enumerate(seen) if self._may_hold(one, column)]
+            questions = [
+                Screen(
+                    entries[n],
+                    *ends[n],
+                    seen[n].loss[:, 0].max(axis=0)[np.newaxis],
+                    entries[n].touched
+                    if (seen[n].loss[:, 0] == seen[n].loss[1, 0]).all()
+                    else None,
+                    EFFORT,
+                )
+                for n in open_
+            ]
+            found = screened(problem, questions, column)
+        except EffortError:
+            raise
+        except DseError:  # each is looked at alone, then
+            return []
+        own = answer.rows[0].tobytes()
+        for n, designs in zip(open_, found, strict=True):
+            entry = entries[n]
+            if designs is None:
+                continue
+            if not all(row.tobytes() == own for row in designs):
+                self._rivals[entry.name] = designs
+            else:
+                low, high = (IntervalEnd(holds_to=end) for end in ends[n])
+                still.append(
+                    Stability(entry.name, entry.quantity, entry.value, low, high, entry.fitted)
+                )
+        return still
+
+    def _may_hold(self, seen: Compared, column: int) -> bool:
+        """Whether no design that is known can win between both ends of a range."""
+        counts = seen.counts[:, 0]
+        if not seen.feasible[:, 0].all() or not (counts == counts[1]).all():
+            return False
+        worst = seen.loss[:, 0].max(axis=0)
+        may = (seen.violation.min(axis=0) <= 0).all(axis=1)
+        may &= rivals.may_beat_each(seen.loss.min(axis=0), worst, column)
+        same = (np.abs(seen.loss - seen.loss[:, :1]) == 0).all(axis=(0, 2))
+        return not (may & ~same).any()
+
+    def _end(self, track: Track, found: Breakpoint) -> IntervalEnd:
+        becomes: tuple[str, ...] = ()
+        regret = None
+        if found.flips_at is not None and found.beyond is not None:
+            rows = found.beyond.rows
+            becomes = next(iter(parts(track.at(found.flips_at), rows)), (NOTHING_FITS,))
+            regret = self._regret(track, found.flips_at)
+        return IntervalEnd(
+            holds_to=found.holds_to,
+            flips_at=found.flips_at,
+            complete=found.complete,
+            limited=found.limited,
+            becomes=becomes,
+            regret=regret,
+        )
+
+    def _regret(self, track: Track, flips_at: float) -> float | None:
+        """Return how much worse the answer is than the best design known a tenth beyond a flip.
+
+        Infinite where it is infeasible; None where no one number is compared.
+        """
+        preference = self.tracked.preference
+        if not preference.is_quantity:
+            return None
+        value = _beyond(track, flips_at)
+        with suppress(DseError):
+            problem = track.at(value)
+            rows = np.vstack([self.answer.rows, track.rows])
+            rows = rows[(rows < np.array(problem.sizes)).all(axis=1)]
+            feasible = problem.evaluate(rows).feasible
+            if not len(rows) or not feasible[0]:
+                return math.inf
+            merit = preference.merit(problem, rows)
+            best = float(merit[feasible].min())
+            return (float(merit[0]) - best) / abs(best) if best else None
+        return None
+
+
+def _beyond(track: Track, flips_at: float) -> float:
+    """Return the value a tenth beyond a flip, seen from the nominal value."""
+    entry = track.entry
+    if entry.among:
+        return flips_at
+    if entry.value * flips_at > 0:
+        up = abs(flips_at) > abs(entry.value)
+        value = flips_at * BEYOND if up else flips_at / BEYOND
+    else:
+        value = flips_at + (BEYOND - 1.0) * (flips_at - entry.value)
+    if not entry.integer:
+        return value
+    return float(math.ceil(value) if flips_at > entry.value else max(math.floor(value), 1))
+
+
+def _stepped(entry: Assumption) -> float:
+    if entry.among or entry.integer:
+        return entry.value
+    return entry.value * STEP
+
+
+def _moved(seen: Compared) -> float:
+    """Return how much a step moves the losses of a design, and its distance from constraints."""
+    loss, violation = seen.loss[:, 0], seen.violation[:, 0]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        by = np.abs(
+            np.concatenate(
+                [np.diff(loss, axis=0)[0] / loss[0], np.diff(violation, axis=0)[0] / violation[0]]
+            )
+        )
+    return float(np.nan_to_num(by, nan=0.0, posinf=1.0).max(initial=0.0))
+
+
+def flips_section(
+    study: Study,
+    front: Index,
+    preference: Preference,
+    *,
+    exact: bool,
+    full: bool,
+    budget: Budget,
+    progress: Progress | None = None,
+    jobs: int = 1,
+) -> Section | None:
+    """Return what would change the answer to a study; None where it is not worth a word.
+
+    `exact` says whether its `front`, (n, d), is proven; `full` searches the whole range and shows
+    every flip, as far as the budget goes.
+    """
+    if not exact:
+        reason = "The front is not proven, so it cannot tell; dse flips searches every design."
+        return without_flips(reason) if full else None
+    found = find_flips(
+        study,
+        preference=preference,
+        factor=FACTOR if full else NEAR,
+        known=front,
+        budget=budget,
+        progress=progress,
+        jobs=jobs,
+    )
+    return found.section(full=full)
+
+
+def without_flips(reason: str) -> Section:
+    """Return the section of an answer whose flips are not searched."""
+    return Section(*SECTION, (reason,), facts={"reason": reason}, brief=(reason,))
