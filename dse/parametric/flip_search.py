@@ -106,10 +106,9 @@ def find_flips(
     looking = Looking(study.document, TrackedAnswer(preference or study.preference), front, factor)
     looking.__dict__["_study"] = study  # it is prepared already
     found: dict[str, Stability] = {}
-    first: list[str] = []
+    first = [entry.name for entry in chosen if is_first(entry)]
     with suppress(EffortError), limited(seconds=budget.left_s, byte=budget.byte) as work:
         order = looking.ordered(chosen)
-        first = [entry.name for entry in order if is_first(entry)]
         for entry in _looked_at(looking, order, work.left, jobs):
             found[entry.name] = entry
             if progress is not None:

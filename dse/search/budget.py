@@ -20,7 +20,7 @@ class Budget:
 
     seconds: float = math.inf
     byte: float = math.inf
-    start_s: float = field(default_factory=time.process_time)
+    start_s: float = field(default_factory=lambda: time.process_time())
 
     def within(self, settings: SearchSettings) -> Budget:
         """Return the same, where it says nothing as the settings of a study do."""

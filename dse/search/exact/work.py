@@ -88,7 +88,7 @@ class Work:
     stop: Stop | None = None
     spent: int = 0
     ended: str = ""
-    _start_s: float = field(default_factory=time.process_time)
+    _start_s: float = field(default_factory=lambda: time.process_time())
     _next: int = 0
     _start_byte: int = field(default_factory=lambda: _resident_byte())
 
