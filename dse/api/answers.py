@@ -116,8 +116,7 @@ def answer(
         change the answer takes 10 s at most, and as much as the proof may take with ``flips=True``.
         What there was no time for is named.
     jobs
-        Most processes that look for what would change the answer, and that search samples, as in
-        `run`.
+        Most processes that search samples, as in `run`.
     told
         Called with each part of the text as soon as it is known: the design first, before anything
         else is searched.
@@ -168,9 +167,7 @@ def answer(
         if not time:  # from now on
             budget = Budget(byte=budget.byte).within(first.study.settings)
             budget = budget if flips else replace(budget, seconds=min(budget.seconds, NEAR_S))
-        changing = _changing(
-            first, preference, budget, full=bool(flips), progress=progress, jobs=jobs
-        )
+        changing = _changing(first, preference, budget, full=bool(flips), progress=progress)
         for section in changing:
             teller.tell([section])
             found = found.with_section(section)
@@ -202,7 +199,6 @@ def _changing(
     *,
     full: bool,
     progress: Callable[[int, int], None] | None,
-    jobs: int,
 ) -> Iterator[Section]:
     """Yield what would change an answer, and what the study leaves out."""
     from dse.parametric.flip_search import flips_section
@@ -214,7 +210,7 @@ def _changing(
 
     study, front, exact = solved.study, solved.front, bool(solved.found["exact"])
     found = flips_section(
-        study, front, preference, exact=exact, full=full, budget=budget, progress=step, jobs=jobs
+        study, front, preference, exact=exact, full=full, budget=budget, progress=step
     )
     if found is not None:
         yield found
@@ -261,7 +257,6 @@ def flips(
     time: str | None = None,
     memory: str | None = None,
     progress: Callable[[str, int, int], None] | None = None,
-    jobs: int = 1,
 ) -> Flips:
     """Say for every assumption of a study how far it may move before the answer changes.
 
@@ -279,8 +274,6 @@ def flips(
     progress
         Called with the name of the assumption that is looked at next, how many were so far, and how
         many there are.
-    jobs
-        Most processes that look at assumptions, as in `run`.
 
     Raises
     ------
@@ -298,7 +291,6 @@ def flips(
         only=texts(only),
         budget=budget,
         progress=progress,
-        jobs=jobs,
     )
 
 

@@ -9,7 +9,6 @@ import typer
 
 from dse.cli.app import (
     AsJson,
-    Jobs,
     Memory,
     Prefer,
     Setting,
@@ -36,14 +35,12 @@ def flips(
     out: Annotated[Path | None, typer.Option(help="Output folder for a picture and JSON.")] = None,
     time: Time = None,
     memory: Memory = None,
-    jobs: Jobs = None,
     set_: Setting = None,
     json: AsJson = False,
 ) -> None:
     """Find how far each assumption may move until the answer flips."""
     from dse.api import answers
     from dse.reports.progress import bar
-    from dse.workers import cores
 
     with bar("assumptions", "searching") as shown:
         found = answers.flips(
@@ -54,7 +51,6 @@ def flips(
             overrides=set_,
             time=time,
             memory=memory,
-            jobs=jobs or cores(),
             progress=lambda name, number, total: shown(number, total, name),
         )
     show(found, as_json=json)

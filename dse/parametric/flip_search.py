@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
-from dse import workers
 from dse.errors import ContractError, DseError
-from dse.files.document import Document
 from dse.infeasible.required import require_feasible
 from dse.model.preference import Preference
 from dse.model.space import Index, Space
@@ -33,7 +28,7 @@ from dse.parametric.moved import widest
 from dse.parametric.scale import limits
 from dse.parametric.screen import Screen, screened
 from dse.parametric.track import Compare, Compared, Track, compared
-from dse.parametric.tracking import AnswerDesigns, TrackedAnswer, answer_among, spread
+from dse.parametric.tracking import TrackedAnswer, answer_among, spread
 from dse.reports.designs import parts
 from dse.reports.sections import Section
 from dse.runs import runner
@@ -42,7 +37,7 @@ from dse.search.budget import Budget
 from dse.search.exact.work import EffortError, limited
 from dse.study.assumptions import Assumption, assumptions_of, choose_assumptions
 from dse.study.demand import RATE, SIZE
-from dse.study.study import Study, prepare
+from dse.study.study import Study
 
 Progress = Callable[[str, int, int], None]
 
@@ -58,12 +53,6 @@ BEYOND = 1.1
 STEP = 1.01
 """By how much each assumption moves to find what the answer depends on most."""
 
-PARTS = 4
-"""Groups of assumptions for each process: those that take long come first."""
-
-SHARED_S = 2.0
-"""Work of the first ones, in CPU s of all, from which on it is worth it to share the others."""
-
 
 def find_flips(
     study: Study,
@@ -74,7 +63,6 @@ def find_flips(
     known: Index | None = None,
     budget: Budget | None = None,
     progress: Progress | None = None,
-    jobs: int = 1,
 ) -> Flips:
     """Return for every assumption of a study how far the answer holds.
 
@@ -94,8 +82,6 @@ def find_flips(
         The exact front (n, d), where it is known already.
     budget
         What it may take; assumptions that are left then are named.
-    jobs
-        Most processes that look at assumptions.
     """
     chosen = every = assumptions_of(study, zero=True)
     if only:
@@ -103,28 +89,27 @@ def find_flips(
         chosen = tuple(entry for entry in every if entry.name in wanted)
     budget = budget or Budget()
     front = proven_front(study, budget) if known is None else known
-    looking = Looking(study.document, TrackedAnswer(preference or study.preference), front, factor)
-    looking.__dict__["_study"] = study  # it is prepared already
+    tracked = TrackedAnswer(preference or study.preference)
+    looking = _Looking(study, tracked, front, factor)
     found: dict[str, Stability] = {}
     first = [entry.name for entry in chosen if is_first(entry)]
-    with suppress(EffortError), limited(seconds=budget.left_s, byte=budget.byte) as work:
-        order = looking.ordered(chosen)
-        for entry in _looked_at(looking, order, work.left, jobs):
+    with suppress(EffortError), limited(seconds=budget.left_s, byte=budget.byte):
+        for entry in looking.at(looking.ordered(chosen)):
             found[entry.name] = entry
             if progress is not None:
-                progress(entry.name, len(found), len(order))
+                progress(entry.name, len(found), len(chosen))
     ranked = sorted(found.values(), key=lambda entry: (float(f"{entry.distance:.6g}"), entry.name))
-    unlooked = tuple(entry.name for entry in chosen if entry.name not in found)
+    unlooked = [entry.name for entry in chosen if entry.name not in found]
     return Flips(
         study,
-        looking.tracked.preference.text,
+        tracked.preference.text,
         parts(study.problem, looking.answer.rows)[0],
         tuple(ranked),
         factor,
         budget.seconds,
         tuple(sorted(unlooked, key=lambda name: name not in first)),
         tuple(first),
-        max(HARDLY, looking.tracked.preference.tolerance),
+        max(HARDLY, tracked.preference.tolerance),
     )
 
 
@@ -150,90 +135,25 @@ def is_first(entry: Assumption) -> bool:
     return entry.quantity in FIRST or entry.bound is not None
 
 
-def _looked_at(
-    looking: Looking, order: Sequence[Assumption], left: Callable[[], float], jobs: int
-) -> Iterator[Stability]:
-    """Yield what is found of assumptions, here, and by processes where the first take long."""
-    problem = looking.study.problem
-    if problem.measured is not None:
-        jobs = 1  # measurements are in this process
-    most = max(1, min(TOGETHER, TOGETHER * SPACE // problem.size))
-    start, pending = time.process_time(), []
-    for at in range(0, len(order), most):
-        group = order[at : at + most]
-        still = looking.unmoved(group)
-        yield from still
-        pending += [entry for entry in group if entry.name not in {one.name for one in still}]
-        for entry in pending[:1] if jobs > 1 else pending:
-            yield looking.look(entry)
-        pending = pending[1:] if jobs > 1 else []
-    spent = (time.process_time() - start) / max(len(order) - len(pending), 1) * len(pending)
-    count = workers.processes(jobs, len(pending), spent / SHARED_S * workers.WORTH)
-    if count == 1:
-        yield from map(looking.look, pending)
-        return
-    groups = [[entry.name for entry in pending[at :: PARTS * count]] for at in range(PARTS * count)]
-    each = replace(looking, seconds=left() / count)
-    with workers.shared(each.look_at, [group for group in groups if group], count) as answers:
-        for done in answers:
-            yield from done
+class _Looking:
+    """Looks at assumptions of a study of which the exact front (n, d) is known."""
 
+    def __init__(self, study: Study, tracked: TrackedAnswer, front: Index, factor: float) -> None:
+        self.study = study
+        self.tracked = tracked
+        self.front = front
+        self.factor = factor
+        self.answer = answer_among(study.problem, front, tracked)
+        self._rivals: dict[str, Index] = {}
 
-@dataclass(frozen=True)
-class Looking:
-    """Looks at assumptions of a study; what it is made of can be sent to another process.
-
-    Attributes
-    ----------
-    document
-        What the study is prepared from.
-    tracked
-        What counts as another answer.
-    front
-        The exact front, (n, d).
-    factor
-        Each assumption is varied between its value over this and its value times this.
-    seconds
-        CPU time that a process may take.
-    """
-
-    document: Document
-    tracked: TrackedAnswer
-    front: Index
-    factor: float
-    seconds: float = math.inf
-
-    @property
-    def study(self) -> Study:
-        """The prepared study."""
-        return self._study
-
-    @cached_property
-    def _study(self) -> Study:
-        return prepare(self.document)
-
-    @cached_property
-    def _until(self) -> float:
-        return time.process_time() + self.seconds
-
-    @cached_property
-    def answer(self) -> AnswerDesigns:
-        """Today's answer."""
-        return answer_among(self.study.problem, self.front, self.tracked)
-
-    @cached_property
-    def _rivals(self) -> dict[str, Index]:
-        """All designs that may win in the range of an assumption, where these are known."""
-        return {}
-
-    def look_at(self, names: Sequence[str]) -> list[Stability]:
-        """Return what was found of assumptions in time."""
-        entries = {entry.name: entry for entry in assumptions_of(self.study, zero=True)}
-        found: list[Stability] = []
-        left = max(self._until - time.process_time(), 0.0)
-        with suppress(EffortError), limited(seconds=left):
-            found.extend(self.look(entries[name]) for name in names)
-        return found
+    def at(self, entries: Sequence[Assumption]) -> Iterator[Stability]:
+        """Yield how far the answer holds: first those together that change nothing."""
+        most = max(1, min(TOGETHER, TOGETHER * SPACE // self.study.problem.size))
+        for at in range(0, len(entries), most):
+            group = entries[at : at + most]
+            still = {entry.name: entry for entry in self.unmoved(group)}
+            yield from still.values()
+            yield from (self.look(entry) for entry in group if entry.name not in still)
 
     def look(self, entry: Assumption) -> Stability:
         """Return how far the answer holds along an assumption."""
@@ -416,7 +336,6 @@ def flips_section(
     full: bool,
     budget: Budget,
     progress: Progress | None = None,
-    jobs: int = 1,
 ) -> Section | None:
     """Return what would change the answer to a study; None where it is not worth a word.
 
@@ -433,7 +352,6 @@ def flips_section(
         known=front,
         budget=budget,
         progress=progress,
-        jobs=jobs,
     )
     return found.section(full=full)
 

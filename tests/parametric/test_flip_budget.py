@@ -55,7 +55,7 @@ def test_ends_are_those_of_searches_at_points(text, write, monkeypatch) -> None:
     found = prepared(text, write, 11)
     proven = find_flips(found, factor=2.0).to_dict()["assumptions"]
     monkeypatch.setattr(Track, "proves", lambda *_: False)
-    monkeypatch.setattr(flip_search.Looking, "unmoved", lambda *_: [])
+    monkeypatch.setattr(flip_search._Looking, "unmoved", lambda *_: [])
     at_points = find_flips(found, factor=2.0).to_dict()["assumptions"]
     assert len(proven) == len(at_points) > 10
     by_name = {entry["assumption"]: entry for entry in at_points}

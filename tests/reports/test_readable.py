@@ -13,9 +13,9 @@ from matplotlib.text import Text
 
 from dse.api import answers
 from dse.infeasible import plots as missed
+from dse.parametric import plots as stability
 from dse.reports import bands, front_view, plots, sweep_plots, ticks
 from dse.reports.drawing import DPI, PALETTE, drawing
-from dse.parametric import plots as stability
 from dse.uncertainty import plots as tornado
 from tests.conftest import STUDIES
 from tests.reports.test_plots import VIEWS, make, swept

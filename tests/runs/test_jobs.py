@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,6 @@ from dse import workers
 from dse.errors import DseError
 from dse.files.json import json_text
 from dse.runs import runner
-from dse.parametric import deadline, flip_search
 
 SWEPT = """
 workload: {rate: 10 Gbit/s}
@@ -153,45 +150,3 @@ def test_samples_are_as_sure_with_any_number_of_processes(monkeypatch: pytest.Mo
     alone = told(1)
     monkeypatch.setattr(workers, "WORTH", 1.0)
     assert told(2) == alone
-
-
-def test_flips_are_the_same_from_any_number_of_processes(
-    started: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    study, _ = SWEPT.split("sweep:")
-    monkeypatch.setattr(flip_search, "TOGETHER", 2)
-    monkeypatch.setattr(workers, "WORTH", 1.0)
-    alone = dse.flips(study, jobs=1)
-    started.clear()
-    assert json_text(dse.flips(study, jobs=2).to_dict()) == json_text(alone.to_dict())
-    assert started == [2]
-
-
-def test_little_left_to_look_at_stays_in_the_process(
-    started: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    study, _ = SWEPT.split("sweep:")
-    monkeypatch.setattr(flip_search, "TOGETHER", 2)
-    assert not dse.flips(study, jobs=2).unlooked
-    assert started == []
-
-
-def test_time_that_processes_take_is_of_the_flips_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    study, _ = SWEPT.split("sweep:")
-    monkeypatch.setattr(flip_search, "TOGETHER", 2)
-    monkeypatch.setattr(workers, "WORTH", 1.0)
-    given: list[float] = []
-
-    @contextmanager
-    def slow(function: Any, tasks: Any, count: int) -> Iterator[Any]:
-        given.append(function.__self__.seconds)
-        yield (({}, function.__self__.seconds) for _ in tasks)
-
-    monkeypatch.setattr(workers, "shared", slow)
-    found = dse.flips(study, jobs=2, time_budget="600 s")
-    assert len(found.found) == 2
-    assert found.unlooked
-    assert 250 < given[0] <= 300  # of each of two processes
-    until = deadline.Deadline(600)
-    until.take(601)
-    assert until.left == 0

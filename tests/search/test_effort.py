@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dse.parametric.edge import TOO_MANY
 
 import dse
 from benchmarks import plausible
 from dse import search
 from dse.audit.verify import verify_run
 from dse.errors import StudyError, TooLargeError
-from dse.search.exact import closing, compose, descent, enumeration, work
-from dse.parametric.edge import TOO_MANY
 from dse.parametric.flip_search import find_flips
+from dse.search.exact import closing, compose, descent, enumeration, work
 from dse.study import study
 from tests.conftest import problem_of, solved
 from tests.search.test_chains import offload_study
